@@ -1,0 +1,29 @@
+/** One number that a benchmark found: the median over its rounds, and how far the rounds lie apart (a share of the median). */
+export interface Row {
+  readonly target: string
+  readonly metric: string
+  readonly value: number
+  readonly unit: string
+  readonly spread: number
+}
+
+/** What `bench/results/NAME.json` holds. A ratio above 1 means that ours is better. */
+export interface BenchmarkResult {
+  readonly rows: readonly Row[]
+  readonly ratios: Readonly<Record<string, number>>
+}
+
+export interface BenchmarkOptions {
+  /** Every target is measured once per round, one after the other, so that a slow minute hits all of them. */
+  readonly rounds: number
+  readonly seconds: number
+  /** Only targets whose name contains one of these; all when empty. */
+  readonly only: readonly string[]
+  readonly log: (line: string) => void
+}
+
+export interface Benchmark {
+  readonly name: string
+  readonly summary: string
+  run(options: BenchmarkOptions): Promise<BenchmarkResult>
+}

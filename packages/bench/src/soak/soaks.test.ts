@@ -1,0 +1,33 @@
+import { startPostgres } from '@parley/store/testing'
+import { expect, test } from 'vitest'
+import { killOnEngine } from './kill.ts'
+import { malformedSoak } from './malformed.ts'
+import { sessionsSoak } from './sessions.ts'
+
+const QUIET = (): void => undefined
+const SEED = 20_261_116
+
+test('sessions that subscribe and go leave nothing behind, and nobody waits for a stuck one', { timeout: 120_000 }, async () => {
+  const { counts, problems } = await sessionsSoak.run({ seed: SEED, share: 0.05, log: QUIET })
+  expect(problems).toEqual([])
+  expect(counts).toMatchObject({ 'sessions opened': 500, 'sessions dropped': 500 })
+})
+
+test('malformed messages on every wire are answered or closed, and good ones still work', { timeout: 120_000 }, async () => {
+  const { counts, problems } = await malformedSoak.run({ seed: SEED, share: 0.02, log: QUIET })
+  expect(problems).toEqual([])
+  expect(counts).toMatchObject({ 'websocket sent': 2_000, 'stdio sent': 2_000 })
+})
+
+test('what was acknowledged before kill -9 is there once, on SQLite', { timeout: 120_000 }, async () => {
+  const { counts, problems } = await killOnEngine('sqlite', undefined, { seed: SEED, share: 0.06, log: QUIET })
+  expect(problems).toEqual([])
+  expect(counts).toMatchObject({ 'sqlite kills': 3, 'sqlite found': counts['sqlite acknowledged'] })
+})
+
+test('what was acknowledged before kill -9 is there once, on PostgreSQL', { timeout: 120_000 }, async () => {
+  await using postgres = await startPostgres()
+  const { counts, problems } = await killOnEngine('postgres', postgres.url, { seed: SEED, share: 0.06, log: QUIET })
+  expect(problems).toEqual([])
+  expect(counts).toMatchObject({ 'postgres kills': 3, 'postgres found': counts['postgres acknowledged'] })
+})

@@ -1,0 +1,6 @@
+import { killSoak } from './kill.ts'
+import { malformedSoak } from './malformed.ts'
+import { sessionsSoak } from './sessions.ts'
+import type { Soak } from './soak.ts'
+
+export const SOAKS: readonly Soak[] = [sessionsSoak, malformedSoak, killSoak]

@@ -1,0 +1,25 @@
+import { type Client, WireError, connectClient, httpTransport } from '@parley/rpc'
+import type { Target } from '../target.ts'
+import { ownVersion } from '../version.ts'
+import type { Admin } from './admin.ts'
+
+const clientInfo = { name: 'parley', version: ownVersion() }
+
+/** Through a gateway, anywhere, by token. */
+export async function connectUrl({ url, token }: Target): Promise<Admin> {
+  return adminOf('url', await connectClient(httpTransport({ url, ...(token === undefined ? {} : { token }) }), { clientInfo }))
+}
+
+/** Through the gateway of this data folder; `undefined` when the socket is a leftover that nobody listens on. */
+export async function connectSocket(socketPath: string): Promise<Admin | undefined> {
+  try {
+    return adminOf('socket', await connectClient(httpTransport({ url: 'http://localhost/mcp', socketPath }), { clientInfo }))
+  } catch (error) {
+    if (error instanceof WireError && error.code === 'unreachable') return undefined
+    throw error
+  }
+}
+
+function adminOf(way: Admin['way'], client: Client): Admin {
+  return { way, call: (name, input) => client.callTool(name, input), close: () => client.close() }
+}

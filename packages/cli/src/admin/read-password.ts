@@ -1,0 +1,69 @@
+import { readFileSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { CommandError, usageError } from '../command-line/command-error.ts'
+import type { Io } from '../command-line/io.ts'
+
+const TYPED_CHARACTERS = 1024
+
+/** Gets a password without it ever standing in argv: from a file, from stdin, or typed twice without echo. */
+export async function readPassword(
+  io: Io,
+  { who, file }: { readonly who: string; readonly file: string | undefined },
+): Promise<string> {
+  if (file !== undefined && file !== '-') return firstLine(readFile(resolve(io.cwd, file)), `--password-file ${file}`)
+  if (file === '-' || !io.stdin.isTTY) return firstLine(readFile(0), 'stdin')
+  const first = await typeHidden(io, `Password for ${who}: `)
+  const second = await typeHidden(io, 'Once more: ')
+  if (first !== second) throw new CommandError('password_mismatch', 'the two passwords differ')
+  if (first === '') throw usageError('the password is empty')
+  return first
+}
+
+function readFile(path: string | number): string {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch (cause) {
+    throw new CommandError(
+      'password_unreadable',
+      `the password cannot be read: ${cause instanceof Error ? cause.message : String(cause)}`,
+      { cause },
+    )
+  }
+}
+
+function firstLine(text: string, from: string): string {
+  const line = text.split('\n')[0]?.replace(/\r$/, '') ?? ''
+  if (line === '') throw usageError(`${from} holds no password`, 'put it into the first line')
+  return line
+}
+
+const ENTER = new Set(['\r', '\n', '\u0004'])
+const ERASE = new Set(['\u007f', '\b'])
+const INTERRUPT = '\u0003'
+
+function typeHidden({ stdin, err }: Io, prompt: string): Promise<string> {
+  err(prompt)
+  stdin.setRawMode(true)
+  stdin.setEncoding('utf8')
+  stdin.resume()
+  return new Promise((done, refuse) => {
+    let typed = ''
+    const finish = (settle: () => void): void => {
+      stdin.off('data', take)
+      stdin.setRawMode(false)
+      stdin.pause()
+      err('\n')
+      settle()
+    }
+    const take = (text: string): void => {
+      for (const character of text) {
+        if (ENTER.has(character)) return finish(() => done(typed))
+        if (character === INTERRUPT)
+          return finish(() => refuse(new CommandError('interrupted', 'interrupted', { exitCode: 130 })))
+        if (ERASE.has(character)) typed = typed.slice(0, -1)
+        else if (typed.length < TYPED_CHARACTERS) typed += character
+      }
+    }
+    stdin.on('data', take)
+  })
+}

@@ -1,0 +1,60 @@
+import { expect, test } from 'vitest'
+import { COMMANDS } from '../commands/table.ts'
+import { helpFor } from './help.ts'
+import { parseLine } from './parse.ts'
+
+const wrong = (...argv: string[]) => {
+  const parsed = parseLine(argv, COMMANDS)
+  return parsed.kind === 'wrong'
+    ? { message: parsed.error.message, hint: parsed.error.hint, exit: parsed.error.exitCode }
+    : parsed.kind
+}
+
+test.each([
+  [['pu'], 'there is no command pu', 'did you mean parley up?'],
+  [['frobnicate'], 'there is no command frobnicate', 'parley --help lists the commands'],
+  [['user', 'ad', 'bob'], 'there is no command user ad', 'did you mean parley user add?'],
+  [['user'], 'user needs one of: add, list, disable, enable, passwd, link', 'parley user --help'],
+  [['up', '--prot', '1'], 'up has no option --prot', 'did you mean --port?'],
+  [['up', '--port'], '--port needs a value: --port PORT', 'parley up --help'],
+  [['up', '--port', '--json'], '--port needs a value: --port PORT', 'parley up --help'],
+  [['up', '--json=yes'], '--json takes no value', 'parley up --help'],
+  [['up', 'now'], 'up does not take "now"', 'parley up --help'],
+  [['up', '--', 'x'], 'up takes nothing after --', 'parley up --help'],
+  [['user', 'add'], 'user add needs NAME', 'parley user add --help'],
+  [['token', 'create', '--role', 'king'], '--role must be one of: user, judge, agent', 'parley token create --help'],
+  [['completion', 'tcsh'], 'SHELL must be one of: bash, zsh, fish', 'parley completion --help'],
+  [['--json'], '--json needs a command before it', 'parley --help lists the commands'],
+])('%j is wrong in one sentence with a way out', (argv, message, hint) => {
+  expect(wrong(...argv)).toEqual({ message, hint, exit: 2 })
+})
+
+test('what comes after -- belongs to the command that is run', () => {
+  const parsed = parseLine(['proxy', '--port', '0', '--', 'npx', '-y', 'server', '--help', '--', 'x'], COMMANDS)
+  expect(parsed).toMatchObject({ kind: 'run', positionals: [], rest: ['npx', '-y', 'server', '--help', '--', 'x'] })
+  expect(parsed.kind === 'run' && parsed.values.text('port')).toBe('0')
+})
+
+test.each([[[]], [['--help']], [['user', '--help']], [['user', 'add', '--help']], [['token', 'create', 'x', '-h']]])(
+  '%j asks for help',
+  (argv) => {
+    expect(parseLine(argv, COMMANDS).kind).toBe('help')
+  },
+)
+
+test('every command has help that names all it takes', () => {
+  for (const { name, options, positionals = [] } of COMMANDS) {
+    const words = [
+      name,
+      ...Object.keys(options).map((option) => `--${option}`),
+      ...positionals.map((positional) => positional.name),
+    ]
+    const text = helpFor(name, COMMANDS)
+    expect(words.filter((word) => !text.includes(word))).toEqual([])
+  }
+})
+
+test('no two commands have the same name, and all say what they do in one line', () => {
+  expect(new Set(COMMANDS.map(({ name }) => name)).size).toBe(COMMANDS.length)
+  for (const { summary } of COMMANDS) expect(summary).toMatch(/^[A-Z][^\n]+[^.]$/)
+})

@@ -1,0 +1,137 @@
+import { parseArgs } from 'node:util'
+import { COMMON_OPTIONS, type CommandSpec, type OptionSpec, Values } from './command.ts'
+import { type CommandError, usageError } from './command-error.ts'
+import { suggest } from './suggest.ts'
+
+export type ParsedLine =
+  /** Help about one command, or about all that begin with these words. */
+  | { readonly kind: 'help'; readonly words: string }
+  | {
+      readonly kind: 'run'
+      readonly command: CommandSpec
+      readonly values: Values
+      readonly positionals: readonly string[]
+      readonly rest: readonly string[]
+    }
+  | { readonly kind: 'wrong'; readonly error: CommandError }
+
+/** Understands a command line by the table of commands. Total: what it does not understand is `wrong`. */
+export function parseLine(argv: readonly string[], commands: readonly CommandSpec[]): ParsedLine {
+  const words = leadingWords(argv)
+  const command = commands.findLast(({ name }) => startsWithWords(words, name.split(' ')))
+  if (command === undefined) return withoutCommand(argv, words, commands)
+  return parseCommand(argv.slice(command.name.split(' ').length), command)
+}
+
+function withoutCommand(argv: readonly string[], words: readonly string[], commands: readonly CommandSpec[]): ParsedLine {
+  const [first] = words
+  if (first === undefined) {
+    const [option] = argv
+    const asksHelp = option === undefined || option === '--help' || option === '-h'
+    if (asksHelp) return { kind: 'help', words: '' }
+    return { kind: 'wrong', error: usageError(`${option} needs a command before it`, 'parley --help lists the commands') }
+  }
+  const group = commands.filter(({ name }) => name.startsWith(`${first} `))
+  if (group.length === 0) {
+    const meant = suggest(first, [...new Set(commands.map(({ name }) => name.split(' ')[0] ?? name))])
+    return { kind: 'wrong', error: unknown(`there is no command ${first}`, meant === undefined ? undefined : `parley ${meant}`) }
+  }
+  if (argv.includes('--help') || argv.includes('-h')) return { kind: 'help', words: first }
+  const [, second] = words
+  const names = group.map(({ name }) => name.slice(first.length + 1))
+  if (second === undefined)
+    return { kind: 'wrong', error: usageError(`${first} needs one of: ${names.join(', ')}`, `parley ${first} --help`) }
+  const meant = suggest(second, names)
+  return {
+    kind: 'wrong',
+    error: unknown(
+      `there is no command ${first} ${second}`,
+      meant === undefined ? undefined : `parley ${first} ${meant}`,
+      `parley ${first} --help`,
+    ),
+  }
+}
+
+function unknown(message: string, meant: string | undefined, help = 'parley --help'): CommandError {
+  return usageError(message, meant === undefined ? `${help} lists the commands` : `did you mean ${meant}?`)
+}
+
+function parseCommand(args: readonly string[], command: CommandSpec): ParsedLine {
+  const options: Readonly<Record<string, OptionSpec>> = { ...command.options, ...COMMON_OPTIONS }
+  const { tokens } = parseArgs({
+    args: [...args],
+    options: parseArgsOptions(options),
+    strict: false,
+    tokens: true,
+    allowPositionals: true,
+  })
+  const given = new Map<string, string | true>()
+  const positionals: string[] = []
+  const wrong = (message: string, hint = `parley ${command.name} --help`): ParsedLine => ({
+    kind: 'wrong',
+    error: usageError(message, hint),
+  })
+  const end = tokens.find(({ kind }) => kind === 'option-terminator')?.index ?? args.length
+  if (tokens.some((token) => token.kind === 'option' && token.index < end && token.name === 'help'))
+    return { kind: 'help', words: command.name }
+  for (const token of tokens) {
+    if (token.index >= end) break
+    if (token.kind === 'positional') positionals.push(token.value)
+    if (token.kind !== 'option') continue
+    const spec = Object.hasOwn(options, token.name) ? options[token.name] : undefined
+    if (spec === undefined) {
+      const meant = suggest(token.name, Object.keys(options))
+      return wrong(`${command.name} has no option ${token.rawName}`, meant === undefined ? undefined : `did you mean --${meant}?`)
+    }
+    if (spec.value === undefined) {
+      if (token.value !== undefined) return wrong(`--${token.name} takes no value`)
+      given.set(token.name, true)
+      continue
+    }
+    if (token.value === undefined || token.value === '')
+      return wrong(`--${token.name} needs a value: --${token.name} ${spec.value}`)
+    // `--port --json` is a forgotten value far more often than a value that begins so.
+    if (token.inlineValue === false && token.value.startsWith('--'))
+      return wrong(`--${token.name} needs a value: --${token.name} ${spec.value}`)
+    if (spec.choices !== undefined && !spec.choices.includes(token.value))
+      return wrong(`--${token.name} must be one of: ${spec.choices.join(', ')}`)
+    given.set(token.name, token.value)
+  }
+  const rest = args.slice(end + 1)
+  const problem = misfit(command, positionals, end < args.length ? rest : undefined)
+  return problem === undefined ? { kind: 'run', command, values: new Values(given), positionals, rest } : wrong(problem)
+}
+
+function misfit(
+  { name, positionals: specs = [], rest: restName }: CommandSpec,
+  given: readonly string[],
+  rest: readonly string[] | undefined,
+): string | undefined {
+  const missing = specs.find((spec, index) => spec.optional !== true && given[index] === undefined)
+  if (missing !== undefined) return `${name} needs ${missing.name}`
+  const surplus = given[specs.length]
+  if (surplus !== undefined) return `${name} does not take ${JSON.stringify(surplus)}`
+  const wrong = specs.findIndex((spec, index) => given[index] !== undefined && spec.choices?.includes(given[index]) === false)
+  if (wrong >= 0) return `${specs[wrong]?.name} must be one of: ${specs[wrong]?.choices?.join(', ')}`
+  return rest !== undefined && restName === undefined ? `${name} takes nothing after --` : undefined
+}
+
+function parseArgsOptions(
+  options: Readonly<Record<string, OptionSpec>>,
+): Record<string, { type: 'string' | 'boolean'; short?: string }> {
+  return Object.fromEntries(
+    Object.entries(options).map(([name, { value, short }]) => [
+      name,
+      { type: value === undefined ? 'boolean' : 'string', ...(short === undefined ? {} : { short }) },
+    ]),
+  )
+}
+
+function leadingWords(argv: readonly string[]): readonly string[] {
+  const end = argv.findIndex((word) => word.startsWith('-'))
+  return end < 0 ? argv : argv.slice(0, end)
+}
+
+function startsWithWords(words: readonly string[], name: readonly string[]): boolean {
+  return name.every((word, index) => words[index] === word)
+}

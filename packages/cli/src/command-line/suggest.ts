@@ -1,0 +1,30 @@
+/** A wrong word is at most this many typing mistakes away from the right one. */
+const MISTAKES = 2
+
+/** The candidate that was most likely meant, if any is near enough. */
+export function suggest(word: string, candidates: readonly string[]): string | undefined {
+  const near = candidates
+    .map((candidate) => ({ candidate, distance: candidate.startsWith(word) && word.length > 1 ? 1 : distance(word, candidate) }))
+    .filter(({ candidate, distance: mistakes }) => mistakes <= MISTAKES && mistakes < candidate.length)
+    .toSorted((a, b) => a.distance - b.distance)
+  return near[0]?.candidate
+}
+
+/** Letters to add, drop, change or swap with a neighbour. */
+function distance(a: string, b: string): number {
+  let before: number[] = []
+  let previous = Array.from({ length: b.length + 1 }, (_, index) => index)
+  for (let row = 1; row <= a.length; row += 1) {
+    const current = [row]
+    for (let column = 1; column <= b.length; column += 1) {
+      const changed = (previous[column - 1] ?? 0) + (a[row - 1] === b[column - 1] ? 0 : 1)
+      let best = Math.min(changed, (previous[column] ?? 0) + 1, (current[column - 1] ?? 0) + 1)
+      const swapped = row > 1 && column > 1 && a[row - 1] === b[column - 2] && a[row - 2] === b[column - 1]
+      if (swapped) best = Math.min(best, (before[column - 2] ?? 0) + 1)
+      current.push(best)
+    }
+    before = previous
+    previous = current
+  }
+  return previous[b.length] ?? a.length
+}

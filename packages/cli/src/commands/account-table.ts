@@ -1,0 +1,86 @@
+import type { CommandSpec, Invocation, OptionSpec } from '../command-line/command.ts'
+import { INSTANCE_OPTIONS } from '../config/instance-options.ts'
+import { TARGET_OPTIONS } from '../target.ts'
+import { JSON_OPTION } from './json-option.ts'
+
+const WHERE = { ...INSTANCE_OPTIONS, ...TARGET_OPTIONS, ...JSON_OPTION } as const satisfies Record<string, OptionSpec>
+const NAME = { name: 'NAME', doc: 'the user name' }
+const PASSWORD_FILE = {
+  'password-file': { doc: 'a file with the password in its first line; - is stdin', value: 'FILE', isFile: true },
+} as const
+
+type Account = typeof import('./account.ts')
+const inAccount =
+  (choose: (commands: Account) => (invocation: Invocation) => Promise<number>) =>
+  async (invocation: Invocation): Promise<number> =>
+    choose(await import('./account.ts'))(invocation)
+
+const WAY_NOTE = 'Works while a gateway runs on the same data folder, and while none does.'
+
+/** Accounts and tokens. */
+export const ACCOUNT_COMMANDS: readonly CommandSpec[] = [
+  {
+    name: 'user add',
+    summary: 'Adds an account; without a password it prints a one-time sign-in link',
+    options: { admin: { doc: 'with all rights' }, 'ask-password': { doc: 'asks for a password' }, ...PASSWORD_FILE, ...WHERE },
+    positionals: [NAME],
+    notes: [WAY_NOTE],
+    run: inAccount(({ userAdd }) => userAdd),
+  },
+  { name: 'user list', summary: 'Lists the accounts', options: WHERE, run: inAccount(({ userList }) => userList) },
+  {
+    name: 'user disable',
+    summary: 'Disables an account: its tokens and sign-ins end, its connections are cut',
+    options: WHERE,
+    positionals: [NAME],
+    run: inAccount(({ userDisable }) => userDisable),
+  },
+  {
+    name: 'user enable',
+    summary: 'Enables a disabled account again',
+    options: WHERE,
+    positionals: [NAME],
+    run: inAccount(({ userEnable }) => userEnable),
+  },
+  {
+    name: 'user passwd',
+    summary: 'Sets a password, typed at the terminal or read from stdin; every sign-in of that user ends',
+    options: { ...PASSWORD_FILE, ...WHERE },
+    positionals: [NAME],
+    run: inAccount(({ userPasswd }) => userPasswd),
+  },
+  {
+    name: 'user link',
+    summary: 'Makes a one-time sign-in link, good for 15 minutes',
+    options: WHERE,
+    positionals: [NAME],
+    run: inAccount(({ userLink }) => userLink),
+  },
+  {
+    name: 'token create',
+    summary: 'Makes a token and shows it, this once',
+    options: {
+      role: { doc: 'whose token it is', value: 'ROLE', choices: ['user', 'judge', 'agent'] },
+      user: { doc: 'for --role user: the user name', value: 'NAME' },
+      name: { doc: 'what it is called in lists; for --role judge: the name of the judge', value: 'NAME' },
+      agent: { doc: 'for --role agent: the id of the agent', value: 'ID' },
+      ttl: { doc: 'how long it is good: 90s, 30m, 12h, 7d (default: until revoked)', value: 'TIME' },
+      ...WHERE,
+    },
+    notes: ['With --json it prints {token, id, role, expires_at} on one line.', WAY_NOTE],
+    run: inAccount(({ tokenCreate }) => tokenCreate),
+  },
+  {
+    name: 'token list',
+    summary: 'Lists the tokens, without their texts',
+    options: WHERE,
+    run: inAccount(({ tokenList }) => tokenList),
+  },
+  {
+    name: 'token revoke',
+    summary: 'Ends a token; its connections are cut within a second',
+    options: WHERE,
+    positionals: [{ name: 'ID', doc: 'the id of the token, tok_…' }],
+    run: inAccount(({ tokenRevoke }) => tokenRevoke),
+  },
+]

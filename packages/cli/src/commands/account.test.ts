@@ -1,0 +1,99 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { connectClient, webSocketTransport } from '@parley/rpc'
+import { expect, test } from 'vitest'
+import { Scratch } from '../fixtures/parley.ts'
+
+test('accounts and tokens are managed while a gateway runs, and a revoked token is cut off', async () => {
+  await using scratch = new Scratch()
+  const at = ['--data', scratch.data]
+  const up = await scratch.start(['up', '--port', '0', ...at, '--json'])
+  expect(await scratch.json(['user', 'add', 'bob', ...at])).toMatchObject({
+    user: { username: 'bob', admin: false },
+    sign_in: expect.stringContaining(up.ready.url),
+  })
+  const made = await scratch.json(['token', 'create', '--role', 'user', '--user', 'bob', '--ttl', '1h', ...at])
+  expect(made).toEqual({
+    token: expect.stringMatching(/^pat_/),
+    id: expect.stringMatching(/^tok_/),
+    role: 'user',
+    expires_at: expect.any(String),
+  })
+  const judge = await scratch.json(['token', 'create', '--role', 'judge', '--name', 'j1', ...at])
+  expect(judge).toMatchObject({ role: 'judge', expires_at: null, token: expect.stringMatching(/^jdg_/) })
+
+  const client = await connectClient(webSocketTransport({ url: up.ready.ws, token: made.token }), {
+    clientInfo: { name: 'test', version: '1' },
+  })
+  expect(await client.callTool('account.get', {})).toMatchObject({ role: 'user', name: 'bob' })
+  const { items } = await scratch.json(['token', 'list', ...at])
+  expect(JSON.stringify(items)).not.toContain(made.token)
+  expect(items.map(({ id }: { id: string }) => id)).toEqual([judge.id, made.id])
+  await scratch.json(['token', 'revoke', made.id, ...at])
+  await client.closed
+
+  // Over the wire, as an admin would from another machine.
+  const admin = await scratch.json(['token', 'create', '--role', 'user', '--user', 'admin', ...at])
+  const remote = { env: { PARLEY_URL: up.ready.url, PARLEY_TOKEN: admin.token } }
+  expect(await scratch.json(['user', 'disable', 'bob'], remote)).toMatchObject({ user: { username: 'bob', disabled: true } })
+  expect(await scratch.json(['user', 'enable', 'bob', '--url', up.ready.url, '--token', admin.token])).toMatchObject({
+    user: { disabled: false },
+  })
+  const denied = await scratch.run(['user', 'list', '--json'], { env: { PARLEY_URL: up.ready.url, PARLEY_TOKEN: made.token } })
+  expect(JSON.parse(denied.err)).toMatchObject({ error: { code: 'unauthorized' } })
+})
+
+test('accounts are managed while no gateway runs, and a gateway that starts later knows them', async () => {
+  await using scratch = new Scratch()
+  const at = ['--data', scratch.data]
+  const password = 'correct horse battery'
+  writeFileSync(join(scratch.folder, 'pw'), `${password}\n`)
+  expect(await scratch.json(['user', 'add', 'eve', '--admin', '--password-file', 'pw', ...at])).toMatchObject({
+    user: { admin: true },
+    sign_in: null,
+  })
+  expect(await scratch.json(['user', 'add', 'bob', ...at])).toMatchObject({
+    sign_in: expect.stringContaining('http://127.0.0.1:7400/#'),
+  })
+  expect(await scratch.json(['user', 'passwd', 'bob', ...at], { input: `${password} too\n` })).toMatchObject({
+    user: { username: 'bob' },
+  })
+  const up = await scratch.start(['up', '--port', '0', ...at, '--json'])
+  const signIn = async (username: string, secret: string) => {
+    const reply = await fetch(`${up.ready.url}/api/auth/login`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ username, password: secret }),
+    })
+    return reply.status
+  }
+  expect([await signIn('eve', password), await signIn('bob', `${password} too`), await signIn('bob', password)]).toEqual([
+    200, 200, 401,
+  ])
+})
+
+test.each([
+  [['user', 'add', 'Not A Name'], 1, 'invalid_argument', 'username'],
+  [['user', 'disable', 'nobody'], 1, 'not_found', 'nobody'],
+  [['user', 'passwd', 'nobody'], 2, 'usage', 'stdin'],
+  [['token', 'create', '--role', 'user'], 2, 'usage', '--user'],
+  [['token', 'create'], 2, 'usage', '--role'],
+  [['token', 'create', '--role', 'judge', '--name', 'j', '--ttl', '1 hour'], 2, 'usage', '--ttl'],
+  [['token', 'revoke', 'pat_x'], 2, 'usage', 'ID'],
+  [['user', 'list', '--token', 'x'], 2, 'usage', '--url'],
+  [['user', 'list', '--url', 'http://127.0.0.1:1', '--token', 'x'], 1, 'unreachable', '127.0.0.1:1'],
+])('%j fails in one line of JSON without a stack', async (args, exit, code, names) => {
+  await using scratch = new Scratch()
+  const { code: ended, err, out } = await scratch.run([...args, '--data', scratch.data, '--json'])
+  expect(out).toBe('')
+  expect(err.trim().split('\n')).toHaveLength(1)
+  expect(JSON.parse(err)).toMatchObject({ error: { code } })
+  expect(err).toContain(names)
+  expect(ended).toBe(exit)
+})
+
+test('a password is never taken from the command line', async () => {
+  await using scratch = new Scratch()
+  const { code, err } = await scratch.run(['user', 'add', 'bob', '--password', 'secret-in-ps', '--data', scratch.data])
+  expect({ code, err }).toEqual({ code: 2, err: expect.stringContaining('no option --password') })
+})

@@ -1,0 +1,42 @@
+import type { Invocation } from '../command-line/command.ts'
+import { flagsOf } from '../config/instance.ts'
+import { loadSettings } from '../config/load.ts'
+import type { Check } from '../doctor/check.ts'
+import { checkInstance } from '../doctor/instance-checks.ts'
+import { checkMachine } from '../doctor/machine.ts'
+import { walk } from '../doctor/walk.ts'
+import { targetOf } from '../target.ts'
+import { columns } from './columns.ts'
+
+/** With a URL: the walk along a connection. Without: this machine and its instance. Exit code 1 when something failed. */
+export async function doctor(invocation: Invocation): Promise<number> {
+  const { io, values } = invocation
+  const target = targetOf(invocation)
+  const checks = target === undefined ? await checkHere(invocation) : await walk(target)
+  const isGood = checks.every(({ status }) => status !== 'failed')
+  if (values.has('json')) {
+    io.out(`${JSON.stringify({ ok: isGood, checks })}\n`)
+    return isGood ? 0 : 1
+  }
+  io.out(
+    `${columns(checks.map(({ name, status, detail, hint }) => [name, status, hint === undefined ? detail : `${detail} → ${hint}`]))}\n`,
+  )
+  return isGood ? 0 : 1
+}
+
+async function checkHere(invocation: Invocation): Promise<Check[]> {
+  const { io, values } = invocation
+  const loaded = loadSettings({ env: io.env, cwd: io.cwd, configFile: values.text('config'), flags: flagsOf(invocation) })
+  const wrong = loaded.problems.filter(({ level }) => level === 'error')
+  const config: Check = {
+    name: 'config',
+    status: wrong.length === 0 ? 'ok' : 'failed',
+    detail:
+      wrong.length === 0
+        ? (loaded.file ?? 'environment and defaults')
+        : wrong.map(({ key, message }) => `${key} ${message}`).join('; '),
+    ...(wrong.length === 0 ? {} : { hint: 'parley config check' }),
+  }
+  const machine = await checkMachine(io)
+  return [...machine, config, ...(loaded.settings === undefined ? [] : await checkInstance(loaded.settings, io))]
+}

@@ -1,0 +1,29 @@
+import type { Invocation } from '../command-line/command.ts'
+import { instanceOf } from '../config/instance.ts'
+import { serveGateway } from '../gateway-process/serve-gateway.ts'
+
+const GRACE_MS = 10_000
+const FORCED_EXIT = 1
+
+/** One gateway in this process, until it is told to end. */
+export async function gateway(invocation: Invocation): Promise<number> {
+  const { io, values } = invocation
+  const asked = Promise.withResolvers<void>()
+  let times = 0
+  const ignore = io.onSignal(() => {
+    times += 1
+    if (times > 1) process.exit(FORCED_EXIT)
+    asked.resolve()
+  })
+  const served = await serveGateway({ settings: instanceOf(invocation), cwd: io.cwd }, io)
+  const { ready } = served
+  if (values.has('json')) io.out(`${JSON.stringify(ready)}\n`)
+  else
+    io.out(
+      `The gateway is ready: ${ready.url}/\n${ready.sign_in === null ? '' : `Sign in by this link. It works once, within 15 minutes:\n  ${ready.sign_in}\n`}`,
+    )
+  await asked.promise
+  await served.close(GRACE_MS)
+  ignore()
+  return 0
+}

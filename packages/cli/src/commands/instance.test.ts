@@ -1,0 +1,101 @@
+import { copyFileSync, existsSync, mkdirSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { Scratch } from '../fixtures/parley.ts'
+
+test('a backup of a running instance, restored elsewhere with its secret, has everything', async () => {
+  await using scratch = new Scratch()
+  const at = ['--data', scratch.data]
+  const up = await scratch.start(['up', '--port', '0', ...at, '--json'])
+  await scratch.json(['user', 'add', 'ann', ...at])
+  const made = await scratch.json(['token', 'create', '--role', 'user', '--user', 'ann', ...at])
+  const { file } = await scratch.json(['backup', 'copy.db', ...at])
+  expect(statSync(file).mode & 0o777).toBe(0o600)
+  const again = await scratch.run(['backup', 'copy.db', ...at, '--json'])
+  expect(JSON.parse(again.err)).toMatchObject({ error: { code: 'already_exists' } })
+  await scratch.json(['user', 'add', 'later', ...at])
+  up.kill('SIGTERM')
+  await up.exited
+
+  const other = join(scratch.folder, 'other')
+  expect(await scratch.json(['restore', file, '--data', other])).toEqual({ data: other, has_secret: false })
+  copyFileSync(join(scratch.data, 'secret'), join(other, 'secret'))
+  const restored = await scratch.start(['up', '--port', '0', '--data', other, '--json'])
+  const { items } = await scratch.json(['user', 'list', '--data', other])
+  expect(items).toMatchObject([{ username: 'admin' }, { username: 'ann' }])
+  const walk = await scratch.json(['doctor', '--url', restored.ready.url], { env: { PARLEY_TOKEN: made.token } })
+  expect(walk).toMatchObject({
+    ok: true,
+    checks: [{ name: 'header' }, { name: 'token' }, { name: 'role', detail: 'user' }, {}, {}, {}, {}],
+  })
+  const refused = await scratch.run(['restore', file, '--data', scratch.data, '--json'])
+  expect(JSON.parse(refused.err)).toMatchObject({ error: { code: 'not_empty' } })
+})
+
+test('doctor walks a connection and names the step that fails', async () => {
+  await using scratch = new Scratch()
+  const at = ['--data', scratch.data]
+  const up = await scratch.start(['up', '--port', '0', ...at, '--json'])
+  const { token } = await scratch.json(['token', 'create', '--role', 'user', '--user', 'admin', ...at])
+  const names = ({ checks }: { checks: { name: string; status: string }[] }) =>
+    checks.map(({ name, status }) => `${name} ${status}`)
+  const walked = await scratch.json(['doctor', '--url', up.ready.url, '--token', token])
+  expect(names(walked)).toEqual(['header ok', 'token ok', 'role ok', 'server ok', 'subscribe ok', 'update ok', 're-read ok'])
+  expect(JSON.stringify(walked)).not.toContain(token)
+  const walkWith = async (url: string, ...more: string[]) => {
+    const { code, out } = await scratch.run(['doctor', '--url', url, ...more, '--json'])
+    return { code, steps: names(JSON.parse(out)) }
+  }
+  expect(await walkWith(up.ready.url)).toEqual({ code: 1, steps: ['header failed'] })
+  expect(await walkWith(up.ready.url, '--token', 'pat_wrong')).toEqual({ code: 1, steps: ['header ok', 'token failed'] })
+  expect(await walkWith('http://127.0.0.1:1', '--token', token)).toEqual({ code: 1, steps: ['header ok', 'server failed'] })
+  const here = await scratch.json(['doctor', ...at])
+  expect(here.checks).toContainEqual(expect.objectContaining({ name: 'database', status: 'ok' }))
+  expect(here.checks).toContainEqual(expect.objectContaining({ name: 'sandbox', status: 'skipped' }))
+})
+
+test('doctor on a machine without anything says what is missing and makes nothing', async () => {
+  await using scratch = new Scratch()
+  const empty = join(scratch.folder, 'bin')
+  mkdirSync(empty)
+  const { out } = await scratch.run(['doctor', '--port', '0', '--data', scratch.data, '--json'], { env: { PATH: empty } })
+  const { ok, checks } = JSON.parse(out)
+  expect(ok).toBe(true)
+  expect(checks).toContainEqual({
+    name: 'codex',
+    status: 'missing',
+    detail: expect.stringContaining('not on PATH'),
+    hint: expect.any(String),
+  })
+  expect(existsSync(scratch.data)).toBe(false)
+})
+
+test('config check shows every setting, masks secrets and names every problem', async () => {
+  await using scratch = new Scratch()
+  writeFileSync(join(scratch.folder, 'parley.toml'), 'port = 99999\nhots = "x"\n')
+  const env = { PARLEY_SECRET: 'a-secret-that-must-not-be-seen-by-anybody' }
+  const bad = await scratch.run(['config', 'check', '--json'], { env })
+  expect(bad.code).toBe(1)
+  expect(JSON.parse(bad.out)).toMatchObject({
+    ok: false,
+    problems: [{ key: 'port' }, { key: 'hots', message: expect.stringContaining('did you mean host') }],
+  })
+  writeFileSync(join(scratch.folder, 'parley.toml'), 'port = 7411\n')
+  const good = await scratch.run(['config', 'check'], { env })
+  expect(good.code).toBe(0)
+  expect(good.out).toMatch(/port +7411 +file /)
+  expect(good.out + good.err).not.toContain(env.PARLEY_SECRET)
+})
+
+test('version, help and a wrong word, as a person would try them', async () => {
+  await using scratch = new Scratch()
+  expect(await scratch.json(['version'])).toMatchObject({ name: 'parley', version: expect.stringMatching(/^\d+\.\d+\.\d+/) })
+  const bare = await scratch.run([])
+  expect(bare).toMatchObject({ code: 0, out: expect.stringContaining('parley COMMAND --help'), err: '' })
+  expect((await scratch.run(['help', 'token', 'create'])).out).toContain('--ttl TIME')
+  expect(await scratch.run(['usr'])).toEqual({
+    code: 2,
+    out: '',
+    err: 'parley: there is no command usr (did you mean parley user?)\n',
+  })
+})

@@ -1,0 +1,129 @@
+import type { CommandSpec } from '../command-line/command.ts'
+import { SHELLS } from '../command-line/completion.ts'
+import { INSTANCE_OPTIONS, LISTEN_OPTIONS } from '../config/instance-options.ts'
+import { TARGET_OPTIONS } from '../target.ts'
+import { ACCOUNT_COMMANDS } from './account-table.ts'
+import { JSON_OPTION } from './json-option.ts'
+
+const TOKEN_NOTE = 'A token given by --token shows in ps: rather use --token-file or PARLEY_TOKEN.'
+
+/** Every command of `parley`. */
+export const COMMANDS: readonly CommandSpec[] = [
+  {
+    name: 'up',
+    summary: 'Starts everything on this machine: gateway and page, on SQLite under .parley/',
+    options: {
+      ...LISTEN_OPTIONS,
+      ...INSTANCE_OPTIONS,
+      'no-judge': { doc: 'starts no judge (this version has none yet)' },
+      log: logOption(),
+      ...JSON_OPTION,
+    },
+    notes: [
+      'The first start makes an admin and prints a one-time sign-in link.',
+      'With --json one line is printed when it is ready: {url, mcp, ws, sign_in, data}.',
+    ],
+    run: async (invocation) => (await import('./up.ts')).up(invocation),
+  },
+  {
+    name: 'gateway',
+    summary: 'Runs the gateway alone, without a supervisor: for containers and service managers',
+    options: {
+      ...LISTEN_OPTIONS,
+      'public-url': { doc: 'how people reach it (PARLEY_PUBLIC_URL)', value: 'URL' },
+      ...INSTANCE_OPTIONS,
+      log: logOption(),
+      ...JSON_OPTION,
+    },
+    notes: ['Beyond loopback it needs --tls-cert and --tls-key, or --insecure.'],
+    run: async (invocation) => (await import('./gateway.ts')).gateway(invocation),
+  },
+  {
+    name: 'proxy',
+    summary: 'Serves one MCP server (a stdio command or a URL) over Streamable HTTP and WebSocket',
+    options: {
+      port: { doc: 'the port; 0: any free one (default 7401)', value: 'PORT' },
+      host: { doc: 'the address to listen on (default 127.0.0.1)', value: 'ADDRESS' },
+      'token-file': {
+        doc: 'a file with the token that clients must show; without it a random one is made and printed',
+        value: 'FILE',
+        isFile: true,
+      },
+      'no-auth': { doc: 'lets in whoever can connect; on loopback only' },
+      'upstream-token-file': { doc: 'a file with the token for URL', value: 'FILE', isFile: true },
+      env: { doc: 'variables the command gets besides PATH, HOME and the like: A,B=value', value: 'NAMES' },
+      'tls-cert': LISTEN_OPTIONS['tls-cert'],
+      'tls-key': LISTEN_OPTIONS['tls-key'],
+      insecure: LISTEN_OPTIONS.insecure,
+      ...JSON_OPTION,
+    },
+    positionals: [{ name: 'URL', doc: 'an MCP server over HTTP, instead of a command', optional: true }],
+    rest: 'CMD [ARGS…]',
+    notes: ['Clients that declare nothing to be asked share one child; any other session has a child of its own.', TOKEN_NOTE],
+    run: async (invocation) => (await import('./proxy.ts')).proxy(invocation),
+  },
+  ...ACCOUNT_COMMANDS,
+  {
+    name: 'doctor',
+    summary: 'Says what works on this machine, what is missing and how to get it; with --url walks a connection',
+    options: { ...TARGET_OPTIONS, ...INSTANCE_OPTIONS, port: LISTEN_OPTIONS.port, host: LISTEN_OPTIONS.host, ...JSON_OPTION },
+    notes: [
+      "With an admin's token the walk makes a token that ends after a minute, and revokes it at once, to see an update arrive.",
+      TOKEN_NOTE,
+    ],
+    run: async (invocation) => (await import('./doctor.ts')).doctor(invocation),
+  },
+  {
+    name: 'backup',
+    summary: 'Writes a consistent copy of the database into one file, also while a gateway runs',
+    options: { ...INSTANCE_OPTIONS, ...JSON_OPTION },
+    positionals: [{ name: 'FILE', doc: 'where to write it', isFile: true }],
+    notes: ['DATA/secret is not in it: keep that too, the database is of no use to a gateway with another secret.'],
+    run: async (invocation) => (await import('./backup.ts')).backup(invocation),
+  },
+  {
+    name: 'restore',
+    summary: 'Puts a backup into a new data folder or an empty database',
+    options: { ...INSTANCE_OPTIONS, ...JSON_OPTION },
+    positionals: [{ name: 'FILE', doc: 'what backup wrote', isFile: true }],
+    run: async (invocation) => (await import('./backup.ts')).restore(invocation),
+  },
+  {
+    name: 'config check',
+    summary: 'Shows the settings in effect, where each comes from, and everything that is wrong with them',
+    options: { ...INSTANCE_OPTIONS, ...JSON_OPTION },
+    run: async (invocation) => (await import('./config-check.ts')).configCheck(invocation),
+  },
+  {
+    name: 'completion',
+    summary: 'Prints a script that teaches your shell these commands',
+    options: {},
+    positionals: [{ name: 'SHELL', doc: 'your shell', choices: SHELLS }],
+    notes: ['bash: eval "$(parley completion bash)"'],
+    run: async (invocation) => (await import('./completion.ts')).completion(invocation),
+  },
+  {
+    name: 'version',
+    summary: 'Says which version this is',
+    options: JSON_OPTION,
+    run: async (invocation) => (await import('./version.ts')).version(invocation),
+  },
+  {
+    name: 'help',
+    summary: 'Says what a command does',
+    options: {},
+    positionals: [
+      { name: 'COMMAND', doc: 'a command', optional: true },
+      { name: 'SUBCOMMAND', doc: 'a second word, if it has one', optional: true },
+    ],
+    run: async (invocation) => (await import('./help.ts')).help(invocation),
+  },
+]
+
+function logOption() {
+  return {
+    doc: 'how much is logged to stderr (PARLEY_LOG)',
+    value: 'LEVEL',
+    choices: ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'],
+  } as const
+}

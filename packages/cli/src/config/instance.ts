@@ -1,0 +1,18 @@
+import type { Invocation } from '../command-line/command.ts'
+import { requireSettings } from './load.ts'
+import { SETTINGS, type SettingName, type Settings, type SettingSpec, isSettingName } from './setting.ts'
+
+/** The settings that the flags of this line ask for. */
+export function flagsOf({ values }: Pick<Invocation, 'values'>): Partial<Record<SettingName, string | boolean>> {
+  const flags: Partial<Record<SettingName, string | boolean>> = {}
+  for (const [name, { flag }] of Object.entries<SettingSpec>(SETTINGS)) {
+    if (flag !== undefined && isSettingName(name) && values.has(flag)) flags[name] = values.text(flag) ?? true
+  }
+  return flags
+}
+
+/** The instance that this command line is about. */
+export function instanceOf(invocation: Pick<Invocation, 'values' | 'io'>): Settings {
+  const { values, io } = invocation
+  return requireSettings({ env: io.env, cwd: io.cwd, configFile: values.text('config'), flags: flagsOf(invocation) })
+}

@@ -1,0 +1,210 @@
+import * as z from 'zod'
+
+/** One setting: where it comes from, what it must be, whether it may be shown. */
+export interface SettingSpec {
+  /** Its place in `parley.toml`: `port`, `model.base_url`. */
+  readonly key: string
+  /** The variables that set it, the first is its name, the others are aliases. */
+  readonly env: readonly string[]
+  /** The option that sets it, where a command has it. */
+  readonly flag?: string
+  readonly schema: z.ZodType
+  readonly isSecret?: true
+  readonly doc: string
+}
+
+const DEFAULT_PORT = 7400
+const SECRET_BYTES = 32
+
+const Switch = z.union(
+  [
+    z.boolean(),
+    z.enum(['on', 'off', 'true', 'false', 'yes', 'no', '1', '0']).transform((word) => ['on', 'true', 'yes', '1'].includes(word)),
+  ],
+  {
+    error: 'must be on or off',
+  },
+)
+const Port = z.coerce
+  .number({ error: 'must be a number' })
+  .int('must be a whole number')
+  .min(0, 'must be 0 or more')
+  .max(65_535, 'must be at most 65535')
+const Names = z.union(
+  [
+    z.array(z.string()),
+    z.string().transform((text) =>
+      text
+        .split(',')
+        .map((part) => part.trim())
+        .filter((part) => part !== ''),
+    ),
+  ],
+  {
+    error: 'must be a list of names, separated by commas',
+  },
+)
+const HttpUrl = z.url({ protocol: /^https?$/, error: 'must be an http:// or https:// URL' })
+const Text = z.string({ error: 'must be text' }).min(1, 'must not be empty')
+
+/** Every setting. `config check`, the loader and the reference are made from this. */
+export const SETTINGS = {
+  dataDir: {
+    key: 'data_dir',
+    flag: 'data',
+    env: ['PARLEY_DATA_DIR'],
+    schema: Text.default('.parley'),
+    doc: 'where this instance keeps its files',
+  },
+  databaseUrl: {
+    key: 'database_url',
+    flag: 'database',
+    env: ['PARLEY_DATABASE_URL'],
+    schema: Text.refine(
+      (text) => /^(postgres|postgresql|sqlite):/.test(text) || !text.includes('://'),
+      'must be a postgres:// URL or the path of an SQLite file',
+    ).optional(),
+    isSecret: true,
+    doc: 'PostgreSQL, or another SQLite file than DATA/parley.db',
+  },
+  host: { key: 'host', flag: 'host', env: ['PARLEY_HOST'], schema: Text.default('127.0.0.1'), doc: 'the address to listen on' },
+  port: {
+    key: 'port',
+    flag: 'port',
+    env: ['PARLEY_PORT'],
+    schema: Port.default(DEFAULT_PORT),
+    doc: 'the port to listen on; 0: any free one',
+  },
+  tlsCert: {
+    key: 'tls_cert',
+    flag: 'tls-cert',
+    env: ['PARLEY_TLS_CERT'],
+    schema: Text.optional(),
+    doc: 'certificate file (PEM)',
+  },
+  tlsKey: { key: 'tls_key', flag: 'tls-key', env: ['PARLEY_TLS_KEY'], schema: Text.optional(), doc: 'key file (PEM)' },
+  insecure: {
+    key: 'insecure',
+    flag: 'insecure',
+    env: ['PARLEY_INSECURE'],
+    schema: Switch.default(false),
+    doc: 'allows plain HTTP beyond loopback',
+  },
+  publicUrl: {
+    key: 'public_url',
+    flag: 'public-url',
+    env: ['PARLEY_PUBLIC_URL'],
+    schema: HttpUrl.optional(),
+    doc: 'how people reach the gateway, behind a proxy for example',
+  },
+  allowedHosts: {
+    key: 'allowed_hosts',
+    env: ['PARLEY_ALLOWED_HOSTS'],
+    schema: Names.default([]),
+    doc: 'further names that Host and Origin may carry',
+  },
+  trustedProxies: {
+    key: 'trusted_proxies',
+    env: ['PARLEY_TRUSTED_PROXIES'],
+    schema: Names.default([]),
+    doc: 'addresses whose X-Forwarded-For counts',
+  },
+  secret: {
+    key: 'secret',
+    env: ['PARLEY_SECRET'],
+    schema: Text.refine((text) => Buffer.byteLength(text) >= SECRET_BYTES, `must have at least ${SECRET_BYTES} bytes`).optional(),
+    isSecret: true,
+    doc: 'what all keys are derived from; generated into DATA/secret when missing',
+  },
+  signup: {
+    key: 'signup',
+    env: ['PARLEY_SIGNUP'],
+    schema: Switch.default(false),
+    doc: 'whether people may make their own accounts',
+  },
+  queryToken: {
+    key: 'query_token',
+    env: ['PARLEY_QUERY_TOKEN'],
+    schema: Switch.default(true),
+    doc: 'whether ?token= works on the WebSocket',
+  },
+  judgeToken: {
+    key: 'judge_token',
+    env: ['PARLEY_JUDGE_TOKEN', 'REALMOI_JUDGE_MCP_TOKEN'],
+    schema: Text.min(32, 'must have at least 32 characters').optional(),
+    isSecret: true,
+    doc: 'one fixed token for judges',
+  },
+  adminUsername: {
+    key: 'admin.username',
+    env: ['PARLEY_ADMIN_USERNAME'],
+    schema: Text.default('admin'),
+    doc: 'name of the first admin',
+  },
+  adminPassword: {
+    key: 'admin.password',
+    env: ['PARLEY_ADMIN_PASSWORD'],
+    schema: Text.min(10, 'must have at least 10 characters').optional(),
+    isSecret: true,
+    doc: 'password of the first admin; without one there is a one-time link',
+  },
+  jwksUrl: { key: 'jwks.url', env: ['PARLEY_JWKS_URL'], schema: HttpUrl.optional(), doc: 'keys of an identity provider' },
+  jwksIssuer: { key: 'jwks.issuer', env: ['PARLEY_JWKS_ISSUER'], schema: Text.optional(), doc: 'its issuer' },
+  jwksAudience: {
+    key: 'jwks.audience',
+    env: ['PARLEY_JWKS_AUDIENCE'],
+    schema: Text.optional(),
+    doc: 'the audience its tokens must name',
+  },
+  jwksClaim: {
+    key: 'jwks.claim',
+    env: ['PARLEY_JWKS_CLAIM'],
+    schema: Text.default('preferred_username'),
+    doc: 'the claim that holds our user name',
+  },
+  modelBaseUrl: { key: 'model.base_url', env: ['PARLEY_MODEL_BASE_URL'], schema: HttpUrl.optional(), doc: 'where models are' },
+  modelApiKey: {
+    key: 'model.api_key',
+    env: ['PARLEY_MODEL_API_KEY', 'OPENAI_API_KEY'],
+    schema: Text.optional(),
+    isSecret: true,
+    doc: 'the key for it',
+  },
+  modelWire: {
+    key: 'model.wire',
+    env: ['PARLEY_MODEL_WIRE'],
+    schema: z.enum(['responses', 'chat'], { error: 'must be responses or chat' }).default('responses'),
+    doc: 'how it is spoken to',
+  },
+  models: { key: 'model.names', env: ['PARLEY_MODELS'], schema: Names.default([]), doc: 'the models on offer' },
+  logLevel: {
+    key: 'log',
+    flag: 'log',
+    env: ['PARLEY_LOG'],
+    schema: z
+      .enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'], {
+        error: 'must be trace, debug, info, warn, error, fatal or silent',
+      })
+      .default('info'),
+    doc: 'how much is logged',
+  },
+} as const satisfies Record<string, SettingSpec>
+
+export type SettingName = keyof typeof SETTINGS
+/** All settings, checked, defaults filled in. */
+export type Settings = { readonly [Name in SettingName]: z.output<(typeof SETTINGS)[Name]['schema']> }
+
+export function isSettingName(name: string): name is SettingName {
+  return Object.hasOwn(SETTINGS, name)
+}
+
+/** Variables that are ours but no settings: they are read elsewhere. */
+export const OTHER_VARIABLES = [
+  'PARLEY_CONFIG',
+  'PARLEY_URL',
+  'PARLEY_TOKEN',
+  'PARLEY_DEBUG',
+  'PARLEY_SETUP',
+  'PARLEY_STATUS_SOCKET',
+  'PARLEY_LIFELINE_FD',
+]

@@ -1,0 +1,50 @@
+import { mkdirSync, statSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { CommandError } from '../command-line/command-error.ts'
+
+/** The files of one instance. */
+export interface DataDir {
+  readonly path: string
+  readonly database: string
+  readonly lock: string
+  readonly secret: string
+  readonly adminSocket: string
+}
+
+const OTHERS = 0o077
+/** The system's bound on names of socket files, the smaller of Linux (108) and macOS (104), with the closing NUL. */
+const SOCKET_PATH_BYTES = 103
+
+/** Names the files; touches nothing. */
+export function dataDirAt(cwd: string, dataDir: string): DataDir {
+  const path = resolve(cwd, dataDir)
+  const at = (name: string): string => join(path, name)
+  return { path, database: at('parley.db'), lock: at('lock'), secret: at('secret'), adminSocket: at('admin.sock') }
+}
+
+/** Makes the folder, for its owner alone. One that is open to others is used all the same; the answer says so. */
+export function makeDataDir(data: DataDir): { readonly isOpenToOthers: boolean } {
+  if (Buffer.byteLength(data.adminSocket) > SOCKET_PATH_BYTES) {
+    throw new CommandError('data_dir_too_long', `${data.path} is too long a path for the socket in it`, {
+      hint: `choose a shorter one with --data: at most ${SOCKET_PATH_BYTES - '/admin.sock'.length} bytes`,
+    })
+  }
+  try {
+    mkdirSync(data.path, { recursive: true, mode: 0o700 })
+    return { isOpenToOthers: isOpenToOthers(data.path) }
+  } catch (cause) {
+    throw new CommandError('data_dir_unusable', `the data folder ${data.path} cannot be made: ${messageOf(cause)}`, {
+      hint: 'choose another one with --data',
+      cause,
+    })
+  }
+}
+
+/** Whether anybody but the owner may read, write or enter. */
+export function isOpenToOthers(path: string): boolean {
+  return process.platform !== 'win32' && (statSync(path).mode & OTHERS) !== 0
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
+}

@@ -1,0 +1,51 @@
+import { createHash } from 'node:crypto'
+import { readFileSync, readdirSync } from 'node:fs'
+import { extname, join, relative, sep } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import type { PageFile, PageFiles } from '@parley/gateway'
+
+const PAGE_FOLDER = new URL('../../../web/dist/', import.meta.url)
+/** The page is held in memory; one that does not fit in this is not ours. */
+const PAGE_BYTES = 64 * 1024 * 1024
+
+const CONTENT_TYPES: Readonly<Record<string, string>> = {
+  '.html': 'text/html; charset=utf-8',
+  '.js': 'text/javascript; charset=utf-8',
+  '.css': 'text/css; charset=utf-8',
+  '.json': 'application/json',
+  '.map': 'application/json',
+  '.svg': 'image/svg+xml',
+  '.png': 'image/png',
+  '.ico': 'image/x-icon',
+  '.webmanifest': 'application/manifest+json',
+  '.woff2': 'font/woff2',
+  '.txt': 'text/plain; charset=utf-8',
+}
+
+/** The built page, read once; `undefined` when it was not built. */
+export function readPage(folder = fileURLToPath(PAGE_FOLDER)): PageFiles | undefined {
+  const files = new Map<string, PageFile>()
+  let bytes = 0
+  for (const path of pathsBelow(folder)) {
+    const body = readFileSync(path)
+    bytes += body.length
+    if (bytes > PAGE_BYTES) throw new RangeError(`the page in ${folder} is larger than ${PAGE_BYTES} bytes`)
+    const etag = `"${createHash('sha256').update(body).digest('base64url').slice(0, 22)}"`
+    files.set(`/${relative(folder, path).split(sep).join('/')}`, {
+      body,
+      contentType: CONTENT_TYPES[extname(path)] ?? 'application/octet-stream',
+      etag,
+    })
+  }
+  return files.has('/index.html') ? (path) => files.get(path) : undefined
+}
+
+function pathsBelow(folder: string): string[] {
+  try {
+    return readdirSync(folder, { recursive: true, withFileTypes: true })
+      .filter((entry) => entry.isFile())
+      .map((entry) => join(entry.parentPath, entry.name))
+  } catch {
+    return []
+  }
+}

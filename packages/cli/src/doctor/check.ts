@@ -1,0 +1,13 @@
+/** One thing looked at. `missing` is fine until it is needed; `failed` is not. */
+export interface Check {
+  readonly name: string
+  readonly status: 'ok' | 'missing' | 'failed' | 'skipped'
+  readonly detail: string
+  /** What to do about it. */
+  readonly hint?: string
+}
+
+/** The first line of an error, for a detail. */
+export function reasonOf(error: unknown): string {
+  return (error instanceof Error ? error.message : String(error)).split('\n')[0] ?? ''
+}

@@ -1,0 +1,115 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { isJsonObject } from '@parley/protocol'
+import { type Client, WireError, connectClient, httpTransport } from '@parley/rpc'
+import type { Target } from '../target.ts'
+import { ownVersion } from '../version.ts'
+import { type Check, reasonOf } from './check.ts'
+
+const UPDATE_WAIT_MS = 5_000
+const PROBE_TTL_SECONDS = 60
+const PROBE_NAME = 'doctor'
+
+const WAYS_OUT: Readonly<Record<string, string>> = {
+  no_header: 'give a token by --token-file or PARLEY_TOKEN',
+  token: 'make a new one: parley token create --role user --user NAME',
+  reach: 'check the URL, that the gateway runs, and what stands between',
+}
+
+/** Walks one connection, step by step, and stops at the first that fails: header, token, role, server, subscribe, update, re-read. */
+export async function walk(target: Target): Promise<Check[]> {
+  const checks: Check[] = []
+  const ok = (name: string, detail: string): void => void checks.push({ name, status: 'ok', detail })
+  const fail = (name: string, detail: string, hint: string): Check[] => [...checks, { name, status: 'failed', detail, hint }]
+
+  if (target.token === undefined)
+    return fail('header', 'there is no token, so no Authorization header can be sent', WAYS_OUT['no_header'] ?? '')
+  if (!/^[\x21-\x7e]+$/.test(target.token))
+    return fail(
+      'header',
+      'the token holds spaces or characters that no header may hold',
+      'copy it again, without spaces and line ends',
+    )
+  ok('header', `Authorization: Bearer ${target.token.slice(0, 4)}…`)
+
+  let client: Client
+  try {
+    client = await connectClient(httpTransport({ url: target.url, token: target.token }), {
+      clientInfo: { name: 'parley-doctor', version: ownVersion() },
+    })
+  } catch (error) {
+    if (error instanceof WireError && error.code === 'unauthorized') return fail('token', error.message, WAYS_OUT['token'] ?? '')
+    if (error instanceof WireError && error.code === 'unreachable') return fail('server', error.message, WAYS_OUT['reach'] ?? '')
+    return fail('server', `no MCP server answers there: ${reasonOf(error)}`, WAYS_OUT['reach'] ?? '')
+  }
+  try {
+    ok('token', 'accepted')
+    return await walkInside(client, checks)
+  } finally {
+    await client.close()
+  }
+}
+
+async function walkInside(client: Client, checks: Check[]): Promise<Check[]> {
+  let step = 'role'
+  try {
+    const { role, isAdmin, tools } = await whoAmI(client)
+    checks.push({ name: 'role', status: 'ok', detail: isAdmin ? `${role}, admin` : (role ?? 'a server that knows no roles') })
+    step = 'server'
+    const { info } = client.server
+    checks.push({
+      name: step,
+      status: 'ok',
+      detail: `${info.name} ${info.version}, ${client.era} era (${client.revision}), ${tools.length} tools`,
+    })
+    if (role === undefined)
+      return [...checks, { name: 'subscribe', status: 'skipped', detail: 'this is no gateway of ours: the walk ends here' }]
+    step = 'subscribe'
+    const uri = isAdmin ? 'resource://tokens/list' : 'resource://account'
+    const heard = { updates: 0 }
+    const unsubscribe = await client.subscribe(uri, () => {
+      heard.updates += 1
+    })
+    checks.push({ name: step, status: 'ok', detail: uri })
+    step = 'update'
+    if (!isAdmin) {
+      checks.push({
+        name: step,
+        status: 'skipped',
+        detail: 'nothing that this token may do changes a resource; an admin token can walk on',
+      })
+      step = 're-read'
+      await client.readResource(uri)
+      checks.push({ name: step, status: 'ok', detail: uri })
+    } else {
+      const before = heard.updates
+      const { id } = await client.callTool('token.create', { role: 'judge', name: PROBE_NAME, ttl_seconds: PROBE_TTL_SECONDS })
+      await client.callTool('token.revoke', { id })
+      for (let waited = 0; heard.updates === before && waited < UPDATE_WAIT_MS; waited += 20) await sleep(20)
+      if (heard.updates === before)
+        throw new Error(`no notification came in ${UPDATE_WAIT_MS / 1000} s: something between cuts or buffers streams`)
+      checks.push({ name: step, status: 'ok', detail: 'a change was told' })
+      step = 're-read'
+      const text = JSON.stringify(await client.readResource(uri))
+      if (!text.includes(id)) throw new Error('the change is not in what was read')
+      checks.push({ name: step, status: 'ok', detail: 'the change is in it' })
+    }
+    await unsubscribe()
+    return checks
+  } catch (error) {
+    return [
+      ...checks,
+      { name: step, status: 'failed', detail: reasonOf(error), hint: 'look at the log of the gateway at this time' },
+    ]
+  }
+}
+
+/** The role by the server's own word, and by the tool where there is one. */
+async function whoAmI(client: Client): Promise<{ role: string | undefined; isAdmin: boolean; tools: readonly unknown[] }> {
+  const tools = await client.listTools()
+  if (tools.some((tool) => isJsonObject(tool) && tool['name'] === 'account.get')) {
+    const { role, admin } = await client.callTool('account.get', {})
+    return { role, isAdmin: admin, tools }
+  }
+  const { role } = client.server.info
+  return { role: typeof role === 'string' ? role : undefined, isAdmin: false, tools }
+}

@@ -1,0 +1,45 @@
+import type { Settings } from '../config/setting.ts'
+
+/** Everything a gateway process needs to know. It crosses stdin as one line of JSON, because argv and env can be seen by others. */
+export interface GatewayPlan {
+  readonly settings: Settings
+  readonly cwd: string
+}
+
+/** What is said when it serves. Names as in `parley up --json`. */
+export interface Ready {
+  readonly url: string
+  readonly mcp: string
+  readonly ws: string
+  /** A one-time link, when nobody has signed in as the first admin yet. */
+  readonly sign_in: string | null
+  readonly data: string
+}
+
+/** What a gateway process says to its supervisor, one JSON line each. */
+export type GatewayWord =
+  | { readonly ready: Ready }
+  | { readonly failed: { readonly code: string; readonly message: string; readonly hint?: string } }
+
+/** Both ends are of one version and trust each other: whoever starts a process can do anything to it anyway. */
+export function parsePlan(line: string): GatewayPlan {
+  const value: unknown = JSON.parse(line)
+  if (isPlan(value)) return value
+  throw new TypeError('not a plan')
+}
+/** `undefined` for a line that is something else. */
+export function parseWord(line: string): GatewayWord | undefined {
+  try {
+    const value: unknown = JSON.parse(line)
+    return isWord(value) ? value : undefined
+  } catch {
+    return undefined
+  }
+}
+
+function isPlan(value: unknown): value is GatewayPlan {
+  return typeof value === 'object' && value !== null && 'settings' in value && 'cwd' in value
+}
+function isWord(value: unknown): value is GatewayWord {
+  return typeof value === 'object' && value !== null && ('ready' in value || 'failed' in value)
+}

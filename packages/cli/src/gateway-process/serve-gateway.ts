@@ -1,0 +1,105 @@
+import { type Gateway, type GatewayOptions, createLogger, openGateway, openLocalAdmin } from '@parley/gateway'
+import type { Store } from '@parley/store'
+import type { Settings } from '../config/setting.ts'
+import { type DataDir, dataDirAt, makeDataDir } from '../data/data-dir.ts'
+import { readPage } from '../data/page-files.ts'
+import { ensureSecret } from '../data/secret.ts'
+import { ownVersion } from '../version.ts'
+import { checkExposure } from './exposure.ts'
+import { isPostgres } from './database-url.ts'
+import { listenFailure } from './listen-failure.ts'
+import { openDatabase } from './open-database.ts'
+import type { GatewayPlan, Ready } from './plan.ts'
+import { readTls } from './read-tls.ts'
+
+export interface GatewayPorts {
+  readonly now: () => number
+  readonly random: (size: number) => Uint8Array
+  /** Where log lines go. */
+  readonly err: (text: string) => void
+}
+export interface ServedGateway {
+  readonly ready: Ready
+  close(graceMs: number): Promise<void>
+}
+
+/** Opens data folder, database and gateway, in this order: whoever holds the lock owns everything else in the folder. */
+export async function serveGateway({ settings, cwd }: GatewayPlan, { now, random, err }: GatewayPorts): Promise<ServedGateway> {
+  const tls = readTls(settings)
+  checkExposure({ host: settings.host, hasTls: tls !== undefined, insecure: settings.insecure })
+  const data = dataDirAt(cwd, settings.dataDir)
+  const log = createLogger({ level: settings.logLevel, destination: { write: err }, secrets: secretsOf(settings) })
+  if (makeDataDir(data).isOpenToOthers) log.warn({ path: data.path }, 'the data folder is open to other users: chmod 700 it')
+  const store = await openDatabase(settings, data, cwd)
+  try {
+    const page = readPage()
+    if (page === undefined) log.warn('the page is not built: only the wires are served')
+    const gateway = await openGateway({
+      store,
+      secret: settings.secret === undefined ? ensureSecret(data.secret, random) : Buffer.from(settings.secret),
+      listen: { host: settings.host, port: settings.port, ...(tls === undefined ? {} : { tls }) },
+      ...optional(settings, data),
+      allowedHosts: settings.allowedHosts,
+      trustedProxies: settings.trustedProxies,
+      signup: settings.signup,
+      queryToken: settings.queryToken,
+      firstAdmin: {
+        username: settings.adminUsername,
+        ...(settings.adminPassword === undefined ? {} : { password: settings.adminPassword }),
+      },
+      log,
+      now,
+      random,
+      ...(page === undefined ? {} : { page }),
+      version: ownVersion(),
+    }).catch((error: unknown) => {
+      throw listenFailure(error, settings)
+    })
+    const signIn = gateway.signIn ?? (await linkForNobodyYet(gateway, store, settings, { log, now, random }))
+    return {
+      ready: { url: gateway.url, mcp: gateway.mcp, ws: gateway.ws, sign_in: signIn ?? null, data: data.path },
+      close: async (graceMs) => {
+        await gateway.close(graceMs)
+        await store.close()
+      },
+    }
+  } catch (error) {
+    await store.close()
+    throw error
+  }
+}
+
+/** The first admin was made by a start that died before anybody saw the link, or the link ran out: here is another. */
+async function linkForNobodyYet(
+  gateway: Gateway,
+  store: Store,
+  settings: Settings,
+  ports: Pick<GatewayOptions, 'log' | 'now' | 'random'>,
+): Promise<string | undefined> {
+  const admin = await store.users.byName(settings.adminUsername)
+  if (admin === undefined || admin.disabled || !admin.admin || admin.lastSignInAt !== null || admin.passwordHash !== null)
+    return undefined
+  const local = openLocalAdmin({ store, baseUrl: settings.publicUrl ?? gateway.url, ...ports })
+  try {
+    return (await local.call('user.link', { username: admin.username })).url
+  } finally {
+    await local.close()
+  }
+}
+
+function optional(settings: Settings, data: DataDir): Partial<GatewayOptions> {
+  const { jwksUrl, jwksIssuer, jwksAudience, jwksClaim, publicUrl, judgeToken } = settings
+  return {
+    // On PostgreSQL several gateways may share a folder, and commands go to the database itself.
+    ...(isPostgres(settings.databaseUrl) ? {} : { adminSocket: data.adminSocket }),
+    ...(publicUrl === undefined ? {} : { publicUrl }),
+    ...(judgeToken === undefined ? {} : { judgeToken }),
+    ...(jwksUrl === undefined
+      ? {}
+      : { jwks: { url: jwksUrl, issuer: jwksIssuer ?? '', audience: jwksAudience ?? '', claim: jwksClaim } }),
+  }
+}
+
+function secretsOf({ secret, judgeToken, adminPassword, modelApiKey }: Settings): string[] {
+  return [secret, judgeToken, adminPassword, modelApiKey].filter((text) => text !== undefined)
+}

@@ -1,0 +1,69 @@
+import { randomBytes } from 'node:crypto'
+import { CommandError } from './command-line/command-error.ts'
+import { helpFor } from './command-line/help.ts'
+import type { Io } from './command-line/io.ts'
+import { parseLine } from './command-line/parse.ts'
+import { COMMANDS } from './commands/table.ts'
+import { asCommandError } from './failure.ts'
+
+/** Runs one command line and answers the exit code. Nothing is thrown: what fails is one line on stderr. */
+export async function main(argv: readonly string[]): Promise<number> {
+  const io = processIo()
+  const asJson = wantsJson(argv)
+  try {
+    const parsed = parseLine(argv, COMMANDS)
+    if (parsed.kind === 'wrong') return report(io, parsed.error, asJson)
+    if (parsed.kind === 'help') {
+      io.out(helpFor(parsed.words, COMMANDS))
+      return 0
+    }
+    return await parsed.command.run({ io, values: parsed.values, positionals: parsed.positionals, rest: parsed.rest })
+  } catch (error) {
+    const known = error instanceof CommandError ? error : asCommandError(error)
+    if (known.code === 'internal' && io.env['PARLEY_DEBUG'] !== undefined)
+      io.err(`${error instanceof Error ? error.stack : String(error)}\n`)
+    return report(io, known, asJson)
+  }
+}
+
+/** Errors are for stderr either way; `--json` makes them data. */
+function report(io: Io, { code, message, hint, exitCode }: CommandError, asJson: boolean): number {
+  const line = oneLine(message)
+  if (asJson) io.err(`${JSON.stringify({ error: { code, message: line, ...(hint === undefined ? {} : { hint }) } })}\n`)
+  else io.err(`parley: ${line}${hint === undefined ? '' : ` (${hint})`}\n`)
+  return exitCode
+}
+
+function oneLine(text: string): string {
+  return text.replaceAll(/\s*\n\s*/g, ' ').trim()
+}
+
+/** Even a line that cannot be understood says whether a program reads the answer. */
+function wantsJson(argv: readonly string[]): boolean {
+  const end = argv.indexOf('--')
+  return (end < 0 ? argv : argv.slice(0, end)).includes('--json')
+}
+
+const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
+
+function processIo(): Io {
+  // Whoever read us has gone (`parley user list | head`): nobody is left to tell, and it is no failure of ours.
+  process.stdout.on('error', () => process.exit(0))
+  process.stderr.on('error', () => {})
+  return {
+    env: process.env,
+    cwd: process.cwd(),
+    stdin: process.stdin,
+    out: (text) => void process.stdout.write(text),
+    err: (text) => void process.stderr.write(text),
+    now: Date.now,
+    random: randomBytes,
+    onSignal: (asked) => {
+      for (const signal of SIGNALS) process.on(signal, asked)
+      return () => {
+        for (const signal of SIGNALS) process.off(signal, asked)
+      }
+    },
+    isTerminal: process.stderr.isTTY,
+  }
+}

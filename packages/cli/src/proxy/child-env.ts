@@ -1,0 +1,23 @@
+import { usageError } from '../command-line/command-error.ts'
+
+/** What a program needs to run at all. Everything else, secrets above all, it gets only when it is named. */
+const ALWAYS = ['PATH', 'HOME', 'USER', 'LOGNAME', 'SHELL', 'TERM', 'LANG', 'LC_ALL', 'TMPDIR', 'TZ']
+
+/** The environment of a child: the usual, and what `--env A,B=value` names. */
+export function childEnv(env: Readonly<Record<string, string | undefined>>, named: string | undefined): Record<string, string> {
+  const result: Record<string, string> = {}
+  for (const name of ALWAYS) {
+    const value = env[name]
+    if (value !== undefined) result[name] = value
+  }
+  for (const item of named?.split(',') ?? []) {
+    const at = item.indexOf('=')
+    const name = at < 0 ? item : item.slice(0, at)
+    const value = at < 0 ? env[name] : item.slice(at + 1)
+    if (name === '') throw usageError('--env must be names, separated by commas, as in A,B=value')
+    if (value === undefined)
+      throw usageError(`--env names ${name}, which is not set`, `set it, or give its value: --env ${name}=…`)
+    result[name] = value
+  }
+  return result
+}

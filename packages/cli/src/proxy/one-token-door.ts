@@ -1,0 +1,23 @@
+import { timingSafeEqual } from 'node:crypto'
+import { type Caller, Denied, type Door, type Service } from '@parley/rpc'
+
+/** Everybody who shows the one token is the same caller; without a token, everybody is. */
+export function oneTokenDoor(token: string | undefined, service: Service): Door {
+  const caller: Caller = { key: 'proxy' }
+  if (token === undefined) return { authenticate: () => caller, serviceFor: () => service }
+  const expected = Buffer.from(token)
+  return {
+    authenticate: ({ authorization }) => {
+      if (authorization === undefined || authorization === '')
+        throw new Denied(401, 'missing_authorization', 'no Authorization header; send "Authorization: Bearer <token>"')
+      const shown = /^bearer +(\S+) *$/i.exec(authorization)?.[1]
+      if (shown === undefined)
+        throw new Denied(401, 'malformed_authorization', 'the Authorization header is not "Bearer <token>"')
+      const given = Buffer.from(shown)
+      if (given.length !== expected.length || !timingSafeEqual(given, expected))
+        throw new Denied(401, 'unknown_token', 'the token is not the one of this proxy')
+      return caller
+    },
+    serviceFor: () => service,
+  }
+}

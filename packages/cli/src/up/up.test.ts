@@ -1,0 +1,155 @@
+import { chmodSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { expect, test } from 'vitest'
+import { gone } from '../fixtures/gone.ts'
+import { Scratch, childrenOf } from '../fixtures/parley.ts'
+
+const isAnswering = (url: string): Promise<boolean> =>
+  fetch(`${url}/healthz`).then(
+    ({ ok }) => ok,
+    () => false,
+  )
+
+test('up serves the page and both wires, says so in one line of JSON, and ends cleanly', async () => {
+  await using scratch = new Scratch()
+  const up = await scratch.start(['up', '--port', '0', '--data', scratch.data, '--json'])
+  const port = Number(new URL(up.ready.url).port)
+  expect(up.ready).toEqual({
+    url: `http://127.0.0.1:${port}`,
+    mcp: `http://127.0.0.1:${port}/mcp`,
+    ws: `ws://127.0.0.1:${port}/api/mcp/ws`,
+    sign_in: expect.stringContaining(`http://127.0.0.1:${port}/#`),
+    data: scratch.data,
+  })
+  expect(await isAnswering(up.ready.url)).toBe(true)
+  expect(statSync(scratch.data).mode & 0o777).toBe(0o700)
+  expect(statSync(join(scratch.data, 'secret')).mode & 0o777).toBe(0o600)
+  expect(statSync(join(scratch.data, 'admin.sock')).mode & 0o777).toBe(0o600)
+  const [gateway = 0] = childrenOf(up.pid)
+  up.kill('SIGTERM')
+  expect(await up.exited).toEqual({ code: 0, signal: null })
+  await gone(gateway)
+})
+
+test('the sign-in link works once, and a start before anybody used one gives another', async () => {
+  await using scratch = new Scratch()
+  const first = await scratch.start(['up', '--port', '0', '--data', scratch.data, '--json'])
+  first.kill('SIGINT')
+  await first.exited
+  const second = await scratch.start(['up', '--port', '0', '--data', scratch.data, '--json'])
+  const exchange = async () => {
+    const token = new URLSearchParams(new URL(second.ready.sign_in).hash.slice(1)).get('link')
+    const reply = await fetch(`${second.ready.url}/api/auth/link`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ token }),
+    })
+    return reply.status
+  }
+  expect(await exchange()).toBe(200)
+  expect(await exchange()).toBe(401)
+  second.kill('SIGTERM')
+  await second.exited
+  const third = await scratch.start(['up', '--port', '0', '--data', scratch.data, '--json'])
+  expect(third.ready.sign_in).toBe(null)
+})
+
+test('a gateway that is killed comes back on the same port, with the same accounts', async () => {
+  await using scratch = new Scratch()
+  const up = await scratch.start(['up', '--port', '0', '--data', scratch.data, '--json'])
+  await scratch.json(['user', 'add', 'ann', '--data', scratch.data])
+  const [before = 0] = childrenOf(up.pid)
+  process.kill(before, 'SIGKILL')
+  await gone(before)
+  while (!(await isAnswering(up.ready.url))) await sleep(50)
+  const { items } = await scratch.json(['user', 'list', '--data', scratch.data])
+  expect(items).toMatchObject([{ username: 'admin' }, { username: 'ann' }])
+  expect(childrenOf(up.pid)).not.toContain(before)
+})
+
+test('kill -9 of the supervisor ends the gateway', async () => {
+  await using scratch = new Scratch()
+  const up = await scratch.start(['up', '--port', '0', '--data', scratch.data, '--json'])
+  const [gateway = 0] = childrenOf(up.pid)
+  process.kill(up.pid, 'SIGKILL')
+  await gone(gateway)
+  expect(await isAnswering(up.ready.url)).toBe(false)
+})
+
+test('a second signal ends it at once', async () => {
+  await using scratch = new Scratch()
+  const up = await scratch.start(['up', '--port', '0', '--data', scratch.data, '--json'])
+  const [gateway = 0] = childrenOf(up.pid)
+  // A stopped process cannot end in order, so only force is left.
+  process.kill(gateway, 'SIGSTOP')
+  up.kill('SIGINT')
+  while (!up.err().includes('once more forces it')) await sleep(20)
+  up.kill('SIGINT')
+  await up.exited
+  await gone(gateway)
+})
+
+test('a taken port is named, and so is the way out', async () => {
+  await using scratch = new Scratch()
+  const taken = createServer().listen(0, '127.0.0.1')
+  await new Promise((resolve) => taken.once('listening', resolve))
+  const address = taken.address()
+  const port = typeof address === 'object' ? String(address?.port) : ''
+  const plain = await scratch.run(['up', '--port', port, '--data', scratch.data])
+  expect(plain).toMatchObject({ code: 1, out: '', err: expect.stringContaining(`port ${port} on 127.0.0.1 is taken`) })
+  expect(plain.err).toContain('--port 0')
+  expect(plain.err.trim().split('\n')).toHaveLength(1)
+  const asJson = await scratch.run(['up', '--port', port, '--data', scratch.data, '--json'])
+  expect(JSON.parse(asJson.err)).toEqual({
+    error: { code: 'port_taken', message: `port ${port} on 127.0.0.1 is taken`, hint: expect.stringContaining('--port 0') },
+  })
+  await new Promise((resolve) => taken.close(resolve))
+})
+
+test('a second up on the same folder is refused and leaves the first alone', async () => {
+  await using scratch = new Scratch()
+  const up = await scratch.start(['up', '--port', '0', '--data', scratch.data, '--json'])
+  const second = await scratch.run(['up', '--port', '0', '--data', scratch.data, '--json'])
+  expect(second.code).toBe(1)
+  expect(JSON.parse(second.err)).toMatchObject({ error: { code: 'locked' } })
+  expect(await scratch.json(['user', 'list', '--data', scratch.data])).toMatchObject({ items: [{ username: 'admin' }] })
+  expect(await isAnswering(up.ready.url)).toBe(true)
+})
+
+test.each([
+  [['up', '--port', 'many'], 'config_invalid', '--port'],
+  [['up', '--host', '0.0.0.0', '--port', '0'], 'plain_beyond_loopback', '0.0.0.0'],
+  [['gateway', '--tls-cert', '/no/such.pem', '--tls-key', '/no/such.key', '--port', '0'], 'tls_unreadable', '/no/such.pem'],
+  [['up', '--database', 'mysql://x/y', '--port', '0'], 'config_invalid', '--database'],
+])('%j does not start and says why', async (args, code, names) => {
+  await using scratch = new Scratch()
+  const { code: exit, err } = await scratch.run([...args, '--data', scratch.data, '--json'])
+  const lines = err.trim().split('\n')
+  expect(lines).toHaveLength(1)
+  expect(JSON.parse(err)).toMatchObject({ error: { code } })
+  expect(err).toContain(names)
+  expect(exit).toBe(1)
+})
+
+test('a secret that others can read, and another secret than that of the database, stop the start', async () => {
+  await using scratch = new Scratch()
+  const gateway = ['gateway', '--port', '0', '--data', scratch.data]
+  const first = await scratch.start([...gateway, '--json'])
+  first.kill('SIGTERM')
+  expect(await first.exited).toEqual({ code: 0, signal: null })
+  const other = await scratch.run([...gateway, '--json'], { env: { PARLEY_SECRET: 'x'.repeat(40) } })
+  expect(JSON.parse(other.err)).toMatchObject({ error: { code: 'secret_mismatch' } })
+  const path = join(scratch.data, 'secret')
+  const text = readFileSync(path, 'utf8')
+  writeFileSync(path, 'short\n')
+  expect(JSON.parse((await scratch.run([...gateway, '--json'])).err)).toMatchObject({ error: { code: 'secret_damaged' } })
+  writeFileSync(path, text)
+  chmodSync(path, 0o644)
+  expect(JSON.parse((await scratch.run([...gateway, '--json'])).err)).toMatchObject({
+    error: { code: 'secret_exposed', hint: `chmod 600 ${path}` },
+  })
+  const again = await scratch.start([...gateway, '--json'], { env: { PARLEY_SECRET: text.trim() } })
+  expect(await isAnswering(again.ready.url)).toBe(true)
+})

@@ -1,0 +1,11 @@
+export {
+  ProcessError,
+  type ProcessErrorCode,
+  type Processes,
+  type ProcessExit,
+  type ProcessSpec,
+  type RunningProcess,
+} from './local/processes.ts'
+export { type ProcessesOptions, openProcesses } from './local/open-processes.ts'
+export { type Program, type ProgramSpec, startProgram } from './local/program.ts'
+export { type Captured, type CaptureOptions, capture } from './local/capture.ts'

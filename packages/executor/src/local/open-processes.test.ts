@@ -1,0 +1,172 @@
+import { once } from 'node:events'
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { expect, test } from 'vitest'
+import { gone } from './fixtures/gone.ts'
+import { STUBBORN } from './fixtures/stubborn.ts'
+import { openProcesses } from './open-processes.ts'
+import { startProgram } from './program.ts'
+
+const env = { PATH: process.env['PATH'] ?? '' }
+const sh = (script: string) => ({ command: '/bin/sh', args: ['-c', script], env })
+
+test('a child talks over its own streams and its end is reported', async () => {
+  await using processes = await openProcesses()
+  const child = await processes.start({ command: 'sh', args: ['-c', 'cat; echo oops >&2; exit 3'], env })
+  child.stdin.end('hello')
+  expect(await text(child.stdout)).toBe('hello')
+  expect(await child.exited).toEqual({ code: 3, signal: null })
+  if (!child.stderr.closed) await once(child.stderr, 'close')
+  expect(child.stderrTail()).toBe('oops\n')
+  expect(processes.count()).toBe(0)
+})
+
+test('megabytes pass both ways, with backpressure, without loss', async () => {
+  await using processes = await openProcesses()
+  const child = await processes.start({ command: 'cat', env })
+  const sent = Buffer.alloc(20 * 1024 * 1024, 'the quick brown fox ')
+  child.stdin.end(sent)
+  const chunks: Buffer[] = []
+  for await (const chunk of child.stdout) chunks.push(chunk)
+  expect(Buffer.concat(chunks).equals(sent)).toBe(true)
+})
+
+test('a child inherits nothing that was not listed', async () => {
+  await using processes = await openProcesses()
+  const child = await processes.start({ command: '/usr/bin/env', env: { ONLY: 'this' }, cwd: '/' })
+  expect((await text(child.stdout)).split('\n').filter((line) => line !== '')).toEqual(['ONLY=this'])
+})
+
+test('the child keeps no descriptor but its three streams', async () => {
+  await using processes = await openProcesses()
+  // No pipe, for the shell would hold its ends; and not the last command, for the shell would become it.
+  const child = await processes.start(sh('ls /proc/$$/fd; true'))
+  expect((await text(child.stdout)).trim().split('\n')).toEqual(['0', '1', '2'])
+})
+
+test.each([
+  [{ command: 'no-such-command-at-all', env }, 'spawn_failed', 'ENOENT', 'no-such-command-at-all'],
+  [{ command: '/etc/passwd', env }, 'spawn_failed', 'EACCES', '/etc/passwd'],
+  [{ command: 'sh', env, cwd: '/no/such/folder' }, 'spawn_failed', 'ENOTDIR', '/no/such/folder'],
+  [{ command: '', env }, 'invalid_spec', undefined, 'command'],
+  [{ command: 'sh', args: ['a\0b'], env }, 'invalid_spec', undefined, 'args[0]'],
+  [{ command: 'sh', env: { 'A=B': '' } }, 'invalid_spec', undefined, 'A=B'],
+  [{ command: 'sh', env, cwd: 'relative' }, 'invalid_spec', undefined, 'cwd'],
+])('%j cannot start and the error says why', async (spec, code, reason, names) => {
+  await using processes = await openProcesses()
+  const error: unknown = await processes.start(spec).catch((thrown: unknown) => thrown)
+  expect(error).toMatchObject({ name: 'ProcessError', code, reason, message: expect.stringContaining(names) })
+  expect(processes.count()).toBe(0)
+})
+
+test('a file that the kernel cannot execute is a spawn failure or a failed exit, never a hang', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'parley-test-'))
+  writeFileSync(join(folder, 'broken'), Buffer.from([0, 1, 2, 3]), { mode: 0o755 })
+  await using processes = await openProcesses()
+  const outcome = await processes.start({ command: join(folder, 'broken'), env }).then(
+    (child) => child.exited,
+    (error: unknown) => error,
+  )
+  expect(outcome).not.toMatchObject({ code: 0 })
+  rmSync(folder, { recursive: true })
+})
+
+test('no more processes than allowed', async () => {
+  await using processes = await openProcesses({ maxProcesses: 1 })
+  const first = await processes.start({ command: 'cat', env })
+  await expect(processes.start({ command: 'cat', env })).rejects.toMatchObject({ code: 'too_many_processes' })
+  expect(await first.stop(5_000)).toEqual({ code: 0, signal: null })
+  const second = await processes.start({ command: 'cat', env })
+  await second.stop(0)
+})
+
+test('stop is gentle first: end of input, then SIGTERM, then SIGKILL for the whole group', async () => {
+  await using processes = await openProcesses()
+  const polite = await processes.start({ command: 'cat', env })
+  expect(await polite.stop(5_000)).toEqual({ code: 0, signal: null })
+  const deaf = await processes.start({ command: 'sleep', args: ['1000'], env })
+  expect(await deaf.stop(50)).toEqual({ code: null, signal: 'SIGTERM' })
+  const stubborn = await processes.start(STUBBORN)
+  const [pids] = await once(stubborn.stdout, 'data')
+  expect(await stubborn.stop(50)).toEqual({ code: null, signal: 'SIGKILL' })
+  for (const pid of String(pids).trim().split(' ')) await gone(Number(pid))
+})
+
+test('what a leader leaves in its group ends with it', async () => {
+  await using processes = await openProcesses()
+  const child = await processes.start(sh('sleep 1000 & echo $!'))
+  const offspring = Number(await text(child.stdout))
+  expect(await child.exited).toEqual({ code: 0, signal: null })
+  await gone(offspring)
+})
+
+test('a flood on stderr that nobody reads neither blocks the child nor grows memory', async () => {
+  await using processes = await openProcesses()
+  const child = await processes.start(sh('yes complaint | head -c 30000000 >&2; echo last >&2'))
+  expect(await child.exited).toEqual({ code: 0, signal: null })
+  if (!child.stderr.closed) await once(child.stderr, 'close')
+  expect(child.stderrTail().endsWith('complaint\nlast\n')).toBe(true)
+  expect(child.stderrTail().length).toBeLessThanOrEqual(16 * 1024)
+})
+
+test('the spawner stays small and its sockets are private', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'parley-test-'))
+  const processes = await openProcesses({ folder })
+  const child = await processes.start({ command: 'cat', env })
+  const status = readFileSync(`/proc/${processes.spawnerPid()}/status`, 'utf8')
+  const residentMb = Number(/VmRSS:\s+(\d+)/.exec(status)?.[1]) / 1024
+  console.log(`spawner: ${residentMb.toFixed(0)} MB resident`)
+  expect(residentMb).toBeLessThan(100)
+  const [name = ''] = readdirSync(folder)
+  expect(statSync(join(folder, name)).mode & 0o777).toBe(0o700)
+  await child.stop(1_000)
+  await processes.close(0)
+  expect(readdirSync(folder)).toEqual([])
+  rmSync(folder, { recursive: true })
+})
+
+test('closing ends every child and the spawner; nothing starts afterwards', async () => {
+  const processes = await openProcesses()
+  const child = await processes.start(STUBBORN)
+  const spawner = processes.spawnerPid() ?? 0
+  await processes.close(50)
+  await gone(child.pid)
+  await gone(spawner)
+  await expect(processes.start({ command: 'cat', env })).rejects.toMatchObject({ code: 'closed' })
+})
+
+test('kill -9 of the spawner ends its children, and the next start gets a new spawner', async () => {
+  await using processes = await openProcesses()
+  const child = await processes.start(STUBBORN)
+  const [line] = await once(child.stdout, 'data')
+  const before = processes.spawnerPid() ?? 0
+  process.kill(before, 'SIGKILL')
+  expect(await child.exited).toEqual({ code: null, signal: 'SIGKILL', lost: true })
+  for (const pid of String(line).trim().split(' ')) await gone(Number(pid))
+  const next = await processes.start({ command: 'cat', env })
+  expect(processes.spawnerPid()).not.toBe(before)
+  expect(await next.stop(5_000)).toEqual({ code: 0, signal: null })
+})
+
+test.each([['owner'], ['spawner'], ['owner and spawner']])('kill -9 of the %s leaves no process behind', async (victims) => {
+  // With both dead nobody removes the folder of the sockets: let it be inside one of ours.
+  const folder = mkdtempSync(join(tmpdir(), 'parley-test-'))
+  const program = await startProgram({
+    entry: new URL('./fixtures/owner-main.ts', import.meta.url),
+    env: { ...env, TMPDIR: folder },
+  })
+  const [line] = await once(program.stdout, 'data')
+  const who: { owner: number; spawner: number; leader: number; offspring: number } = JSON.parse(String(line))
+  if (victims.includes('owner')) process.kill(who.owner, 'SIGKILL')
+  if (victims.includes('spawner')) process.kill(who.spawner, 'SIGKILL')
+  await gone(who.spawner)
+  await gone(who.leader)
+  // Nobody is left who knows the group when both died at once: the system kills the leader, and only it.
+  if (victims === 'owner and spawner') process.kill(who.offspring, 'SIGKILL')
+  await gone(who.offspring)
+  program.kill('SIGKILL')
+  await program.exited
+  rmSync(folder, { recursive: true })
+})

@@ -1,0 +1,3 @@
+import { runSpawner } from './spawner.ts'
+
+runSpawner(process.argv[2] ?? '')

@@ -1,0 +1,114 @@
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
+import { existsSync, rmSync } from 'node:fs'
+import { type Socket, connect } from 'node:net'
+import { findCommand } from './find-command.ts'
+import { closeInherited } from './inherited.ts'
+import { type GroupLeader, bornAt, signalGroup } from './process-group.ts'
+import { type SpawnerEvent, type SpawnerOrder, lineSplitter, parseOrder } from './spawner-wire.ts'
+
+/** After the owner is gone its children have seen the end of their input; they get this long before they are killed. */
+const ORPHAN_GRACE_MS = 500
+
+const STREAMS = 3
+
+type StartOrder = Extract<SpawnerOrder, { op: 'start' }>
+
+/** Starts processes for the owner at the other end of stdin, until that ends; then ends every process it started. */
+export function runSpawner(socketFolder: string): void {
+  closeInherited()
+  const leaders = new Map<number, GroupLeader>()
+  const wrapper = deathSignalWrapper()
+  const send = (event: SpawnerEvent): void => void process.stdout.write(`${JSON.stringify(event)}\n`)
+
+  const start = async (order: StartOrder): Promise<void> => {
+    const found = findCommand(order.command, order.cwd, order.env['PATH'])
+    if (found.kind === 'missing') return send({ event: 'failed', id: order.id, reason: found.reason, message: found.message })
+    const sockets: Socket[] = []
+    try {
+      // One after the other: the owner tells stdin, stdout and stderr apart by their order.
+      for (let stream = 0; stream < STREAMS; stream += 1) sockets.push(await dial(order.socket))
+      const [command, ...args] = [...wrapper, found.path, ...order.args]
+      if (command === undefined) throw new TypeError('nothing to run')
+      // `detached` gives the child a session and group of its own, which is what makes its offspring reachable.
+      const child = spawn(command, args, { cwd: order.cwd, env: order.env, stdio: [...sockets], detached: true })
+      watch(child, order)
+    } catch (error) {
+      send({ event: 'failed', id: order.id, ...reasonOf(error, order.command) })
+    } finally {
+      // The child has its own copies. Ours must go, or the end of the child would not be the end of the stream.
+      for (const socket of sockets) socket.destroy()
+    }
+  }
+
+  const watch = (child: ChildProcess, order: StartOrder): void => {
+    const { pid } = child
+    child.on('error', (error) => {
+      if (pid === undefined) send({ event: 'failed', id: order.id, ...reasonOf(error, order.command) })
+    })
+    if (pid === undefined) return
+    const leader = { pid, bornAt: bornAt(pid) }
+    leaders.set(order.id, leader)
+    child.on('exit', (code, signal) => {
+      leaders.delete(order.id)
+      // What is left of the group lost its leader: nobody else could end it later.
+      signalGroup(leader, 'SIGKILL')
+      send({ event: 'exited', id: order.id, code, signal })
+    })
+    send({ event: 'started', id: order.id, pid, bornAt: leader.bornAt })
+  }
+
+  const end = (): void => {
+    for (const leader of leaders.values()) signalGroup(leader, 'SIGTERM')
+    setTimeout(
+      () => {
+        for (const leader of leaders.values()) signalGroup(leader, 'SIGKILL')
+        rmSync(socketFolder, { recursive: true, force: true })
+        process.exit(0)
+      },
+      leaders.size === 0 ? 0 : ORPHAN_GRACE_MS,
+    )
+  }
+
+  const take = lineSplitter((line) => {
+    const order = parseOrder(line)
+    if (order.op === 'start') return void start(order)
+    const leader = leaders.get(order.id)
+    if (leader !== undefined) signalGroup(leader, order.signal)
+  })
+  process.stdin.on('data', (chunk: Buffer) => {
+    if (!take(chunk)) end()
+  })
+  process.stdin.on('end', end)
+  process.stdin.on('error', end)
+  // The owner is gone and will be noticed by the end of stdin; until then there is nobody to tell.
+  process.stdout.on('error', () => {})
+  process.on('SIGTERM', end)
+  process.on('SIGINT', () => {})
+  process.on('SIGHUP', () => {})
+  send({ event: 'ready' })
+}
+
+/** Connects without reading: what the owner sends is for the child alone. */
+function dial(path: string): Promise<Socket> {
+  return new Promise((resolve, reject) => {
+    const socket = connect(path)
+    socket.pause()
+    socket.once('error', reject)
+    socket.once('connect', () => resolve(socket))
+  })
+}
+
+/** Where the system can do it, a child is killed with the spawner even when owner and spawner die in the same instant. */
+function deathSignalWrapper(): readonly string[] {
+  const setpriv = ['/usr/bin/setpriv', '/bin/setpriv'].find((path) => existsSync(path))
+  if (setpriv === undefined) return []
+  const wrapper = [setpriv, '--pdeathsig', 'KILL', '--']
+  return spawnSync(setpriv, [...wrapper.slice(1), setpriv, '--version'], { stdio: 'ignore', timeout: 2_000 }).status === 0
+    ? wrapper
+    : []
+}
+
+function reasonOf(error: unknown, command: string): { reason: string; message: string } {
+  const reason = error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : 'UNKNOWN'
+  return { reason, message: `cannot run ${command}: ${error instanceof Error ? error.message : String(error)}` }
+}

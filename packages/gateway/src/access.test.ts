@@ -1,0 +1,191 @@
+import { randomBytes } from 'node:crypto'
+import { expect, test } from 'vitest'
+import { SignJWT } from 'jose'
+import { callTool, listIn, mint, openTestGateway, request } from './fixture/test-gateway.ts'
+import { TestSession, TestSocket, refusedUpgrade } from './fixture/wires.ts'
+import { deriveKeys } from './secret/keys.ts'
+
+const TOOLS_BY_ROLE = {
+  admin: [
+    'account.get',
+    'account.passwd',
+    'audit.export',
+    'audit.search',
+    'token.create',
+    'token.list',
+    'token.revoke',
+    'user.add',
+    'user.disable',
+    'user.enable',
+    'user.link',
+    'user.list',
+    'user.passwd',
+  ],
+  user: ['account.get', 'account.passwd'],
+  judge: ['account.get'],
+  agent: [],
+}
+const AGENT_ID = `agt_${'0'.repeat(26)}`
+
+test('each role sees its own tools and resources, in one order, and its role in the server info', async () => {
+  await using gw = await openTestGateway()
+  await gw.admin('user.add', { username: 'ada' })
+  const tokens = {
+    admin: gw.adminToken,
+    user: (await mint(gw, { role: 'user', username: 'ada' })).token,
+    judge: (await mint(gw, { role: 'judge', name: 'j1' })).token,
+    agent: (await mint(gw, { role: 'agent', agent_id: AGENT_ID })).token,
+  }
+  const seen: Record<string, unknown> = {}
+  for (const [role, token] of Object.entries(tokens)) {
+    const { body } = await request(gw.gateway.url, token, 'tools/list')
+    seen[role] = listIn<{ name: string }>(body.result, 'tools').map(({ name }) => name)
+  }
+  expect(seen).toEqual(TOOLS_BY_ROLE)
+
+  const infos: Record<string, unknown> = {}
+  for (const [role, token] of Object.entries(tokens)) {
+    const socket = await TestSocket.open(gw.gateway.ws, token)
+    const { result } = await socket.call('initialize', {
+      protocolVersion: '2025-11-25',
+      capabilities: {},
+      clientInfo: { name: 't', version: '1' },
+    })
+    infos[role] = result?.['serverInfo']
+    socket.socket.close()
+  }
+  expect(infos).toEqual({
+    admin: { name: 'parley', version: '0.0.0-test', role: 'user', admin: true },
+    user: { name: 'parley', version: '0.0.0-test', role: 'user' },
+    judge: { name: 'parley', version: '0.0.0-test', role: 'judge' },
+    agent: { name: 'parley', version: '0.0.0-test', role: 'agent' },
+  })
+
+  const discovered = await request(gw.gateway.url, tokens.judge, 'server/discover')
+  expect(discovered.body.result?.['_meta']).toMatchObject({ 'io.modelcontextprotocol/serverInfo': { role: 'judge' } })
+  const listed = await request(gw.gateway.url, tokens.judge, 'resources/list')
+  expect(listIn<{ uri: string }>(listed.body.result, 'resources').map(({ uri }) => uri)).toEqual(['resource://account'])
+})
+
+test("another role's tool and resource are as unknown as one that does not exist", async () => {
+  await using gw = await openTestGateway()
+  const { token } = await mint(gw, { role: 'judge', name: 'j1' })
+  const foreign = await request(gw.gateway.url, token, 'tools/call', {
+    name: 'token.create',
+    arguments: { role: 'judge', name: 'x' },
+  })
+  expect(foreign.body.error).toMatchObject({ code: -32602, message: 'unknown tool: token.create' })
+  const missing = await request(gw.gateway.url, token, 'tools/call', { name: 'no.such', arguments: {} })
+  expect(missing.body.error).toMatchObject({ code: -32602, message: 'unknown tool: no.such' })
+
+  const read = await request(gw.gateway.url, token, 'resources/read', { uri: 'resource://users/list' })
+  expect(read.body.error).toMatchObject({ code: -32602, data: { uri: 'resource://users/list' } })
+  const socket = await TestSocket.open(gw.gateway.ws, token)
+  expect((await socket.call('resources/read', { uri: 'resource://users/list' })).error).toMatchObject({ code: -32002 })
+  expect((await socket.call('resources/subscribe', { uri: 'resource://users/list' })).error?.code).toBe(-32002)
+  expect((await socket.call('prompts/list')).error?.code).toBe(-32601)
+  socket.socket.close()
+
+  const { structuredContent } = await gw.admin('audit.search', { action: 'tools/call', outcome: 'denied' })
+  expect(structuredContent?.['items']).toMatchObject([
+    { actor: 'j1', role: 'judge', target: 'no.such', code: 'unknown_tool' },
+    { actor: 'j1', role: 'judge', target: 'token.create', code: 'unknown_tool' },
+  ])
+})
+
+test('a 401 says what is wrong with the token, and asks for one', async () => {
+  await using gw = await openTestGateway()
+  const revoked = await mint(gw, { role: 'judge', name: 'gone' })
+  await gw.admin('token.revoke', { id: revoked.id })
+  const jwt = (key: Uint8Array, expires: number) =>
+    new SignJWT()
+      .setProtectedHeader({ alg: 'HS256' })
+      .setIssuer('parley')
+      .setAudience('parley')
+      .setSubject(`usr_${'0'.repeat(26)}`)
+      .setJti('x')
+      .setExpirationTime(expires)
+      .sign(key)
+  const key = deriveKeys(new Uint8Array(32).fill(7)).jwt
+  const cases: [header: string | undefined, code: string][] = [
+    [undefined, 'missing_authorization'],
+    ['Basic YTpi', 'malformed_authorization'],
+    ['Bearer', 'malformed_authorization'],
+    ['Bearer a b', 'malformed_authorization'],
+    ['Bearer nonsense', 'unknown_token'],
+    [`Bearer jdg_${randomBytes(32).toString('base64url')}`, 'unknown_token'],
+    [`Bearer ${revoked.token}`, 'revoked_token'],
+    [`Bearer ${await jwt(key, 1)}`, 'expired_token'],
+    [`Bearer ${await jwt(randomBytes(32), 1)}`, 'unknown_token'],
+    [`Bearer ${await jwt(key, 4e9)}`, 'unknown_token'],
+    ['Bearer eyJhbGciOiJub25lIn0.eyJzdWIiOiJ4In0.', 'unknown_token'],
+  ]
+  for (const [authorization, code] of cases) {
+    const response = await fetch(gw.gateway.mcp, {
+      method: 'POST',
+      headers: authorization === undefined ? {} : { authorization },
+      body: '{}',
+    })
+    expect({ authorization, status: response.status, body: await response.json() }).toMatchObject({
+      status: 401,
+      body: { error: { code } },
+    })
+    expect(response.headers.get('www-authenticate')).toMatch(/^Bearer/)
+  }
+  expect(await refusedUpgrade(gw.gateway.ws, undefined)).toMatchObject({
+    status: 401,
+    body: { error: { code: 'missing_authorization' } },
+  })
+  expect(await refusedUpgrade(gw.gateway.ws, revoked.token, 'query')).toMatchObject({
+    status: 401,
+    body: { error: { code: 'revoked_token' } },
+  })
+})
+
+test('a session of one token is not there for another, not even of the same user', async () => {
+  await using gw = await openTestGateway()
+  await gw.admin('user.add', { username: 'ada' })
+  const first = await mint(gw, { role: 'user', username: 'ada' })
+  const second = await mint(gw, { role: 'user', username: 'ada' })
+  const session = await TestSession.open(gw.gateway.url, first.token)
+  const list = { jsonrpc: '2.0', id: 1, method: 'tools/list', params: {} }
+  expect((await session.send(first.token, list)).status).toBe(200)
+  expect((await session.send(second.token, list)).status).toBe(404)
+  expect((await session.stream(second.token)).status).toBe(404)
+})
+
+test('the WebSocket takes a token from the header, the query and the subprotocols; the query can be switched off', async () => {
+  await using gw = await openTestGateway()
+  const judge = await mint(gw, { role: 'judge', name: 'j1' })
+  for (const token of [judge.token, gw.adminToken])
+    for (const placement of ['header', 'query', 'subprotocol'] as const) {
+      const socket = await TestSocket.open(gw.gateway.ws, token, placement)
+      expect(socket.socket.protocol).toBe(placement === 'subprotocol' ? 'mcp' : '')
+      expect((await socket.call('tools/call', { name: 'account.get' })).result).toMatchObject({
+        structuredContent: { role: token === judge.token ? 'judge' : 'user' },
+      })
+      socket.socket.close()
+    }
+  const { ws } = await gw.restart({ queryToken: false })
+  expect(await refusedUpgrade(ws, judge.token, 'query')).toMatchObject({
+    status: 401,
+    body: { error: { code: 'missing_authorization' } },
+  })
+})
+
+test('the fixed judge token makes a judge, and a short or unusable one is refused', async () => {
+  const judgeToken = 'fixed-judge-token-of-32-characters-or-more'
+  await using gw = await openTestGateway({ judgeToken })
+  expect((await callTool(gw.gateway.url, judgeToken, 'account.get')).structuredContent).toEqual({
+    role: 'judge',
+    admin: false,
+    user_id: null,
+    name: 'judge',
+    token_id: null,
+    expires_at: null,
+  })
+  await expect(gw.restart({ judgeToken: 'short' })).rejects.toMatchObject({ code: 'judge_token_invalid' })
+  await expect(gw.restart({ judgeToken: 'with spaces and more than 32 characters!' })).rejects.toMatchObject({
+    code: 'judge_token_invalid',
+  })
+})

@@ -1,0 +1,95 @@
+import { type Credentials, Denied } from '@parley/rpc'
+import type { GatewayCaller } from '../caller.ts'
+import type { MeterTable } from '../limit/meter-table.ts'
+import { RecentMap } from '../limit/recent-map.ts'
+import { bearerToken, refused } from './bearer.ts'
+import type { Identify } from './identify.ts'
+
+/** Callers remembered, and how long one is believed before the store is asked again. */
+const REMEMBERED_MAX = 10_000
+const REMEMBERED_MS = 15_000
+/** How often a lookup starts over because something was revoked meanwhile. */
+const LOOKUPS_MAX = 5
+
+interface Remembered {
+  caller: GatewayCaller
+  readonly until: number
+}
+
+/** Says who is calling. The second time costs one look into a map. */
+export interface Authenticate {
+  (credentials: Credentials): GatewayCaller | Promise<GatewayCaller>
+  /** Forgets the callers that match, and whatever is being looked up right now. */
+  forget(matches: (caller: GatewayCaller) => boolean): void
+  /** The soonest moment at which one of the remembered callers' tokens ends. */
+  soonestExpiry(): number
+}
+
+export function openAuthenticate(options: {
+  readonly identify: Identify
+  readonly meters: MeterTable
+  readonly now: () => number
+  /** Told of each caller that the store was asked about, for the tokens' last use. */
+  readonly seen: (caller: GatewayCaller) => void
+}): Authenticate {
+  const { identify, meters, now, seen } = options
+  const remembered = new RecentMap<string, Remembered>(REMEMBERED_MAX)
+  const lookups = new Map<string, Promise<GatewayCaller>>()
+  let revocations = 0
+
+  const lookUp = async (authorization: string | undefined, remote: string): Promise<GatewayCaller> => {
+    const token = bearerToken(authorization)
+    for (let round = 0; round < LOOKUPS_MAX; round += 1) {
+      const before = revocations
+      const identity = await identify.byToken(token)
+      // A revocation during the lookup may have come after the row was read: ask again before anybody is let in.
+      if (before !== revocations) continue
+      const caller: GatewayCaller = { ...identity, remote, meter: meters.get(identity.key) }
+      const until = Math.min(now() + REMEMBERED_MS, identity.expiresAt ?? Infinity)
+      if (authorization !== undefined) remembered.set(authorization, { caller, until })
+      seen(caller)
+      return caller
+    }
+    throw new Denied(503, 'unavailable', 'tokens are being changed faster than this one can be checked; try again', 1)
+  }
+
+  const lookUpOnce = (authorization: string, remote: string): Promise<GatewayCaller> => {
+    const running = lookups.get(authorization)
+    if (running !== undefined) return running.then((caller) => from(caller, remote))
+    const lookup = lookUp(authorization, remote).finally(() => lookups.delete(authorization))
+    lookups.set(authorization, lookup)
+    return lookup
+  }
+
+  const authenticate = ({ authorization, remoteAddress, wire }: Credentials): GatewayCaller | Promise<GatewayCaller> => {
+    if (authorization === undefined || authorization === '') throw refused('missing_authorization')
+    const known = remembered.peek(authorization)
+    if (known === undefined || known.until <= now())
+      return lookUpOnce(authorization, remoteAddress).then((caller) => metered(caller, wire))
+    if (known.caller.remote !== remoteAddress) known.caller = from(known.caller, remoteAddress)
+    return metered(known.caller, wire)
+  }
+
+  return Object.assign(authenticate, {
+    forget(matches: (caller: GatewayCaller) => boolean): void {
+      revocations += 1
+      for (const [authorization, { caller }] of remembered.entries()) if (matches(caller)) remembered.delete(authorization)
+    },
+    soonestExpiry(): number {
+      let soonest = Infinity
+      for (const [, { caller }] of remembered.entries()) soonest = Math.min(soonest, caller.expiresAt ?? Infinity)
+      return soonest
+    },
+  })
+}
+
+function from(caller: GatewayCaller, remote: string): GatewayCaller {
+  return caller.remote === remote ? caller : { ...caller, remote }
+}
+
+/** On HTTP a token that has used up its calls is told so before its body is read; calls themselves are counted later. */
+function metered(caller: GatewayCaller, wire: Credentials['wire']): GatewayCaller {
+  if (wire === 'http' && !caller.meter.open)
+    throw new Denied(429, 'rate_limited', 'this token makes too many calls; slow down', caller.meter.waitSeconds)
+  return caller
+}

@@ -1,0 +1,31 @@
+import type { UserId } from '@parley/protocol'
+import type { SignIns } from '@parley/store'
+import { type RandomBytes, hashText, isLinkText, mintLink } from './token-text.ts'
+
+const LINK_MS = 15 * 60_000
+
+/** Sign-in links that work once, for fifteen minutes. */
+export interface OneTimeLinks {
+  make(userId: UserId): Promise<{ readonly url: string; readonly expiresAt: number }>
+  /** Uses the link up; `undefined` when it is unknown, used or too old. */
+  take(text: string): Promise<UserId | undefined>
+}
+
+export function openOneTimeLinks(options: {
+  readonly signIns: SignIns
+  readonly baseUrl: () => string
+  readonly now: () => number
+  readonly random: RandomBytes
+}): OneTimeLinks {
+  const { signIns, baseUrl, now, random } = options
+  return {
+    async make(userId) {
+      const text = mintLink(random)
+      const expiresAt = now() + LINK_MS
+      await signIns.addLink({ hash: hashText(text), userId, expiresAt })
+      // In the fragment, which browsers send to nobody: no proxy and no log sees it.
+      return { url: `${baseUrl()}/#link=${text}`, expiresAt }
+    },
+    take: async (text) => (isLinkText(text) ? signIns.takeLink(hashText(text)) : undefined),
+  }
+}

@@ -1,0 +1,44 @@
+import type { Caller } from '@parley/rpc'
+import type { AgentId, Role, TokenId, UserId } from '@parley/protocol'
+import type { Meter } from './limit/meter.ts'
+
+/** Who is calling, as their token says. `key` is one per token, so a session opened with one token is unknown to another. */
+export interface GatewayCaller extends Caller {
+  readonly role: Role
+  readonly admin: boolean
+  /** What the audit log calls them: a user's name, a judge's name, `local` for the admin socket. */
+  readonly name: string
+  readonly userId: UserId | null
+  readonly agentId: AgentId | null
+  readonly tokenId: TokenId | null
+  /** The `jti` of a sign-in; null for every other kind of token. */
+  readonly signInId: string | null
+  readonly expiresAt: number | null
+  readonly remote: string
+  /** How many calls this token may still make now. Shared by every connection of the token. */
+  readonly meter: Meter
+}
+
+/** Which of the role servers somebody sees. */
+export type Audience = 'user' | 'admin' | 'judge' | 'agent'
+
+export function audienceOf(caller: Pick<GatewayCaller, 'role' | 'admin'>): Audience {
+  return caller.role === 'user' && caller.admin ? 'admin' : caller.role
+}
+
+/** The caller behind the admin socket: whoever may open the file owns the installation. */
+export function localCaller(meter: Meter): GatewayCaller {
+  return {
+    key: 'local',
+    role: 'user',
+    admin: true,
+    name: 'local',
+    userId: null,
+    agentId: null,
+    tokenId: null,
+    signInId: null,
+    expiresAt: null,
+    remote: 'local',
+    meter,
+  }
+}

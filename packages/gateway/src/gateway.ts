@@ -1,0 +1,170 @@
+import { Denied, type Door, type HttpServer, openHttpServer } from '@parley/rpc'
+import { openLastUse } from './audit/last-use.ts'
+import { isTokenText } from './auth/bearer.ts'
+import { openAuthenticate } from './auth/authenticate.ts'
+import { openExternalTokens } from './auth/external-token.ts'
+import { RECHECK_MS, openGuard } from './auth/guard.ts'
+import { openIdentify } from './auth/identify.ts'
+import { openSignInTokens } from './auth/sign-in-token.ts'
+import { type GatewayCaller, localCaller } from './caller.ts'
+import { GatewayRefused } from './failure.ts'
+import { makeFirstAdmin } from './first-admin.ts'
+import { authRoutes } from './http/auth-routes.ts'
+import { healthRoutes } from './http/health-routes.ts'
+import { metricsRoute } from './http/metrics-route.ts'
+import { pageRoute } from './http/page-route.ts'
+import { Meter } from './limit/meter.ts'
+import { MeterTable } from './limit/meter-table.ts'
+import { Metrics } from './metric/metrics.ts'
+import { openObserver } from './observe.ts'
+import { DEFAULT_CALLS, DEFAULT_SIGN_IN, type Gateway, type GatewayOptions } from './options.ts'
+import { claimDatabase, deriveKeys } from './secret/keys.ts'
+import { InFlight } from './service/in-flight.ts'
+import { openRoleServices } from './service/role-services.ts'
+import { openSweeper } from './sweep.ts'
+import { openWorld } from './world.ts'
+
+const JUDGE_TOKEN_MIN_CHARS = 32
+const TOKENS_METERED_MAX = 20_000
+/** However short the grace, streams get this long to be told that we go. */
+const FAREWELL_MS = 250
+const RETRY_SECONDS = 2
+
+/** Starts a gateway on a store: authenticates, and serves each role its own server. Throws `GatewayRefused` when it must not start. */
+export async function openGateway(options: GatewayOptions): Promise<Gateway> {
+  const { store, log, now, random } = options
+  const keys = deriveKeys(options.secret)
+  checkJudgeToken(options.judgeToken)
+  await claimDatabase(store.settings, keys)
+
+  let base = options.publicUrl?.replace(/\/+$/, '')
+  let draining = false
+  const metrics = new Metrics()
+  const inFlight = new InFlight()
+  const signInRates = options.limits?.signIn ?? DEFAULT_SIGN_IN
+  const world = openWorld({ store, log, now, random, signInRates, baseUrl: () => base ?? '' })
+  const { audit } = world
+  const signInTokens = openSignInTokens({ key: keys.jwt, signIns: store.signIns, now, random })
+  const externalTokens = options.jwks === undefined ? undefined : openExternalTokens(options.jwks, store.users, now)
+  const identify = openIdentify({ store, signInTokens, externalTokens, judgeToken: options.judgeToken, now })
+  const serviceFor = openRoleServices({
+    world,
+    version: options.version,
+    log,
+    count: metrics.countTool,
+    inFlight,
+    extraTools: options.tools ?? [],
+  })
+  const lastUse = openLastUse(store.tokens, log, now)
+  const calls = options.limits?.calls ?? DEFAULT_CALLS
+  const authenticate = openAuthenticate({
+    identify,
+    meters: new MeterTable(calls, TOKENS_METERED_MAX, now),
+    now,
+    seen: ({ tokenId }) => (tokenId === null ? undefined : lastUse.seen(tokenId)),
+  })
+  const observer = openObserver({ metrics, audit, log, now })
+  const local = localCaller(new Meter(calls, now))
+
+  const servers: HttpServer<GatewayCaller>[] = []
+  const health = healthRoutes({ store, version: options.version, draining: () => draining, now })
+  const measured = metricsRoute(() =>
+    metrics.render({
+      sessions: sessions(),
+      audit: audit.counts(),
+      rssBytes: process.memoryUsage.rss(),
+      heapBytes: process.memoryUsage().heapUsed,
+    }),
+  )
+  const auth = authRoutes({ world, authenticate, signInTokens, signup: options.signup, metrics, log })
+  const sessions = () => servers.reduce((sum, server) => sum + server.sessions(), 0)
+  const shared = {
+    stateKey: keys.requestState,
+    observer,
+    ...(options.limits?.wire === undefined ? {} : { limits: options.limits.wire }),
+  }
+
+  const close = async (graceMs: number): Promise<void> => {
+    draining = true
+    const deadline = now() + graceMs
+    await inFlight.idle(graceMs)
+    guard.stop()
+    sweeper.stop()
+    const left = Math.max(FAREWELL_MS, deadline - now())
+    await Promise.all(servers.map((server) => server.close(left)))
+    await lastUse.close()
+    await audit.close()
+  }
+  const door = (authenticated: Door<GatewayCaller>['authenticate']): Door<GatewayCaller> => ({
+    authenticate(credentials) {
+      if (draining) throw new Denied(503, 'draining', 'shutting down; come back in a moment', RETRY_SECONDS)
+      return authenticated(credentials)
+    },
+    serviceFor,
+  })
+  const guard = openGuard({
+    topics: store.topics,
+    authenticate,
+    identify,
+    servers,
+    log,
+    now,
+    recheckMs: options.limits?.recheckMs ?? RECHECK_MS,
+  })
+  const sweeper = openSweeper(store, log, now)
+
+  try {
+    const front = await openHttpServer<GatewayCaller>({
+      ...shared,
+      listen: options.listen,
+      door: door(authenticate),
+      routes: [auth, health, measured, ...(options.page === undefined ? [] : [pageRoute(options.page)])],
+      allowedHosts: allowedHosts(options),
+      queryToken: options.queryToken,
+      ...(options.trustedProxies === undefined ? {} : { trustedProxies: options.trustedProxies }),
+    })
+    servers.push(front)
+    base ??= front.url
+    if (options.adminSocket !== undefined)
+      servers.push(
+        await openHttpServer<GatewayCaller>({
+          ...shared,
+          listen: { socketPath: options.adminSocket },
+          door: door(() => local),
+          routes: [health, measured],
+        }),
+      )
+    const signIn = await makeFirstAdmin(world, options.firstAdmin)
+    const url = front.url
+    return {
+      url,
+      mcp: `${url}/mcp`,
+      ws: `${url.replace(/^http/, 'ws')}/api/mcp/ws`,
+      ...(signIn === undefined ? {} : { signIn }),
+      sessions,
+      close,
+    }
+  } catch (error) {
+    await close(0)
+    throw error
+  }
+}
+
+/** It must be one that fits into `Authorization: Bearer <token>`, or no judge could ever show it. */
+function checkJudgeToken(judgeToken: string | undefined): void {
+  if (judgeToken === undefined) return
+  if (judgeToken.length < JUDGE_TOKEN_MIN_CHARS)
+    throw new GatewayRefused('judge_token_invalid', `PARLEY_JUDGE_TOKEN must have at least ${JUDGE_TOKEN_MIN_CHARS} characters`)
+  if (!isTokenText(judgeToken))
+    throw new GatewayRefused(
+      'judge_token_invalid',
+      'PARLEY_JUDGE_TOKEN may hold letters, digits and - . _ ~ + / alone, with = at the end',
+    )
+}
+
+/** The names under which this gateway may be called: what it listens on, what it is known as, and what it is told. */
+function allowedHosts({ listen, publicUrl, allowedHosts: told }: GatewayOptions): string[] {
+  const isWildcard = listen.host === '0.0.0.0' || listen.host === '::'
+  const known = publicUrl === undefined ? null : URL.parse(publicUrl)
+  return [...(told ?? []), ...(known === null ? [] : [known.hostname]), ...(isWildcard ? [] : [listen.host])]
+}

@@ -1,0 +1,161 @@
+import * as z from 'zod'
+import { Password, Username } from '@parley/protocol'
+import type { HttpReply, HttpRequest, Route } from '@parley/rpc'
+import { AlreadyExists, type UserRecord } from '@parley/store'
+import type { Logger } from 'pino'
+import { lineOf, lineOfStranger } from '../audit/line.ts'
+import type { Authenticate } from '../auth/authenticate.ts'
+import type { SignInTokens } from '../auth/sign-in-token.ts'
+import type { GatewayCaller } from '../caller.ts'
+import type { Metrics } from '../metric/metrics.ts'
+import { iso, isoOrNull } from '../tool/time.ts'
+import type { World } from '../tool/served-tool.ts'
+import { Refused, json, problem, readJson, replyFor } from './reply.ts'
+
+const SignUp = z.strictObject({ username: Username, password: Password })
+/** Looser than what we accept when an account is made: a wrong guess must look like any other. */
+const SignIn = z.strictObject({ username: z.string().min(1).max(128), password: z.string().max(256) })
+const UseLink = z.strictObject({ token: z.string().max(128) })
+
+export interface AuthRoutesOptions {
+  readonly world: World
+  readonly authenticate: Authenticate
+  readonly signInTokens: SignInTokens
+  readonly signup: boolean
+  readonly metrics: Metrics
+  readonly log: Logger
+}
+
+/** `/api/auth/*`: the only things that are not MCP, because one needs a token to speak MCP. */
+export function authRoutes(options: AuthRoutesOptions): Route {
+  const actions: Readonly<Record<string, (request: HttpRequest) => Promise<HttpReply>>> = {
+    'POST /api/auth/signup': (request) => signUp(request, options),
+    'POST /api/auth/login': (request) => logIn(request, options),
+    'POST /api/auth/link': (request) => useLink(request, options),
+    'POST /api/auth/logout': (request) => logOut(request, options),
+    'GET /api/auth/me': (request) => me(request, options),
+  }
+  return async (request) => {
+    if (!request.path.startsWith('/api/auth/')) return undefined
+    const action = actions[`${request.method} ${request.path}`]
+    if (action === undefined) return problem(404, { code: 'not_found', message: 'there is nothing here' })
+    try {
+      return await action(request)
+    } catch (error) {
+      const reply = replyFor(error)
+      if (reply === undefined) throw error
+      return reply
+    }
+  }
+}
+
+async function signUp(request: HttpRequest, options: AuthRoutesOptions): Promise<HttpReply> {
+  if (!options.signup)
+    throw new Refused(403, { code: 'signup_disabled', message: 'sign-up is off here; ask an admin for an account' })
+  const { store, passwords } = options.world
+  const { username, password } = await readJson(request, SignUp)
+  enter(request, options)
+  if ((await store.users.byName(username)) !== undefined) throw nameTaken()
+  const user = await store.users
+    .add({ username, passwordHash: await passwords.hash(password), admin: false })
+    .catch((error: unknown) => {
+      throw error instanceof AlreadyExists ? nameTaken() : error
+    })
+  return signedIn(request, options, user, 'sign-up')
+}
+
+async function logIn(request: HttpRequest, options: AuthRoutesOptions): Promise<HttpReply> {
+  const { username, password } = await readJson(request, SignIn)
+  const pass = enter(request, options, username)
+  const { store, passwords } = options.world
+  const user = await store.users.byName(username)
+  const matches = await passwords.matches(password, user?.passwordHash ?? null)
+  // A disabled account looks like a wrong password to everyone who does not know the password.
+  if (user === undefined || !matches) throw wrong(request, options, WRONG_CREDENTIALS, user)
+  if (user.disabled) throw wrong(request, options, ACCOUNT_DISABLED, user)
+  pass.succeeded()
+  return signedIn(request, options, user, 'sign-in')
+}
+
+async function useLink(request: HttpRequest, options: AuthRoutesOptions): Promise<HttpReply> {
+  const { token } = await readJson(request, UseLink)
+  const pass = enter(request, options)
+  const { store, links } = options.world
+  const userId = await links.take(token)
+  const user = userId === undefined ? undefined : await store.users.byId(userId)
+  if (user === undefined || user.disabled) throw wrong(request, options, UNKNOWN_LINK, user)
+  pass.succeeded()
+  return signedIn(request, options, user, 'sign-in.link')
+}
+
+async function logOut(request: HttpRequest, options: AuthRoutesOptions): Promise<HttpReply> {
+  const caller = await callerOf(request, options)
+  if (caller.signInId === null)
+    throw new Refused(409, { code: 'conflict', message: 'this token is not a sign-in; revoke it with token.revoke' })
+  await options.world.store.signIns.revoke(caller.signInId)
+  const { audit, now } = options.world
+  await audit.record(lineOf(caller, 'sign-out', { at: now(), outcome: 'ok' }))
+  return json(200, { ok: true })
+}
+
+async function me(request: HttpRequest, options: AuthRoutesOptions): Promise<HttpReply> {
+  const caller = await callerOf(request, options)
+  const user = caller.userId === null ? null : { id: caller.userId, username: caller.name }
+  return json(200, { user, role: caller.role, admin: caller.admin, expires_at: isoOrNull(caller.expiresAt) })
+}
+
+async function signedIn(request: HttpRequest, options: AuthRoutesOptions, user: UserRecord, action: string): Promise<HttpReply> {
+  const { store, audit, now } = options.world
+  // In the audit log before the token exists: nobody gets in without a trace.
+  await audit.record(lineOfStranger(action, { at: now(), outcome: 'ok', remote: request.remoteAddress, actor: user.username }))
+  const { token, expiresAt } = await options.signInTokens.issue(user.id)
+  await store.users.signedIn(user.id)
+  options.metrics.signIn('ok')
+  options.log.info({ role: 'user', user: user.id, action }, 'signed in')
+  return json(action === 'sign-up' ? 201 : 200, {
+    access_token: token,
+    token_type: 'Bearer',
+    expires_at: iso(expiresAt),
+    user: { id: user.id, username: user.username, role: 'user', admin: user.admin },
+  })
+}
+
+function enter(request: HttpRequest, options: AuthRoutesOptions, account?: string): { succeeded(): void } {
+  const pass = options.world.signInLimit.enter(request.remoteAddress, account)
+  if (pass.kind === 'go') return pass
+  options.metrics.signIn('limited')
+  throw new Refused(
+    429,
+    { code: 'rate_limited', message: `too many attempts; try again in ${pass.retryAfterSeconds} s` },
+    { 'retry-after': String(pass.retryAfterSeconds) },
+  )
+}
+
+interface Refusal {
+  readonly status: 401 | 403
+  readonly code: string
+  readonly message: string
+}
+const WRONG_CREDENTIALS: Refusal = { status: 401, code: 'wrong_credentials', message: 'the user name or the password is wrong' }
+const ACCOUNT_DISABLED: Refusal = { status: 403, code: 'account_disabled', message: 'this account is disabled; ask an admin' }
+const UNKNOWN_LINK: Refusal = {
+  status: 401,
+  code: 'unknown_link',
+  message: 'this link is unknown, used or too old; ask for another (parley user link NAME)',
+}
+
+function wrong(request: HttpRequest, options: AuthRoutesOptions, refusal: Refusal, user: UserRecord | undefined): Refused {
+  const { audit, now } = options.world
+  const { status, code, message } = refusal
+  options.metrics.signIn('denied')
+  // A name that is nobody's stays out: people type their password into the wrong field.
+  const target = user === undefined ? {} : { target: user.username }
+  audit.note(lineOfStranger('sign-in', { at: now(), outcome: 'denied', remote: request.remoteAddress, code, ...target }))
+  return new Refused(status, { code, message })
+}
+
+async function callerOf(request: HttpRequest, { authenticate }: AuthRoutesOptions): Promise<GatewayCaller> {
+  return authenticate({ authorization: request.headers.authorization, remoteAddress: request.remoteAddress, wire: 'http' })
+}
+
+const nameTaken = () => new Refused(409, { code: 'already_exists', message: 'username: is taken', field: 'username' })

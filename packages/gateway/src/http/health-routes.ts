@@ -1,0 +1,46 @@
+import type { Route } from '@parley/rpc'
+import type { Store } from '@parley/store'
+import { json, problem } from './reply.ts'
+
+const PING_TIMEOUT_MS = 2_000
+/** One answer of the database serves everybody who asks within this time. */
+const PING_FRESH_MS = 500
+
+/** `/healthz`: the process answers. `/readyz`: it can do its work, and is not on its way out. */
+export function healthRoutes(options: {
+  readonly store: Pick<Store, 'ping'>
+  readonly version: string
+  readonly draining: () => boolean
+  readonly now: () => number
+}): Route {
+  const { store, version, draining, now } = options
+  let pinged: { readonly at: number; readonly ok: Promise<boolean> } | undefined
+  const storeAnswers = (): Promise<boolean> => {
+    if (pinged === undefined || now() - pinged.at > PING_FRESH_MS) pinged = { at: now(), ok: answersInTime(store) }
+    return pinged.ok
+  }
+  return async ({ method, path }) => {
+    if (path !== '/healthz' && path !== '/readyz') return undefined
+    if (method !== 'GET' && method !== 'HEAD')
+      return problem(405, { code: 'method_not_allowed', message: 'use GET' }, { allow: 'GET, HEAD' })
+    if (path === '/healthz') return json(200, { status: 'ok', version })
+    if (draining()) return problem(503, { code: 'draining', message: 'shutting down' }, { 'retry-after': '5' })
+    return (await storeAnswers())
+      ? json(200, { status: 'ready', version })
+      : problem(503, { code: 'unavailable', message: 'the database does not answer' }, { 'retry-after': '5' })
+  }
+}
+
+async function answersInTime(store: Pick<Store, 'ping'>): Promise<boolean> {
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<boolean>((resolve) => {
+    timer = setTimeout(resolve, PING_TIMEOUT_MS, false)
+  })
+  const answer = store.ping().then(
+    () => true,
+    () => false,
+  )
+  const ok = await Promise.race([answer, late])
+  clearTimeout(timer)
+  return ok
+}

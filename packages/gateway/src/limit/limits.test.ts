@@ -1,0 +1,78 @@
+import { expect, test } from 'vitest'
+import { LanesFull, openLanes } from './lanes.ts'
+import { Meter } from './meter.ts'
+import { MeterTable } from './meter-table.ts'
+import { RecentMap } from './recent-map.ts'
+import { SignInLimit } from './sign-in-limit.ts'
+
+test('a meter gives its burst, then its rate, and never more than its burst', () => {
+  let now = 0
+  const meter = new Meter({ perSecond: 2, burst: 3 }, () => now)
+  const takes = (count: number) => Array.from({ length: count }, () => meter.take())
+  expect(takes(4)).toEqual([true, true, true, false])
+  expect(meter.waitSeconds).toBe(1)
+  now = 500
+  expect(takes(2)).toEqual([true, false])
+  now = 100_000
+  expect(takes(4)).toEqual([true, true, true, false])
+  now = 0
+  expect(meter.take()).toBe(false)
+  meter.refund()
+  expect(meter.take()).toBe(true)
+})
+
+test('a recent map forgets what was unused for longest', () => {
+  const map = new RecentMap<string, number>(2)
+  map.set('a', 1)
+  map.set('b', 2)
+  map.get('a')
+  map.set('c', 3)
+  expect([map.size, map.peek('a'), map.peek('b'), map.peek('c')]).toEqual([2, 1, undefined, 3])
+})
+
+test('a table of meters is bounded', () => {
+  const table = new MeterTable({ perSecond: 1, burst: 1 }, 2, () => 0)
+  const first = table.get('a')
+  expect(table.get('a')).toBe(first)
+  table.get('b')
+  table.get('c')
+  expect(table.get('a')).not.toBe(first)
+})
+
+test('lanes run a few at once, let a few wait in order, and turn the rest away', async () => {
+  const lanes = openLanes({ atOnce: 1, waiting: 1 })
+  const order: string[] = []
+  const gate = Promise.withResolvers<void>()
+  const first = lanes.run(async () => {
+    await gate.promise
+    order.push('first')
+  })
+  const second = lanes.run(async () => void order.push('second'))
+  await expect(lanes.run(async () => void order.push('third'))).rejects.toThrow(LanesFull)
+  gate.resolve()
+  await Promise.all([first, second])
+  await expect(lanes.run(() => Promise.reject(new Error('x')))).rejects.toThrow('x')
+  await lanes.run(async () => void order.push('fourth'))
+  expect(order).toEqual(['first', 'second', 'fourth'])
+})
+
+test('one home with many IPv6 addresses counts as one, two homes as two', () => {
+  const rate = { perSecond: 0.001, burst: 1 }
+  const limit = new SignInLimit({ perAddress: rate, perAccount: { perSecond: 1, burst: 100 } }, () => 0)
+  expect(limit.enter('2001:db8:1:2::5').kind).toBe('go')
+  expect(limit.enter('2001:db8:1:2:aaaa:bbbb:cccc:dddd').kind).toBe('wait')
+  expect(limit.enter('2001:db8:1:3::5').kind).toBe('go')
+  expect(limit.enter('::1').kind).toBe('go')
+  expect(limit.enter('192.0.2.1').kind).toBe('go')
+  expect(limit.enter('::ffff:192.0.2.1').kind).toBe('wait')
+})
+
+test('a sign-in that succeeds gives its place back', () => {
+  const rate = { perSecond: 0.001, burst: 1 }
+  const limit = new SignInLimit({ perAddress: rate, perAccount: rate }, () => 0)
+  for (let index = 0; index < 3; index += 1) {
+    const pass = limit.enter('192.0.2.1', 'ada')
+    expect(pass.kind).toBe('go')
+    if (pass.kind === 'go') pass.succeeded()
+  }
+})

@@ -1,0 +1,47 @@
+import { TOOLS, ToolError, type ToolInput, type ToolName, type ToolOutput } from '@parley/protocol'
+import type { Store } from '@parley/store'
+import type { Logger } from 'pino'
+import type { RandomBytes } from './auth/token-text.ts'
+import { localCaller } from './caller.ts'
+import { Meter } from './limit/meter.ts'
+import { DEFAULT_CALLS, DEFAULT_SIGN_IN } from './options.ts'
+import { BUILT_IN_TOOLS } from './tool/built-in.ts'
+import { runTool } from './tool/run-tool.ts'
+import { openWorld } from './world.ts'
+
+/** The tools without a gateway, for whoever may open the store anyway. Audited like any other call, as `local`. */
+export interface LocalAdmin {
+  /** Throws `ToolError`. */
+  call<Name extends ToolName>(name: Name, input: ToolInput<Name>): Promise<ToolOutput<Name>>
+  /** Writes down what is left. The store stays open: it is the caller's. */
+  close(): Promise<void>
+}
+
+export function openLocalAdmin(options: {
+  readonly store: Store
+  /** Where people reach the gateway, for one-time links. */
+  readonly baseUrl: string
+  readonly log: Logger
+  readonly now: () => number
+  readonly random: RandomBytes
+}): LocalAdmin {
+  const { store, baseUrl, log, now, random } = options
+  const world = openWorld({ store, log, now, random, signInRates: DEFAULT_SIGN_IN, baseUrl: () => baseUrl })
+  const caller = localCaller(new Meter(DEFAULT_CALLS, now))
+  return {
+    async call(name, input) {
+      const tool = BUILT_IN_TOOLS.find(({ spec }) => spec.name === name)
+      if (tool === undefined) throw new ToolError('not_found', `there is no tool ${name}`)
+      const outcome = await runTool(tool, input, { caller, call: undefined, world }, log)
+      if (outcome.kind === 'failed') throw outcome.error
+      const result: unknown = outcome.result
+      if (!isOutputOf(name, result)) throw new TypeError(`${name} answered something else than it declares`)
+      return result
+    },
+    close: () => world.audit.close(),
+  }
+}
+
+function isOutputOf<Name extends ToolName>(name: Name, result: unknown): result is ToolOutput<Name> {
+  return TOOLS[name].output.safeParse(result).success
+}

@@ -1,0 +1,69 @@
+import type { Limits } from '@parley/rpc'
+import type { Store } from '@parley/store'
+import type { Logger } from 'pino'
+import type { JwksOptions } from './auth/external-token.ts'
+import type { RandomBytes } from './auth/token-text.ts'
+import type { PageFiles } from './http/page-route.ts'
+import type { Rate } from './limit/meter.ts'
+import type { SignInRates } from './limit/sign-in-limit.ts'
+import type { ServedTool } from './tool/served-tool.ts'
+
+export interface GatewayOptions {
+  readonly store: Store
+  /** At least 32 bytes; the same for every gateway of an installation. */
+  readonly secret: Uint8Array
+  readonly listen: {
+    readonly host: string
+    readonly port: number
+    readonly tls?: { readonly cert: string; readonly key: string }
+  }
+  /** A socket file for this machine's owner: whoever may open it is an admin. */
+  readonly adminSocket?: string
+  /** How people reach this gateway, when not by `listen`. Its host may stand in `Host` and `Origin`. */
+  readonly publicUrl?: string
+  readonly allowedHosts?: readonly string[]
+  readonly trustedProxies?: readonly string[]
+  readonly signup: boolean
+  /** Whether `?token=` works on the WebSocket. */
+  readonly queryToken: boolean
+  /** One fixed judge token, at least 32 characters. */
+  readonly judgeToken?: string
+  readonly jwks?: JwksOptions
+  readonly firstAdmin: { readonly username: string; readonly password?: string }
+  readonly log: Logger
+  readonly now: () => number
+  readonly random: RandomBytes
+  readonly page?: PageFiles
+  readonly version: string
+  readonly limits?: GatewayLimits
+  /** Tools beside the built-in ones. */
+  readonly tools?: readonly ServedTool[]
+}
+
+export interface GatewayLimits {
+  readonly wire?: Partial<Limits>
+  /** Calls that one token may make, over all its connections. */
+  readonly calls?: Rate
+  readonly signIn?: SignInRates
+  /** How often everybody connected is checked against the store, in case the word of a change got lost. */
+  readonly recheckMs?: number
+}
+
+export interface Gateway {
+  readonly url: string
+  readonly mcp: string
+  readonly ws: string
+  /** A one-time sign-in link, when this start made the first admin. */
+  readonly signIn?: string
+  /** Sessions and sockets open now. */
+  sessions(): number
+  /** Says that it is not ready any more, ends streams cleanly, waits for calls under way, writes down what is left. */
+  close(graceMs: number): Promise<void>
+}
+
+/** Far more than a person or a judge needs, far less than what would starve the others. */
+export const DEFAULT_CALLS: Rate = { perSecond: 2_000, burst: 20_000 }
+export const DEFAULT_SIGN_IN: SignInRates = {
+  perAddress: { perSecond: 0.5, burst: 30 },
+  perAccount: { perSecond: 0.1, burst: 10 },
+}

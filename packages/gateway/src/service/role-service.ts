@@ -1,0 +1,146 @@
+import { type JsonObject, RpcError, ToolError, describeTool, isJsonObject } from '@parley/protocol'
+import { type Call, type Implementation, JsonText, type Service, type ServiceResult } from '@parley/rpc'
+import type { Logger } from 'pino'
+import { lineOf } from '../audit/line.ts'
+import type { GatewayCaller } from '../caller.ts'
+import type { ToolCount } from '../metric/metrics.ts'
+import type { ServedResource } from '../resource/served-resource.ts'
+import type { ServedTool, World } from '../tool/served-tool.ts'
+import { type ToolOutcome, runTool } from '../tool/run-tool.ts'
+import { failureText } from '../tool/tool-failure.ts'
+import type { InFlight } from './in-flight.ts'
+import { ListPages } from './list-pages.ts'
+
+export interface RoleServiceOptions {
+  readonly info: Implementation
+  readonly instructions: string
+  readonly tools: readonly ServedTool[]
+  readonly resources: readonly ServedResource[]
+  readonly world: World
+  readonly log: Logger
+  /** Told of every call of a tool, on the hot path. */
+  readonly count: ToolCount
+  readonly inFlight: InFlight
+}
+
+const NAME_SHOWN_CHARS = 128
+
+/** The server that one kind of caller sees. Everything that does not change is made once, when the gateway starts. */
+export class RoleService implements Service<GatewayCaller> {
+  readonly info: Implementation
+  readonly instructions: string
+  readonly capabilities: JsonObject
+  readonly #tools: ReadonlyMap<string, ServedTool>
+  readonly #toolPages: ListPages
+  readonly #resources: ReadonlyMap<string, ServedResource>
+  readonly #resourcePages: ListPages
+  readonly #templatePages = new ListPages('resourceTemplates', [])
+  readonly #world: World
+  readonly #log: Logger
+  readonly #count: ToolCount
+  readonly #inFlight: InFlight
+
+  constructor(options: RoleServiceOptions) {
+    this.info = options.info
+    this.instructions = options.instructions
+    this.capabilities = { tools: {}, ...(options.resources.length > 0 ? { resources: { subscribe: true } } : {}) }
+    this.#world = options.world
+    this.#log = options.log
+    this.#count = options.count
+    this.#inFlight = options.inFlight
+    const tools = options.tools.toSorted((a, b) => (a.spec.name < b.spec.name ? -1 : 1))
+    this.#tools = new Map(tools.map((tool) => [tool.spec.name, tool]))
+    this.#toolPages = new ListPages(
+      'tools',
+      tools.map(({ spec }) => describeTool(spec)),
+    )
+    this.#resources = new Map(options.resources.map((resource) => [resource.spec.uri, resource]))
+    this.#resourcePages = new ListPages(
+      'resources',
+      options.resources.map(({ spec }) => ({ uri: spec.uri, name: spec.name, description: spec.doc, mimeType: spec.mimeType })),
+    )
+  }
+
+  call(method: string, params: JsonObject, call: Call<GatewayCaller>): ServiceResult | Promise<ServiceResult> {
+    if (method === 'tools/call') return this.#callTool(params, call)
+    if (!call.caller.meter.take()) throw new RpcError('overloaded', 'this token makes too many calls; slow down')
+    switch (method) {
+      case 'tools/list':
+        return this.#toolPages.get(params)
+      case 'resources/list':
+        return this.#resourcePages.get(params)
+      case 'resources/templates/list':
+        return this.#templatePages.get(params)
+      case 'resources/read':
+        return this.#read(params, call.caller)
+      default:
+        throw new RpcError('method_not_found', `there is no method ${method.slice(0, NAME_SHOWN_CHARS)}`)
+    }
+  }
+
+  watch(uri: string, changed: () => void, caller: GatewayCaller): () => void {
+    const ends = this.#resource(uri)
+      .topics(caller)
+      .map((topic) => this.#world.store.topics.subscribe(topic, changed))
+    return () => {
+      for (const end of ends) end()
+    }
+  }
+
+  #callTool(params: JsonObject, call: Call<GatewayCaller>): JsonText | Promise<JsonText> {
+    const { name, arguments: args = {} } = params
+    if (typeof name !== 'string') throw new RpcError('invalid_params', 'name must be the name of a tool', { field: 'name' })
+    if (!isJsonObject(args)) throw new RpcError('invalid_params', 'arguments must be an object', { field: 'arguments' })
+    const { caller } = call
+    if (!caller.meter.take()) {
+      const hint = `try again in ${caller.meter.waitSeconds} s`
+      return failureText(new ToolError('rate_limited', 'this token makes too many calls', { hint }))
+    }
+    const tool = this.#tools.get(name)
+    if (tool === undefined) return this.#unknownTool(name, caller)
+    const outcome = runTool(tool, args, { caller, call, world: this.#world }, this.#log)
+    return outcome instanceof Promise ? this.#awaited(name, outcome) : this.#answer(name, outcome)
+  }
+
+  async #awaited(name: string, outcome: Promise<ToolOutcome>): Promise<JsonText> {
+    this.#inFlight.enter()
+    try {
+      return this.#answer(name, await outcome)
+    } finally {
+      this.#inFlight.leave()
+    }
+  }
+
+  #answer(name: string, outcome: ToolOutcome): JsonText {
+    this.#count(name, outcome.kind === 'done' ? 'ok' : outcome.error.code)
+    if (outcome.kind === 'failed') return failureText(outcome.error)
+    const structured = JSON.stringify(outcome.result)
+    return new JsonText(`{"content":[{"type":"text","text":${JSON.stringify(structured)}}],"structuredContent":${structured}}`)
+  }
+
+  /** A tool of another role is as unknown as one that does not exist: nobody learns what others may do. */
+  #unknownTool(name: string, caller: GatewayCaller): never {
+    const shown = name.slice(0, NAME_SHOWN_CHARS)
+    this.#world.audit.note(
+      lineOf(caller, 'tools/call', { at: this.#world.now(), outcome: 'denied', code: 'unknown_tool', target: shown }),
+    )
+    throw new RpcError('invalid_params', `unknown tool: ${shown}`)
+  }
+
+  #read(params: JsonObject, caller: GatewayCaller): ServiceResult | Promise<ServiceResult> {
+    const { uri } = params
+    if (typeof uri !== 'string') throw new RpcError('invalid_params', 'uri must be the URI of a resource', { field: 'uri' })
+    const resource = this.#resource(uri)
+    const contents = (value: object): JsonObject => ({
+      contents: [{ uri, mimeType: resource.spec.mimeType, text: JSON.stringify(value) }],
+    })
+    const value = resource.read(caller, this.#world)
+    return value instanceof Promise ? value.then(contents) : contents(value)
+  }
+
+  #resource(uri: string): ServedResource {
+    const resource = this.#resources.get(uri)
+    if (resource === undefined) throw new RpcError('resource_not_found_legacy', 'there is no such resource', { uri })
+    return resource
+  }
+}

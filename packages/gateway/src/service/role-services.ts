@@ -1,0 +1,63 @@
+import { type Audience as ToolAudience, type Role, isAdmitted } from '@parley/protocol'
+import type { Logger } from 'pino'
+import { type Audience, type GatewayCaller, audienceOf } from '../caller.ts'
+import { GatewayRefused } from '../failure.ts'
+import type { ToolCount } from '../metric/metrics.ts'
+import { SERVED_RESOURCES } from '../resource/served-resource.ts'
+import { BUILT_IN_TOOLS } from '../tool/built-in.ts'
+import type { ServedTool, World } from '../tool/served-tool.ts'
+import type { InFlight } from './in-flight.ts'
+import { RoleService } from './role-service.ts'
+
+const INSTRUCTIONS: Record<Audience, string> = {
+  user: 'Parley for a person: your account.',
+  admin: 'Parley for an admin: accounts, tokens and the audit log of this installation.',
+  judge: 'Parley for a judge.',
+  agent: 'Parley for an agent.',
+}
+
+const KINDS: Record<Audience, { readonly role: Role; readonly admin: boolean }> = {
+  user: { role: 'user', admin: false },
+  admin: { role: 'user', admin: true },
+  judge: { role: 'judge', admin: false },
+  agent: { role: 'agent', admin: false },
+}
+
+/** One server per kind of caller, made once. */
+export function openRoleServices(options: {
+  readonly world: World
+  readonly version: string
+  readonly log: Logger
+  readonly count: ToolCount
+  readonly inFlight: InFlight
+  readonly extraTools: readonly ServedTool[]
+}): (caller: GatewayCaller) => RoleService {
+  const { world, version, log, count, inFlight } = options
+  const tools = allTools(options.extraTools)
+  const serviceOf = (audience: Audience): RoleService => {
+    const kind = KINDS[audience]
+    const admits = ({ spec }: { readonly spec: { readonly roles: readonly ToolAudience[] } }) => isAdmitted(spec.roles, kind)
+    return new RoleService({
+      info: { name: 'parley', version, role: kind.role, ...(kind.admin ? { admin: true } : {}) },
+      instructions: INSTRUCTIONS[audience],
+      tools: tools.filter(admits),
+      resources: SERVED_RESOURCES.filter(admits),
+      world,
+      log,
+      count,
+      inFlight,
+    })
+  }
+  const services = { user: serviceOf('user'), admin: serviceOf('admin'), judge: serviceOf('judge'), agent: serviceOf('agent') }
+  return (caller) => services[audienceOf(caller)]
+}
+
+function allTools(extra: readonly ServedTool[]): readonly ServedTool[] {
+  const tools = [...BUILT_IN_TOOLS, ...extra]
+  const names = new Set<string>()
+  for (const { spec } of tools) {
+    if (names.has(spec.name)) throw new GatewayRefused('duplicate_tool', `two tools are called ${spec.name}`)
+    names.add(spec.name)
+  }
+  return tools
+}

@@ -1,0 +1,36 @@
+import { TOOLS, ToolError, type ToolOutput } from '@parley/protocol'
+import type { GatewayCaller } from '../caller.ts'
+import { isoOrNull } from './time.ts'
+import { serveTool } from './served-tool.ts'
+
+/** Who somebody is, as `account.get` and `resource://account` say it. */
+export function accountOf(caller: GatewayCaller): ToolOutput<'account.get'> {
+  return {
+    role: caller.role,
+    admin: caller.admin,
+    user_id: caller.userId,
+    name: caller.name,
+    token_id: caller.tokenId,
+    expires_at: isoOrNull(caller.expiresAt),
+  }
+}
+
+export const accountGet = serveTool(TOOLS['account.get'], (_args, { caller }) => accountOf(caller))
+
+export const accountPasswd = serveTool(TOOLS['account.passwd'], async (args, { caller, world }) => {
+  const user = caller.userId === null ? undefined : await world.store.users.byId(caller.userId)
+  if (user === undefined)
+    throw new ToolError('forbidden', 'this token belongs to no account', { hint: 'use user.passwd as an admin' })
+  // Who was let in by a one-time link has no password to show yet; a token alone must not be enough to set the first one.
+  const isFirst = user.passwordHash === null && caller.signInId !== null && args.current_password === ''
+  if (!isFirst) {
+    const pass = world.signInLimit.enter(caller.remote, user.username)
+    if (pass.kind === 'wait')
+      throw new ToolError('rate_limited', 'too many wrong passwords', { hint: `try again in ${pass.retryAfterSeconds} s` })
+    if (!(await world.passwords.matches(args.current_password, user.passwordHash)))
+      throw new ToolError('invalid_argument', 'current_password is wrong', { field: 'current_password' })
+    pass.succeeded()
+  }
+  await world.store.users.setPassword(user.id, await world.passwords.hash(args.new_password))
+  return { user_id: user.id }
+})

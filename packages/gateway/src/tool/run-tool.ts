@@ -1,0 +1,75 @@
+import type { Logger } from 'pino'
+import type { ToolError } from '@parley/protocol'
+import { lineOf } from '../audit/line.ts'
+import type { ServedTool, ToolContext } from './served-tool.ts'
+import { INTERNAL, argumentError, expectedError } from './tool-failure.ts'
+
+/** How a call of a tool ended. */
+export type ToolOutcome =
+  | { readonly kind: 'done'; readonly result: object }
+  | { readonly kind: 'failed'; readonly error: ToolError }
+
+/** Runs a tool and writes down who ran it. Synchronous when the tool is and only reads. */
+export function runTool(tool: ServedTool, args: object, context: ToolContext, log: Logger): ToolOutcome | Promise<ToolOutcome> {
+  const parsed = tool.spec.input.safeParse(args)
+  if (!parsed.success) return noted(tool, context, { kind: 'failed', error: argumentError(parsed.error) })
+  const isDurable = tool.audit === undefined ? !tool.spec.annotations.readOnlyHint : tool.audit === 'durable'
+  if (isDurable) return runDurably(tool, parsed.data, context, log)
+  try {
+    const result = tool.run(parsed.data, context)
+    if (!(result instanceof Promise)) return noted(tool, context, { kind: 'done', result })
+    return result.then(
+      (value) => noted(tool, context, { kind: 'done', result: value }),
+      (error: unknown) => noted(tool, context, failed(tool, context, error, log)),
+    )
+  } catch (error) {
+    return noted(tool, context, failed(tool, context, error, log))
+  }
+}
+
+/**
+ * The log says `begun` before anything is changed, so that no change is without a trace even if we die right after it,
+ * and so that nothing is changed while the log cannot be written.
+ */
+async function runDurably(
+  tool: ServedTool,
+  args: Record<string, unknown>,
+  context: ToolContext,
+  log: Logger,
+): Promise<ToolOutcome> {
+  const { caller, world } = context
+  try {
+    await world.audit.record(lineOf(caller, tool.spec.name, { at: world.now(), outcome: 'ok', code: 'begun' }))
+  } catch (error) {
+    return failed(tool, context, error, log)
+  }
+  let outcome: ToolOutcome
+  try {
+    outcome = { kind: 'done', result: await tool.run(args, context) }
+  } catch (error) {
+    outcome = failed(tool, context, error, log)
+  }
+  // The line stays queued when this write fails, and `begun` is there: what was done is still answered.
+  await world.audit.record(endLine(tool, context, outcome)).catch(() => undefined)
+  return outcome
+}
+
+function noted(tool: ServedTool, context: ToolContext, outcome: ToolOutcome): ToolOutcome {
+  context.world.audit.note(endLine(tool, context, outcome))
+  return outcome
+}
+
+function endLine(tool: ServedTool, { caller, world, target }: ToolContext, outcome: ToolOutcome) {
+  return lineOf(caller, tool.spec.name, {
+    at: world.now(),
+    outcome: outcome.kind === 'done' ? 'ok' : outcome.error.code === 'forbidden' ? 'denied' : 'failed',
+    ...(outcome.kind === 'failed' ? { code: outcome.error.code } : {}),
+    ...(target === undefined ? {} : { target }),
+  })
+}
+
+function failed(tool: ServedTool, { caller }: ToolContext, error: unknown, log: Logger): ToolOutcome {
+  const expected = expectedError(error)
+  if (expected === undefined) log.error({ err: error, tool: tool.spec.name, role: caller.role, key: caller.key }, 'a tool failed')
+  return { kind: 'failed', error: expected ?? INTERNAL }
+}

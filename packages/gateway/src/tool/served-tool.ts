@@ -1,0 +1,49 @@
+import type * as z from 'zod'
+import type { ToolSpec } from '@parley/protocol'
+import type { Call } from '@parley/rpc'
+import type { Store } from '@parley/store'
+import type { Recorder } from '../audit/recorder.ts'
+import type { OneTimeLinks } from '../auth/one-time-link.ts'
+import type { Passwords } from '../auth/password.ts'
+import type { RandomBytes } from '../auth/token-text.ts'
+import type { GatewayCaller } from '../caller.ts'
+import type { SignInLimit } from '../limit/sign-in-limit.ts'
+
+/** What every tool may use. One for the whole gateway. */
+export interface World {
+  readonly store: Store
+  readonly audit: Recorder
+  readonly links: OneTimeLinks
+  readonly passwords: Passwords
+  readonly signInLimit: SignInLimit
+  readonly now: () => number
+  readonly random: RandomBytes
+}
+
+/** One call of one tool. */
+export interface ToolContext {
+  readonly caller: GatewayCaller
+  /** The request on the wire; `undefined` when the tool is run on this machine without one. */
+  readonly call: Call<GatewayCaller> | undefined
+  readonly world: World
+  /** What the call was about, for the audit log: an id or a name, never a secret. */
+  target?: string
+}
+
+/** A tool that works: its declaration and what it does. Arguments are checked before `run` sees them. */
+export interface ServedTool<Input extends z.ZodObject = z.ZodObject> {
+  readonly spec: ToolSpec<string, Input>
+  /** `durable`: in the audit log before it runs and before it answers. `soon`: within a moment. By default only readers are `soon`. */
+  readonly audit?: 'durable' | 'soon'
+  /** Answers what the spec's output says, or throws `ToolError`. Stay synchronous where nothing is waited for. */
+  run(args: z.output<Input>, context: ToolContext): object | Promise<object>
+}
+
+/** Binds a declaration to what it does, with the types of both checked against each other. */
+export function serveTool<Name extends string, Input extends z.ZodObject, Output extends z.ZodObject>(
+  spec: ToolSpec<Name, Input, Output>,
+  run: (args: z.output<Input>, context: ToolContext) => z.output<Output> | Promise<z.output<Output>>,
+  more: { readonly audit?: 'durable' | 'soon' } = {},
+): ServedTool<Input> {
+  return { spec, run, ...more }
+}

@@ -1,0 +1,46 @@
+import { expect, test } from 'vitest'
+import * as z from 'zod'
+import { READS, TOOLS, describeTool, tool } from './index.ts'
+
+test('a tool is listed with closed arguments and a result that may grow', () => {
+  const spec = tool({
+    name: 'demo.read',
+    roles: ['user'],
+    doc: 'Reads a demo.',
+    input: z.strictObject({ since: z.iso.datetime(), limit: z.int().min(1).max(9).default(3) }),
+    output: z.object({ count: z.int(), inner: z.object({ at: z.iso.datetime().nullable() }) }),
+    annotations: { ...READS, title: 'Demo' },
+  })
+  expect(describeTool(spec)).toEqual({
+    name: 'demo.read',
+    title: 'Demo',
+    description: 'Reads a demo.',
+    inputSchema: {
+      type: 'object',
+      properties: {
+        since: { type: 'string', format: 'date-time' },
+        limit: { type: 'integer', minimum: 1, maximum: 9, default: 3 },
+      },
+      required: ['since'],
+      additionalProperties: false,
+    },
+    outputSchema: {
+      type: 'object',
+      properties: {
+        count: { type: 'integer' },
+        inner: {
+          type: 'object',
+          properties: { at: { anyOf: [{ type: 'string', format: 'date-time' }, { type: 'null' }] } },
+          required: ['at'],
+        },
+      },
+      required: ['count', 'inner'],
+    },
+    annotations: { title: 'Demo', readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },
+  })
+})
+
+test.each(Object.values(TOOLS))('$name refuses arguments it does not know', (spec) => {
+  expect(spec.input.safeParse({ surprise: true }).error?.issues.map((issue) => issue.code)).toContain('unrecognized_keys')
+  expect(describeTool(spec).inputSchema['additionalProperties']).toBe(false)
+})

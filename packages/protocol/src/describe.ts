@@ -1,0 +1,46 @@
+import * as z from 'zod'
+import { type JsonObject, isJsonObject } from './json.ts'
+import type { ToolAnnotations, ToolSpec } from './tool.ts'
+
+/** A tool as `tools/list` shows it. */
+export interface ToolDescription {
+  readonly name: string
+  readonly title?: string
+  readonly description: string
+  readonly inputSchema: JsonObject
+  readonly outputSchema: JsonObject
+  readonly annotations: ToolAnnotations
+}
+
+/** Turns a declaration into what clients and the generated files show. Not cheap: do it once per tool, not once per call. */
+export function describeTool(spec: ToolSpec): ToolDescription {
+  const { title } = spec.annotations
+  return {
+    name: spec.name,
+    ...(title === undefined ? {} : { title }),
+    description: spec.doc,
+    inputSchema: objectSchema(spec.input, 'input'),
+    outputSchema: objectSchema(spec.output, 'output'),
+    annotations: spec.annotations,
+  }
+}
+
+/** JSON Schema 2020-12 of an object. Arguments are described as the caller writes them, with what may be left out. */
+function objectSchema(schema: z.ZodObject, io: 'input' | 'output'): JsonObject {
+  const made: unknown = JSON.parse(JSON.stringify(z.toJSONSchema(schema, { io, target: 'draft-2020-12', override: soften })))
+  if (!isJsonObject(made) || made['type'] !== 'object') throw new TypeError('a tool takes and gives objects')
+  // 2020-12 is MCP's default; saying so makes validators that only know draft 7 refuse the tool.
+  const { $schema: _dialect, ...body } = made
+  return body
+}
+
+/**
+ * A result may grow a field without breaking whoever kept the schema, so only `strictObject` closes an object.
+ * Two kinds of noise go too: a pattern of 300 characters beside `date-time`, and the bounds of a safe integer.
+ */
+function soften({ zodSchema, jsonSchema }: { zodSchema: z.core.$ZodTypes; jsonSchema: z.core.JSONSchema.BaseSchema }): void {
+  if (zodSchema._zod.def.type === 'object' && zodSchema._zod.def.catchall === undefined) delete jsonSchema.additionalProperties
+  if (jsonSchema.format === 'date-time') delete jsonSchema.pattern
+  if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum
+  if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum
+}

@@ -1,0 +1,31 @@
+import * as z from 'zod'
+
+/** Every id says what it names: `usr_…`, `tok_…`. Twenty-six characters of base 32 after the prefix. */
+const idOf = <const Prefix extends string>(prefix: Prefix) =>
+  z
+    .string()
+    .regex(new RegExp(`^${prefix}_[0-9a-z]{26}$`), `must look like ${prefix}_ and 26 letters or digits`)
+    .brand(prefix)
+
+export const UserId = idOf('usr')
+export type UserId = z.infer<typeof UserId>
+export const TokenId = idOf('tok')
+export type TokenId = z.infer<typeof TokenId>
+export const AgentId = idOf('agt')
+export type AgentId = z.infer<typeof AgentId>
+export const UploadId = idOf('upl')
+export type UploadId = z.infer<typeof UploadId>
+
+const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz'
+const ID_BYTES = 26
+
+/** Makes an id from 26 random bytes; five bits of each are used, 130 in all. */
+export function makeId<Schema extends z.ZodType<string>>(
+  schema: Schema,
+  prefix: string,
+  random: (size: number) => Uint8Array,
+): z.output<Schema> {
+  let text = `${prefix}_`
+  for (const byte of random(ID_BYTES)) text += ALPHABET.charAt(byte & 31)
+  return schema.parse(text)
+}

@@ -1,0 +1,37 @@
+import type * as z from 'zod'
+import type { Audience } from './roles.ts'
+
+/** MCP's hints about what a call does. Clients show and some enforce them, so they must be true. */
+export interface ToolAnnotations {
+  readonly title?: string
+  readonly readOnlyHint: boolean
+  readonly destructiveHint: boolean
+  readonly idempotentHint: boolean
+  readonly openWorldHint: boolean
+}
+
+/** One tool as data: who may call it, what goes in, what comes out, one line of meaning. */
+export interface ToolSpec<
+  Name extends string = string,
+  Input extends z.ZodObject = z.ZodObject,
+  Output extends z.ZodObject = z.ZodObject,
+> {
+  readonly name: Name
+  readonly roles: readonly Audience[]
+  readonly doc: string
+  readonly input: Input
+  readonly output: Output
+  readonly annotations: ToolAnnotations
+}
+
+export function tool<const Name extends string, Input extends z.ZodObject, Output extends z.ZodObject>(
+  spec: ToolSpec<Name, Input, Output>,
+): ToolSpec<Name, Input, Output> {
+  return spec
+}
+
+/** The usual kinds of tool, so that a declaration names its kind instead of four booleans. */
+export const READS: ToolAnnotations = { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false }
+export const ADDS: ToolAnnotations = { readOnlyHint: false, destructiveHint: false, idempotentHint: false, openWorldHint: false }
+export const SETS: ToolAnnotations = { readOnlyHint: false, destructiveHint: false, idempotentHint: true, openWorldHint: false }
+export const ENDS: ToolAnnotations = { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: false }

@@ -1,0 +1,32 @@
+import * as z from 'zod'
+import { TokenId, UserId } from '../ids.ts'
+import { Role } from '../roles.ts'
+import { READS, SETS, tool } from '../tool.ts'
+
+/** A password as typed: long enough to resist guessing, short enough that hashing it cannot be used to stall us. */
+export const Password = z.string().min(10, 'must have at least 10 characters').max(256, 'must have at most 256 characters')
+
+export const accountGet = tool({
+  name: 'account.get',
+  roles: ['user', 'judge'],
+  doc: 'Who the token says you are: role, user, rights, when the token ends.',
+  input: z.strictObject({}),
+  output: z.object({
+    role: Role,
+    admin: z.boolean(),
+    user_id: UserId.nullable(),
+    name: z.string(),
+    token_id: TokenId.nullable(),
+    expires_at: z.iso.datetime().nullable(),
+  }),
+  annotations: READS,
+})
+
+export const accountPasswd = tool({
+  name: 'account.passwd',
+  roles: ['user'],
+  doc: 'Sets your own password; every sign-in of yours ends, this one too.',
+  input: z.strictObject({ current_password: z.string().max(256), new_password: Password }),
+  output: z.object({ user_id: UserId }),
+  annotations: SETS,
+})

@@ -1,0 +1,58 @@
+import * as z from 'zod'
+import { AgentId, TokenId, UserId } from '../ids.ts'
+import { Role } from '../roles.ts'
+import { ADDS, ENDS, READS, tool } from '../tool.ts'
+import { Username } from './user.ts'
+
+const TokenName = z.string().min(1).max(128)
+
+/** A token as it is listed: never its secret, which is shown once, when it is made. */
+export const Token = z.object({
+  id: TokenId,
+  role: Role,
+  name: z.string(),
+  user_id: UserId.nullable(),
+  agent_id: AgentId.nullable(),
+  created_at: z.iso.datetime(),
+  expires_at: z.iso.datetime().nullable(),
+  revoked_at: z.iso.datetime().nullable(),
+  last_used_at: z.iso.datetime().nullable(),
+})
+export type Token = z.infer<typeof Token>
+
+export const tokenCreate = tool({
+  name: 'token.create',
+  roles: ['admin'],
+  doc: 'Mints a token: for a user (`username`), a judge (`name`) or an agent (`agent_id`). Its text is in this answer and nowhere else.',
+  input: z.strictObject({
+    role: Role,
+    username: Username.optional(),
+    name: TokenName.optional(),
+    agent_id: AgentId.optional(),
+    ttl_seconds: z
+      .int()
+      .min(1)
+      .max(10 * 365 * 86_400)
+      .optional(),
+  }),
+  output: z.object({ token: z.string(), id: TokenId, role: Role, expires_at: z.iso.datetime().nullable() }),
+  annotations: ADDS,
+})
+
+export const tokenList = tool({
+  name: 'token.list',
+  roles: ['admin'],
+  doc: 'The tokens, newest first, without their secrets.',
+  input: z.strictObject({ cursor: z.string().max(256).optional(), limit: z.int().min(1).max(500).default(100) }),
+  output: z.object({ items: z.array(Token), next_cursor: z.string().nullable() }),
+  annotations: READS,
+})
+
+export const tokenRevoke = tool({
+  name: 'token.revoke',
+  roles: ['admin'],
+  doc: 'Ends a token; its live connections are cut within a second.',
+  input: z.strictObject({ id: TokenId }),
+  output: z.object({ id: TokenId, revoked_at: z.iso.datetime() }),
+  annotations: ENDS,
+})

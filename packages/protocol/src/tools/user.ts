@@ -1,0 +1,73 @@
+import * as z from 'zod'
+import { UserId } from '../ids.ts'
+import { ADDS, ENDS, READS, SETS, tool } from '../tool.ts'
+import { Password } from './account.ts'
+
+export const Username = z
+  .string()
+  .regex(/^[a-z0-9][a-z0-9._-]{0,63}$/, 'must be 1 to 64 of a-z, 0-9, dot, dash, underscore, and start with a letter or digit')
+
+/** A person's account. Disabled ones keep their history and cannot sign in. */
+export const User = z.object({
+  id: UserId,
+  username: Username,
+  admin: z.boolean(),
+  disabled: z.boolean(),
+  created_at: z.iso.datetime(),
+  last_sign_in_at: z.iso.datetime().nullable(),
+})
+export type User = z.infer<typeof User>
+
+export const userAdd = tool({
+  name: 'user.add',
+  roles: ['admin'],
+  doc: 'Adds an account. Without a password the person signs in by a one-time link (`user.link`).',
+  input: z.strictObject({ username: Username, password: Password.optional(), admin: z.boolean().default(false) }),
+  output: z.object({ user: User }),
+  annotations: ADDS,
+})
+
+export const userList = tool({
+  name: 'user.list',
+  roles: ['admin'],
+  doc: 'The accounts, by name.',
+  input: z.strictObject({ cursor: z.string().max(256).optional(), limit: z.int().min(1).max(500).default(100) }),
+  output: z.object({ items: z.array(User), next_cursor: z.string().nullable() }),
+  annotations: READS,
+})
+
+export const userDisable = tool({
+  name: 'user.disable',
+  roles: ['admin'],
+  doc: 'Disables an account: its tokens and sign-ins end, live connections are cut.',
+  input: z.strictObject({ username: Username }),
+  output: z.object({ user: User }),
+  annotations: ENDS,
+})
+
+export const userEnable = tool({
+  name: 'user.enable',
+  roles: ['admin'],
+  doc: 'Enables a disabled account again. Tokens that were revoked stay revoked.',
+  input: z.strictObject({ username: Username }),
+  output: z.object({ user: User }),
+  annotations: SETS,
+})
+
+export const userPasswd = tool({
+  name: 'user.passwd',
+  roles: ['admin'],
+  doc: "Sets somebody's password; every sign-in of theirs ends.",
+  input: z.strictObject({ username: Username, password: Password }),
+  output: z.object({ user: User }),
+  annotations: SETS,
+})
+
+export const userLink = tool({
+  name: 'user.link',
+  roles: ['admin'],
+  doc: 'Makes a one-time sign-in link, good for 15 minutes and one use.',
+  input: z.strictObject({ username: Username }),
+  output: z.object({ url: z.string(), expires_at: z.iso.datetime() }),
+  annotations: ADDS,
+})

@@ -1,0 +1,56 @@
+import { execFile } from 'node:child_process'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { expect, test } from 'vitest'
+import { peerOrSkip } from '../../../../scripts/peers/peer-or-skip.ts'
+import type { Peer, PeerName } from '../../../../scripts/peers/peer.ts'
+
+const CLIENT = fileURLToPath(new URL('fixture/conformance-client.ts', import.meta.url))
+
+/** Every client scenario that is neither about OAuth nor about an extension, at the revision the suite picks or names. */
+const SCENARIOS: readonly { readonly peer: PeerName; readonly scenario: string; readonly version?: string }[] = [
+  { peer: 'conformance-0.1.16', scenario: 'initialize' },
+  { peer: 'conformance-0.1.16', scenario: 'tools_call' },
+  { peer: 'conformance-0.1.16', scenario: 'elicitation-sep1034-client-defaults' },
+  { peer: 'conformance-0.1.16', scenario: 'sse-retry' },
+  { peer: 'conformance-0.2.0-alpha.12', scenario: 'initialize' },
+  { peer: 'conformance-0.2.0-alpha.12', scenario: 'tools_call' },
+  { peer: 'conformance-0.2.0-alpha.12', scenario: 'tools_call', version: '2026-07-28' },
+  { peer: 'conformance-0.2.0-alpha.12', scenario: 'elicitation-sep1034-client-defaults' },
+  { peer: 'conformance-0.2.0-alpha.12', scenario: 'sse-retry' },
+  { peer: 'conformance-0.2.0-alpha.12', scenario: 'request-metadata' },
+  { peer: 'conformance-0.2.0-alpha.12', scenario: 'sep-2322-client-request-state' },
+  { peer: 'conformance-0.2.0-alpha.12', scenario: 'http-standard-headers' },
+  { peer: 'conformance-0.2.0-alpha.12', scenario: 'http-custom-headers' },
+  { peer: 'conformance-0.2.0-alpha.12', scenario: 'http-invalid-tool-headers' },
+  { peer: 'conformance-0.2.0-alpha.12', scenario: 'json-schema-ref-no-deref' },
+  { peer: 'conformance-0.2.0-alpha.12', scenario: 'json-schema-2020-12-preservation' },
+  { peer: 'conformance-0.2.0-alpha.12', scenario: 'json-schema-2020-12-preservation', version: '2026-07-28' },
+]
+
+test.each(SCENARIOS)(
+  'our client passes $scenario of $peer $version',
+  { timeout: 60_000 },
+  async ({ peer: name, scenario, version }) => {
+    const peer = await peerOrSkip(name)
+    if (peer === undefined) return
+    const output = await runClientScenario(peer, scenario, version)
+    expect(output).toContain('OVERALL: PASSED')
+    expect(output).not.toContain('SKIPPED: scenario')
+  },
+)
+
+async function runClientScenario(peer: Peer, scenario: string, version: string | undefined): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'parley-conformance-'))
+  const args = ['client', '--command', `${process.execPath} ${CLIENT}`, '--scenario', scenario, '--output-dir', folder]
+  try {
+    return await new Promise((done) => {
+      const more = version === undefined ? [] : ['--spec-version', version]
+      execFile(process.execPath, [peer.bin('conformance'), ...args, ...more], (_error, stdout, stderr) => done(stdout + stderr))
+    })
+  } finally {
+    await rm(folder, { recursive: true, force: true })
+  }
+}

@@ -1,0 +1,123 @@
+import { isJsonObject, type JsonObject, type JsonValue, RpcError } from '@parley/protocol'
+import type { Cancellation } from '../cancellation.ts'
+import type { RequestId } from '../message.ts'
+import { notificationText } from '../message-text.ts'
+import type { Era, Revision } from '../revision.ts'
+import type { AskOptions, Call, Caller, ClientView, Link, LogLevel } from '../service.ts'
+import { isAtLeast } from './log-level.ts'
+import type { Outlet } from './outlet.ts'
+
+export interface CallStart<C extends Caller> {
+  readonly era: Era
+  readonly revision: Revision
+  readonly caller: C
+  readonly client: ClientView
+  readonly link: Link<C> | undefined
+  readonly id: RequestId
+  readonly params: JsonObject
+  readonly outlet: Outlet
+  /** The least important level that the client wants to hear; `undefined`: none. */
+  readonly logLevel: LogLevel | undefined
+  readonly ask?: (method: string, params: JsonObject | undefined, options?: AskOptions) => Promise<JsonObject>
+}
+
+const NO_META: JsonObject = Object.freeze({})
+
+/** One request under way. Made for every call, so everything that is seldom needed is made when it is asked for. */
+export class ActiveCall<C extends Caller> implements Call<C>, Cancellation {
+  readonly #start: CallStart<C>
+  readonly meta: JsonObject
+  answers: Readonly<Record<string, JsonObject>> | undefined
+  state: JsonValue | undefined
+  #controller: AbortController | undefined
+  #cancelled: string | undefined
+  #cancelListeners: Set<() => void> | undefined
+  #lastProgress = Number.NEGATIVE_INFINITY
+
+  constructor(start: CallStart<C>) {
+    this.#start = start
+    const meta = start.params['_meta']
+    this.meta = isJsonObject(meta) ? meta : NO_META
+  }
+
+  get era(): Era {
+    return this.#start.era
+  }
+  get revision(): Revision {
+    return this.#start.revision
+  }
+  get caller(): C {
+    return this.#start.caller
+  }
+  get client(): ClientView {
+    return this.#start.client
+  }
+  get link(): Link<C> | undefined {
+    return this.#start.link
+  }
+  get id(): RequestId {
+    return this.#start.id
+  }
+  get cancelled(): boolean {
+    return this.#cancelled !== undefined
+  }
+
+  get signal(): AbortSignal {
+    if (this.#controller === undefined) {
+      this.#controller = new AbortController()
+      if (this.#cancelled !== undefined) this.#controller.abort(new Error(this.#cancelled))
+    }
+    return this.#controller.signal
+  }
+
+  cancel(reason: string): void {
+    if (this.#cancelled !== undefined) return
+    this.#cancelled = reason
+    this.#controller?.abort(new Error(reason))
+    for (const listener of this.#cancelListeners ?? []) listener()
+    this.#cancelListeners = undefined
+  }
+
+  get cancellation(): Cancellation {
+    return this
+  }
+  get aborted(): boolean {
+    return this.cancelled
+  }
+  addEventListener(_type: 'abort', listener: () => void): void {
+    this.#cancelListeners ??= new Set()
+    this.#cancelListeners.add(listener)
+  }
+  removeEventListener(_type: 'abort', listener: () => void): void {
+    this.#cancelListeners?.delete(listener)
+  }
+
+  /** Progress and log lines are advice: for a reader that does not keep up they are left out, the result is not. */
+  notify(method: string, params: JsonObject): void {
+    if (this.#cancelled === undefined) this.#start.outlet.send(notificationText(method, params))
+  }
+
+  progress(progress: number, total?: number, message?: string): void {
+    const token = this.meta['progressToken']
+    if ((typeof token !== 'string' && typeof token !== 'number') || progress <= this.#lastProgress) return
+    this.#lastProgress = progress
+    this.notify('notifications/progress', { progressToken: token, progress, total, message })
+  }
+
+  log(level: LogLevel, data: JsonValue, logger?: string): void {
+    const wanted = this.#start.logLevel
+    if (wanted !== undefined && isAtLeast(level, wanted)) this.notify('notifications/message', { level, logger, data })
+  }
+
+  dropStream(): void {
+    this.#start.outlet.drop?.()
+  }
+
+  ask(method: string, params: JsonObject | undefined, options?: AskOptions): Promise<JsonObject> {
+    const { ask } = this.#start
+    if (ask !== undefined) return ask(method, params, options)
+    return Promise.reject(
+      new RpcError('internal_error', `${method} cannot be sent in a modern request: return InputRequired instead`),
+    )
+  }
+}

@@ -1,0 +1,233 @@
+import { randomBytes } from 'node:crypto'
+import { type JsonValue, parseJson, RPC_CODES, RpcError } from '@parley/protocol'
+import { classify, type Message, type NotificationMessage, type RequestId, type RequestMessage } from '../message.ts'
+import { errorText, resultText, UNDRESSED } from '../message-text.ts'
+import { LATEST_LEGACY, hasBatches } from '../revision.ts'
+import type { Caller, Service } from '../service.ts'
+import type { ActiveCall } from './active-call.ts'
+import type { Holding } from './callers.ts'
+import { claimsModern, readEnvelope } from './envelope.ts'
+import type { Host } from './host.ts'
+import { clientOf, LegacyLink, negotiate } from './legacy-link.ts'
+import { Listen } from './listen.ts'
+import { serveModern } from './modern-call.ts'
+import type { Outlet } from './outlet.ts'
+
+/** A two-way channel that carries one message per frame or line. */
+export interface Channel extends Outlet {
+  close(reason: string): void
+}
+
+export interface ChannelStart<C extends Caller> {
+  readonly host: Host<C>
+  readonly caller: C
+  readonly channel: Channel
+  /** What is done about text that is not JSON: a socket answers; a pipe must not, for its peer may just be printing. */
+  readonly onGarbage?: () => void
+}
+
+type Modern<C extends Caller> = { readonly call: ActiveCall<C> } | { readonly listen: Listen<C> }
+
+/**
+ * The server's end of a WebSocket, a pipe or a pair in memory. `initialize` opens a legacy conversation; a request with
+ * the modern envelope is served by itself; both may share the channel. Closing it cancels everything.
+ */
+export class ChannelServer<C extends Caller> implements Holding<C> {
+  readonly caller: C
+  readonly lasting = true
+  readonly #start: ChannelStart<C>
+  readonly #service: Service<C>
+  readonly #modern = new Map<RequestId, Modern<C>>()
+  #link: LegacyLink<C> | undefined
+  #closed = false
+
+  constructor(start: ChannelStart<C>) {
+    this.#start = start
+    this.caller = start.caller
+    this.#service = start.host.door.serviceFor(start.caller)
+    start.host.callers.add(this)
+  }
+
+  /** One frame or line, decoded. */
+  receive(text: string): void {
+    if (this.#closed) return
+    const value = parseJson(text)
+    if (value === undefined) return this.#garbage()
+    if (Array.isArray(value)) return this.#batch(value)
+    this.#message(classify(value, this.#start.host.limits.nestingDepth))
+  }
+
+  /** The channel is gone: nothing can be answered any more. */
+  closed(reason: string): void {
+    if (this.#closed) return
+    this.#closed = true
+    for (const held of this.#modern.values()) {
+      if ('listen' in held) held.listen.cancel()
+      else held.call.cancel(reason)
+    }
+    this.#modern.clear()
+    this.#link?.end(reason)
+    this.#start.host.callers.remove(this)
+  }
+
+  end(reason: string): void {
+    for (const held of this.#modern.values()) if ('listen' in held) held.listen.end(reason)
+    this.#start.channel.close(reason)
+    this.closed(reason)
+  }
+
+  get busy(): boolean {
+    return this.#modern.size > 0 || (this.#link?.busy ?? false)
+  }
+
+  #message(message: Message): void {
+    switch (message.kind) {
+      case 'invalid':
+        this.#malformed(message.code)
+        return this.#send(errorText(message.id, message.code, message.message))
+      case 'response':
+        return this.#link?.response(message)
+      case 'notification':
+        return this.#notification(message)
+      case 'request':
+        if (claimsModern(message.params)) return this.#modernRequest(message)
+        if (message.method === 'initialize' && this.#link === undefined) return this.#initialize(message)
+        // A ping may come before `initialize`; it opens nothing.
+        if (message.method === 'ping' && this.#link === undefined) return this.#send(resultText(message.id, {}, UNDRESSED))
+        this.#legacy().request(message, this.#start.channel, ({ text }) => this.#send(text))
+        return undefined
+      default:
+        return message satisfies never
+    }
+  }
+
+  #notification(message: NotificationMessage): void {
+    const { requestId } = message.params
+    if (message.method === 'notifications/cancelled' && (typeof requestId === 'string' || typeof requestId === 'number')) {
+      const held = this.#modern.get(requestId)
+      if (held !== undefined && 'listen' in held) held.listen.cancel()
+      else held?.call.cancel('cancelled by the client')
+    }
+    this.#link?.notification(message)
+  }
+
+  #initialize(message: RequestMessage): void {
+    try {
+      const link = this.#open(clientOf(message.params), negotiate(message.params['protocolVersion']))
+      this.#send(resultText(message.id, link.initializeResult(), UNDRESSED))
+    } catch (error) {
+      this.#refuse(message, error)
+    }
+  }
+
+  /** A client that never says `initialize` is served all the same: it gets the newest legacy revision and no questions. */
+  #legacy(): LegacyLink<C> {
+    return this.#link ?? this.#open({ info: undefined, capabilities: {} }, LATEST_LEGACY)
+  }
+
+  #open(client: ReturnType<typeof clientOf>, revision: ReturnType<typeof negotiate>): LegacyLink<C> {
+    const { host, caller, channel } = this.#start
+    this.#link = new LegacyLink<C>({
+      id: randomBytes(12).toString('base64url'),
+      host,
+      service: this.#service,
+      caller,
+      revision,
+      client,
+      standalone: channel,
+      onEnd: (reason) => {
+        if (!this.#closed) this.end(reason)
+      },
+    })
+    return this.#link
+  }
+
+  #modernRequest(message: RequestMessage): void {
+    const { host, caller, channel } = this.#start
+    try {
+      const envelope = readEnvelope(message.params)
+      if (this.#modern.has(message.id)) throw new RpcError('invalid_request', `id ${message.id} is in use by a request under way`)
+      if (this.#modern.size >= host.limits.inFlightRequests) {
+        throw new RpcError('overloaded', `at most ${host.limits.inFlightRequests} requests at once`)
+      }
+      if (message.method === 'subscriptions/listen') return void this.#listen(message)
+      let finished = false
+      const call = serveModern<C>({
+        host,
+        service: this.#service,
+        caller,
+        link: this.#link,
+        message,
+        envelope,
+        outlet: channel,
+        finish: ({ text }) => {
+          finished = true
+          this.#modern.delete(message.id)
+          this.#send(text)
+        },
+      })
+      if (!finished) this.#modern.set(message.id, { call })
+    } catch (error) {
+      this.#refuse(message, error)
+    }
+  }
+
+  async #listen(message: RequestMessage): Promise<void> {
+    const { host, caller, channel } = this.#start
+    const listen = new Listen<C>({
+      host,
+      service: this.#service,
+      caller,
+      message,
+      outlet: channel,
+      finish: (text) => {
+        this.#modern.delete(message.id)
+        this.#send(text)
+      },
+    })
+    // Entered before it is open: its id is taken, it counts, and it can be cancelled.
+    this.#modern.set(message.id, { listen })
+    try {
+      await listen.open()
+    } catch (error) {
+      this.#modern.delete(message.id)
+      this.#refuse(message, error)
+    }
+  }
+
+  #batch(values: readonly JsonValue[]): void {
+    const { limits } = this.#start.host
+    const link = this.#link
+    if (link === undefined || !hasBatches(link.revision) || values.length === 0 || values.length > limits.batchMessages) {
+      this.#malformed(RPC_CODES.invalid_request)
+      return this.#send(
+        errorText(null, RPC_CODES.invalid_request, 'Invalid message: batches belong to revision 2025-03-26 alone'),
+      )
+    }
+    for (const value of values) {
+      if (this.#closed) return
+      this.#message(classify(value, limits.nestingDepth))
+    }
+  }
+
+  #garbage(): void {
+    this.#malformed(RPC_CODES.parse_error)
+    if (this.#start.onGarbage !== undefined) this.#start.onGarbage()
+    else this.#send(errorText(null, RPC_CODES.parse_error, 'Parse error: not JSON'))
+  }
+
+  #refuse(message: RequestMessage, error: unknown): void {
+    if (error instanceof RpcError) return this.#send(errorText(message.id, error.code, error.message, error.data))
+    this.#start.host.observer.failed?.({ wire: this.#start.host.wire, method: message.method, error })
+    this.#send(errorText(message.id, RPC_CODES.internal_error, 'Internal error'))
+  }
+
+  #malformed(code: number): void {
+    this.#start.host.observer.malformed?.({ wire: this.#start.host.wire, code, remoteAddress: '' })
+  }
+
+  /** A peer that asks and never reads is cut: its answers may not pile up. */
+  #send(text: string | undefined): void {
+    if (text !== undefined && !this.#closed && !this.#start.channel.send(text)) this.end('the client does not read')
+  }
+}

@@ -1,0 +1,243 @@
+import { isJsonObject, type JsonObject, RpcError } from '@parley/protocol'
+import type { NotificationMessage, RequestId, RequestMessage, ResponseMessage } from '../message.ts'
+import { notificationText, UNDRESSED } from '../message-text.ts'
+import { isLegacyRevision, LATEST_LEGACY, type LegacyRevision } from '../revision.ts'
+import type { AskOptions, Caller, ClientView, Implementation, Link, ListKind, LogLevel, Service } from '../service.ts'
+import { ActiveCall } from './active-call.ts'
+import { Asks } from './asks.ts'
+import type { Holding } from './callers.ts'
+import type { Host } from './host.ts'
+import { isLogLevel } from './log-level.ts'
+import type { Outlet } from './outlet.ts'
+import { type Ending, serve } from './serve.ts'
+import { Subscriptions } from './subscriptions.ts'
+
+export interface LegacyLinkStart<C extends Caller> {
+  readonly id: string
+  readonly host: Host<C>
+  readonly service: Service<C>
+  readonly caller: C
+  readonly revision: LegacyRevision
+  readonly client: ClientView
+  /** Where messages go that belong to no request. */
+  readonly standalone: Outlet
+  /** Called once when the link ends, from whichever side. */
+  readonly onEnd: (reason: string) => void
+}
+
+const EMPTY: JsonObject = Object.freeze({})
+
+/** A conversation that began with `initialize`: an HTTP session, a WebSocket or a pipe. */
+export class LegacyLink<C extends Caller> implements Link<C>, Holding<C> {
+  readonly id: string
+  readonly caller: C
+  readonly client: ClientView
+  readonly revision: LegacyRevision
+  readonly lasting = true
+  readonly #start: LegacyLinkStart<C>
+  readonly #calls = new Map<RequestId, ActiveCall<C>>()
+  #asks: Asks | undefined
+  #subscriptions: Subscriptions<C> | undefined
+  #logLevel: LogLevel | undefined
+  #controller: AbortController | undefined
+  #ended: string | undefined
+
+  constructor(start: LegacyLinkStart<C>) {
+    this.#start = start
+    this.id = start.id
+    this.caller = start.caller
+    this.client = start.client
+    this.revision = start.revision
+    const lists = changingLists(start.service.capabilities)
+    if (lists.size > 0 && start.service.watchLists !== undefined) this.#subscribing().watchLists(lists)
+    start.service.opened?.(this)
+    start.host.observer.opened?.(this, start.host.wire)
+  }
+
+  get busy(): boolean {
+    return this.#calls.size > 0
+  }
+  get signal(): AbortSignal {
+    this.#controller ??= new AbortController()
+    if (this.#ended !== undefined) this.#controller.abort(new Error(this.#ended))
+    return this.#controller.signal
+  }
+
+  /** What `initialize` answers. */
+  initializeResult(): JsonObject {
+    const { info, capabilities, instructions } = this.#start.service
+    return { protocolVersion: this.revision, capabilities, serverInfo: info, instructions }
+  }
+
+  request(message: RequestMessage, outlet: Outlet, finish: (ending: Ending) => void): void {
+    const { host, service } = this.#start
+    const call: ActiveCall<C> = new ActiveCall<C>({
+      era: 'legacy',
+      revision: this.revision,
+      caller: this.caller,
+      client: this.client,
+      link: this,
+      id: message.id,
+      params: message.params,
+      outlet,
+      logLevel: this.#logLevel ?? 'debug',
+      ask: (method, params, options) => this.#ask(outlet, method, params, withSignal(options, call.signal)),
+    })
+    const refusal = this.#refusal(message)
+    if (refusal === undefined) this.#calls.set(message.id, call)
+    serve({
+      host,
+      message,
+      call,
+      dressing: UNDRESSED,
+      run: () => {
+        if (refusal !== undefined) throw refusal
+        return this.#own(message) ?? service.call(message.method, message.params, call)
+      },
+      finish: (ending) => {
+        if (refusal === undefined) this.#calls.delete(message.id)
+        finish(ending)
+      },
+    })
+  }
+
+  /** Methods that belong to the session rather than to what stands behind it; `undefined`: not one of them. */
+  #own(message: RequestMessage): JsonObject | Promise<JsonObject> | undefined {
+    const { method, params } = message
+    if (method === 'ping') return EMPTY
+    if (method === 'initialize') throw new RpcError('invalid_request', 'initialize was answered already')
+    if (method === 'resources/subscribe')
+      return this.#subscribing()
+        .watch(uriOf(params))
+        .then(() => EMPTY)
+    if (method === 'resources/unsubscribe') {
+      this.#subscribing().unwatch(uriOf(params))
+      return EMPTY
+    }
+    return method === 'logging/setLevel' && this.#start.service.capabilities['logging'] !== undefined
+      ? this.#setLevel(params)
+      : undefined
+  }
+
+  notification(message: NotificationMessage): void {
+    if (message.method === 'notifications/cancelled') {
+      const { requestId, reason } = message.params
+      if (typeof requestId === 'string' || typeof requestId === 'number') {
+        this.#calls.get(requestId)?.cancel(typeof reason === 'string' ? reason : 'cancelled by the client')
+      }
+      return
+    }
+    if (message.method !== 'notifications/initialized') this.#start.service.notified?.(message.method, message.params, this)
+  }
+
+  response(message: ResponseMessage): void {
+    this.#asks?.answered(message)
+  }
+
+  notify(method: string, params: JsonObject): boolean {
+    return this.#ended === undefined && this.#start.standalone.send(notificationText(method, params))
+  }
+  drained(): Promise<void> {
+    return this.#start.standalone.drained()
+  }
+  ask(method: string, params: JsonObject | undefined, options?: AskOptions): Promise<JsonObject> {
+    return this.#ask(this.#start.standalone, method, params, options)
+  }
+  close(reason: string): void {
+    this.end(reason)
+  }
+  /** What changed while nobody listened is unknown: say that all of it did. */
+  markAllChanged(): void {
+    this.#subscriptions?.markAllChanged()
+  }
+
+  end(reason: string): void {
+    if (this.#ended !== undefined) return
+    this.#ended = reason
+    for (const call of this.#calls.values()) call.cancel(reason)
+    this.#asks?.rejectAll(reason)
+    this.#subscriptions?.end()
+    this.#controller?.abort(new Error(reason))
+    this.#start.service.closed?.(this)
+    this.#start.host.observer.closed?.(this, this.#start.host.wire, reason)
+    this.#start.onEnd(reason)
+  }
+
+  #refusal(message: RequestMessage): RpcError | undefined {
+    const { inFlightRequests } = this.#start.host.limits
+    if (this.#ended !== undefined) return new RpcError('internal_error', `the session has ended: ${this.#ended}`)
+    if (this.#calls.has(message.id)) return new RpcError('invalid_request', `id ${message.id} is in use by a request under way`)
+    if (this.#calls.size >= inFlightRequests) return new RpcError('overloaded', `at most ${inFlightRequests} requests at once`)
+    return undefined
+  }
+
+  async #setLevel(params: JsonObject): Promise<JsonObject> {
+    const level = params['level']
+    if (!isLogLevel(level))
+      throw new RpcError('invalid_params', "level must be one of MCP's eight log levels", { field: 'level' })
+    this.#logLevel = level
+    await this.#start.service.setLevel?.(level, this)
+    return EMPTY
+  }
+
+  #ask(outlet: Outlet, method: string, params: JsonObject | undefined, options?: AskOptions): Promise<JsonObject> {
+    if (this.#ended !== undefined) return Promise.reject(new RpcError('internal_error', `${method}: ${this.#ended}`))
+    this.#asks ??= new Asks(this.#start.host.limits)
+    return this.#asks.send(outlet, method, params, options)
+  }
+
+  #subscribing(): Subscriptions<C> {
+    const { service, standalone, host } = this.#start
+    this.#subscriptions ??= new Subscriptions({
+      service,
+      caller: this.caller,
+      link: this,
+      outlet: standalone,
+      text: SUBSCRIPTION_TEXT,
+      limit: host.limits.subscriptions,
+    })
+    return this.#subscriptions
+  }
+}
+
+const SUBSCRIPTION_TEXT = {
+  updated: (uri: string): string => notificationText('notifications/resources/updated', { uri }),
+  listChanged: (kind: ListKind): string => notificationText(`notifications/${kind}/list_changed`, {}),
+}
+
+/** A question belongs to its call: whoever cancels the call takes the question back too. */
+function withSignal(options: AskOptions | undefined, signal: AbortSignal): AskOptions {
+  return { ...options, signal: options?.signal === undefined ? signal : AbortSignal.any([options.signal, signal]) }
+}
+
+/** Answers the version the client asked for if we speak it, else our newest: never what we do not know. */
+export function negotiate(requested: unknown): LegacyRevision {
+  return isLegacyRevision(requested) ? requested : LATEST_LEGACY
+}
+
+/** What `initialize` says about the client; throws when it is not what the specification asks for. */
+export function clientOf(params: JsonObject): ClientView {
+  const { protocolVersion, capabilities, clientInfo } = params
+  if (typeof protocolVersion !== 'string')
+    throw new RpcError('invalid_params', 'protocolVersion must be a string', { field: 'protocolVersion' })
+  if (!isJsonObject(capabilities))
+    throw new RpcError('invalid_params', 'capabilities must be an object', { field: 'capabilities' })
+  if (!isImplementation(clientInfo))
+    throw new RpcError('invalid_params', 'clientInfo must have a name and a version', { field: 'clientInfo' })
+  return { info: clientInfo, capabilities }
+}
+
+export function isImplementation(value: unknown): value is Implementation {
+  return isJsonObject(value) && typeof value['name'] === 'string' && typeof value['version'] === 'string'
+}
+
+export function changingLists(capabilities: JsonObject): Set<ListKind> {
+  const kinds: readonly ListKind[] = ['tools', 'prompts', 'resources']
+  return new Set(kinds.filter((kind) => isJsonObject(capabilities[kind]) && capabilities[kind]['listChanged'] === true))
+}
+
+function uriOf(params: JsonObject): string {
+  const { uri } = params
+  if (typeof uri !== 'string' || uri === '') throw new RpcError('invalid_params', 'uri must be a string', { field: 'uri' })
+  return uri
+}

@@ -1,0 +1,151 @@
+import { isJsonObject, type JsonObject, RpcError } from '@parley/protocol'
+import type { RequestId, RequestMessage } from '../message.ts'
+import { notificationText, resultText, dressing } from '../message-text.ts'
+import { META } from '../revision.ts'
+import type { Caller, ListKind, Service } from '../service.ts'
+import type { Holding } from './callers.ts'
+import type { Host } from './host.ts'
+import { changingLists } from './legacy-link.ts'
+import type { Outlet } from './outlet.ts'
+import { Subscriptions } from './subscriptions.ts'
+
+const LIST_FIELDS = { toolsListChanged: 'tools', promptsListChanged: 'prompts', resourcesListChanged: 'resources' } as const
+
+interface Wishes {
+  readonly lists: Set<ListKind>
+  readonly uris: readonly string[]
+}
+
+export interface ListenStart<C extends Caller> {
+  readonly host: Host<C>
+  readonly service: Service<C>
+  readonly caller: C
+  readonly message: RequestMessage
+  readonly outlet: Outlet
+  /** Sends the last message, if any, and closes what carries it. */
+  readonly finish: (text: string | undefined) => void
+}
+
+/** One `subscriptions/listen`: stays until the client closes it or we go. */
+export class Listen<C extends Caller> implements Holding<C> {
+  readonly caller: C
+  readonly lasting = true
+  readonly listens = true
+  readonly #start: ListenStart<C>
+  readonly #subscriptions: Subscriptions<C>
+  #ended = false
+
+  constructor(start: ListenStart<C>) {
+    this.#start = start
+    this.caller = start.caller
+    this.#subscriptions = new Subscriptions({
+      service: start.service,
+      caller: start.caller,
+      link: undefined,
+      outlet: start.outlet,
+      text: textFor(start.message.id),
+      limit: start.host.limits.subscriptions,
+    })
+    // Nothing may come before the acknowledgement.
+    this.#subscriptions.hold()
+  }
+
+  /** Watches what can be watched, then acknowledges that; throws before anything is sent when the request is wrong. */
+  async open(): Promise<void> {
+    const { message, host, outlet } = this.#start
+    try {
+      const wishes = wishesOf(message.params, host.limits.subscriptions)
+      const honoured = await this.#honour(wishes)
+      if (this.#ended) return
+      const acknowledged = { ...tag(message.id), notifications: honoured }
+      if (!outlet.send(notificationText('notifications/subscriptions/acknowledged', acknowledged)))
+        throw new RpcError('overloaded', 'the client does not read')
+      if (wishes.lists.size > 0) this.#subscriptions.watchLists(wishes.lists)
+      this.#subscriptions.release()
+    } catch (error) {
+      const wasOver = this.#ended
+      this.#stop()
+      // Who cancelled while we opened is owed no answer.
+      if (!wasOver) throw error
+    }
+  }
+
+  /** Ends it from our side: the client gets its result and knows that it may come back. */
+  end(_reason: string): void {
+    if (this.#ended) return
+    this.#stop()
+    const { id } = this.#start.message
+    this.#start.finish(
+      resultText(id, tag(id), dressing({ resultType: 'complete' }, { [META.serverInfo]: this.#start.service.info })),
+    )
+  }
+
+  /** The client closed or cancelled it: nothing more is sent. */
+  cancel(): void {
+    if (this.#ended) return
+    this.#stop()
+    this.#start.finish(undefined)
+  }
+
+  #stop(): void {
+    this.#ended = true
+    this.#subscriptions.end()
+    this.#start.host.callers.remove(this)
+  }
+
+  async #honour(wishes: Wishes): Promise<JsonObject> {
+    const honoured: JsonObject = {}
+    const able = changingLists(this.#start.service.capabilities)
+    for (const [field, kind] of Object.entries(LIST_FIELDS)) {
+      if (!wishes.lists.has(kind)) continue
+      if (able.has(kind)) honoured[field] = true
+      else wishes.lists.delete(kind)
+    }
+    const { resources } = this.#start.service.capabilities
+    if (wishes.uris.length > 0 && isJsonObject(resources) && resources['subscribe'] === true) {
+      honoured['resourceSubscriptions'] = await this.#watchAll(wishes.uris)
+    }
+    return honoured
+  }
+
+  /** A resource that cannot be watched is left out of the acknowledgement; the rest holds. */
+  async #watchAll(uris: readonly string[]): Promise<string[]> {
+    const watched: string[] = []
+    for (const uri of new Set(uris)) {
+      try {
+        await this.#subscriptions.watch(uri)
+        watched.push(uri)
+      } catch (error) {
+        if (!(error instanceof RpcError)) throw error
+      }
+    }
+    return watched
+  }
+}
+
+function textFor(id: RequestId) {
+  return {
+    updated: (uri: string): string => notificationText('notifications/resources/updated', { ...tag(id), uri }),
+    listChanged: (kind: ListKind): string => notificationText(`notifications/${kind}/list_changed`, tag(id)),
+  }
+}
+
+function tag(id: RequestId): JsonObject {
+  return { _meta: { [META.subscriptionId]: id } }
+}
+
+function wishesOf(params: JsonObject, limit: number): Wishes {
+  const { notifications } = params
+  if (!isJsonObject(notifications))
+    throw new RpcError('invalid_params', 'notifications must be an object', { field: 'notifications' })
+  const lists = new Set<ListKind>()
+  for (const [field, kind] of Object.entries(LIST_FIELDS)) if (notifications[field] === true) lists.add(kind)
+  const uris = notifications['resourceSubscriptions'] ?? []
+  if (!Array.isArray(uris) || !uris.every((uri) => typeof uri === 'string')) {
+    throw new RpcError('invalid_params', 'resourceSubscriptions must be a list of URIs', {
+      field: 'notifications.resourceSubscriptions',
+    })
+  }
+  if (uris.length > limit) throw new RpcError('internal_error', `at most ${limit} resources can be watched by one request`)
+  return { lists, uris }
+}

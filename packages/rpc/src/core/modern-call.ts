@@ -1,0 +1,146 @@
+import { isJsonObject, type JsonObject, RPC_CODES, RpcError } from '@parley/protocol'
+import type { RequestMessage } from '../message.ts'
+import { type Dressing, dressing } from '../message-text.ts'
+import { META, MODERN_REVISIONS } from '../revision.ts'
+import type { Caller, Link, Service } from '../service.ts'
+import { ActiveCall } from './active-call.ts'
+import type { Envelope } from './envelope.ts'
+import type { Host } from './host.ts'
+import type { Outlet } from './outlet.ts'
+import { type Ending, serve } from './serve.ts'
+
+/** All of core; what is not here does not exist in the modern era, whatever a legacy server would answer. */
+const METHODS: ReadonlySet<string> = new Set([
+  'server/discover',
+  'tools/list',
+  'tools/call',
+  'prompts/list',
+  'prompts/get',
+  'resources/list',
+  'resources/templates/list',
+  'resources/read',
+  'completion/complete',
+  'subscriptions/listen',
+])
+const CACHED: ReadonlySet<string> = new Set([
+  'server/discover',
+  'tools/list',
+  'prompts/list',
+  'resources/list',
+  'resources/templates/list',
+  'resources/read',
+])
+const MAY_ASK: ReadonlySet<string> = new Set(['tools/call', 'prompts/get', 'resources/read'])
+
+export interface ModernStart<C extends Caller> {
+  readonly host: Host<C>
+  readonly service: Service<C>
+  readonly caller: C
+  readonly link: Link<C> | undefined
+  readonly message: RequestMessage
+  readonly envelope: Envelope
+  readonly outlet: Outlet
+  readonly finish: (ending: Ending) => void
+}
+
+export function isModernMethod(method: string): boolean {
+  return METHODS.has(method)
+}
+
+/** Serves one stateless request. `subscriptions/listen` has its own way: it does not end by itself. */
+export function serveModern<C extends Caller>(start: ModernStart<C>): ActiveCall<C> {
+  const { host, service, caller, link, message, envelope, outlet, finish } = start
+  const call = new ActiveCall<C>({
+    era: 'modern',
+    revision: envelope.revision,
+    caller,
+    client: envelope.client,
+    link,
+    id: message.id,
+    params: message.params,
+    outlet,
+    logLevel: envelope.logLevel,
+  })
+  serve({
+    host,
+    message,
+    call,
+    dressing: dressingFor(service, message.method),
+    run: () => {
+      if (!METHODS.has(message.method)) throw new RpcError('method_not_found', `Method not found: ${message.method}`)
+      if (message.method === 'server/discover') return discover(service)
+      takeInputs(host, call, message)
+      return service.call(message.method, message.params, call)
+    },
+    finish,
+  })
+  return call
+}
+
+function discover<C extends Caller>(service: Service<C>): JsonObject {
+  return { supportedVersions: [...MODERN_REVISIONS], capabilities: service.capabilities, instructions: service.instructions }
+}
+
+/** The answers to what this call asked before. They come from the client, so they are checked like any other input. */
+function takeInputs<C extends Caller>(host: Host<C>, call: ActiveCall<C>, message: RequestMessage): void {
+  const { inputResponses, requestState } = message.params
+  if (inputResponses === undefined && requestState === undefined) return
+  if (!MAY_ASK.has(message.method))
+    throw new RpcError('invalid_params', `${message.method} takes no inputResponses or requestState`)
+  if (inputResponses !== undefined) call.answers = responsesOf(inputResponses)
+  if (requestState === undefined) return
+  if (typeof requestState !== 'string')
+    throw new RpcError('invalid_params', 'requestState must be a string', { field: 'requestState' })
+  call.state = host.seal.open(requestState, { callerKey: call.caller.key, method: message.method, params: message.params })
+}
+
+function responsesOf(value: unknown): Record<string, JsonObject> {
+  if (!isJsonObject(value)) throw new RpcError('invalid_params', 'inputResponses must be an object', { field: 'inputResponses' })
+  const answers = Object.entries(value).map(([key, answer]): [string, JsonObject] => {
+    if (!isJsonObject(answer))
+      throw new RpcError('invalid_params', `inputResponses.${key} must be an object`, { field: `inputResponses.${key}` })
+    return [key, answer]
+  })
+  // Not by assignment: a key `__proto__` would become the prototype, with members that nobody checked.
+  return Object.fromEntries(answers)
+}
+
+interface ServiceDressings {
+  readonly plain: Dressing
+  readonly cached: Dressing
+}
+const dressings = new WeakMap<object, ServiceDressings>()
+
+/** What goes on every modern result of a service; made once per service, for it is on the hot path. */
+function dressingFor<C extends Caller>(service: Service<C>, method: string): Dressing {
+  let both = dressings.get(service)
+  if (both === undefined) {
+    const meta = { [META.serverInfo]: service.info }
+    both = {
+      plain: dressing({ resultType: 'complete' }, meta),
+      // Zero: always right. What may be kept longer is for the handler to say, whose own members win.
+      cached: dressing({ resultType: 'complete', ttlMs: 0, cacheScope: 'private' }, meta),
+    }
+    dressings.set(service, both)
+  }
+  return CACHED.has(method) ? both.cached : both.plain
+}
+
+/** The HTTP status of a modern error that comes before any stream. */
+export function statusOf(errorCode: number | undefined): number {
+  switch (errorCode) {
+    case RPC_CODES.method_not_found:
+      return 404
+    case RPC_CODES.parse_error:
+    case RPC_CODES.invalid_request:
+    case RPC_CODES.header_mismatch:
+    case RPC_CODES.missing_client_capability:
+    case RPC_CODES.unsupported_protocol_version:
+      return 400
+    case RPC_CODES.overloaded:
+      return 429
+    case undefined:
+    default:
+      return 200
+  }
+}

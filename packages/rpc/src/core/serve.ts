@@ -1,0 +1,140 @@
+import { isJsonObject, type JsonObject, RPC_CODES, RpcError, type JsonValue } from '@parley/protocol'
+import type { RequestMessage } from '../message.ts'
+import { type Dressing, errorText, resultText } from '../message-text.ts'
+import { type Caller, InputRequired, type JsonText, type ServiceResult } from '../service.ts'
+import type { ActiveCall } from './active-call.ts'
+import { missingCapability } from './capability.ts'
+import type { Host } from './host.ts'
+
+/** How a request ended: the text to send, or nothing because it was cancelled. */
+export interface Ending {
+  readonly text: string | undefined
+  readonly errorCode: number | undefined
+}
+
+export interface Serving<C extends Caller> {
+  readonly host: Host<C>
+  readonly message: RequestMessage
+  readonly call: ActiveCall<C>
+  readonly dressing: Dressing
+  /** The handler; called again with the answers when it asked for input in the legacy era. */
+  readonly run: () => ServiceResult | Promise<ServiceResult>
+  readonly finish: (ending: Ending) => void
+}
+
+/** Runs one request to its end. Stays synchronous when the handler does: a promise costs more than most handlers. */
+export function serve<C extends Caller>(serving: Serving<C>): void {
+  const { host, message, call, finish } = serving
+  const startedAt = performance.now()
+  host.active.calls += 1
+  let rounds = 0
+
+  const end = (text: string, errorCode: number | undefined): void => {
+    host.active.calls -= 1
+    host.observer.served?.({
+      wire: host.wire,
+      era: call.era,
+      caller: call.caller,
+      method: message.method,
+      errorCode,
+      ms: performance.now() - startedAt,
+    })
+    finish({ text: call.cancelled ? undefined : text, errorCode })
+  }
+  const fail = (error: unknown): void => {
+    const { code, message: words, data } = wireError(serving, error)
+    end(errorText(message.id, code, words, data), code)
+  }
+  /** The last message, or what the client must be asked first. */
+  const textOf = (result: ServiceResult): string | InputRequired => {
+    if (!(result instanceof InputRequired)) return resultText(message.id, cleaned(result, call.era), serving.dressing)
+    rounds += 1
+    if (rounds > host.limits.inputRounds) throw new RpcError('internal_error', 'the server asked for input too many times')
+    for (const request of Object.values(result.requests)) requireCapability(call, request)
+    return call.era === 'modern' ? inputRequiredText(serving, result) : result
+  }
+  const succeed = (result: ServiceResult): void => {
+    let next: string | InputRequired
+    try {
+      next = textOf(result)
+    } catch (error) {
+      return fail(error)
+    }
+    if (typeof next === 'string') return end(next, undefined)
+    const { state } = next
+    askAll(call, next).then((answers) => {
+      call.answers = answers
+      call.state = state
+      run()
+    }, fail)
+  }
+  // Only the handler stands inside `try`: what goes wrong after an ending must not end the call a second time.
+  const run = (): void => {
+    let result: ServiceResult | Promise<ServiceResult>
+    try {
+      result = serving.run()
+    } catch (error) {
+      return fail(error)
+    }
+    if (result instanceof Promise) result.then(succeed, fail)
+    else succeed(result)
+  }
+  run()
+}
+
+/** In the legacy era the questions are requests of ours, answered one by one; then the handler runs again with the answers. */
+async function askAll<C extends Caller>(call: ActiveCall<C>, { requests }: InputRequired): Promise<Record<string, JsonObject>> {
+  const answers: Record<string, JsonObject> = {}
+  for (const [key, request] of Object.entries(requests)) answers[key] = await call.ask(request.method, request.params)
+  return answers
+}
+
+function inputRequiredText<C extends Caller>({ host, message, call, dressing }: Serving<C>, required: InputRequired): string {
+  const { requests, state } = required
+  const result: JsonObject = { resultType: 'input_required' }
+  if (Object.keys(requests).length > 0) {
+    result['inputRequests'] = Object.fromEntries(
+      Object.entries(requests).map(([key, { method, params }]): [string, JsonObject] => [key, { method, params: params ?? {} }]),
+    )
+  }
+  if (state !== undefined) {
+    result['requestState'] = host.seal.seal(state, { callerKey: call.caller.key, method: message.method, params: message.params })
+  }
+  return resultText(message.id, result, { front: {}, frontText: '', meta: dressing.meta })
+}
+
+function requireCapability<C extends Caller>(call: ActiveCall<C>, request: InputRequired['requests'][string]): void {
+  const missing = missingCapability(call.client.capabilities, request)
+  if (missing !== undefined) {
+    throw new RpcError('missing_client_capability', `the client did not declare what ${request.method} needs`, {
+      requiredCapabilities: missing,
+    })
+  }
+}
+
+/** The legacy revisions know neither `resultType` nor cache hints, and strict clients refuse what they do not know. */
+function cleaned(result: JsonObject | JsonText, era: 'legacy' | 'modern'): JsonObject | JsonText {
+  if (era === 'modern' || !('resultType' in result)) return result
+  const { resultType: _resultType, ttlMs: _ttlMs, cacheScope: _cacheScope, ...rest } = result
+  return rest
+}
+
+function wireError<C extends Caller>(
+  { host, message, call }: Serving<C>,
+  error: unknown,
+): { code: number; message: string; data: JsonValue | undefined } {
+  if (!(error instanceof RpcError)) {
+    if (!call.cancelled) host.observer.failed?.({ wire: host.wire, method: message.method, error })
+    return { code: RPC_CODES.internal_error, message: 'Internal error', data: undefined }
+  }
+  return { code: codeIn(call.era, message.method, error), message: error.message, data: error.data }
+}
+
+/** A missing resource is -32002 in the legacy era and -32602 in the modern one; handlers need not know. */
+function codeIn(era: 'legacy' | 'modern', method: string, error: RpcError): number {
+  if (era === 'modern' && error.code === RPC_CODES.resource_not_found_legacy) return RPC_CODES.invalid_params
+  const missesResource = method === 'resources/read' && isJsonObject(error.data) && error.data['uri'] !== undefined
+  return era === 'legacy' && missesResource && error.code === RPC_CODES.invalid_params
+    ? RPC_CODES.resource_not_found_legacy
+    : error.code
+}

@@ -1,0 +1,31 @@
+import type { Caller, Service } from './service.ts'
+
+/** What a client showed us before any message: enough to say who it is. */
+export interface Credentials {
+  /** The `Authorization` header as it came, or made from the WebSocket's query or subprotocol. */
+  readonly authorization: string | undefined
+  readonly remoteAddress: string
+  readonly wire: 'http' | 'websocket' | 'stdio' | 'memory'
+}
+
+/** Refuses a client before any message is read. Becomes an HTTP status with a JSON body, or a closed socket. */
+export class Denied extends Error {
+  readonly status: 401 | 403 | 429 | 503
+  readonly code: string
+  readonly retryAfterSeconds: number | undefined
+  constructor(status: 401 | 403 | 429 | 503, code: string, message: string, retryAfterSeconds?: number) {
+    super(message)
+    this.name = 'Denied'
+    this.status = status
+    this.code = code
+    this.retryAfterSeconds = retryAfterSeconds
+  }
+}
+
+/** Decides who comes in and what they find there. */
+export interface Door<C extends Caller = Caller> {
+  /** Says who is calling, or throws `Denied`. Called for every HTTP request, so it must be cheap the second time. */
+  authenticate(credentials: Credentials): C | Promise<C>
+  /** The server that this caller sees. The same object for the same kind of caller: it is asked for every request. */
+  serviceFor(caller: C): Service<C>
+}

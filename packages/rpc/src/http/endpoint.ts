@@ -1,0 +1,266 @@
+import { randomBytes } from 'node:crypto'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { type JsonValue, parseJson, RPC_CODES, RpcError } from '@parley/protocol'
+import { claimsModern } from '../core/envelope.ts'
+import type { Host } from '../core/host.ts'
+import { clientOf, negotiate } from '../core/legacy-link.ts'
+import { classify, decodeUtf8, type Message, type RequestMessage } from '../message.ts'
+import { errorText, resultText, UNDRESSED } from '../message-text.ts'
+import { isLegacyRevision, looksModern } from '../revision.ts'
+import type { Caller, Service } from '../service.ts'
+import { answerEmpty, answerError, answerJson, answerTooLarge, type Headers, readBody } from './answer.ts'
+import { serveBatch } from './batch.ts'
+import { EventStream } from './event-stream.ts'
+import { ModernEndpoint } from './modern-endpoint.ts'
+import { PostReply } from './post-reply.ts'
+import { acceptsBoth, acceptsEvents, headerOf, isJsonBody } from './request-check.ts'
+import { HttpSession } from './session.ts'
+
+const SESSION_ID_BYTES = 24
+
+/** One POST, GET or DELETE of an authenticated caller. */
+export interface Exchange<C extends Caller> {
+  readonly request: IncomingMessage
+  readonly response: ServerResponse
+  readonly caller: C
+  readonly remoteAddress: string
+  readonly headers: Headers | undefined
+}
+
+/** MCP over HTTP: both eras on one path. */
+export class HttpEndpoint<C extends Caller> {
+  readonly #host: Host<C>
+  readonly #sessions = new Map<string, HttpSession<C>>()
+  readonly #modern: ModernEndpoint<C>
+  readonly openStreams = new Set<EventStream>()
+  readonly #slow = new Map<PostReply<C>, number>()
+
+  constructor(host: Host<C>) {
+    this.#host = host
+    this.#modern = new ModernEndpoint(host, this.openStreams, (reply) => this.#mayBeSlow(reply))
+  }
+
+  get size(): number {
+    return this.#sessions.size
+  }
+
+  serve(exchange: Exchange<C>): void {
+    // Gone while its token was checked: a stream made now would never hear that it is closed.
+    if (exchange.response.destroyed) return
+    switch (exchange.request.method) {
+      case 'POST':
+        return this.#post(exchange)
+      case 'GET':
+        return this.#get(exchange)
+      case 'DELETE':
+        return this.#delete(exchange)
+      case undefined:
+      default:
+        return answerEmpty(exchange.response, 405, { allow: 'POST, GET, DELETE', ...exchange.headers })
+    }
+  }
+
+  /** Regular care: idle sessions go, long calls become streams, streams are kept alive, stalled readers are cut. */
+  sweep(keepAlive: boolean): void {
+    const { limits, now } = this.#host
+    const at = now()
+    for (const session of this.#sessions.values()) if (session.isIdle(at)) session.link.end('idle')
+    for (const [reply, since] of this.#slow) {
+      if (at - since <= limits.streamAfterMs) continue
+      reply.upgrade()
+      this.#slow.delete(reply)
+    }
+    for (const stream of this.openStreams) {
+      if (keepAlive) stream.keepAlive()
+      stream.cutIfStalled(performance.now(), limits.stalledReaderMs)
+    }
+  }
+
+  /** Ends the streams on which clients only listen, so that they come back to whoever serves next. */
+  endListening(): void {
+    for (const session of this.#sessions.values()) session.endListening()
+  }
+
+  endAll(reason: string): void {
+    for (const session of this.#sessions.values()) session.link.end(reason)
+    for (const stream of this.openStreams) stream.end()
+  }
+
+  #post(exchange: Exchange<C>): void {
+    const { request, response, headers } = exchange
+    if (!isJsonBody(request))
+      return this.#refuse(exchange, 415, RPC_CODES.invalid_request, 'Content-Type must be application/json')
+    if (!acceptsBoth(request.headers.accept)) {
+      return this.#refuse(exchange, 406, RPC_CODES.invalid_request, 'Accept must list application/json and text/event-stream')
+    }
+    const { messageBytes } = this.#host.limits
+    readBody(request, messageBytes, (outcome) => {
+      if (outcome.kind === 'gone') return
+      if (outcome.kind === 'too-large') {
+        this.#malformed(exchange, RPC_CODES.invalid_request)
+        return answerTooLarge(response, messageBytes, headers)
+      }
+      const text = decodeUtf8(outcome.bytes)
+      const value = text === undefined ? undefined : parseJson(text)
+      if (value === undefined) {
+        this.#malformed(exchange, RPC_CODES.parse_error)
+        return answerError(response, 400, RPC_CODES.parse_error, 'Parse error: the body is not JSON in UTF-8', headers)
+      }
+      this.#body(exchange, value)
+    })
+  }
+
+  #body(exchange: Exchange<C>, value: JsonValue): void {
+    if (Array.isArray(value)) return this.#batch(exchange, value)
+    const message = classify(value, this.#host.limits.nestingDepth)
+    if (message.kind === 'invalid') {
+      this.#malformed(exchange, message.code)
+      return answerJson(exchange.response, 400, errorText(message.id, message.code, message.message), exchange.headers)
+    }
+    const version = headerOf(exchange.request, 'mcp-protocol-version')
+    const modernHeader = version !== undefined && looksModern(version)
+    const claims = message.kind !== 'response' && claimsModern(message.params)
+    if (message.kind === 'request' && (claims || modernHeader)) return this.#modern.serve(exchange, message, claims)
+    if (message.kind === 'notification' && modernHeader) return answerEmpty(exchange.response, 202, exchange.headers)
+    this.#legacy(exchange, message, version)
+  }
+
+  #batch(exchange: Exchange<C>, values: readonly JsonValue[]): void {
+    const session = this.#session(exchange)
+    const named = headerOf(exchange.request, 'mcp-session-id') !== undefined
+    if (session === undefined && named) return this.#noSession(exchange)
+    if (session !== undefined) session.lastSeenAt = this.#host.now()
+    serveBatch({
+      values,
+      session,
+      limits: this.#host.limits,
+      reply: () => this.#reply(exchange, session),
+      mayBeSlow: (reply) => this.#mayBeSlow(reply),
+      refuse: (message) => this.#refuse(exchange, 400, RPC_CODES.invalid_request, message),
+    })
+  }
+
+  #legacy(exchange: Exchange<C>, message: Exclude<Message, { kind: 'invalid' }>, version: string | undefined): void {
+    const { response, headers } = exchange
+    if (message.kind === 'request' && message.method === 'initialize') return this.#initialize(exchange, message)
+    const session = this.#session(exchange)
+    if (session === undefined) return this.#noSession(exchange)
+    if (version !== undefined && !isLegacyRevision(version)) {
+      return this.#refuse(exchange, 400, RPC_CODES.invalid_request, `MCP-Protocol-Version ${version.slice(0, 64)} is not served`)
+    }
+    session.lastSeenAt = this.#host.now()
+    if (message.kind === 'notification') session.link.notification(message)
+    if (message.kind === 'response') session.link.response(message)
+    if (message.kind !== 'request') return answerEmpty(response, 202, headers)
+    this.#request(exchange, session, message)
+  }
+
+  #request(exchange: Exchange<C>, session: HttpSession<C>, message: RequestMessage): void {
+    const reply = this.#reply(exchange, session)
+    session.link.request(message, reply, ({ text }) => reply.finish(text, 200))
+    this.#mayBeSlow(reply)
+  }
+
+  #reply({ response, headers }: Exchange<C>, session: HttpSession<C> | undefined): PostReply<C> {
+    return new PostReply<C>({ response, limits: this.#host.limits, openStreams: this.openStreams, headers, session })
+  }
+
+  #initialize(exchange: Exchange<C>, message: RequestMessage): void {
+    const { request, response, caller, headers } = exchange
+    const { callers, limits } = this.#host
+    if (headerOf(request, 'mcp-session-id') !== undefined) {
+      return this.#refuse(exchange, 400, RPC_CODES.invalid_request, 'initialize opens a session: send it without Mcp-Session-Id')
+    }
+    if (callers.isFull(caller.key, limits)) {
+      return this.#refuse(exchange, 429, RPC_CODES.overloaded, 'too many sessions are open: end one with DELETE', {
+        'retry-after': '10',
+      })
+    }
+    try {
+      const client = clientOf(message.params)
+      const session = this.#open(caller, this.#host.door.serviceFor(caller), client, negotiate(message.params['protocolVersion']))
+      const text = resultText(message.id, session.link.initializeResult(), UNDRESSED)
+      answerJson(response, 200, text, { 'mcp-session-id': session.id, ...headers })
+    } catch (error) {
+      if (!(error instanceof RpcError)) throw error
+      answerJson(response, 200, errorText(message.id, error.code, error.message, error.data), headers)
+    }
+  }
+
+  #open(
+    caller: C,
+    service: Service<C>,
+    client: ReturnType<typeof clientOf>,
+    revision: ReturnType<typeof negotiate>,
+  ): HttpSession<C> {
+    const session = new HttpSession<C>({
+      id: randomBytes(SESSION_ID_BYTES).toString('base64url'),
+      host: this.#host,
+      service,
+      caller,
+      client,
+      revision,
+      onEnd: (ended) => {
+        this.#sessions.delete(ended.id)
+        this.#host.callers.remove(ended.link)
+      },
+    })
+    this.#sessions.set(session.id, session)
+    this.#host.callers.add(session.link)
+    return session
+  }
+
+  #get(exchange: Exchange<C>): void {
+    const { request, response, headers } = exchange
+    if (!acceptsEvents(request.headers.accept)) {
+      return this.#refuse(exchange, 406, RPC_CODES.invalid_request, 'Accept must list text/event-stream')
+    }
+    const session = this.#session(exchange)
+    if (session === undefined) return this.#noSession(exchange)
+    session.lastSeenAt = this.#host.now()
+    const open = (): EventStream =>
+      new EventStream(response, this.#host.limits.streamBufferBytes, this.openStreams, {
+        'mcp-session-id': session.id,
+        ...headers,
+      })
+    const lastEventId = headerOf(request, 'last-event-id')
+    if (lastEventId === undefined || lastEventId === '') return session.listen(open())
+    if (!session.resume(lastEventId, open)) {
+      this.#refuse(exchange, 400, RPC_CODES.invalid_request, 'Last-Event-ID is not an event of this session')
+    }
+  }
+
+  #delete(exchange: Exchange<C>): void {
+    const session = this.#session(exchange)
+    if (session === undefined) return this.#noSession(exchange)
+    session.link.end('ended by the client')
+    answerEmpty(exchange.response, 200, exchange.headers)
+  }
+
+  /** The session of this request if it is the caller's own; somebody else's does not exist. */
+  #session({ request, caller }: Exchange<C>): HttpSession<C> | undefined {
+    const id = headerOf(request, 'mcp-session-id')
+    const session = id === undefined ? undefined : this.#sessions.get(id)
+    return session?.link.caller.key === caller.key ? session : undefined
+  }
+
+  #noSession(exchange: Exchange<C>): void {
+    const missing = headerOf(exchange.request, 'mcp-session-id') === undefined
+    const words = missing
+      ? 'Mcp-Session-Id is missing: open a session with initialize'
+      : 'Session not found: open one with initialize'
+    this.#refuse(exchange, missing ? 400 : 404, RPC_CODES.invalid_request, words)
+  }
+
+  #refuse({ response, headers }: Exchange<C>, status: number, code: number, message: string, more: Headers = {}): void {
+    answerError(response, status, code, message, { ...headers, ...more })
+  }
+
+  #malformed({ remoteAddress }: Exchange<C>, code: number): void {
+    this.#host.observer.malformed?.({ wire: this.#host.wire, code, remoteAddress })
+  }
+
+  #mayBeSlow(reply: PostReply<C>): void {
+    reply.waitIn(this.#slow, this.#host.now())
+  }
+}

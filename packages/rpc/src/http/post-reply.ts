@@ -1,0 +1,116 @@
+import type { ServerResponse } from 'node:http'
+import type { Outlet } from '../core/outlet.ts'
+import { answerEmpty, answerJson, type Headers } from './answer.ts'
+import { EventStream } from './event-stream.ts'
+import type { HttpSession } from './session.ts'
+import type { SessionStream } from './session-stream.ts'
+import type { Limits } from '../limits.ts'
+import { answerSoon } from './outbox.ts'
+import { hasPrimingEvents } from '../revision.ts'
+import type { Caller } from '../service.ts'
+
+/** How long a client whose stream we dropped should wait before it comes back. */
+const DROPPED_STREAM_RETRY_MS = 500
+
+/** Answers up to this size always fit into the system's buffers. */
+const SMALL_ANSWER_CHARS = 16 * 1024
+
+export interface ReplyStart<C extends Caller> {
+  readonly response: ServerResponse
+  readonly limits: Limits
+  readonly openStreams: Set<EventStream>
+  readonly headers: Headers | undefined
+  /** The session whose streams can be resumed; none in the modern era. */
+  readonly session: HttpSession<C> | undefined
+}
+
+/**
+ * The answer to one POST. It is plain JSON if the result is all there is to say, and becomes a stream of events with the
+ * first message before it.
+ */
+export class PostReply<C extends Caller> implements Outlet {
+  readonly #start: ReplyStart<C>
+  #connection: EventStream | undefined
+  #stream: SessionStream | undefined
+  #finished = false
+  #waiting: Map<PostReply<C>, number> | undefined
+
+  constructor(start: ReplyStart<C>) {
+    this.#start = start
+  }
+
+  get streaming(): boolean {
+    return this.#connection !== undefined
+  }
+  get finished(): boolean {
+    return this.#finished
+  }
+
+  /** Enters a list of those that may take long. It leaves by itself: a list of finished ones would keep their sockets in memory. */
+  waitIn(list: Map<PostReply<C>, number>, now: number): void {
+    if (this.#finished || this.#connection !== undefined) return
+    this.#waiting = list
+    list.set(this, now)
+  }
+
+  send(text: string): boolean {
+    if (this.#finished) return false
+    this.upgrade()
+    return this.#stream?.send(text) ?? this.#connection?.send(text) ?? false
+  }
+
+  drained(): Promise<void> {
+    return this.#stream?.drained() ?? this.#connection?.drained() ?? Promise.resolve()
+  }
+
+  /** Makes it a stream: for the first message, or because the result takes long. */
+  upgrade(): void {
+    if (this.#connection !== undefined || this.#finished) return
+    const { response, limits, openStreams, headers, session } = this.#start
+    if (response.destroyed) return
+    this.#waiting?.delete(this)
+    this.#connection = new EventStream(response, limits.streamBufferBytes, openStreams, headers ?? {})
+    this.#stream = session?.openStream(this.#connection)
+  }
+
+  /** Sends the last message; `undefined` ends without one. */
+  finish(text: string | undefined, status: number): void {
+    if (this.#finished) return
+    this.#finished = true
+    this.#waiting?.delete(this)
+    const { response, limits, headers, session } = this.#start
+    if (this.#connection === undefined) {
+      // A cancelled request is not answered; over HTTP that is a stream that ends without a message.
+      if (text === undefined) return answerEmpty(response, 200, { 'content-type': 'text/event-stream', ...headers })
+      if (text.length <= SMALL_ANSWER_CHARS) return answerSoon(response, status, text, headers)
+      answerJson(response, status, text, headers)
+      // What the system's own buffers took needs no care; the rest would wait in memory for a reader that never comes.
+      if (response.writableLength > 0) response.setTimeout(limits.stalledReaderMs, () => response.destroy())
+      return
+    }
+    if (this.#stream !== undefined) return session?.closeStream(this.#stream, text)
+    if (text !== undefined && !this.#connection.send(text)) {
+      const connection = this.#connection
+      void connection.drained().then(() => {
+        connection.send(text)
+        connection.end()
+      })
+      return
+    }
+    this.#connection.end()
+  }
+
+  /** Says that there was nothing to answer. */
+  accept(): void {
+    this.#finished = true
+    this.#waiting?.delete(this)
+    answerEmpty(this.#start.response, 202, this.#start.headers)
+  }
+
+  drop(): void {
+    const { session } = this.#start
+    if (session === undefined || !hasPrimingEvents(session.link.revision)) return
+    this.upgrade()
+    this.#stream?.dropConnection(DROPPED_STREAM_RETRY_MS)
+  }
+}

@@ -1,0 +1,226 @@
+import { type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http'
+import type { Duplex } from 'node:stream'
+import { CallerTable } from '../core/callers.ts'
+import type { Host } from '../core/host.ts'
+import { StateSeal } from '../core/request-state.ts'
+import { type Credentials, Denied } from '../door.ts'
+import { DEFAULT_LIMITS, type Limits } from '../limits.ts'
+import type { Wire } from '../observer.ts'
+import type { Caller } from '../service.ts'
+import { authorizationOf } from '../websocket/credentials.ts'
+import { SHUTDOWN_REASON, WebSocketWire } from '../websocket/server.ts'
+import { answerDenied, answerEmpty, answerJson, deniedBody, deniedHeaders, type Headers } from './answer.ts'
+import { corsHeaders, preflightHeaders } from './cors.ts'
+import { HttpEndpoint } from './endpoint.ts'
+import { createServer, listen, portOf, urlOf } from './listen.ts'
+import { HostCheck, headerOf, remoteAddressOf, splitTarget } from './request-check.ts'
+import { answerRoutes } from './routes.ts'
+import type { HttpServer, HttpServerOptions } from './server-options.ts'
+
+const DEFAULT_PATHS = { http: '/mcp', websocket: '/api/mcp/ws' }
+const SWEEP_MS = 5_000
+
+/** Serves both wires and everything else on one port, or on one socket file. */
+export async function openHttpServer<C extends Caller>(options: HttpServerOptions<C>): Promise<HttpServer<C>> {
+  const wires = new Wires(options)
+  const server = createServer(options.listen, wires.limits.requestTimeoutMs, (request, response) =>
+    wires.request(request, response),
+  )
+  server.on('connection', (socket) => wires.connected(socket))
+  server.on('upgrade', (request, socket, head) => void wires.upgrade(request, socket, head))
+  await listen(server, options.listen)
+  // A connection that could not be accepted is no reason to end the process.
+  server.on('error', (error) => options.observer?.failed?.({ wire: 'http', method: 'listen', error }))
+  wires.startSweeping()
+  return {
+    url: urlOf(server, options.listen),
+    port: portOf(server),
+    cut: (matches, reason) => wires.cut(matches, reason),
+    sessions: () => wires.sessions,
+    close: (graceMs) => wires.close(server, graceMs),
+  }
+}
+
+class Wires<C extends Caller> {
+  readonly #options: HttpServerOptions<C>
+  readonly #paths: { readonly http: string; readonly websocket: string }
+  readonly #callers = new CallerTable<C>()
+  readonly #http: Host<C>
+  readonly #endpoint: HttpEndpoint<C>
+  readonly #sockets: WebSocketWire<C>
+  readonly #hosts: HostCheck
+  readonly #trusted: ReadonlySet<string>
+  #timer: NodeJS.Timeout | undefined
+  #sweeps = 0
+  readonly #active = { calls: 0 }
+  #inFlight = 0
+  readonly #connections = new Set<Duplex>()
+  #closing = false
+
+  constructor(options: HttpServerOptions<C>) {
+    this.#options = options
+    this.#paths = options.paths ?? DEFAULT_PATHS
+    const limits = { ...DEFAULT_LIMITS, ...options.limits }
+    const now = Date.now
+    const seal = new StateSeal(options.stateKey, limits.requestStateMs, now)
+    const hostOf = (wire: Wire): Host<C> => ({
+      wire,
+      door: options.door,
+      limits,
+      observer: options.observer ?? {},
+      seal,
+      callers: this.#callers,
+      active: this.#active,
+      now,
+    })
+    this.#http = hostOf('http')
+    this.#endpoint = new HttpEndpoint(this.#http)
+    this.#sockets = new WebSocketWire(hostOf('websocket'))
+    this.#hosts = new HostCheck(options.allowedHosts ?? [])
+    this.#trusted = new Set(options.trustedProxies)
+  }
+
+  get limits(): Limits {
+    return this.#http.limits
+  }
+  get sessions(): number {
+    return this.#callers.lasting
+  }
+
+  /** Kept by ourselves: Node forgets upgraded sockets and does not know those whose TLS handshake never ends. */
+  connected(socket: Duplex): void {
+    this.#connections.add(socket)
+    socket.on('close', () => this.#connections.delete(socket))
+  }
+
+  request(request: IncomingMessage, response: ServerResponse): void {
+    this.#inFlight += 1
+    response.on('close', () => {
+      this.#inFlight -= 1
+    })
+    const url = request.url ?? '/'
+    const path = url === this.#paths.http ? url : splitTarget(url)[0]
+    const isSocketFile = !('port' in this.#options.listen)
+    const refusal = isSocketFile ? undefined : this.#hosts.refusal(request)
+    if (refusal !== undefined) {
+      this.#denied('http', 403, 'forbidden_origin', request)
+      return answerJson(response, 403, JSON.stringify({ error: { code: 'forbidden_origin', message: refusal } }))
+    }
+    const cors = corsHeaders(request)
+    if (path !== this.#paths.http)
+      return void answerRoutes(this.#options.routes ?? [], request, response, this.#trusted, this.#http.observer)
+    if (request.method === 'OPTIONS') return answerEmpty(response, 204, preflightHeaders(request))
+    this.#mcp(request, response, cors)
+  }
+
+  #mcp(request: IncomingMessage, response: ServerResponse, headers: Headers | undefined): void {
+    if (this.#closing)
+      return answerDenied(response, new Denied(503, 'unavailable', SHUTDOWN_REASON, 1), { connection: 'close', ...headers })
+    const remoteAddress = remoteAddressOf(request, this.#trusted)
+    const enter = (caller: C): void => this.#endpoint.serve({ request, response, caller, remoteAddress, headers })
+    const refuse = (error: unknown): void => {
+      const denied = this.#asDenied('http', error, request)
+      answerDenied(response, denied, headers)
+    }
+    try {
+      const caller = this.#options.door.authenticate({
+        authorization: headerOf(request, 'authorization'),
+        remoteAddress,
+        wire: 'http',
+      })
+      if (caller instanceof Promise) caller.then(enter).catch(refuse)
+      else enter(caller)
+    } catch (error) {
+      refuse(error)
+    }
+  }
+
+  async upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
+    // Until `ws` takes over nobody else listens, and a reset connection must not end the process.
+    const ignore = (): undefined => undefined
+    socket.on('error', ignore)
+    const [path, query] = splitTarget(request.url ?? '/')
+    try {
+      if (path !== this.#paths.websocket)
+        return reject(socket, 404, JSON.stringify({ error: { code: 'not_found', message: 'no WebSocket here' } }))
+      const refusal = 'port' in this.#options.listen ? this.#hosts.refusal(request) : undefined
+      if (refusal !== undefined) throw new Denied(403, 'forbidden_origin', refusal)
+      const limits = this.#http.limits
+      const credentials: Credentials = {
+        authorization: authorizationOf(request, new URLSearchParams(query), this.#options.queryToken ?? true),
+        remoteAddress: remoteAddressOf(request, this.#trusted),
+        wire: 'websocket',
+      }
+      const caller = await this.#options.door.authenticate(credentials)
+      if (this.#closing) throw new Denied(503, 'unavailable', SHUTDOWN_REASON, 1)
+      if (this.#callers.isFull(caller.key, limits)) {
+        throw new Denied(429, 'overloaded', 'too many connections are open: close one', 10)
+      }
+      socket.off('error', ignore)
+      this.#sockets.accept(request, socket, head, caller)
+    } catch (error) {
+      const denied = this.#asDenied('websocket', error, request)
+      reject(socket, denied.status, deniedBody(denied), deniedHeaders(denied))
+    }
+  }
+
+  startSweeping(): void {
+    const { keepAliveMs, streamAfterMs } = this.#http.limits
+    const every = Math.min(SWEEP_MS, keepAliveMs, streamAfterMs)
+    const sweepsPerPing = Math.max(1, Math.round(keepAliveMs / every))
+    this.#timer = setInterval(() => {
+      this.#sweeps += 1
+      this.#endpoint.sweep(this.#sweeps % sweepsPerPing === 0)
+      if (this.#sweeps % sweepsPerPing === 0) this.#sockets.sweep()
+    }, every)
+    this.#timer.unref()
+  }
+
+  cut(matches: (caller: C) => boolean, reason: string): number {
+    return this.#callers.cut(matches, reason)
+  }
+
+  /** First no more is taken and listeners are sent away; then calls may finish; then everything is ended. */
+  async close(server: Server, graceMs: number): Promise<void> {
+    this.#closing = true
+    const deadline = performance.now() + graceMs
+    const closed = new Promise<void>((resolve) => server.close(() => resolve()))
+    this.#callers.endListening(SHUTDOWN_REASON)
+    this.#endpoint.endListening()
+    await this.#waitWhile(() => this.#active.calls > 0, deadline)
+    clearInterval(this.#timer)
+    this.#callers.cut(() => true, SHUTDOWN_REASON)
+    this.#endpoint.endAll(SHUTDOWN_REASON)
+    this.#sockets.endAll(SHUTDOWN_REASON)
+    server.closeIdleConnections()
+    await this.#waitWhile(() => this.#inFlight > 0 || this.#sockets.size > 0, deadline)
+    this.#sockets.terminateAll()
+    for (const socket of this.#connections) socket.destroy()
+    await closed
+  }
+
+  async #waitWhile(busy: () => boolean, deadline: number): Promise<void> {
+    while (busy() && performance.now() < deadline) await new Promise((resolve) => setTimeout(resolve, CLOSE_POLL_MS))
+  }
+
+  #asDenied(wire: Wire, error: unknown, request: IncomingMessage): Denied {
+    if (!(error instanceof Denied)) this.#http.observer.failed?.({ wire, method: 'authenticate', error })
+    const denied =
+      error instanceof Denied ? error : new Denied(503, 'unavailable', 'the server cannot check credentials right now', 1)
+    this.#denied(wire, denied.status, denied.code, request)
+    return denied
+  }
+
+  #denied(wire: Wire, status: number, code: string, request: IncomingMessage): void {
+    this.#http.observer.denied?.({ wire, status, code, remoteAddress: remoteAddressOf(request, this.#trusted) })
+  }
+}
+const CLOSE_POLL_MS = 10
+
+/** Answers an upgrade with plain HTTP, so that the client learns why. */
+function reject(socket: Duplex, status: number, body: string, headers: Headers = {}): void {
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`)
+  const head = `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\nconnection: close\r\ncontent-type: application/json\r\n`
+  // Nobody watches over this socket any more, so it may not stay half open until the client pleases.
+  socket.end(`${head}content-length: ${Buffer.byteLength(body)}\r\n${lines.join('')}\r\n${body}`, () => socket.destroy())
+}

@@ -1,0 +1,108 @@
+import { LegacyLink } from '../core/legacy-link.ts'
+import type { Host } from '../core/host.ts'
+import type { LegacyRevision } from '../revision.ts'
+import { hasPrimingEvents } from '../revision.ts'
+import type { Caller, ClientView, Service } from '../service.ts'
+import type { EventStream } from './event-stream.ts'
+import { Replay, STANDALONE } from './replay.ts'
+import { SessionStream } from './session-stream.ts'
+
+/** One legacy session over HTTP: the link, its streams, and what a client that was cut off may still want. */
+export class HttpSession<C extends Caller> {
+  readonly id: string
+  readonly link: LegacyLink<C>
+  readonly #host: Host<C>
+  readonly #streams = new Map<number, SessionStream>()
+  readonly #standalone: SessionStream
+  readonly #replay: Replay
+  #lastStream = STANDALONE
+  lastSeenAt: number
+
+  constructor(start: {
+    readonly id: string
+    readonly host: Host<C>
+    readonly service: Service<C>
+    readonly caller: C
+    readonly client: ClientView
+    readonly revision: LegacyRevision
+    readonly onEnd: (session: HttpSession<C>) => void
+  }) {
+    this.id = start.id
+    this.#host = start.host
+    this.lastSeenAt = start.host.now()
+    this.#replay = new Replay(start.host.limits)
+    this.#standalone = new SessionStream(STANDALONE, this.#replay, false)
+    this.link = new LegacyLink<C>({
+      id: start.id,
+      host: start.host,
+      service: start.service,
+      caller: start.caller,
+      revision: start.revision,
+      client: start.client,
+      standalone: this.#standalone,
+      onEnd: () => {
+        this.#standalone.finish(undefined)
+        for (const stream of this.#streams.values()) stream.finish(undefined)
+        start.onEnd(this)
+      },
+    })
+  }
+
+  /** True when nobody would notice its end: no call, no reader, no sign of life for a while. */
+  isIdle(now: number): boolean {
+    // In use counts as seen: a reader that is cut off has the whole time to come back.
+    if (this.link.busy || this.#standalone.attached) this.lastSeenAt = now
+    return now - this.lastSeenAt > this.#host.limits.sessionIdleMs
+  }
+
+  /** A stream for the answer to one request, joined to its connection. */
+  openStream(connection: EventStream): SessionStream {
+    this.#lastStream += 1
+    const stream = new SessionStream(this.#lastStream, this.#replay, true)
+    this.#streams.set(stream.number, stream)
+    stream.attach(connection, 0)
+    if (hasPrimingEvents(this.link.revision)) stream.prime()
+    return stream
+  }
+
+  /** A finished stream is kept by its events alone. */
+  closeStream(stream: SessionStream, text: string | undefined): void {
+    stream.finish(text)
+    this.#streams.delete(stream.number)
+  }
+
+  /** The standalone stream: messages that belong to no request. A new reader takes over from an old one. */
+  listen(connection: EventStream): void {
+    this.#standalone.attach(connection, Number.POSITIVE_INFINITY)
+    if (hasPrimingEvents(this.link.revision)) this.#standalone.prime()
+  }
+
+  endListening(): void {
+    this.#standalone.endConnection()
+  }
+
+  /** Goes on after the event that the client saw last. False when the id is none of ours. */
+  resume(lastEventId: string, connection: () => EventStream): boolean {
+    const match = /^(\d{1,12})-(\d{1,12})$/.exec(lastEventId)
+    if (match === null) return false
+    const number = Number(match[1])
+    const seq = Number(match[2])
+    if (number > this.#lastStream) return false
+    if (number === STANDALONE) {
+      const { gap } = this.#standalone.attach(connection(), seq)
+      if (gap) this.link.markAllChanged()
+      return true
+    }
+    const live = this.#streams.get(number)
+    if (live !== undefined) {
+      live.attach(connection(), seq)
+      return true
+    }
+    // Its result may be among what is gone; an end without it would look like an answer.
+    if (this.#replay.after(number, seq).gap) return false
+    const ended = new SessionStream(number, this.#replay, true)
+    ended.attach(connection(), seq)
+    ended.finish(undefined)
+    return true
+  }
+}

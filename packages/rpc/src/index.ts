@@ -1,0 +1,43 @@
+export { type Credentials, Denied, type Door } from './door.ts'
+export { type HttpReply, type HttpRequest, type Route } from './http/route.ts'
+export { openHttpServer } from './http/server.ts'
+export { type HttpServer, type HttpServerOptions, type ListenAt } from './http/server-options.ts'
+export { DEFAULT_LIMITS, type Limits } from './limits.ts'
+export { type Observer, type Served, type Wire } from './observer.ts'
+export { type Era, LATEST_LEGACY, LATEST_MODERN, LEGACY_REVISIONS, MODERN_REVISIONS, type Revision } from './revision.ts'
+export {
+  type Call,
+  type Caller,
+  type ClientView,
+  type HeaderParam,
+  type Implementation,
+  InputRequired,
+  type InputRequest,
+  JsonText,
+  type Link,
+  type ListKind,
+  type LogLevel,
+  type Service,
+  type ServiceResult,
+} from './service.ts'
+export { serveStdio, type StdioServerOptions } from './stdio/server.ts'
+export { serveMemory } from './memory.ts'
+export {
+  applyElicitationDefaults,
+  type AskContext,
+  Client,
+  type ClientHandlers,
+  type ClientLimits,
+  type ClientOptions,
+  type ClientTransport,
+  connectClient,
+  type HttpTransportOptions,
+  httpTransport,
+  memoryPair,
+  memoryTransport,
+  type RequestOptions,
+  stdioTransport,
+  webSocketTransport,
+  WireError,
+} from './client/index.ts'
+export { type Relay, type RelayLimits, type RelayOptions, openRelay } from './relay/index.ts'

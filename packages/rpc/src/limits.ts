@@ -1,0 +1,65 @@
+/** Every bound of the wires, by name. A limit that is reached says so to whoever reached it. */
+export interface Limits {
+  /** The largest message that is taken, in bytes. */
+  readonly messageBytes: number
+  /** How deep arrays and objects may nest. */
+  readonly nestingDepth: number
+  /** Messages in one batch (2025-03-26). */
+  readonly batchMessages: number
+  /** Requests that one connection or session may have under way. */
+  readonly inFlightRequests: number
+  /** Modern requests over HTTP that one token may have under way, on all its connections. */
+  readonly callsPerCaller: number
+  /** Requests of ours that one client may leave unanswered. */
+  readonly pendingAsks: number
+  /** Legacy sessions and sockets that one token may hold open. */
+  readonly sessionsPerCaller: number
+  /** Sessions and sockets in all. */
+  readonly sessions: number
+  /** Resources that one session or listen request may watch. */
+  readonly subscriptions: number
+  /** A legacy session without a request or a stream is ended after this. */
+  readonly sessionIdleMs: number
+  /** How long a client has to send its body, and how long a socket may be silent before a ping. */
+  readonly requestTimeoutMs: number
+  /** Comment lines and pings that keep streams open through proxies. */
+  readonly keepAliveMs: number
+  /** A JSON answer that takes longer than this becomes a stream, so that it can be kept alive. */
+  readonly streamAfterMs: number
+  /** Bytes that may wait for a slow reader of one stream or socket. */
+  readonly streamBufferBytes: number
+  /** A reader that has not taken anything for this long is cut. */
+  readonly stalledReaderMs: number
+  /** Events kept per session for `Last-Event-ID`, in bytes and in number. */
+  readonly replayBytes: number
+  readonly replayEvents: number
+  /** How long we wait for a client's answer to a request of ours. */
+  readonly askTimeoutMs: number
+  /** Rounds of `input_required` that one call may take. */
+  readonly inputRounds: number
+  /** How long sealed request state stays good. */
+  readonly requestStateMs: number
+}
+
+export const DEFAULT_LIMITS: Limits = {
+  messageBytes: 16 * 1024 * 1024,
+  nestingDepth: 64,
+  batchMessages: 64,
+  inFlightRequests: 256,
+  callsPerCaller: 1_024,
+  pendingAsks: 32,
+  sessionsPerCaller: 1_000,
+  sessions: 20_000,
+  subscriptions: 1_024,
+  sessionIdleMs: 30 * 60_000,
+  requestTimeoutMs: 60_000,
+  keepAliveMs: 15_000,
+  streamAfterMs: 10_000,
+  streamBufferBytes: 4 * 1024 * 1024,
+  stalledReaderMs: 60_000,
+  replayBytes: 1024 * 1024,
+  replayEvents: 1_000,
+  askTimeoutMs: 10 * 60_000,
+  inputRounds: 10,
+  requestStateMs: 10 * 60_000,
+}

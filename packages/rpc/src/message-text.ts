@@ -1,0 +1,65 @@
+import { isJsonObject, type JsonObject, type JsonValue } from '@parley/protocol'
+import type { RequestId } from './message.ts'
+import { JsonText } from './service.ts'
+
+/** What an era adds to a result: members in front (the handler's own win), entries of `_meta`. */
+export interface Dressing {
+  readonly front: JsonObject
+  /** `front` as text without its braces, made once. */
+  readonly frontText: string
+  readonly meta: JsonObject | undefined
+}
+
+export function dressing(front: JsonObject, meta: JsonObject | undefined): Dressing {
+  return { front, frontText: JSON.stringify(front).slice(1, -1), meta }
+}
+export const UNDRESSED: Dressing = dressing({}, undefined)
+
+function idText(id: RequestId | null): string {
+  return typeof id === 'number' ? String(id) : JSON.stringify(id)
+}
+
+export function resultText(id: RequestId, result: JsonObject | JsonText, worn: Dressing): string {
+  return `{"jsonrpc":"2.0","id":${idText(id)},"result":${dress(result, worn)}}`
+}
+
+export function errorText(id: RequestId | null, code: number, message: string, data?: JsonValue): string {
+  const more = data === undefined ? '' : `,"data":${JSON.stringify(data)}`
+  return `{"jsonrpc":"2.0","id":${idText(id)},"error":{"code":${code},"message":${JSON.stringify(message)}${more}}}`
+}
+
+export function notificationText(method: string, params: JsonObject): string {
+  return `{"jsonrpc":"2.0","method":${JSON.stringify(method)},"params":${JSON.stringify(params)}}`
+}
+
+export function requestText(id: RequestId, method: string, params: JsonObject | undefined): string {
+  const more = params === undefined ? '' : `,"params":${JSON.stringify(params)}`
+  return `{"jsonrpc":"2.0","id":${idText(id)},"method":${JSON.stringify(method)}${more}}`
+}
+
+/** Puts the era's members into a result without parsing or copying what is text already. */
+function dress(result: JsonObject | JsonText, worn: Dressing): string {
+  if (result instanceof JsonText) {
+    const meta = merged(result.meta, worn.meta)
+    if (worn.frontText === '' && meta === undefined) return result.text
+    const back = meta === undefined ? '' : `"_meta":${JSON.stringify(meta)}`
+    return `{${[worn.frontText, result.text.slice(1, -1), back].filter((part) => part !== '').join(',')}}`
+  }
+  if (worn.frontText === '' && worn.meta === undefined) return JSON.stringify(result)
+  const own = result['_meta']
+  const meta = merged(isJsonObject(own) ? own : undefined, worn.meta)
+  return JSON.stringify({ ...worn.front, ...result, ...(meta === undefined ? {} : { _meta: meta }) })
+}
+
+function merged(own: JsonObject | undefined, more: JsonObject | undefined): JsonObject | undefined {
+  if (own === undefined) return more
+  return more === undefined ? own : { ...own, ...more }
+}
+
+/**
+ * For wires on which a line end ends the message. Between tokens it is only white space, and inside strings JSON has none;
+ * but a result that came as text may hold some, and what follows would be read as a message of its own.
+ */
+export function onOneLine(text: string): string {
+  return text.includes('\n') || text.includes('\r') ? text.replaceAll(/[\r\n]/g, ' ') : text
+}

@@ -1,0 +1,51 @@
+import type { Call, Caller } from '../service.ts'
+import type { ParkedCall } from './parked-call.ts'
+
+/** One call on its way through an upstream. */
+export interface Flight<C extends Caller> {
+  /** The id that it has upstream; 0 until it is sent. */
+  id: number
+  readonly call: Call<C>
+  /** Where questions go when the client can only be asked by answering its call. */
+  readonly parked: ParkedCall | undefined
+}
+
+/** The calls under way on one upstream, to say whom a message of the server concerns. */
+export class Flights<C extends Caller> {
+  readonly #byId = new Map<number, Flight<C>>()
+
+  get size(): number {
+    return this.#byId.size
+  }
+  add(flight: Flight<C>): void {
+    this.#byId.set(flight.id, flight)
+  }
+  remove(flight: Flight<C>): void {
+    this.#byId.delete(flight.id)
+  }
+
+  /** Who is to answer a question: the call it came with where the wire can tell, else the newest that can. */
+  asked(during: number | undefined): Flight<C> | undefined {
+    if (during !== undefined) return this.#byId.get(during)
+    let newest: Flight<C> | undefined
+    for (const flight of this.#byId.values()) if (flight.parked !== undefined || flight.call.era === 'legacy') newest = flight
+    return newest
+  }
+
+  /**
+   * Whose a log line is. A pipe does not say; with one caller under way it can only be theirs, and goes once to each of
+   * their sessions. With several callers nobody gets it: it may be another's secret.
+   */
+  concerned(during: number | undefined): readonly Flight<C>[] {
+    const exact = during === undefined ? undefined : this.#byId.get(during)
+    if (exact !== undefined) return [exact]
+    const bySession = new Map<object, Flight<C>>()
+    let caller: string | undefined
+    for (const flight of this.#byId.values()) {
+      caller ??= flight.call.caller.key
+      if (flight.call.caller.key !== caller) return []
+      bySession.set(flight.call.link ?? flight.call, flight)
+    }
+    return [...bySession.values()]
+  }
+}

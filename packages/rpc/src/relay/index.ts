@@ -1,0 +1,2 @@
+export { type Relay, type RelayOptions, openRelay } from './relay.ts'
+export type { RelayLimits } from './relay-limits.ts'

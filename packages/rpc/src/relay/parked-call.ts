@@ -1,0 +1,134 @@
+import { randomUUID } from 'node:crypto'
+import { type JsonObject, RpcError } from '@parley/protocol'
+import type { ServerRequest } from '../client/inbound.ts'
+import { type Call, type Caller, InputRequired, type InputRequest, type ServiceResult } from '../service.ts'
+import { isQuestion, modernQuestion } from './translate.ts'
+
+interface Question {
+  readonly request: InputRequest
+  readonly answered: PromiseWithResolvers<JsonObject>
+}
+type Outcome = { readonly result: ServiceResult } | { readonly error: unknown }
+
+/**
+ * A modern client's call at a legacy server. It goes on upstream while the client is asked by an answer to its call and
+ * comes back with another: the tool runs once, however many rounds that takes.
+ */
+export class ParkedCall {
+  readonly id = randomUUID()
+  readonly callerKey: string
+  readonly #questions = new Map<string, Question>()
+  readonly #controller = new AbortController()
+  readonly #parkedMs: number
+  #outcome: Outcome | undefined
+  #wake: (() => void) | undefined
+  #timer: NodeJS.Timeout | undefined
+  #asked = 0
+
+  constructor(callerKey: string, parkedMs: number) {
+    this.callerKey = callerKey
+    this.#parkedMs = parkedMs
+  }
+
+  /** Whether the client still has something to come back for. */
+  get isOpen(): boolean {
+    return this.#outcome === undefined && !this.#controller.signal.aborted
+  }
+
+  /** Aborted when nobody will come back for the result. */
+  get signal(): AbortSignal {
+    return this.#controller.signal
+  }
+
+  /** The upstream asks. The client hears of it as soon as it waits. */
+  ask({ method, params, signal }: ServerRequest): Promise<JsonObject> {
+    if (!isQuestion(method)) return Promise.reject(new RpcError('method_not_found', `${method} cannot be asked here`))
+    const key = `q${this.#asked++}`
+    const question: Question = { request: modernQuestion(method, params), answered: Promise.withResolvers() }
+    this.#questions.set(key, question)
+    signal.addEventListener('abort', () => {
+      this.#questions.delete(key)
+      question.answered.reject(new RpcError('internal_error', 'taken back'))
+    })
+    this.#wake?.()
+    return question.answered.promise
+  }
+
+  answer(answers: Readonly<Record<string, JsonObject>>): void {
+    clearTimeout(this.#timer)
+    for (const [key, answer] of Object.entries(answers)) {
+      this.#questions.get(key)?.answered.resolve(answer)
+      this.#questions.delete(key)
+    }
+  }
+
+  finish(outcome: Outcome): void {
+    this.#outcome = outcome
+    this.#wake?.()
+  }
+
+  /** Waits for the result or the next question. A client that goes away while it waits has cancelled. */
+  async next<C extends Caller>(call: Call<C>): Promise<ServiceResult> {
+    if (this.#outcome === undefined && this.#questions.size === 0) await this.#news(call)
+    if (this.#outcome !== undefined) {
+      if ('error' in this.#outcome) throw this.#outcome.error
+      return this.#outcome.result
+    }
+    this.#timer = setTimeout(() => this.#controller.abort(), this.#parkedMs)
+    this.#timer.unref()
+    return new InputRequired(Object.fromEntries([...this.#questions].map(([key, { request }]) => [key, request])), {
+      parked: this.id,
+    })
+  }
+
+  async #news<C extends Caller>(call: Call<C>): Promise<void> {
+    const gone = (): void => this.#controller.abort()
+    call.signal.addEventListener('abort', gone, { once: true })
+    await new Promise<void>((resolve) => {
+      this.#wake = resolve
+      if (call.signal.aborted) gone()
+    })
+    this.#wake = undefined
+    call.signal.removeEventListener('abort', gone)
+  }
+}
+
+/** The parked calls of one relay. Bounded, and each caller finds only their own. */
+export class ParkedCalls {
+  readonly #calls = new Map<string, ParkedCall>()
+  readonly #limit: number
+  readonly #parkedMs: number
+
+  constructor(limit: number, parkedMs: number) {
+    this.#limit = limit
+    this.#parkedMs = parkedMs
+  }
+
+  /** Starts a call that may be parked. `run` sends it upstream. */
+  start(callerKey: string, run: (parked: ParkedCall) => Promise<ServiceResult>): ParkedCall {
+    if (this.#calls.size >= this.#limit)
+      throw new RpcError('overloaded', `at most ${this.#limit} calls may wait for answers of their clients`)
+    const parked = new ParkedCall(callerKey, this.#parkedMs)
+    this.#calls.set(parked.id, parked)
+    parked.signal.addEventListener('abort', () => this.#calls.delete(parked.id))
+    run(parked).then(
+      (result) => parked.finish({ result }),
+      (error: unknown) => parked.finish({ error }),
+    )
+    return parked
+  }
+
+  find(id: string, callerKey: string): ParkedCall {
+    const parked = this.#calls.get(id)
+    if (parked === undefined || parked.callerKey !== callerKey) {
+      throw new RpcError('invalid_params', 'requestState names a call that is over; send the call again without it', {
+        field: 'requestState',
+      })
+    }
+    return parked
+  }
+
+  forget(parked: ParkedCall): void {
+    this.#calls.delete(parked.id)
+  }
+}

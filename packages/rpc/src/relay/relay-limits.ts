@@ -1,0 +1,25 @@
+/** Every bound of a relay, by name. */
+export interface RelayLimits {
+  /** Upstream connections besides the shared one: for clients that can be asked something. */
+  readonly ownUpstreams: number
+  /** An upstream of a modern caller that is not used for this long is closed. */
+  readonly idleUpstreamMs: number
+  /** Calls of modern clients that wait upstream for an answer, and how long each may wait for it. */
+  readonly parkedCalls: number
+  readonly parkedMs: number
+  /** How long one call may take upstream. */
+  readonly callMs: number
+  /** First and longest wait before an upstream that ended is dialled again. */
+  readonly reconnectMs: number
+  readonly reconnectMaxMs: number
+}
+
+export const DEFAULT_RELAY_LIMITS: RelayLimits = {
+  ownUpstreams: 32,
+  idleUpstreamMs: 5 * 60_000,
+  parkedCalls: 256,
+  parkedMs: 10 * 60_000,
+  callMs: 60 * 60_000,
+  reconnectMs: 250,
+  reconnectMaxMs: 10_000,
+}

@@ -1,0 +1,196 @@
+import { type JsonObject, RpcError } from '@parley/protocol'
+import { Backoff } from '../client/backoff.ts'
+import { type Client, connectClient } from '../client/client.ts'
+import type { ClientLimits } from '../client/client-limits.ts'
+import type { ServerRequest } from '../client/inbound.ts'
+import type { EraChoice } from '../client/negotiate.ts'
+import { sleep } from '../client/sleep.ts'
+import type { ClientTransport } from '../client/transport.ts'
+import { WireError } from '../client/wire-error.ts'
+import { isAtLeast, isLogLevel } from '../core/log-level.ts'
+import type { Call, Caller, Implementation, LogLevel } from '../service.ts'
+import { Flights } from './flights.ts'
+import type { RelayLimits } from './relay-limits.ts'
+import { Watches } from './watches.ts'
+
+/** What all upstreams of one relay have in common. */
+export interface RelayParts {
+  readonly connect: (need: { readonly capabilities: JsonObject }) => Promise<ClientTransport>
+  readonly clientInfo: Implementation
+  readonly limits: RelayLimits
+  readonly clientLimits: Partial<ClientLimits>
+  readonly log: (level: 'info' | 'warn', message: string) => void
+  /** The era of the server, once known: it is the same for every connection. */
+  readonly verdict: { era: EraChoice }
+}
+
+/** Who hears what belongs to no call. */
+export interface Orphans {
+  ask?(request: ServerRequest): Promise<JsonObject>
+  notified(method: string, params: JsonObject): void
+}
+
+/**
+ * One connection to the server behind a relay, dialled when it is needed and again after it ended. Calls under way when
+ * it ends fail; none is ever sent twice.
+ */
+export class Upstream<C extends Caller> {
+  readonly flights = new Flights<C>()
+  readonly watches: Watches
+  readonly #parts: RelayParts
+  readonly #capabilities: JsonObject
+  readonly #orphans: Orphans
+  readonly #backoff: Backoff
+  readonly #life = new AbortController()
+  #client: Client | undefined
+  #opening: Promise<Client> | undefined
+  #notBefore = 0
+  #level: LogLevel | undefined
+
+  constructor(parts: RelayParts, capabilities: JsonObject, orphans: Orphans) {
+    this.#parts = parts
+    this.#capabilities = capabilities
+    this.#orphans = orphans
+    this.#backoff = new Backoff(parts.limits.reconnectMs, parts.limits.reconnectMaxMs)
+    this.watches = new Watches((message) => parts.log('warn', message))
+  }
+
+  /** The connection if it is open now: the hot path does not wait. */
+  get client(): Client | undefined {
+    return this.#client
+  }
+  get level(): LogLevel | undefined {
+    return this.#level
+  }
+
+  open(): Promise<Client> {
+    if (this.#client !== undefined) return Promise.resolve(this.#client)
+    this.#opening ??= this.#dial().finally(() => {
+      this.#opening = undefined
+    })
+    return this.#opening
+  }
+
+  /** A call came through: the server is well, and the next loss starts with a short wait again. */
+  succeeded(): void {
+    if (this.#backoff.failures > 0) this.#backoff.reset()
+  }
+
+  /** Asks a legacy server for messages from this level on. */
+  async setLevel(level: LogLevel): Promise<void> {
+    this.#level = level
+    const client = await this.open()
+    if (client.era === 'legacy' && client.server.capabilities.logging !== undefined)
+      await client.request('logging/setLevel', { level })
+  }
+
+  /** Lowers the level if it is above what a call wants to hear. Nobody waits for it: logs are advice. */
+  lowerLevel(level: LogLevel): void {
+    if (this.#level !== undefined && isAtLeast(level, this.#level)) return
+    this.setLevel(level).catch((error: unknown) => this.#parts.log('warn', `logging/setLevel failed: ${String(error)}`))
+  }
+
+  async close(): Promise<void> {
+    this.#life.abort()
+    await this.#client?.close()
+  }
+
+  async #dial(): Promise<Client> {
+    if (this.#life.signal.aborted) throw new WireError('closed', 'the relay is closed')
+    const wait = this.#notBefore - Date.now()
+    if (wait > 0) await sleep(wait, this.#life.signal)
+    try {
+      const client = await this.#connect(this.#parts.verdict.era)
+      if (this.#life.signal.aborted) {
+        await client.close()
+        throw new WireError('closed', 'the relay is closed')
+      }
+      this.#client = client
+      this.#parts.verdict.era = client.era
+      this.#restore(client)
+      return client
+    } catch (error) {
+      this.#notBefore = Date.now() + this.#backoff.next()
+      throw error
+    }
+  }
+
+  async #connect(era: EraChoice): Promise<Client> {
+    const transport = await this.#parts.connect({ capabilities: this.#capabilities })
+    try {
+      return await connectClient(transport, {
+        clientInfo: this.#parts.clientInfo,
+        capabilities: this.#capabilities,
+        era,
+        limits: this.#parts.clientLimits,
+        signal: this.#life.signal,
+        onAsk: (request) => this.#ask(request),
+        onNotification: (method, params, during) => this.#notified(method, params, during),
+        onClosed: ({ reason }) => this.#ended(reason),
+        onWarning: (message) => this.#parts.log('warn', message),
+      })
+    } catch (error) {
+      // Some servers end when the first thing they read is not `initialize`. A new one is greeted in the old way.
+      if (era === 'auto' && transport.kind !== 'http' && error instanceof WireError && error.code === 'closed')
+        return this.#connect('legacy')
+      // The server may have been replaced by one of another era: find out at the next dial.
+      if (!(error instanceof WireError) || error.code === 'unsupported_version') this.#parts.verdict.era = 'auto'
+      throw error
+    }
+  }
+
+  /** What the old connection was told, the new one has to be told too. */
+  #restore(client: Client): void {
+    this.watches.connected(client)
+    if (this.#level !== undefined) this.setLevel(this.#level).catch(() => {})
+  }
+
+  #ended(reason: string): void {
+    if (this.#client === undefined) return
+    this.#client = undefined
+    if (this.#life.signal.aborted) return
+    this.#notBefore = Date.now() + this.#backoff.next()
+    this.#parts.log('warn', `the upstream server is gone: ${reason}`)
+    // Somebody waits for news: do not wait for a call to dial again.
+    if (this.watches.size > 0) this.#redial()
+  }
+
+  #redial(): void {
+    this.open().catch(() => {
+      if (!this.#life.signal.aborted && this.watches.size > 0) this.#redial()
+    })
+  }
+
+  #ask(request: ServerRequest): Promise<JsonObject> {
+    const flight = this.flights.asked(request.during)
+    if (flight?.parked !== undefined) return flight.parked.ask(request)
+    if (flight?.call.era === 'legacy' && this.#orphans.ask !== undefined) {
+      return flight.call.ask(request.method, request.params, { signal: request.signal })
+    }
+    if (this.#orphans.ask !== undefined) return this.#orphans.ask(request)
+    return Promise.reject(new RpcError('method_not_found', 'there is nobody to ask'))
+  }
+
+  #notified(method: string, params: JsonObject, during: number | undefined): void {
+    if (IGNORED.test(method)) return
+    const concerned = this.flights.concerned(during)
+    if (concerned.length === 0) {
+      if (this.flights.size === 0) this.#orphans.notified(method, params)
+      return
+    }
+    for (const { call } of concerned) {
+      if (method === 'notifications/message') logTo(call, params)
+      else if (call.era === 'legacy') call.notify(method, params)
+    }
+  }
+}
+
+/** Handled elsewhere, or about our own hop. */
+const IGNORED =
+  /^notifications\/(?:progress|cancelled|resources\/updated|(?:tools|prompts|resources)\/list_changed|subscriptions\/)/
+
+/** Hands a log message on at the level that the client wants. */
+export function logTo(call: Pick<Call, 'log'>, params: JsonObject): void {
+  const { level, data, logger } = params
+  if (isLogLevel(level)) call.log(level, data ?? null, typeof logger === 'string' ? logger : undefined)
+}

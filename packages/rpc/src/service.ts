@@ -1,0 +1,142 @@
+import type { JsonObject, JsonValue } from '@parley/protocol'
+import type { Cancellation } from './cancellation.ts'
+import type { Era, Revision } from './revision.ts'
+
+/** Who somebody says they are. Self-reported: for display and logs, never for a decision. */
+export interface Implementation {
+  readonly name: string
+  readonly version: string
+  readonly [more: string]: JsonValue | undefined
+}
+
+/** Who is calling, as the door's `authenticate` found out. `key` groups sessions for limits and for cutting them off. */
+export interface Caller {
+  readonly key: string
+}
+
+/**
+ * A result that is JSON text already: the hot path stringifies once. `text` is a JSON object without a `_meta` member
+ * and without white space around it; what belongs in `_meta` comes beside it, because each era adds its own there.
+ */
+export class JsonText {
+  readonly text: string
+  readonly meta: JsonObject | undefined
+  constructor(text: string, meta?: JsonObject) {
+    this.text = text
+    this.meta = meta
+  }
+}
+
+/** What a handler answers when it needs something from the person or the client first. */
+export class InputRequired {
+  /** Requests to the client by key: `{ method: 'elicitation/create', params }` and the like. */
+  readonly requests: Readonly<Record<string, InputRequest>>
+  /** Comes back in `Call.state` with the answers. Sealed on the wire, so the client can neither read nor change it. */
+  readonly state: JsonValue | undefined
+  constructor(requests: Readonly<Record<string, InputRequest>>, state?: JsonValue) {
+    this.requests = requests
+    this.state = state
+  }
+}
+export interface InputRequest {
+  readonly method: 'elicitation/create' | 'sampling/createMessage' | 'roots/list'
+  readonly params?: JsonObject
+}
+
+export type ServiceResult = JsonObject | JsonText | InputRequired
+
+export type LogLevel = 'debug' | 'info' | 'notice' | 'warning' | 'error' | 'critical' | 'alert' | 'emergency'
+
+/** What the client told us about itself: at `initialize`, or in the `_meta` of this very request. */
+export interface ClientView {
+  readonly info: Implementation | undefined
+  readonly capabilities: JsonObject
+}
+
+/**
+ * A legacy session, a WebSocket or a stdio pipe: something that lives longer than one request and can be spoken to.
+ * Modern HTTP requests have none.
+ */
+export interface Link<C extends Caller = Caller> {
+  readonly id: string
+  readonly caller: C
+  readonly client: ClientView
+  readonly revision: Revision
+  /** Aborted when the link ends. */
+  readonly signal: AbortSignal
+  /**
+   * Sends outside any request: the GET stream, the socket, the pipe. False when the reader lags and the message was
+   * not taken: wait for `drained` and send it then. Nothing is ever queued without bound.
+   */
+  notify(method: string, params: JsonObject): boolean
+  drained(): Promise<void>
+  /** Asks the client outside any request. */
+  ask(method: string, params: JsonObject | undefined, options?: AskOptions): Promise<JsonObject>
+  close(reason: string): void
+}
+export interface AskOptions {
+  readonly signal?: AbortSignal
+  readonly timeoutMs?: number
+}
+
+/** One request being served. Everything a handler may do besides returning. */
+export interface Call<C extends Caller = Caller> {
+  readonly era: Era
+  readonly revision: Revision
+  readonly caller: C
+  readonly client: ClientView
+  readonly link: Link<C> | undefined
+  /** `params._meta` of the request. */
+  readonly meta: JsonObject
+  /** Aborted when the client cancels (legacy: says so; modern: closes the stream), when the link ends, or at shutdown. */
+  readonly signal: AbortSignal
+  /** The same for code that is called very often: costs nothing until somebody listens. */
+  readonly cancellation: Cancellation
+  /** Answers to an earlier `InputRequired`, by key, and the state that went with it. */
+  readonly answers: Readonly<Record<string, JsonObject>> | undefined
+  readonly state: JsonValue | undefined
+  /** Sends a notification that belongs to this request, on its own stream, before the result. */
+  notify(method: string, params: JsonObject): void
+  /** Sends progress if the client gave a token; otherwise does nothing. */
+  progress(progress: number, total?: number, message?: string): void
+  /** Sends a log message if the client wants that level; otherwise does nothing. */
+  log(level: LogLevel, data: JsonValue, logger?: string): void
+  /** Legacy only: a request to the client on this request's stream. Written once for both eras: return `InputRequired`. */
+  ask(method: string, params: JsonObject | undefined, options?: AskOptions): Promise<JsonObject>
+  /** Ends this response's connection where the client can come back for the rest (HTTP since 2025-11-25); else does nothing. */
+  dropStream(): void
+}
+
+/** One argument that is mirrored in a header: where it stands in the arguments, and the name after `Mcp-Param-`. */
+export interface HeaderParam {
+  readonly path: readonly string[]
+  readonly header: string
+}
+
+export type ListKind = 'tools' | 'prompts' | 'resources'
+
+/**
+ * What stands behind a door: the methods of one server, for one kind of caller. `rpc` serves by itself:
+ * initialize, ping, server/discover, logging/setLevel, cancellation, subscriptions in both eras.
+ */
+export interface Service<C extends Caller = Caller> {
+  readonly info: Implementation
+  readonly capabilities: JsonObject
+  readonly instructions?: string | undefined
+  /** Answers one request. Throw `RpcError` for a protocol error; an unknown method is `method_not_found`. */
+  call(method: string, params: JsonObject, call: Call<C>): ServiceResult | Promise<ServiceResult>
+  /** A notification that `rpc` does not handle itself. */
+  notified?(method: string, params: JsonObject, link: Link<C> | undefined): void
+  /**
+   * Starts watching a resource for one subscriber; the answer ends it. Throw `RpcError` to refuse. `link` is the
+   * subscriber's session, where it has one: what stands behind a service may differ from session to session.
+   */
+  watch?(uri: string, changed: () => void, caller: C, link?: Link<C>): (() => void) | Promise<() => void>
+  /** Tells when one of the lists changed; the answer ends it. */
+  watchLists?(changed: (kind: ListKind) => void, caller: C): () => void
+  setLevel?(level: LogLevel, link: Link<C>): void | Promise<void>
+  /** Arguments of a tool that modern HTTP clients must repeat in `Mcp-Param-*` headers (`x-mcp-header` in its schema). */
+  headerParams?(tool: string, caller: C): readonly HeaderParam[] | Promise<readonly HeaderParam[]>
+  opened?(link: Link<C>): void
+  closed?(link: Link<C>): void
+}

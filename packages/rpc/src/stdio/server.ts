@@ -1,0 +1,96 @@
+import type { Readable, Writable } from 'node:stream'
+import { randomBytes } from 'node:crypto'
+import { CallerTable } from '../core/callers.ts'
+import { type Channel, ChannelServer } from '../core/channel-server.ts'
+import { StateSeal } from '../core/request-state.ts'
+import { DEFAULT_LIMITS, type Limits } from '../limits.ts'
+import { onOneLine } from '../message-text.ts'
+import type { Observer } from '../observer.ts'
+import type { Caller, Service } from '../service.ts'
+import { LineReader } from './lines.ts'
+
+export interface StdioServerOptions {
+  readonly input: Readable
+  readonly output: Writable
+  readonly service: Service
+  readonly limits?: Partial<Limits>
+  readonly observer?: Observer
+  /** What goes wrong with the input itself: never to stdout, where only the protocol may be. */
+  readonly warn?: (message: string) => void
+}
+
+const CALLER: Caller = { key: 'stdio' }
+
+/** Serves one client on a pair of streams, until the input ends. Calls under way are interrupted then. */
+export async function serveStdio(options: StdioServerOptions): Promise<void> {
+  const limits = { ...DEFAULT_LIMITS, ...options.limits }
+  const channel = new PipeChannel(options.output, limits.streamBufferBytes)
+  const server = new ChannelServer<Caller>({
+    host: {
+      wire: 'stdio',
+      door: { authenticate: () => CALLER, serviceFor: () => options.service },
+      limits,
+      observer: options.observer ?? {},
+      seal: new StateSeal(randomBytes(32), limits.requestStateMs, Date.now),
+      callers: new CallerTable(),
+      now: Date.now,
+      active: { calls: 0 },
+    },
+    caller: CALLER,
+    channel,
+    onGarbage: () => options.warn?.('input: a line is not JSON'),
+  })
+  const lines = new LineReader(limits.messageBytes, {
+    line: (text) => server.receive(text),
+    fault: (fault) => options.warn?.(`input: ${fault}`),
+  })
+  options.output.on('error', () => server.closed('the output is gone'))
+  options.output.on('close', () => {
+    server.closed('the output is gone')
+    channel.release()
+  })
+  options.output.on('drain', () => channel.release())
+  options.input.on('data', (chunk: Buffer) => lines.push(chunk))
+  await new Promise<void>((resolve) => {
+    options.input.on('end', resolve)
+    options.input.on('close', resolve)
+    options.input.on('error', () => resolve())
+  })
+  lines.end()
+  server.closed('the input ended')
+}
+
+class PipeChannel implements Channel {
+  readonly #output: Writable
+  readonly #bufferBytes: number
+  readonly #waiters: (() => void)[] = []
+
+  constructor(output: Writable, bufferBytes: number) {
+    this.#output = output
+    this.#bufferBytes = bufferBytes
+  }
+
+  /** Only when a `drain` is sure to come: below Node's own mark none does, however small our limit is. */
+  get #full(): boolean {
+    return this.#output.writableLength > this.#bufferBytes && this.#output.writableNeedDrain
+  }
+
+  send(text: string): boolean {
+    if (this.#output.destroyed || this.#full) return false
+    this.#output.write(`${onOneLine(text)}\n`)
+    return true
+  }
+
+  drained(): Promise<void> {
+    if (this.#output.closed || (!this.#output.destroyed && !this.#full)) return Promise.resolve()
+    return new Promise((resolve) => this.#waiters.push(resolve))
+  }
+
+  release(): void {
+    for (const resolve of this.#waiters.splice(0)) resolve()
+  }
+
+  close(): void {
+    this.#output.end()
+  }
+}

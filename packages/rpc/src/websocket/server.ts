@@ -1,0 +1,156 @@
+import type { IncomingMessage } from 'node:http'
+import type { Duplex } from 'node:stream'
+import { type RawData, WebSocket, WebSocketServer } from 'ws'
+import { type Channel, ChannelServer } from '../core/channel-server.ts'
+import type { Host } from '../core/host.ts'
+import type { Caller } from '../service.ts'
+
+/** Close codes of RFC 6455 and its registry that we use. */
+const CLOSE = { normal: 1000, unsupportedData: 1003, policy: 1008, restart: 1012 } as const
+const SUBPROTOCOL = 'mcp'
+
+/** MCP over WebSocket: one JSON-RPC message per text frame, rules of stdio. */
+export class WebSocketWire<C extends Caller> {
+  readonly #host: Host<C>
+  readonly #server: WebSocketServer
+  readonly #sockets = new Map<WebSocket, SocketState<C>>()
+
+  constructor(host: Host<C>) {
+    this.#host = host
+    this.#server = new WebSocketServer({
+      noServer: true,
+      clientTracking: false,
+      perMessageDeflate: false,
+      // Done by hand below: by itself `ws` would queue a pong for every ping of a peer that never reads.
+      autoPong: false,
+      maxPayload: host.limits.messageBytes,
+      handleProtocols: (offered) => (offered.has(SUBPROTOCOL) ? SUBPROTOCOL : false),
+    })
+  }
+
+  get size(): number {
+    return this.#sockets.size
+  }
+
+  /** Takes an authenticated upgrade request over. */
+  accept(request: IncomingMessage, socket: Duplex, head: Buffer, caller: C): void {
+    this.#server.handleUpgrade(request, socket, head, (accepted) => this.#opened(accepted, caller))
+  }
+
+  sweep(): void {
+    const { stalledReaderMs } = this.#host.limits
+    for (const [socket, state] of this.#sockets) {
+      const stalled = state.channel.fullSince !== undefined && performance.now() - state.channel.fullSince > stalledReaderMs
+      if (stalled || state.unansweredPings >= MAX_UNANSWERED_PINGS) socket.terminate()
+      else {
+        state.unansweredPings += 1
+        socket.ping()
+      }
+    }
+  }
+
+  endAll(reason: string): void {
+    for (const state of this.#sockets.values()) state.server.end(reason)
+  }
+
+  /** What a close handshake did not end in time. */
+  terminateAll(): void {
+    for (const socket of this.#sockets.keys()) socket.terminate()
+  }
+
+  #opened(socket: WebSocket, caller: C): void {
+    const channel = new SocketChannel(socket, this.#host.limits.streamBufferBytes)
+    const server = new ChannelServer<C>({ host: this.#host, caller, channel })
+    const state: SocketState<C> = { channel, server, unansweredPings: 0 }
+    this.#sockets.set(socket, state)
+    socket.on('message', (data, isBinary) => {
+      state.unansweredPings = 0
+      if (!isBinary) return server.receive(textOf(data))
+      socket.close(CLOSE.unsupportedData, 'messages are text frames')
+      return server.closed('a binary frame came')
+    })
+    socket.on('ping', (data) => {
+      if (channel.full) socket.terminate()
+      else socket.pong(data)
+    })
+    socket.on('pong', () => {
+      state.unansweredPings = 0
+    })
+    // `ws` answers a broken frame with the right close code by itself; without a listener the error would end the process.
+    socket.on('error', () => undefined)
+    socket.on('close', (code) => {
+      this.#sockets.delete(socket)
+      channel.release()
+      server.closed(`the socket was closed (${code})`)
+    })
+  }
+}
+const MAX_UNANSWERED_PINGS = 2
+
+interface SocketState<C extends Caller> {
+  readonly channel: SocketChannel
+  readonly server: ChannelServer<C>
+  unansweredPings: number
+}
+
+class SocketChannel implements Channel {
+  readonly #socket: WebSocket
+  readonly #bufferBytes: number
+  readonly #waiters: (() => void)[] = []
+  fullSince: number | undefined
+
+  constructor(socket: WebSocket, bufferBytes: number) {
+    this.#socket = socket
+    this.#bufferBytes = bufferBytes
+  }
+
+  get full(): boolean {
+    return this.#socket.bufferedAmount > this.#bufferBytes
+  }
+
+  send(text: string): boolean {
+    if (this.#socket.readyState !== WebSocket.OPEN) return false
+    if (this.full) {
+      this.fullSince ??= performance.now()
+      return false
+    }
+    this.#socket.send(text, this.#sent)
+    return true
+  }
+
+  drained(): Promise<void> {
+    const { readyState } = this.#socket
+    // While it is closing nothing can be sent, and `release` comes with its end.
+    if (readyState === WebSocket.CLOSED || (readyState === WebSocket.OPEN && !this.full)) return Promise.resolve()
+    return new Promise((resolve) => this.#waiters.push(resolve))
+  }
+
+  close(reason: string): void {
+    const code = reason === SHUTDOWN_REASON ? CLOSE.restart : CLOSE.policy
+    this.#socket.close(reason === '' ? CLOSE.normal : code, shortened(reason))
+  }
+
+  release(): void {
+    for (const resolve of this.#waiters.splice(0)) resolve()
+  }
+
+  readonly #sent = (): void => {
+    this.fullSince = undefined
+    if (this.#waiters.length > 0 && !this.full) this.release()
+  }
+}
+
+/** The one reason that means: come back in a moment. */
+export const SHUTDOWN_REASON = 'the server is restarting'
+
+/** A close frame carries at most 123 bytes; `ws` throws at more. */
+function shortened(reason: string): string {
+  const bytes = Buffer.from(reason)
+  return bytes.length <= MAX_REASON_BYTES ? reason : bytes.toString('utf8', 0, MAX_REASON_BYTES - 3).replace(/\uFFFD$/, '')
+}
+const MAX_REASON_BYTES = 123
+
+function textOf(data: RawData): string {
+  if (Array.isArray(data)) return Buffer.concat(data).toString('utf8')
+  return Buffer.isBuffer(data) ? data.toString('utf8') : Buffer.from(data).toString('utf8')
+}

@@ -1,0 +1,172 @@
+import { mkdtemp, open, readdir, rm, stat, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import type { TokenId } from '@parley/protocol'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type Lease, type Store, openStore, restoreStore } from '../index.ts'
+import { ENGINES, type TestEngine, startEngine } from '../testing/engines.ts'
+
+const bytes = (value: string) => new TextEncoder().encode(value)
+const PAIRS = ENGINES.flatMap((from) => ENGINES.map((to) => [from, to] as const))
+
+describe('backup and restore', () => {
+  const hosts = new Map<(typeof ENGINES)[number], TestEngine>()
+  let folder: string
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'parley-backup-'))
+    for (const engine of ENGINES) hosts.set(engine, await startEngine(engine))
+  })
+  afterAll(async () => {
+    for (const host of hosts.values()) await host.stop()
+    await rm(folder, { recursive: true })
+  })
+  const freshUrl = async (engine: (typeof ENGINES)[number]) => {
+    const host = hosts.get(engine)
+    if (host === undefined) throw new Error(`no ${engine}`)
+    return host.freshUrl()
+  }
+
+  test.each(PAIRS)('from %s to %s everything is there, and every number goes on', async (from, to) => {
+    const file = join(folder, `${from}-${to}.backup`)
+    const source = await openStore({ url: await freshUrl(from), now: () => 1_000 })
+    const before = await fill(source)
+    await source.backup(file)
+    // What comes after the backup is not in it.
+    await source.logs.append('a', [bytes('later')])
+    const url = await freshUrl(to)
+    await restoreStore(file, url)
+    const restored = await openStore({ url, now: () => 1_000 })
+    expect(await snapshot(restored, before)).toEqual(before.snapshot)
+    await restored.leases.check(before.lease)
+    await restored.leases.offer('jobs', 'completed')
+    const again = await restored.leases.claim('jobs', 'judge', { ttlMs: 100 })
+    expect(again?.key).toBe('completed')
+    expect(again?.fence).toBeGreaterThan(before.completed.fence)
+    expect(await restored.logs.append('a', [bytes('!')], { at: { offset: 6 } })).toEqual({ kind: 'appended', seq: 4, offset: 7 })
+    await restored.audit.append([AUDIT])
+    expect((await restored.audit.after(0, 10)).map((entry) => entry.seq)).toEqual([2, 3])
+    await source.close()
+    await restored.close()
+    expect((await stat(file)).mode & 0o777).toBe(0o600)
+    expect((await readdir(folder)).filter((name) => name.includes('partial') || name.includes('-wal'))).toEqual([])
+  })
+
+  test.each(ENGINES)('%s: a target with content is refused and stays as it is', async (engine) => {
+    const file = join(folder, `${engine}-full.backup`)
+    const url = await freshUrl(engine)
+    const store = await openStore({ url })
+    await store.settings.setOnce('k', 'mine')
+    await store.backup(file)
+    await store.close()
+    await expect(restoreStore(file, url)).rejects.toMatchObject({ code: 'not_empty' })
+    const again = await openStore({ url })
+    expect(await again.settings.get('k')).toBe('mine')
+    await again.close()
+  })
+
+  test.each(ENGINES)('%s: a copy made during writes is one moment', async (engine) => {
+    const file = join(folder, `${engine}-busy.backup`)
+    const store = await openStore({ url: await freshUrl(engine) })
+    const stop = new AbortController()
+    const writer = (async () => {
+      for (let index = 0; !stop.signal.aborted; index += 1) {
+        await store.logs.append('first', [bytes(`${index}`)])
+        await store.logs.append('second', [bytes(`${index}`)])
+        if (index % 10 === 0) await new Promise((resolve) => setImmediate(resolve))
+      }
+    })()
+    while ((await store.logs.end('first')).seq < 50) await new Promise((resolve) => setImmediate(resolve))
+    await store.backup(file)
+    stop.abort()
+    await writer
+    await store.close()
+    const url = await freshUrl('sqlite')
+    await restoreStore(file, url)
+    const restored = await openStore({ url })
+    const [first, second] = [await restored.logs.end('first'), await restored.logs.end('second')]
+    expect([0, 1]).toContain(first.seq - second.seq)
+    await restored.close()
+  })
+
+  test('what is no backup, or a damaged one, is refused and leaves no file', async () => {
+    const text = join(folder, 'text')
+    await writeFile(text, 'hello'.repeat(1_000))
+    const other = join(folder, 'other.db')
+    const database = new DatabaseSync(other)
+    database.exec('CREATE TABLE theirs (x)')
+    database.close()
+    const damaged = join(folder, 'damaged')
+    const store = await openStore({ url: await freshUrl('sqlite') })
+    for (let index = 0; index < 200; index += 1) await store.logs.append('a', [new Uint8Array(500)])
+    await store.backup(damaged)
+    await store.close()
+    const handle = await open(damaged, 'r+')
+    await handle.write(new Uint8Array(4_096).fill(0xff), 0, 4_096, 8 * 4_096)
+    await handle.close()
+    for (const file of [text, other, damaged, join(folder, 'missing')]) {
+      const target = join(folder, 'target.db')
+      await expect(restoreStore(file, target)).rejects.toMatchObject({ code: 'not_a_store' })
+      expect((await readdir(folder)).filter((name) => name.startsWith('target.db') && !name.endsWith('.lock'))).toEqual([])
+    }
+  })
+
+  test('a file that is in use is not restored over', async () => {
+    const file = join(folder, 'used.backup')
+    const url = await freshUrl('sqlite')
+    const store = await openStore({ url })
+    await store.backup(file)
+    await expect(restoreStore(file, url)).rejects.toMatchObject({ code: 'locked' })
+    await store.close()
+    await restoreStore(file, url)
+  })
+})
+
+const AUDIT = { at: 5, actor: 'ann', role: 'user', action: 'x', target: null, outcome: 'ok', code: null, remote: null } as const
+
+async function fill(store: Store): Promise<Filled> {
+  const user = await store.users.add({ username: 'ann', passwordHash: null, admin: true })
+  const token = await store.tokens.add({ hash: 'h', role: 'user', name: 'laptop', userId: user.id })
+  await store.signIns.add({ jti: 'j', userId: user.id, expiresAt: 5_000 })
+  await store.signIns.addLink({ hash: 'l', userId: user.id, expiresAt: 5_000 })
+  await store.audit.append([AUDIT, { ...AUDIT, at: 10 }])
+  await store.audit.prune(10)
+  await store.settings.setOnce('fingerprint', 'f')
+  await store.logs.append('a', [bytes('one'), bytes('tw'), bytes('o')])
+  await store.logs.append('closed', [bytes('x')])
+  await store.logs.close('closed')
+  await store.leases.offer('jobs', 'held', { payload: 'p' })
+  await store.leases.offer('jobs', 'completed')
+  const lease = await store.leases.claim('jobs', 'judge', { ttlMs: 5_000 })
+  const completed = await store.leases.claim('jobs', 'judge', { ttlMs: 5_000 })
+  if (lease === undefined || completed === undefined) throw new Error('nothing to claim')
+  await store.leases.complete(completed)
+  const blob = await store.blobs.put(new Uint8Array(1_500_000).fill(7), 'job')
+  const upload = await store.blobs.begin('ann')
+  await store.blobs.write(upload, 'ann', 0, bytes('half'))
+  const ids = { tokenId: token.id, sha256: blob.sha256, lease, completed }
+  return { ...ids, snapshot: await snapshot(store, ids) }
+}
+
+interface Filled {
+  readonly tokenId: TokenId
+  readonly sha256: string
+  readonly lease: Lease
+  readonly completed: Lease
+  readonly snapshot: Awaited<ReturnType<typeof snapshot>>
+}
+
+async function snapshot(store: Store, { tokenId, sha256 }: Pick<Filled, 'tokenId' | 'sha256'>) {
+  return {
+    users: await store.users.list({ limit: 10 }),
+    token: await store.tokens.byId(tokenId),
+    signIn: await store.signIns.get('j'),
+    audit: await store.audit.after(0, 10),
+    setting: await store.settings.get('fingerprint'),
+    log: await store.logs.read('a', { from: { seq: 0 }, maxBytes: 100 }),
+    closed: await store.logs.end('closed'),
+    lease: await store.leases.get('jobs', 'held'),
+    count: await store.leases.count('jobs'),
+    blob: await store.blobs.verify(sha256),
+  }
+}

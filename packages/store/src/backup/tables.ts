@@ -1,0 +1,29 @@
+export interface Table {
+  readonly name: string
+  readonly columns: readonly string[]
+  /** What the rows are ordered by: unique, so that a copy can go on from the last one. */
+  readonly key: readonly string[]
+}
+
+const table = (name: string, key: string, others = ''): Table => {
+  const keys = key.split(' ')
+  return { name, key: keys, columns: [...keys, ...others.split(' ').filter((column) => column !== '')] }
+}
+
+/** All that a backup holds, parents before children. What is not here is derived from it after a restore. */
+export const TABLES: readonly Table[] = [
+  table('settings', 'key', 'value'),
+  table('users', 'id', 'username password_hash admin disabled created_at last_sign_in_at'),
+  table('tokens', 'id', 'hash role name user_id agent_id created_at expires_at revoked_at last_used_at'),
+  table('sign_ins', 'jti', 'user_id expires_at revoked_at'),
+  table('sign_in_links', 'hash', 'user_id expires_at'),
+  table('audit_entries', 'seq', 'at actor role action target outcome code remote'),
+  table('logs', 'id', 'name closed max_bytes max_entries'),
+  table('log_entries', 'log_id seq', 'end_offset at bytes'),
+  table('leases', 'queue id', 'key payload holder turns claims available_at'),
+  table('blobs', 'sha256', 'size content touched_at'),
+  table('blob_holders', 'sha256 holder'),
+  table('blob_chunks', 'content number', 'bytes'),
+  table('blob_garbage', 'content'),
+  table('uploads', 'id', 'owner size touched_at'),
+]

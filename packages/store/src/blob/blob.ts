@@ -1,0 +1,29 @@
+import type { UploadId } from '@parley/protocol'
+
+/** Immutable bytes by SHA-256 (64 hex digits), in rows of 1 MiB. What nobody refers to is collected. */
+export interface Blobs {
+  begin(owner: string): Promise<UploadId>
+  /** Chunks come in order; a resend of the last one is harmless. Throws `UploadGap` with the offset it stands at. */
+  write(upload: UploadId, owner: string, offset: number, bytes: Uint8Array): Promise<{ readonly offset: number }>
+  /** Checks the hash (if given), stores, and refers to it from `holder`, so that it cannot be collected before it is used. */
+  commit(
+    upload: UploadId,
+    owner: string,
+    options: { readonly sha256?: string; readonly holder: string },
+  ): Promise<{ readonly sha256: string; readonly bytes: number }>
+  abort(upload: UploadId, owner: string): Promise<void>
+  /** Stores small bytes in one go. */
+  put(bytes: Uint8Array, holder: string): Promise<{ readonly sha256: string; readonly bytes: number }>
+  read(
+    sha256: string,
+    offset: number,
+    maxBytes: number,
+  ): Promise<{ readonly bytes: Uint8Array; readonly eof: boolean } | undefined>
+  stat(sha256: string): Promise<{ readonly bytes: number } | undefined>
+  /** Reads all of it again and says whether the hash still holds. */
+  verify(sha256: string): Promise<boolean>
+  hold(sha256: string, holder: string): Promise<void>
+  drop(sha256: string, holder: string): Promise<void>
+  /** Removes blobs without holders and uploads older than an hour, both older than `graceMs`. */
+  collect(graceMs: number): Promise<{ readonly blobs: number; readonly uploads: number }>
+}

@@ -1,0 +1,25 @@
+import { DatabaseError } from 'pg'
+import { StoreUnavailable } from '../errors.ts'
+
+/** Classes and codes of PostgreSQL that say something about the server, not about the statement. */
+const ENVIRONMENT = /^(?:08|53|57P|58|XX000|25006|3D000|28|40)/
+const AGAIN = /^40(?:001|P01)$/
+
+/** Two transactions were in each other's way; the same one can succeed now. */
+export function isWorthRepeating(error: unknown): boolean {
+  return error instanceof DatabaseError && error.code !== undefined && AGAIN.test(error.code)
+}
+
+/** What a caller can wait out becomes `StoreUnavailable`; a wrong statement is a bug and stays as it is. */
+export function postgresFailure(error: unknown): unknown {
+  if (!(error instanceof Error) || error instanceof StoreUnavailable) return error
+  if (!(error instanceof DatabaseError)) return isConnection(error) ? unavailable(error) : error
+  return error.code !== undefined && ENVIRONMENT.test(error.code) ? unavailable(error) : error
+}
+
+/** The driver's own errors are plain: by a socket's code, or by these words. */
+function isConnection(error: Error): boolean {
+  return 'syscall' in error || /connection|connect|timeout|not queryable|closed|end on the pool/i.test(error.message)
+}
+
+const unavailable = (cause: Error) => new StoreUnavailable(`PostgreSQL: ${cause.message}`, { cause })

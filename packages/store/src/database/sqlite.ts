@@ -1,0 +1,180 @@
+import { closeSync, openSync } from 'node:fs'
+import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite'
+import { NotAStore } from '../errors.ts'
+import { Signals } from '../signal/signals.ts'
+import { type Database, type Row, type Sql, type Transaction, type Value, textFor } from './database.ts'
+import { sqliteFailure } from './sqlite-failure.ts'
+
+/** Only a backup's reader can be in the way, and only for a checkpoint. */
+const BUSY_TIMEOUT_MS = 5_000
+/** Past this the write-ahead log is cut back after a checkpoint. */
+const WAL_LIMIT_BYTES = 64 * 1024 * 1024
+
+export type Synchronous = 'normal' | 'full'
+
+/** Marks a file as ours ("Parl"), so that a wrong path never adds tables to somebody else's database. */
+const APPLICATION_ID = 0x5061726c
+/** Hashes of tokens and passwords are inside. */
+const PRIVATE = 0o600
+
+/** Opens the file in WAL mode. The caller owns it: see `lockFile`. */
+export function openSqlite(path: string, synchronous: Synchronous): SqliteDatabase {
+  let connection: DatabaseSync | undefined
+  try {
+    closeSync(openSync(path, 'a', PRIVATE))
+    connection = new DatabaseSync(path, { timeout: BUSY_TIMEOUT_MS, enableForeignKeyConstraints: true })
+    connection.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = ${synchronous === 'full' ? 'FULL' : 'NORMAL'};
+      PRAGMA journal_size_limit = ${WAL_LIMIT_BYTES}; PRAGMA trusted_schema = OFF`)
+    claimFile(connection, path)
+    return new SqliteDatabase(connection)
+  } catch (error) {
+    connection?.close()
+    throw sqliteFailure(error)
+  }
+}
+
+function claimFile(connection: DatabaseSync, path: string): void {
+  const id = connection.prepare('PRAGMA application_id').get()?.['application_id']
+  if (id === APPLICATION_ID) return
+  const isEmpty = connection.prepare('SELECT 1 FROM sqlite_schema LIMIT 1').get() === undefined
+  if (id !== 0 || !isEmpty) throw new NotAStore(path, 'is a database of another program')
+  connection.exec(`PRAGMA application_id = ${APPLICATION_ID}`)
+}
+
+/**
+ * One connection, one process. Statements run at once; while a transaction is open all others wait for their turn,
+ * because they would otherwise become part of it.
+ */
+export class SqliteDatabase implements Database {
+  readonly engine = 'sqlite'
+  readonly signals = new Signals()
+  readonly #connection: DatabaseSync
+  readonly #statements = new Map<Sql, StatementSync>()
+  #turn: Promise<void> | undefined
+
+  constructor(connection: DatabaseSync) {
+    this.#connection = connection
+  }
+
+  async get(sql: Sql, values: readonly Value[]): Promise<Row | undefined> {
+    while (this.#turn !== undefined) await this.#turn
+    return this.#get(sql, values)
+  }
+
+  async all(sql: Sql, values: readonly Value[]): Promise<readonly Row[]> {
+    while (this.#turn !== undefined) await this.#turn
+    return this.#all(sql, values)
+  }
+
+  async run(sql: Sql, values: readonly Value[]): Promise<number> {
+    while (this.#turn !== undefined) await this.#turn
+    return this.#run(sql, values)
+  }
+
+  async change(sql: Sql, values: readonly Value[], signal: string): Promise<number> {
+    while (this.#turn !== undefined) await this.#turn
+    const changes = this.#run(sql, values)
+    if (changes > 0) this.signals.emit(signal)
+    return changes
+  }
+
+  async signal(name: string): Promise<void> {
+    this.signals.emit(name)
+  }
+
+  signalSoon(name: string): void {
+    this.signals.emit(name)
+  }
+
+  async transaction<T>(work: (tx: Transaction) => Promise<T>): Promise<T> {
+    while (this.#turn !== undefined) await this.#turn
+    const { promise, resolve } = Promise.withResolvers<void>()
+    this.#turn = promise
+    const signals = new Set<string>()
+    try {
+      this.exec('BEGIN IMMEDIATE')
+      const result = await this.#work(work, signals)
+      this.exec('COMMIT')
+      return result
+    } catch (error) {
+      if (this.#connection.isOpen && this.#connection.isTransaction) this.exec('ROLLBACK')
+      signals.clear()
+      throw error
+    } finally {
+      this.#turn = undefined
+      resolve()
+      for (const name of signals) this.signals.emit(name)
+    }
+  }
+
+  async clock(): Promise<number> {
+    await this.get('SELECT 1 AS one', [])
+    return Date.now()
+  }
+
+  /** Runs statements that are not worth keeping prepared. */
+  exec(text: string): void {
+    try {
+      this.#connection.exec(text)
+    } catch (error) {
+      throw sqliteFailure(error)
+    }
+  }
+
+  async close(): Promise<void> {
+    while (this.#turn !== undefined) await this.#turn
+    if (this.#connection.isOpen) this.#connection.close()
+  }
+
+  #work<T>(work: (tx: Transaction) => Promise<T>, signals: Set<string>): Promise<T> {
+    return work({
+      get: async (sql, values) => this.#get(sql, values),
+      all: async (sql, values) => this.#all(sql, values),
+      run: async (sql, values) => this.#run(sql, values),
+      signal: (name) => signals.add(name),
+    })
+  }
+
+  #get(sql: Sql, values: readonly Value[]): Row | undefined {
+    try {
+      return this.#statement(sql).get(...plain(values))
+    } catch (error) {
+      throw sqliteFailure(error)
+    }
+  }
+
+  #all(sql: Sql, values: readonly Value[]): readonly Row[] {
+    try {
+      return this.#statement(sql).all(...plain(values))
+    } catch (error) {
+      throw sqliteFailure(error)
+    }
+  }
+
+  #run(sql: Sql, values: readonly Value[]): number {
+    try {
+      return Number(this.#statement(sql).run(...plain(values)).changes)
+    } catch (error) {
+      throw sqliteFailure(error)
+    }
+  }
+
+  #statement(sql: Sql): StatementSync {
+    const known = this.#statements.get(sql)
+    if (known !== undefined) return known
+    // SQLite takes `$1` for a name; `?1` is its spelling of the first parameter.
+    const statement = this.#connection.prepare(textFor(sql, 'sqlite').replaceAll(/\$(\d+)/g, '?$1'))
+    this.#statements.set(sql, statement)
+    return statement
+  }
+}
+
+const isPlain = (value: Value): value is SQLInputValue & Value =>
+  typeof value !== 'object' || value === null || value instanceof Uint8Array
+
+function plain(values: readonly Value[]): SQLInputValue[] {
+  return values.map((value) => {
+    if (isPlain(value)) return value
+    throw new TypeError('SQLite takes no arrays')
+  })
+}

@@ -1,0 +1,126 @@
+import type { LeaseFence } from './log/log.ts'
+
+/** Stable: programs switch on it. */
+export type StoreErrorCode =
+  | 'already_exists'
+  | 'conflict'
+  | 'hash_mismatch'
+  | 'invalid_argument'
+  | 'lease_lost'
+  | 'locked'
+  | 'not_a_store'
+  | 'not_empty'
+  | 'not_found'
+  | 'offset_mismatch'
+  | 'schema_too_new'
+  | 'too_large'
+  | 'unavailable'
+
+/** A promise of this room that was broken, or an argument that cannot be served. `code` says which. */
+export class StoreError extends Error {
+  readonly code: StoreErrorCode
+  constructor(code: StoreErrorCode, message: string, options?: ErrorOptions) {
+    super(message, options)
+    this.name = new.target.name
+    this.code = code
+  }
+}
+
+/** Somebody else holds the lease, or it ran out. Stop the work: nothing more of it is accepted. */
+export class LeaseLost extends StoreError {
+  constructor({ queue, key }: Pick<LeaseFence, 'queue' | 'key'>) {
+    super('lease_lost', `the lease on ${queue}/${key} is no longer held under this fence`)
+  }
+}
+
+/** The name is taken. Choose another, or use what is there. */
+export class AlreadyExists extends StoreError {
+  constructor(what: string) {
+    super('already_exists', `${what} already exists`)
+  }
+}
+
+/** There is no such thing, or it is not the caller's. */
+export class NotFound extends StoreError {
+  constructor(what: string) {
+    super('not_found', `${what} was not found`)
+  }
+}
+
+/** The state does not allow it, as with a new token for a disabled user. */
+export class Conflict extends StoreError {
+  constructor(message: string) {
+    super('conflict', message)
+  }
+}
+
+/** The chunk does not continue the upload. Go on from `offset`. */
+export class UploadGap extends StoreError {
+  readonly offset: number
+  constructor(upload: string, offset: number) {
+    super('offset_mismatch', `upload ${upload} stands at byte ${offset}`)
+    this.offset = offset
+  }
+}
+
+/** The bytes are not those that were announced. Upload again. */
+export class HashMismatch extends StoreError {
+  readonly actual: string
+  constructor(expected: string, actual: string) {
+    super('hash_mismatch', `the bytes hash to ${actual}, not to ${expected}`)
+    this.actual = actual
+  }
+}
+
+/** More bytes than the named limit allows. Send less. */
+export class TooLarge extends StoreError {
+  readonly limitBytes: number
+  constructor(what: string, limitBytes: number) {
+    super('too_large', `${what} is larger than ${limitBytes} bytes`)
+    this.limitBytes = limitBytes
+  }
+}
+
+/** A parameter that no state could accept. `field` names it. */
+export class InvalidArgument extends StoreError {
+  readonly field: string
+  constructor(field: string, message: string) {
+    super('invalid_argument', `${field} ${message}`)
+    this.field = field
+  }
+}
+
+/** A newer version wrote this database. Run that version, or restore a backup from before. */
+export class SchemaTooNew extends StoreError {
+  constructor(found: number, known: number) {
+    super('schema_too_new', `the database has schema ${found}, this version knows ${known}: run the version that wrote it`)
+  }
+}
+
+/** The database does not answer. Whether the last write happened is unknown: ask again, resend with `at`. */
+export class StoreUnavailable extends StoreError {
+  constructor(message: string, options?: ErrorOptions) {
+    super('unavailable', message, options)
+  }
+}
+
+/** Another process owns the file. Stop it, or go through it. */
+export class StoreLocked extends StoreError {
+  constructor(path: string, options?: ErrorOptions) {
+    super('locked', `${path} is held by another process: stop it, or send the command through it`, options)
+  }
+}
+
+/** The file is no backup and no database of ours, or it is damaged. */
+export class NotAStore extends StoreError {
+  constructor(path: string, reason: string, options?: ErrorOptions) {
+    super('not_a_store', `${path} ${reason}`, options)
+  }
+}
+
+/** The target of a restore has content. Name an empty one: nothing is ever overwritten. */
+export class TargetNotEmpty extends StoreError {
+  constructor(target: string) {
+    super('not_empty', `${target} is not empty: restore into a new file or an empty database`)
+  }
+}

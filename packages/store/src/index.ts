@@ -1,0 +1,34 @@
+export type { Store } from './store.ts'
+export { type OpenStoreOptions, openStore } from './open-store.ts'
+export { backupSqlite } from './backup/backup-file.ts'
+export { restoreStore } from './backup/restore-store.ts'
+export { type FileLock, lockFile } from './database/lock-file.ts'
+export { openPostgres } from './database/postgres.ts'
+export { SCHEMA_VERSION } from './migration/migrate.ts'
+export { type StoreLocation, parseStoreUrl } from './store-url.ts'
+export type { AppendOptions, AppendOutcome, LeaseFence, LogEntry, LogPage, Logs, Position, ReadOptions } from './log/log.ts'
+export type { Lease, Leases } from './lease/lease.ts'
+export type { Blobs } from './blob/blob.ts'
+export type { Topics } from './topic/topic.ts'
+export type { UserRecord, Users } from './record/user.ts'
+export type { TokenRecord, Tokens } from './record/token.ts'
+export type { SignInRecord, SignIns } from './record/sign-in.ts'
+export type { AuditEntries, AuditRecord } from './record/audit.ts'
+export type { Settings } from './record/setting.ts'
+export {
+  AlreadyExists,
+  Conflict,
+  HashMismatch,
+  InvalidArgument,
+  LeaseLost,
+  NotAStore,
+  NotFound,
+  SchemaTooNew,
+  StoreError,
+  type StoreErrorCode,
+  StoreLocked,
+  StoreUnavailable,
+  TargetNotEmpty,
+  TooLarge,
+  UploadGap,
+} from './errors.ts'

@@ -1,0 +1,18 @@
+import type { LeaseFence } from '../log/log.ts'
+
+/**
+ * A fence is the item's number times this, plus how often it was claimed. Numbers are never given twice, so a fence of
+ * an item that was completed and offered again can never fit; and a later fence is always the greater one.
+ */
+const TURNS = 2 ** 20
+
+/** The columns that a fence stands for. One that nobody was ever given stands for no row. */
+export function fenceColumns({ fence }: Pick<LeaseFence, 'fence'>): readonly [id: number, turns: number] {
+  return Number.isSafeInteger(fence) && fence > 0 ? [Math.floor(fence / TURNS), fence % TURNS] : [-1, -1]
+}
+
+export const makeFence = (id: number, turns: number): number => id * TURNS + turns
+
+/** True for the row that a fence holds now. The parameters start at `first`: id, turns, queue, key, now. */
+export const heldBy = (first: number): string =>
+  `id = $${first} AND turns = $${first + 1} AND queue = $${first + 2} AND key = $${first + 3} AND holder IS NOT NULL AND available_at > $${first + 4}`

@@ -1,0 +1,35 @@
+import type { LeaseFence } from '../log/log.ts'
+
+export interface Lease extends LeaseFence {
+  readonly holder: string
+  /** How often this item has been claimed, this time included. */
+  readonly claims: number
+  readonly expiresAt: number
+  readonly payload: string
+}
+
+/** At most one holder; ends unless renewed; every write shows its fence. */
+export interface Leases {
+  /** Puts an item up for claiming. The same key again changes nothing and answers false. */
+  offer(queue: string, key: string, options?: { readonly payload?: string; readonly notBefore?: number }): Promise<boolean>
+  /** Takes the oldest item that nobody holds. Waits without polling; `undefined` when there was none. */
+  claim(
+    queue: string,
+    holder: string,
+    options: { readonly ttlMs: number; readonly waitMs?: number; readonly signal?: AbortSignal },
+  ): Promise<Lease | undefined>
+  /** Throws `LeaseLost` when somebody else has it or it ran out. */
+  renew(fence: LeaseFence, ttlMs: number): Promise<{ readonly expiresAt: number }>
+  /** Gives it back for others; `countClaim: false` takes back the claim count too (a clean shutdown burns no attempt). */
+  release(fence: LeaseFence, options?: { readonly countClaim?: boolean; readonly notBefore?: number }): Promise<void>
+  /** Done: the item is gone. */
+  complete(fence: LeaseFence): Promise<void>
+  /** Takes an item off the queue whoever holds it; the holder's next write is refused. */
+  withdraw(queue: string, key: string): Promise<boolean>
+  /** Gives every running lease at least `ttlMs` from now: after a restart nobody loses one for our absence. */
+  grace(ttlMs: number): Promise<void>
+  /** Throws `LeaseLost` unless this fence holds now. */
+  check(fence: LeaseFence): Promise<void>
+  get(queue: string, key: string): Promise<Lease | undefined>
+  count(queue: string): Promise<{ readonly waiting: number; readonly held: number }>
+}

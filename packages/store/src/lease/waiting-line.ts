@@ -1,0 +1,114 @@
+import type { Signals } from '../signal/signals.ts'
+import type { Lease } from './lease.ts'
+
+/** The longest wait that a timer can hold. */
+const MAX_TIMER_MS = 2 ** 31 - 1
+/** An item that is due but was not to be had is in another transaction's hands for this long at most, usually. */
+const BUSY_RETRY_MS = 20
+/** After a failed claim, so that a database that is down is not hammered. */
+const FAILED_RETRY_MS = 500
+
+export interface Waiter {
+  readonly holder: string
+  readonly ttlMs: number
+  readonly waitMs: number
+  readonly signal: AbortSignal | undefined
+}
+/** What a line needs to know about its queue. */
+export interface Counter {
+  take(holder: string, ttlMs: number): Promise<Lease | undefined>
+  /** In how many milliseconds the next item is due; `undefined` when there is none. */
+  nextDueMs(): Promise<number | undefined>
+  giveBack(lease: Lease): Promise<void>
+}
+interface Place extends Waiter {
+  readonly leave: (lease: Lease | undefined) => void
+  readonly isGone: () => boolean
+}
+
+/**
+ * Those of this process who wait for one queue, first come first served. One claim at a time runs for the first of
+ * them: when something was offered or given back, and when the next lease runs out. Nobody polls.
+ */
+export class WaitingLine {
+  readonly #counter: Counter
+  readonly #signals: Signals
+  readonly #off: () => void
+  readonly #emptied: () => void
+  readonly #places = new Set<Place>()
+  #timer: NodeJS.Timeout | undefined
+  #serving = false
+  #again = false
+
+  constructor(counter: Counter, signals: Signals, signal: string, emptied: () => void) {
+    this.#counter = counter
+    this.#signals = signals
+    this.#emptied = emptied
+    this.#off = signals.on(signal, () => this.#kick())
+  }
+
+  wait(waiter: Waiter): Promise<Lease | undefined> {
+    const { promise, resolve } = Promise.withResolvers<Lease | undefined>()
+    let gone = false
+    const leave = (lease: Lease | undefined) => {
+      if (gone) return
+      gone = true
+      clearTimeout(timer)
+      waiter.signal?.removeEventListener('abort', abandon)
+      this.#places.delete(place)
+      if (this.#places.size === 0) this.#end()
+      resolve(lease)
+    }
+    const abandon = () => leave(undefined)
+    const place: Place = { ...waiter, leave, isGone: () => gone }
+    const timer = setTimeout(abandon, waiter.waitMs)
+    waiter.signal?.addEventListener('abort', abandon, { once: true })
+    this.#places.add(place)
+    // Something may have been offered between the caller's own try and now.
+    this.#kick()
+    return promise
+  }
+
+  #kick(): void {
+    if (this.#signals.ended) for (const place of this.#places) place.leave(undefined)
+    else if (this.#serving) this.#again = true
+    else void this.#serve()
+  }
+
+  async #serve(): Promise<void> {
+    this.#serving = true
+    clearTimeout(this.#timer)
+    let waitMs: number | undefined
+    try {
+      do {
+        this.#again = false
+        waitMs = await this.#serveAll()
+      } while (this.#again)
+    } catch {
+      waitMs = FAILED_RETRY_MS
+    } finally {
+      this.#serving = false
+    }
+    if (waitMs !== undefined && this.#places.size > 0)
+      this.#timer = setTimeout(() => this.#kick(), Math.min(waitMs, MAX_TIMER_MS))
+  }
+
+  /** Serves until nothing is left to take; answers how long it is until something will be. */
+  async #serveAll(): Promise<number | undefined> {
+    for (const place of this.#places) {
+      const lease = await this.#counter.take(place.holder, place.ttlMs)
+      if (lease === undefined) break
+      if (place.isGone()) await this.#counter.giveBack(lease)
+      else place.leave(lease)
+    }
+    if (this.#places.size === 0) return undefined
+    const dueMs = await this.#counter.nextDueMs()
+    return dueMs === undefined ? undefined : Math.max(dueMs, BUSY_RETRY_MS)
+  }
+
+  #end(): void {
+    clearTimeout(this.#timer)
+    this.#off()
+    this.#emptied()
+  }
+}

@@ -1,0 +1,29 @@
+import { flag, integer } from '../database/column.ts'
+import type { Queries } from '../database/database.ts'
+import { HEAD } from './statements.ts'
+
+/** Where a log ends, and what may still be added. `id` tells a log from a later one of the same name. */
+export interface Head {
+  readonly id: number
+  readonly seq: number
+  readonly offset: number
+  readonly closed: boolean
+  readonly maxBytes: number
+  readonly maxEntries: number
+}
+
+export async function findHead(queries: Queries, name: string): Promise<Head | undefined> {
+  const row = await queries.get(HEAD, [name])
+  if (row === undefined) return undefined
+  return {
+    id: integer(row, 'id'),
+    seq: integer(row, 'seq'),
+    offset: integer(row, 'end_offset'),
+    closed: flag(row, 'closed'),
+    maxBytes: integer(row, 'max_bytes'),
+    maxEntries: integer(row, 'max_entries'),
+  }
+}
+
+/** The signal of a log's readers. */
+export const logSignal = (name: string): string => `log/${name}`

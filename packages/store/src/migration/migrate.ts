@@ -1,0 +1,53 @@
+import { integer } from '../database/column.ts'
+import type { Database, Queries } from '../database/database.ts'
+import { SchemaTooNew } from '../errors.ts'
+import { firstTables } from './0001-first-tables.ts'
+import type { Migration } from './migration.ts'
+
+const MIGRATIONS: readonly Migration[] = [firstTables]
+
+/** The schema that this version reads and writes. */
+export const SCHEMA_VERSION = MIGRATIONS.length
+
+/**
+ * Brings the database to `SCHEMA_VERSION` in one transaction. The second of two starters waits for the first, and then
+ * finds nothing to do: SQLite's write lock and an advisory lock of PostgreSQL see to it.
+ */
+export async function migrate(db: Database, now: () => number, migrations = MIGRATIONS): Promise<void> {
+  const known = migrations.length
+  await db.transaction(async (tx) => {
+    await tx.get(LOCK, [])
+    await tx.run(TABLE, [])
+    const current = await schemaVersion(tx)
+    if (current > known) throw new SchemaTooNew(current, known)
+    for (const migration of migrations.slice(current)) {
+      for (const statement of statements(migration[db.engine])) await tx.run(statement, [])
+      await tx.run('INSERT INTO schema_migrations (version, name, applied_at) VALUES ($1, $2, $3)', [
+        migration.version,
+        migration.name,
+        now(),
+      ])
+    }
+  })
+}
+
+/** The last step that was applied; 0 when there was none. */
+export async function schemaVersion(queries: Queries): Promise<number> {
+  const row = await queries.get('SELECT coalesce(max(version), 0) AS version FROM schema_migrations', [])
+  return row === undefined ? 0 : integer(row, 'version')
+}
+
+/** Migrations hold plain statements without a semicolon inside, so that each can be run by itself. */
+const statements = (text: string) =>
+  text
+    .split(';')
+    .map((statement) => statement.trim())
+    .filter((statement) => statement !== '')
+
+const LOCK = { sqlite: 'SELECT 1 AS one', postgres: 'SELECT pg_advisory_xact_lock(7400, 1)' }
+const TABLE = {
+  sqlite:
+    'CREATE TABLE IF NOT EXISTS schema_migrations (version INTEGER PRIMARY KEY, name TEXT NOT NULL, applied_at INTEGER NOT NULL) STRICT',
+  postgres:
+    'CREATE TABLE IF NOT EXISTS schema_migrations (version BIGINT PRIMARY KEY, name TEXT NOT NULL, applied_at BIGINT NOT NULL)',
+}

@@ -1,0 +1,126 @@
+import { randomBytes } from 'node:crypto'
+import { backupPostgres, backupSqlite } from './backup/backup-file.ts'
+import { SqlBlobs } from './blob/sql-blobs.ts'
+import type { Database } from './database/database.ts'
+import { type FileLock, lockFile } from './database/lock-file.ts'
+import { openPostgres } from './database/postgres.ts'
+import { type Synchronous, openSqlite } from './database/sqlite.ts'
+import { SqlLeases } from './lease/sql-leases.ts'
+import { SqlLogs } from './log/sql-logs.ts'
+import { migrate } from './migration/migrate.ts'
+import { SqlAudit } from './record/sql-audit.ts'
+import { SqlSettings } from './record/sql-settings.ts'
+import { SqlSignIns } from './record/sql-sign-ins.ts'
+import { SqlTokens } from './record/sql-tokens.ts'
+import { SqlUsers } from './record/sql-users.ts'
+import type { Store } from './store.ts'
+import { parseStoreUrl } from './store-url.ts'
+import { SignalTopics } from './topic/signal-topics.ts'
+
+export interface OpenStoreOptions {
+  /** `sqlite:PATH`, a plain path, or `postgres://…`. */
+  readonly url: string
+  /** The file whose lock says who owns a SQLite file; `PATH.lock` unless given. */
+  readonly lockPath?: string
+  /** Milliseconds. Unless given, the machine's clock on SQLite and the server's on PostgreSQL, so that gateways agree. */
+  readonly now?: () => number
+  readonly random?: (size: number) => Uint8Array
+  /** SQLite: `normal` survives the death of the process, `full` the loss of power too, at a sync per write. */
+  readonly synchronous?: Synchronous
+}
+
+/** Opens, locks (SQLite) and migrates. Throws `StoreLocked`, `SchemaTooNew`, `StoreUnavailable` or `NotAStore`. */
+export async function openStore(options: OpenStoreOptions): Promise<Store> {
+  const location = parseStoreUrl(options.url)
+  if (location.engine === 'postgres') return openOnPostgres(location.url, options)
+  const lock = lockFile(options.lockPath ?? `${location.path}.lock`)
+  try {
+    return await openOnSqlite(location.path, lock, options)
+  } catch (error) {
+    lock.release()
+    throw error
+  }
+}
+
+async function openOnSqlite(path: string, lock: FileLock, options: OpenStoreOptions): Promise<Store> {
+  const { now = Date.now, synchronous = 'normal' } = options
+  const db = openSqlite(path, synchronous)
+  try {
+    await migrate(db, now)
+  } catch (error) {
+    await db.close()
+    throw error
+  }
+  return assemble(
+    db,
+    { ...options, now },
+    {
+      ping: async () => void (await db.clock()),
+      backup: (file) => backupSqlite(path, file),
+      close: async () => {
+        await db.close()
+        lock.release()
+      },
+    },
+  )
+}
+
+async function openOnPostgres(url: string, options: OpenStoreOptions): Promise<Store> {
+  const db = await openPostgres(url)
+  try {
+    const clock = new ServerClock(db)
+    await clock.set()
+    const now = options.now ?? clock.now
+    await migrate(db, now)
+    return assemble(
+      db,
+      { ...options, now },
+      { ping: () => clock.set(), backup: (file) => backupPostgres(db, file, now), close: () => db.close() },
+    )
+  } catch (error) {
+    await db.close()
+    throw error
+  }
+}
+
+function assemble(
+  db: Database,
+  { now, random = randomBytes }: OpenStoreOptions & { readonly now: () => number },
+  rest: Pick<Store, 'ping' | 'backup' | 'close'>,
+): Store {
+  return {
+    engine: db.engine,
+    logs: new SqlLogs(db, now),
+    leases: new SqlLeases(db, now),
+    blobs: new SqlBlobs(db, now, random),
+    topics: new SignalTopics(db),
+    users: new SqlUsers(db, now, random),
+    tokens: new SqlTokens(db, now, random),
+    signIns: new SqlSignIns(db, now),
+    audit: new SqlAudit(db),
+    settings: new SqlSettings(db),
+    ...rest,
+    close: async () => {
+      db.signals.end()
+      await rest.close()
+    },
+  }
+}
+
+/** The server's time, kept as a difference: every gateway reads the same expiry off a lease. Each ping sets it anew. */
+class ServerClock {
+  readonly #db: Database
+  #aheadMs = 0
+
+  constructor(db: Database) {
+    this.#db = db
+  }
+
+  readonly now = (): number => Math.round(Date.now() + this.#aheadMs)
+
+  async set(): Promise<void> {
+    const sent = Date.now()
+    const server = await this.#db.clock()
+    this.#aheadMs = server - (sent + Date.now()) / 2
+  }
+}

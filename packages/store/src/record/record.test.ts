@@ -1,0 +1,224 @@
+import { TokenId, UserId } from '@parley/protocol'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { type Store, openStore } from '../index.ts'
+import { ENGINES, type TestEngine, startEngine } from '../testing/engines.ts'
+
+const NOBODY = UserId.parse(`usr_${'0'.repeat(26)}`)
+const NO_TOKEN = TokenId.parse(`tok_${'0'.repeat(26)}`)
+
+describe.each(ENGINES)('records on %s', (engine) => {
+  let host: TestEngine
+  let url: string
+  let store: Store
+  let now = 1_000
+  beforeAll(async () => {
+    host = await startEngine(engine)
+  })
+  beforeEach(async () => {
+    now = 1_000
+    url = await host.freshUrl()
+    store = await openStore({ url, now: () => now })
+  })
+  afterEach(() => store.close())
+  afterAll(() => host.stop())
+
+  const addUser = (username: string) => store.users.add({ username, passwordHash: 'hash', admin: false })
+
+  test('a user is found by id and name, and a name is given once', async () => {
+    const ann = await addUser('ann')
+    expect(ann).toEqual({
+      id: ann.id,
+      username: 'ann',
+      passwordHash: 'hash',
+      admin: false,
+      disabled: false,
+      createdAt: 1_000,
+      lastSignInAt: null,
+    })
+    expect(await store.users.byId(ann.id)).toEqual(ann)
+    expect(await store.users.byName('ann')).toEqual(ann)
+    expect(await store.users.byName('bob')).toBeUndefined()
+    await expect(addUser('ann')).rejects.toMatchObject({ code: 'already_exists' })
+    now = 2_000
+    await store.users.signedIn(ann.id)
+    expect(await store.users.byId(ann.id)).toMatchObject({ lastSignInAt: 2_000 })
+    await expect(store.users.signedIn(NOBODY)).rejects.toMatchObject({ code: 'not_found' })
+  })
+
+  test('users are listed by name in pages, in the order of bytes', async () => {
+    for (const name of ['b', 'a-1', 'a.1', 'a_1', 'c', 'a1']) await addUser(name)
+    const names = async (page: { afterName?: string; limit: number }) =>
+      (await store.users.list(page)).map((user) => user.username)
+    expect(await names({ limit: 10 })).toEqual(['a-1', 'a.1', 'a1', 'a_1', 'b', 'c'])
+    expect(await names({ afterName: 'a1', limit: 2 })).toEqual(['a_1', 'b'])
+  })
+
+  test('there is one first admin, however many ask at once', async () => {
+    const asked = await Promise.all(
+      Array.from({ length: 6 }, (_, index) => store.users.addFirstAdmin({ username: `admin${index}`, passwordHash: null })),
+    )
+    expect(asked.filter((user) => user !== undefined)).toMatchObject([{ admin: true }])
+    expect(await store.users.list({ limit: 10 })).toHaveLength(1)
+  })
+
+  test('disabling a user ends tokens, sign-ins and links at once, and allows no new ones', async () => {
+    const [ann, bob] = [await addUser('ann'), await addUser('bob')]
+    const token = await store.tokens.add({ hash: 'h1', role: 'user', name: 'laptop', userId: ann.id })
+    const other = await store.tokens.add({ hash: 'h2', role: 'user', name: 'laptop', userId: bob.id })
+    await store.signIns.add({ jti: 'j1', userId: ann.id, expiresAt: 9_000 })
+    await store.signIns.add({ jti: 'j2', userId: bob.id, expiresAt: 9_000 })
+    await store.signIns.addLink({ hash: 'l1', userId: ann.id, expiresAt: 9_000 })
+    const told = topicsTold(store)
+    now = 2_000
+    await store.users.setDisabled(ann.id, true)
+    expect(await told(5)).toEqual([`sign-in/j1`, `token/${token.id}`, 'tokens', `user/${ann.id}`, 'users'].toSorted())
+    expect(await store.tokens.byHash('h1')).toMatchObject({ revokedAt: 2_000 })
+    expect(await store.tokens.byId(other.id)).toMatchObject({ revokedAt: null })
+    expect(await store.signIns.get('j1')).toEqual({ jti: 'j1', userId: ann.id, expiresAt: 9_000, revokedAt: 2_000 })
+    expect(await store.signIns.get('j2')).toMatchObject({ revokedAt: null })
+    expect(await store.signIns.takeLink('l1')).toBeUndefined()
+    await expect(store.tokens.add({ hash: 'h3', role: 'user', name: 'n', userId: ann.id })).rejects.toMatchObject({
+      code: 'conflict',
+    })
+    await expect(store.signIns.add({ jti: 'j3', userId: ann.id, expiresAt: 1 })).rejects.toMatchObject({ code: 'conflict' })
+    await expect(store.signIns.add({ jti: 'j3', userId: NOBODY, expiresAt: 1 })).rejects.toMatchObject({ code: 'not_found' })
+    await store.users.setDisabled(ann.id, false)
+    expect(await store.tokens.byHash('h1')).toMatchObject({ revokedAt: 2_000 })
+    await expect(store.users.setDisabled(NOBODY, true)).rejects.toMatchObject({ code: 'not_found' })
+  })
+
+  test('no token slips past a user who is disabled at the same moment', async () => {
+    for (let round = 0; round < 10; round += 1) {
+      const user = await addUser(`user${round}`)
+      const added = Array.from({ length: 3 }, (_, index) =>
+        store.tokens.add({ hash: `${round}/${index}`, role: 'user', name: 'n', userId: user.id }).catch(() => undefined),
+      )
+      await Promise.all([...added, store.users.setDisabled(user.id, true)])
+      for (const token of await store.tokens.list({ limit: 100 }))
+        if (token.userId === user.id) expect(token.revokedAt).not.toBeNull()
+    }
+  })
+
+  test('a new password ends the sign-ins and leaves the tokens', async () => {
+    const ann = await addUser('ann')
+    await store.tokens.add({ hash: 'h1', role: 'user', name: 'laptop', userId: ann.id })
+    await store.signIns.add({ jti: 'j1', userId: ann.id, expiresAt: 9_000 })
+    await store.users.setPassword(ann.id, 'new hash')
+    expect(await store.users.byName('ann')).toMatchObject({ passwordHash: 'new hash' })
+    expect(await store.signIns.get('j1')).toMatchObject({ revokedAt: 1_000 })
+    expect(await store.tokens.byHash('h1')).toMatchObject({ revokedAt: null })
+  })
+
+  test('tokens are listed newest first and revoked once', async () => {
+    const ids: TokenId[] = []
+    for (let index = 0; index < 5; index += 1) {
+      now += index % 2
+      ids.push((await store.tokens.add({ hash: `h${index}`, role: 'judge', name: `judge ${index}`, expiresAt: 5_000 })).id)
+    }
+    const listed: TokenId[] = []
+    for (;;) {
+      const last = await store.tokens.byId(listed.at(-1) ?? ids[0] ?? NO_TOKEN)
+      const page = await store.tokens.list(
+        listed.length === 0 || last === undefined
+          ? { limit: 2 }
+          : { beforeCreatedAt: last.createdAt, beforeId: last.id, limit: 2 },
+      )
+      if (page.length === 0) break
+      listed.push(...page.map((token) => token.id))
+    }
+    expect(listed.toSorted()).toEqual(ids.toSorted())
+    const [first = NO_TOKEN] = ids
+    now = 3_000
+    expect(await store.tokens.revoke(first)).toMatchObject({ revokedAt: 3_000, role: 'judge', expiresAt: 5_000, userId: null })
+    now = 4_000
+    expect(await store.tokens.revoke(first)).toMatchObject({ revokedAt: 3_000 })
+    expect(await store.tokens.revoke(NO_TOKEN)).toBeUndefined()
+    await expect(store.tokens.add({ hash: 'h1', role: 'judge', name: 'n' })).rejects.toMatchObject({ code: 'already_exists' })
+  })
+
+  test('the last use of a token only moves forward', async () => {
+    const { id } = await store.tokens.add({ hash: 'h', role: 'judge', name: 'n' })
+    await store.tokens.used([id], 500)
+    await store.tokens.used([id, NO_TOKEN], 400)
+    expect(await store.tokens.byId(id)).toMatchObject({ lastUsedAt: 500 })
+  })
+
+  test('a sign-in link works once and not too late; sweeping forgets what is over', async () => {
+    const ann = await addUser('ann')
+    for (const hash of ['a', 'b']) await store.signIns.addLink({ hash, userId: ann.id, expiresAt: 2_000 })
+    const taken = await Promise.all([store.signIns.takeLink('a'), store.signIns.takeLink('a')])
+    expect(taken.filter((id) => id !== undefined)).toEqual([ann.id])
+    await store.signIns.add({ jti: 'j', userId: ann.id, expiresAt: 2_000 })
+    await store.signIns.add({ jti: 'k', userId: ann.id, expiresAt: 2_001 })
+    now = 2_000
+    expect(await store.signIns.takeLink('b')).toBeUndefined()
+    await store.signIns.sweep()
+    expect(await store.signIns.get('j')).toBeUndefined()
+    await store.signIns.revokeAllOf(ann.id)
+    expect(await store.signIns.get('k')).toMatchObject({ revokedAt: 2_000 })
+  })
+
+  test('the audit is numbered without a gap, found by what was asked, and pruned by age', async () => {
+    const entry = {
+      actor: 'ann',
+      role: 'user',
+      action: 'token.create',
+      target: null,
+      outcome: 'ok',
+      code: null,
+      remote: '127.0.0.1',
+    } as const
+    await Promise.all(
+      Array.from({ length: 10 }, (_, index) =>
+        store.audit.append([
+          { ...entry, at: index },
+          { ...entry, at: index, actor: 'bob', outcome: 'denied', code: 'forbidden' },
+        ]),
+      ),
+    )
+    const all = await store.audit.after(0, 100)
+    expect(all.map((found) => found.seq)).toEqual(Array.from({ length: 20 }, (_, index) => index + 1))
+    expect(await store.audit.search({ actor: 'bob', since: 3, until: 5, limit: 10 })).toHaveLength(2)
+    expect(
+      (await store.audit.search({ outcome: 'ok', action: 'token.create', beforeSeq: 11, limit: 3 })).map((found) => found.seq),
+    ).toEqual(
+      all
+        .filter((found) => found.outcome === 'ok' && found.seq < 11)
+        .map((found) => found.seq)
+        .toReversed()
+        .slice(0, 3),
+    )
+    expect(await store.audit.prune(100)).toBe(20)
+    await store.audit.append([{ ...entry, at: 200, target: 'a\0b\ud800' }])
+    expect(await store.audit.after(0, 10)).toEqual([{ ...entry, seq: 21, at: 200, target: 'a\uFFFDb\uFFFD' }])
+  })
+
+  test('a setting is set once, and everybody gets the same answer', async () => {
+    expect(await store.settings.get('fingerprint')).toBeUndefined()
+    const answers = await Promise.all(['a', 'b', 'c'].map((value) => store.settings.setOnce('fingerprint', value)))
+    expect(new Set(answers).size).toBe(1)
+    expect(await store.settings.get('fingerprint')).toBe(answers[0])
+  })
+
+  test('what was written is there after a restart', async () => {
+    const ann = await addUser('ann')
+    await store.close()
+    store = await openStore({ url, now: () => now })
+    expect(await store.users.byName('ann')).toEqual(ann)
+    await store.ping()
+  })
+})
+
+/** Gathers every topic from now on; the answer waits for so many. */
+function topicsTold(store: Store): (count: number) => Promise<readonly string[]> {
+  const topics: string[] = []
+  let wake: (() => void) | undefined
+  store.topics.subscribePrefix('', (topic) => {
+    topics.push(topic)
+    wake?.()
+  })
+  return async (count) => {
+    while (topics.length < count) await new Promise<void>((resolve) => (wake = resolve))
+    return topics.toSorted()
+  }
+}

@@ -1,0 +1,127 @@
+import { UserId, makeId } from '@parley/protocol'
+import { flag, integer, integerOrNull, text, textOrNull } from '../database/column.ts'
+import type { Database, Row, Sql, Transaction } from '../database/database.ts'
+import { AlreadyExists, Conflict, NotFound } from '../errors.ts'
+import { MAX_LIST, checkInteger, checkName } from '../limits.ts'
+import { topicSignal } from '../topic/signal-topics.ts'
+import { revokeSignIns, revokeTokens } from './revoke.ts'
+import type { UserRecord, Users } from './user.ts'
+
+interface NewUser {
+  readonly username: string
+  readonly passwordHash: string | null
+  readonly admin: boolean
+}
+
+/** Accounts. Whatever ends a person's access ends it in the same transaction. */
+export class SqlUsers implements Users {
+  readonly #db: Database
+  readonly #now: () => number
+  readonly #random: (size: number) => Uint8Array
+
+  constructor(db: Database, now: () => number, random: (size: number) => Uint8Array) {
+    this.#db = db
+    this.#now = now
+    this.#random = random
+  }
+
+  async add(user: NewUser): Promise<UserRecord> {
+    const added = await this.#db.transaction((tx) => this.#insert(tx, INSERT, user))
+    if (added === undefined) throw new AlreadyExists(`user ${user.username}`)
+    return added
+  }
+
+  async addFirstAdmin(user: {
+    readonly username: string
+    readonly passwordHash: string | null
+  }): Promise<UserRecord | undefined> {
+    return this.#db.transaction(async (tx) => {
+      await tx.get(LOCK_USERS, [])
+      return this.#insert(tx, INSERT_FIRST, { ...user, admin: true })
+    })
+  }
+
+  async byId(id: UserId): Promise<UserRecord | undefined> {
+    return toUser(await this.#db.get('SELECT * FROM users WHERE id = $1', [id]))
+  }
+
+  async byName(username: string): Promise<UserRecord | undefined> {
+    return toUser(await this.#db.get('SELECT * FROM users WHERE username = $1', [username]))
+  }
+
+  async list({ afterName = '', limit }: { readonly afterName?: string; readonly limit: number }): Promise<readonly UserRecord[]> {
+    checkInteger('limit', limit, 1, MAX_LIST)
+    const rows = await this.#db.all('SELECT * FROM users WHERE username > $1 ORDER BY username LIMIT $2', [afterName, limit])
+    return rows.flatMap((row) => toUser(row) ?? [])
+  }
+
+  async setDisabled(id: UserId, disabled: boolean): Promise<void> {
+    if (!disabled) return this.#change(id, 'UPDATE users SET disabled = $2 WHERE id = $1', 0, async () => undefined)
+    await this.#db.transaction(async (tx) => {
+      await tx.get(LOCK_USERS, [])
+      const user = toUser(await tx.get('SELECT * FROM users WHERE id = $1', [id]))
+      if (user === undefined) throw new NotFound(`user ${id}`)
+      if ((await tx.run(DISABLE, [id])) === 0) throw new Conflict(`${user.username} is the last admin who can sign in`)
+      await tx.run('DELETE FROM sign_in_links WHERE user_id = $1', [id])
+      await revokeTokens(tx, id, this.#now())
+      await revokeSignIns(tx, id, this.#now())
+      announce(tx, id)
+    })
+  }
+
+  async setPassword(id: UserId, passwordHash: string): Promise<void> {
+    await this.#change(id, 'UPDATE users SET password_hash = $2 WHERE id = $1', passwordHash, (tx) =>
+      revokeSignIns(tx, id, this.#now()),
+    )
+  }
+
+  async signedIn(id: UserId): Promise<void> {
+    await this.#change(id, 'UPDATE users SET last_sign_in_at = $2 WHERE id = $1', this.#now(), async () => undefined)
+  }
+
+  async #change(id: UserId, sql: Sql, value: string | number, then: (tx: Transaction) => Promise<void>): Promise<void> {
+    await this.#db.transaction(async (tx) => {
+      if ((await tx.run(sql, [id, value])) === 0) throw new NotFound(`user ${id}`)
+      await then(tx)
+      announce(tx, id)
+    })
+  }
+
+  async #insert(tx: Transaction, sql: Sql, { username, passwordHash, admin }: NewUser): Promise<UserRecord | undefined> {
+    checkName('username', username)
+    const id = makeId(UserId, 'usr', this.#random)
+    const row = await tx.get(sql, [id, username, passwordHash, admin ? 1 : 0, this.#now()])
+    if (row !== undefined) announce(tx, id)
+    return toUser(row)
+  }
+}
+
+const COLUMNS = '(id, username, password_hash, admin, created_at)'
+const INSERT: Sql = `INSERT INTO users ${COLUMNS} VALUES ($1, $2, $3, $4, $5) ON CONFLICT (username) DO NOTHING RETURNING *`
+const INSERT_FIRST: Sql = `INSERT INTO users ${COLUMNS}
+  SELECT CAST($1 AS TEXT), CAST($2 AS TEXT), CAST($3 AS TEXT), CAST($4 AS INTEGER), CAST($5 AS BIGINT)
+  WHERE NOT EXISTS (SELECT 1 FROM users) RETURNING *`
+/** Without an admin nobody could ever let anybody in again. */
+const DISABLE: Sql = `UPDATE users SET disabled = 1 WHERE id = $1
+  AND (admin = 0 OR disabled = 1 OR EXISTS (SELECT 1 FROM users other WHERE other.admin = 1 AND other.disabled = 0 AND other.id <> $1))`
+/** SQLite's transaction is the only writer already. */
+const LOCK_USERS: Sql = { sqlite: 'SELECT 1 AS one', postgres: 'LOCK TABLE users IN SHARE ROW EXCLUSIVE MODE' }
+
+function announce(tx: Transaction, id: UserId): void {
+  tx.signal(topicSignal('users'))
+  tx.signal(topicSignal(`user/${id}`))
+}
+
+function toUser(row: Row | undefined): UserRecord | undefined {
+  return (
+    row && {
+      id: UserId.parse(text(row, 'id')),
+      username: text(row, 'username'),
+      passwordHash: textOrNull(row, 'password_hash'),
+      admin: flag(row, 'admin'),
+      disabled: flag(row, 'disabled'),
+      createdAt: integer(row, 'created_at'),
+      lastSignInAt: integerOrNull(row, 'last_sign_in_at'),
+    }
+  )
+}

@@ -1,0 +1,34 @@
+import type { AgentId, Role, TokenId, UserId } from '@parley/protocol'
+
+export interface TokenRecord {
+  readonly id: TokenId
+  readonly role: Role
+  readonly name: string
+  readonly userId: UserId | null
+  readonly agentId: AgentId | null
+  readonly createdAt: number
+  readonly expiresAt: number | null
+  readonly revokedAt: number | null
+  readonly lastUsedAt: number | null
+}
+export interface Tokens {
+  /** `hash` is the SHA-256 of the token's text, hex. The text itself is never here. */
+  add(token: {
+    readonly hash: string
+    readonly role: Role
+    readonly name: string
+    readonly userId?: UserId
+    readonly agentId?: AgentId
+    readonly expiresAt?: number
+  }): Promise<TokenRecord>
+  byHash(hash: string): Promise<TokenRecord | undefined>
+  byId(id: TokenId): Promise<TokenRecord | undefined>
+  list(page: {
+    readonly beforeCreatedAt?: number
+    readonly beforeId?: TokenId
+    readonly limit: number
+  }): Promise<readonly TokenRecord[]>
+  /** Publishes `token/ID` and `tokens`. Answers the record, or `undefined` when there is none. Idempotent. */
+  revoke(id: TokenId): Promise<TokenRecord | undefined>
+  used(ids: readonly TokenId[], at: number): Promise<void>
+}

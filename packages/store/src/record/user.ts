@@ -1,0 +1,25 @@
+import type { UserId } from '@parley/protocol'
+
+export interface UserRecord {
+  readonly id: UserId
+  readonly username: string
+  readonly passwordHash: string | null
+  readonly admin: boolean
+  readonly disabled: boolean
+  readonly createdAt: number
+  readonly lastSignInAt: number | null
+}
+export interface Users {
+  /** Throws `AlreadyExists` when the name is taken. */
+  add(user: { readonly username: string; readonly passwordHash: string | null; readonly admin: boolean }): Promise<UserRecord>
+  /** Adds the first admin unless any user exists; `undefined` when there is one. Safe with several gateways starting at once. */
+  addFirstAdmin(user: { readonly username: string; readonly passwordHash: string | null }): Promise<UserRecord | undefined>
+  byId(id: UserId): Promise<UserRecord | undefined>
+  byName(username: string): Promise<UserRecord | undefined>
+  list(page: { readonly afterName?: string; readonly limit: number }): Promise<readonly UserRecord[]>
+  /** Each also publishes `users`, `user/ID`; disabling and a new password revoke the user's sign-ins (and disabling the tokens). */
+  /** Throws `Conflict` rather than disable the last admin, whoever else is doing the same at this moment. */
+  setDisabled(id: UserId, disabled: boolean): Promise<void>
+  setPassword(id: UserId, passwordHash: string): Promise<void>
+  signedIn(id: UserId): Promise<void>
+}

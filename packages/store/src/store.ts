@@ -1,0 +1,28 @@
+import type { Blobs } from './blob/blob.ts'
+import type { Leases } from './lease/lease.ts'
+import type { Logs } from './log/log.ts'
+import type { AuditEntries } from './record/audit.ts'
+import type { Settings } from './record/setting.ts'
+import type { SignIns } from './record/sign-in.ts'
+import type { Tokens } from './record/token.ts'
+import type { Users } from './record/user.ts'
+import type { Topics } from './topic/topic.ts'
+
+/** What survives a restart. One interface, two engines; nothing above this room knows which. */
+export interface Store {
+  readonly engine: 'sqlite' | 'postgres'
+  readonly logs: Logs
+  readonly leases: Leases
+  readonly blobs: Blobs
+  readonly topics: Topics
+  readonly users: Users
+  readonly tokens: Tokens
+  readonly signIns: SignIns
+  readonly audit: AuditEntries
+  readonly settings: Settings
+  /** Answers when the database does; throws `StoreUnavailable` when it does not. */
+  ping(): Promise<void>
+  /** A consistent copy while running, as one file that `restoreStore` takes. */
+  backup(file: string): Promise<void>
+  close(): Promise<void>
+}

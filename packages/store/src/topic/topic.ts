@@ -1,0 +1,11 @@
+/** "This changed", by name. Subscribers re-read; nothing is carried, so nothing can be lost but time. */
+export interface Topics {
+  publish(topic: string): Promise<void>
+  /** Called once per change or run of changes, never before `subscribe` returned. The answer ends it. */
+  subscribe(topic: string, changed: () => void): () => void
+  /**
+   * Every topic that starts so: for caches that must forget what others changed. Called with the prefix itself when words
+   * may have got lost (the database's connection was): then any of them may have changed.
+   */
+  subscribePrefix(prefix: string, changed: (topic: string) => void): () => void
+}

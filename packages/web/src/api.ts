@@ -1,0 +1,94 @@
+import type { Role } from '@parley/protocol'
+
+/** Who is signed in, as `/api/auth/me` says. */
+export interface Account {
+  readonly name: string
+  readonly role: Role
+  readonly admin: boolean
+  readonly expiresAt: string | null
+}
+
+export type Outcome<Value> =
+  | { readonly kind: 'ok'; readonly value: Value }
+  | { readonly kind: 'refused'; readonly code: string; readonly message: string }
+
+/** A page that waits forever looks broken; after this it says so instead. */
+const ANSWER_LIMIT_MS = 15_000
+
+export function signIn(username: string, password: string): Promise<Outcome<string>> {
+  return takeToken('/api/auth/login', { username, password })
+}
+
+/** Exchanges the token of a one-time link. It works once, so this runs on a click and never by itself. */
+export function useLink(token: string): Promise<Outcome<string>> {
+  return takeToken('/api/auth/link', { token })
+}
+
+export async function signOut(token: string): Promise<void> {
+  await send('/api/auth/logout', { method: 'POST', headers: bearer(token) })
+}
+
+export async function whoAmI(token: string): Promise<Outcome<Account>> {
+  const answer = await send('/api/auth/me', { headers: bearer(token) })
+  return answer.kind === 'refused' ? answer : { kind: 'ok', value: parseAccount(answer.value) }
+}
+
+export async function isHealthy(): Promise<boolean> {
+  const response = await fetch('/healthz', { signal: AbortSignal.timeout(ANSWER_LIMIT_MS) }).catch(() => undefined)
+  return response?.ok === true
+}
+
+async function takeToken(path: string, body: object): Promise<Outcome<string>> {
+  const answer = await send(path, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) })
+  if (answer.kind === 'refused') return answer
+  const token = field(answer.value, 'access_token')
+  return typeof token === 'string' ? { kind: 'ok', value: token } : NOT_UNDERSTOOD
+}
+
+async function send(path: string, init: RequestInit): Promise<Outcome<unknown>> {
+  let response: Response
+  try {
+    response = await fetch(path, {
+      ...init,
+      cache: 'no-store',
+      credentials: 'omit',
+      signal: AbortSignal.timeout(ANSWER_LIMIT_MS),
+    })
+  } catch {
+    return { kind: 'refused', code: 'unreachable', message: 'The gateway does not answer. Is it running?' }
+  }
+  const body: unknown = await response.json().catch(() => undefined)
+  if (response.ok) return { kind: 'ok', value: body }
+  const error = field(body, 'error')
+  const message = field(error, 'message')
+  const code = field(error, 'code')
+  return {
+    kind: 'refused',
+    code: typeof code === 'string' ? code : `http_${response.status}`,
+    message: typeof message === 'string' ? message : `The gateway answered ${response.status}.`,
+  }
+}
+
+function parseAccount(body: unknown): Account {
+  const role = field(body, 'role')
+  const name = field(field(body, 'user'), 'username')
+  const expiresAt = field(body, 'expires_at')
+  return {
+    name: typeof name === 'string' ? name : '(no name)',
+    role: role === 'judge' || role === 'agent' ? role : 'user',
+    admin: field(body, 'admin') === true,
+    expiresAt: typeof expiresAt === 'string' ? expiresAt : null,
+  }
+}
+
+const NOT_UNDERSTOOD = {
+  kind: 'refused',
+  code: 'not_understood',
+  message: 'The gateway gave an answer that this page does not understand.',
+} as const
+
+function field(value: unknown, name: string): unknown {
+  return typeof value === 'object' && value !== null ? Reflect.get(value, name) : undefined
+}
+
+const bearer = (token: string): Record<string, string> => ({ authorization: `Bearer ${token}` })

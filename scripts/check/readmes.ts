@@ -1,0 +1,23 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Part } from './part.ts'
+import { loadRooms } from './rooms.ts'
+
+const LIMIT_LINES = 60
+
+/** Every room says on one page what it owns, what it must not do and what always holds. */
+export const readmesPart: Part = {
+  name: 'readmes',
+  run: (root) => Promise.resolve(checkReadmes(root)),
+}
+
+export function checkReadmes(root: string): readonly string[] {
+  return loadRooms(root)
+    .rooms.filter((room) => !room.planned)
+    .flatMap((room) => {
+      const path = `packages/${room.name}/README.md`
+      if (!existsSync(join(root, path))) return [`${path} is missing: what the room owns, must not do, and what always holds`]
+      const lines = readFileSync(join(root, path), 'utf8').trimEnd().split('\n').length
+      return lines > LIMIT_LINES ? [`${path} has ${lines} lines, ${LIMIT_LINES} at most`] : []
+    })
+}

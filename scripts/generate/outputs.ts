@@ -1,0 +1,40 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { type JsonObject, NOTIFICATIONS, RESOURCES, TOOLS, describeTool } from '@parley/protocol'
+import { loadRooms } from '../check/rooms.ts'
+import { diagram, roomTable } from './diagram.ts'
+import { reference } from './reference.ts'
+
+export const SCHEMA_FOLDER = 'docs/protocol/tools'
+const DIALECT = 'https://json-schema.org/draft/2020-12/schema'
+
+/** Every generated file, by path from the root, with the text it should have. */
+export function outputs(root: string): ReadonlyMap<string, string> {
+  const tools = Object.values(TOOLS)
+  const files = new Map<string, string>()
+  for (const spec of tools) {
+    const { name, inputSchema, outputSchema } = describeTool(spec)
+    files.set(`${SCHEMA_FOLDER}/${name}.input.schema.json`, schemaFile(`${name}: arguments`, inputSchema))
+    files.set(`${SCHEMA_FOLDER}/${name}.output.schema.json`, schemaFile(`${name}: result`, outputSchema))
+  }
+  files.set('docs/protocol/reference.md', reference(tools, Object.values(RESOURCES), Object.values(NOTIFICATIONS)))
+  const rooms = loadRooms(root)
+  files.set('docs/architecture.md', withBlocks(root, 'docs/architecture.md', { arrows: diagram(rooms) }))
+  files.set('README.md', withBlocks(root, 'README.md', { rooms: roomTable(rooms) }))
+  return files
+}
+
+function schemaFile(title: string, schema: JsonObject): string {
+  return `${JSON.stringify({ $schema: DIALECT, title, ...schema }, undefined, 2)}\n`
+}
+
+/** A page that people write, with the blocks between `generated: NAME` and `generated: end` replaced. */
+function withBlocks(root: string, path: string, blocks: Readonly<Record<string, string>>): string {
+  let text = readFileSync(join(root, path), 'utf8')
+  for (const [name, body] of Object.entries(blocks)) {
+    const pattern = new RegExp(`(<!-- generated: ${name}[^>]*-->\\n)[^]*?(<!-- generated: end -->)`)
+    if (!pattern.test(text)) throw new Error(`${path} has no block "generated: ${name}"`)
+    text = text.replace(pattern, (_, open: string, close: string) => `${open}${body}\n${close}`)
+  }
+  return text
+}

@@ -1,0 +1,130 @@
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
+import { cpSync, existsSync, readFileSync, symlinkSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { expect, test } from 'vitest'
+import { type Scratch, openScratch } from './testing/scratch.ts'
+
+const root = dirname(import.meta.dirname)
+const POLL_MS = 20
+const POLL_LIMIT_MS = 15_000
+
+/** Makes this Node look like an old one to the launcher: with and without the call that replaces a process. */
+const OLD = [
+  `--import=data:text/javascript,${encodeURIComponent(`Object.defineProperty(process.versions,'node',{value:'20.0.0'});delete process.execve`)}`,
+]
+const OLD_WITH_EXECVE = [
+  `--import=data:text/javascript,${encodeURIComponent(`Object.defineProperty(process.versions,'node',{value:'22.15.0'})`)}`,
+]
+
+/** A package with the real launcher and a small program in place of the command line. */
+function openPackage(main: string): Scratch {
+  const made = openScratch({ 'package.json': { name: 'tiny', type: 'module' }, 'packages/cli/src/main.ts': main })
+  cpSync(join(root, 'bin'), join(made.root, 'bin'), { recursive: true })
+  symlinkSync(join(root, 'node_modules'), join(made.root, 'node_modules'))
+  return made
+}
+
+const TELLS = `export async function main(argv: readonly string[]): Promise<number> {
+  process.stdout.write(JSON.stringify({ argv, major: Number(process.version.slice(1).split('.')[0]), lifeline: process.env['PARLEY_LIFELINE_FD'] ?? null }))
+  return 3
+}`
+
+test.each([
+  ['this Node', []],
+  ['an old Node', OLD],
+  ['an old Node with execve', OLD_WITH_EXECVE],
+])('on %s it goes on with Node 26: arguments in, output and exit code out', (_, flags) => {
+  using made = openPackage(TELLS)
+  const { status, stdout } = spawnSync(process.execPath, [...flags, 'bin/parley.js', 'a b', '--c', ''], {
+    cwd: made.root,
+    encoding: 'utf8',
+  })
+  expect({ status, ...Object(JSON.parse(stdout)) }).toEqual({ status: 3, argv: ['a b', '--c', ''], major: 26, lifeline: null })
+})
+
+test('without a usable Node it says what to install', () => {
+  using made = openScratch({ 'package.json': { name: 'tiny', type: 'module' } })
+  cpSync(join(root, 'bin'), join(made.root, 'bin'), { recursive: true })
+  const { status, stderr } = spawnSync(process.execPath, [...OLD, 'bin/parley.js'], { cwd: made.root, encoding: 'utf8' })
+  expect(status).toBe(1)
+  expect(stderr).toMatch(/^parley needs Node 26 or newer and .*: (run npm ci --include=optional|install Node 26 yourself)\n$/)
+})
+
+/** Writes its pid, then counts the signals it gets; ends 200 ms after the first one. */
+const WAITS = `import { appendFileSync, writeFileSync } from 'node:fs'
+export function main(): Promise<number> {
+  return new Promise((resolve) => {
+    const alive = setInterval(() => undefined, 1000)
+    process.on('SIGTERM', () => {
+      appendFileSync('signals', 'SIGTERM ')
+      setTimeout(() => { clearInterval(alive); resolve(5) }, 200)
+    })
+    writeFileSync('pid', String(process.pid))
+  })
+}`
+
+test('a signal to the launcher reaches the program once', async () => {
+  using made = openPackage(WAITS)
+  const launcher = spawn(process.execPath, [...OLD, 'bin/parley.js'], { cwd: made.root, stdio: 'ignore' })
+  const ended = endOf(launcher)
+  await until(() => readPid(made) !== undefined)
+  launcher.kill('SIGTERM')
+  launcher.kill('SIGTERM')
+  expect(await ended).toBe(5)
+  expect(readFileSync(join(made.root, 'signals'), 'utf8')).toBe('SIGTERM ')
+})
+
+test('kill -9 of the launcher leaves no process behind', async () => {
+  using made = openPackage(WAITS)
+  const launcher = spawn(process.execPath, [...OLD, 'bin/parley.js'], { cwd: made.root, stdio: 'ignore' })
+  const ended = endOf(launcher)
+  await until(() => readPid(made) !== undefined)
+  const pid = readPid(made)
+  if (pid === undefined) throw new Error('the program did not start')
+  launcher.kill('SIGKILL')
+  await ended
+  await until(() => !isAlive(pid))
+  expect(readFileSync(join(made.root, 'signals'), 'utf8')).toBe('SIGTERM ')
+})
+
+test('under npm it ends when the shell that npm started is gone', async () => {
+  using made = openPackage(WAITS)
+  const env = { ...process.env, npm_lifecycle_event: 'start' }
+  const shell = spawn('sh', ['-c', `"${process.execPath}" bin/parley.js; exit 0`], { cwd: made.root, stdio: 'ignore', env })
+  const ended = endOf(shell)
+  await until(() => readPid(made) !== undefined)
+  const pid = readPid(made)
+  if (pid === undefined) throw new Error('the program did not start')
+  shell.kill('SIGKILL')
+  await ended
+  await until(() => !isAlive(pid))
+  expect(readFileSync(join(made.root, 'signals'), 'utf8')).toBe('SIGTERM ')
+})
+
+function endOf(child: ChildProcess): Promise<number | null> {
+  return new Promise((resolve, reject) => child.on('exit', resolve).on('error', reject))
+}
+
+function readPid({ root: folder }: Scratch): number | undefined {
+  const path = join(folder, 'pid')
+  const text = existsSync(path) ? readFileSync(path, 'utf8') : ''
+  return text === '' ? undefined : Number(text)
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+    return !/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'))
+  } catch {
+    return false
+  }
+}
+
+async function until(holds: () => boolean): Promise<void> {
+  const deadline = Date.now() + POLL_LIMIT_MS
+  while (!holds()) {
+    if (Date.now() > deadline) throw new Error('waited in vain')
+    await sleep(POLL_MS)
+  }
+}

@@ -1,0 +1,117 @@
+import { type SpawnSyncReturns, spawn, spawnSync } from 'node:child_process'
+import { cpSync, existsSync, readFileSync, rmSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { expect, test } from 'vitest'
+import { type Scratch, openScratch } from './testing/scratch.ts'
+
+const root = dirname(import.meta.dirname)
+const STAMP = 'node_modules/.parley-setup'
+const LOCK = '.cache/setup.lock'
+
+const MANIFEST = { name: 'tiny', version: '1.0.0', type: 'module', workspaces: ['leaf'] }
+
+/** A project whose only dependency is a folder of its own, so that a real `npm ci` takes a moment and no network. */
+function openProject(): Scratch {
+  const leaf = { name: 'leaf', version: '1.0.0' }
+  const project = openScratch({ 'package.json': MANIFEST, 'package-lock.json': lockFile(), 'leaf/package.json': leaf })
+  for (const folder of ['bin', 'scripts/setup']) cpSync(join(root, folder), join(project.root, folder), { recursive: true })
+  cpSync(join(root, 'scripts/setup.js'), join(project.root, 'scripts/setup.js'))
+  return project
+}
+
+function lockFile(more: object = {}): object {
+  const { type: _, ...top } = MANIFEST
+  const packages = { '': top, leaf: { version: '1.0.0' }, 'node_modules/leaf': { resolved: 'leaf', link: true } }
+  return { name: 'tiny', version: '1.0.0', lockfileVersion: 3, requires: true, packages, ...more }
+}
+
+function setUp({ root: cwd }: Scratch, ...args: readonly string[]): SpawnSyncReturns<string> {
+  return spawnSync(process.execPath, ['scripts/setup.js', ...args], { cwd, encoding: 'utf8' })
+}
+
+test('installs once, then has nothing to say', () => {
+  using project = openProject()
+  expect(setUp(project, '--for', 'check')).toMatchObject({
+    status: 0,
+    stderr: expect.stringContaining('installing dependencies'),
+  })
+  expect(setUp(project, '--for', 'check')).toMatchObject({ status: 0, stdout: '', stderr: '' })
+})
+
+test('installs again when the lock file has changed or node_modules is gone', () => {
+  using project = openProject()
+  setUp(project)
+  project.write('package-lock.json', lockFile({ note: 'changed' }))
+  rmSync(join(project.root, 'node_modules/.package-lock.json'), { force: true })
+  expect(setUp(project).stderr).toContain('installing dependencies')
+  rmSync(join(project.root, 'node_modules'), { recursive: true })
+  expect(setUp(project).stderr).toContain('installing dependencies')
+})
+
+test('takes what somebody installed by hand, if it is what the lock file says', () => {
+  using project = openProject()
+  const installed = { lockfileVersion: 3, packages: { 'node_modules/a': { version: '1.0.0' } } }
+  project.write('package-lock.json', lockFile({ packages: { '': { name: 'tiny' }, 'node_modules/a': { version: '1.0.0' } } }))
+  project.write('node_modules/.package-lock.json', installed)
+  project.write('node_modules/a/package.json', { name: 'a', version: '1.0.0' })
+  expect(setUp(project)).toMatchObject({ status: 0, stderr: '' })
+  expect(existsSync(join(project.root, STAMP))).toBe(true)
+})
+
+test('two at once install once', async () => {
+  using project = openProject()
+  const ended = await Promise.all([1, 2, 3].map(() => setUpBeside(project)))
+  expect(ended.map(({ code }) => code)).toEqual([0, 0, 0])
+  expect(ended.filter(({ stderr }) => stderr.includes('installing dependencies'))).toHaveLength(1)
+  expect(existsSync(join(project.root, LOCK))).toBe(false)
+})
+
+test('the lock of a process that died is taken over', () => {
+  using project = openProject()
+  const dead = spawnSync(process.execPath, ['-e', ''])
+  project.write(LOCK, String(dead.pid))
+  expect(setUp(project)).toMatchObject({ status: 0, stderr: expect.stringContaining('installing dependencies') })
+  expect(readFileSync(join(project.root, STAMP), 'utf8')).toMatch(/^[0-9a-f]{64} /)
+})
+
+test('an install that fails leaves no stamp and says what failed', () => {
+  using project = openProject()
+  project.write('package.json', { ...MANIFEST, dependencies: { 'not-in-the-lock': '1.0.0' } })
+  const { status, stderr } = setUp(project)
+  expect({ status, last: stderr.trimEnd().split('\n').at(-1) }).toMatchObject({
+    status: 1,
+    last: expect.stringMatching(/^setup: .*npm.* ci .*ended with code/),
+  })
+  expect(existsSync(join(project.root, STAMP))).toBe(false)
+})
+
+test('an unknown purpose is a usage error', () => {
+  using project = openProject()
+  expect(setUp(project, '--for', 'fun')).toMatchObject({
+    status: 1,
+    stderr: 'setup: usage: node scripts/setup.js [--for start|test|check|bench]\n',
+  })
+})
+
+test('names what is missing and how to get it, and installs nothing for a start', () => {
+  using project = openProject()
+  setUp(project)
+  const env = { PATH: '/nowhere', HOME: project.root }
+  const { status, stderr } = spawnSync(process.execPath, ['scripts/setup.js', '--for', 'bench'], {
+    cwd: project.root,
+    encoding: 'utf8',
+    env,
+  })
+  expect(status).toBe(0)
+  expect(stderr).toMatch(/^setup: missing: .*wrk\. To install: .*(apt-get|brew) install/)
+})
+
+async function setUpBeside({ root: cwd }: Scratch): Promise<{ readonly code: number | null; readonly stderr: string }> {
+  const child = spawn(process.execPath, ['scripts/setup.js'], { cwd, stdio: ['ignore', 'ignore', 'pipe'] })
+  let stderr = ''
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    stderr += text
+  })
+  const code = await new Promise<number | null>((resolve, reject) => child.on('close', resolve).on('error', reject))
+  return { code, stderr }
+}

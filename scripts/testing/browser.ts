@@ -1,0 +1,150 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { accessSync, constants, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { delimiter, join } from 'node:path'
+import type { Readable, Writable } from 'node:stream'
+
+const PROGRAMS = ['chromium', 'chromium-browser', 'google-chrome']
+const ANSWER_LIMIT_MS = 20_000
+const POLL_MS = 50
+const CLOSE_LIMIT_MS = 5_000
+
+/** A real Chromium with one tab, driven over its debugging pipe: no port, no package. */
+export interface Browser extends AsyncDisposable {
+  goto(url: string): Promise<void>
+  /** The value of an expression in the page, by value. */
+  evaluate(expression: string): Promise<unknown>
+  /** Waits until an expression holds in the page. */
+  until(expression: string): Promise<void>
+  /** A picture of the page as PNG. */
+  screenshot(): Promise<Buffer>
+  /** Everything the page complained about: errors, refused scripts and styles. */
+  readonly complaints: readonly string[]
+}
+
+export async function openBrowser(size: { readonly width: number; readonly height: number }): Promise<Browser> {
+  const folder = mkdtempSync(join(tmpdir(), 'parley-browser-'))
+  const flags = ['--headless', '--no-sandbox', '--disable-gpu', '--hide-scrollbars', '--no-first-run', '--disable-extensions']
+  const args = [...flags, `--user-data-dir=${folder}`, `--window-size=${size.width},${size.height}`, '--remote-debugging-pipe']
+  const child = spawn(findChromium(), args, { stdio: ['ignore', 'ignore', 'ignore', 'pipe', 'pipe'] })
+  const complaints: string[] = []
+  const wire = openWire(child, (method, params) => {
+    if (COMPLAINTS.has(method)) complaints.push(JSON.stringify(params))
+  })
+  const { targetId } = await wire.ask('Target.createTarget', { url: 'about:blank' })
+  const { sessionId } = await wire.ask('Target.attachToTarget', { targetId, flatten: true })
+  const ask = (method: string, params: object = {}): Promise<Answer> => wire.ask(method, params, String(sessionId))
+  for (const domain of ['Page', 'Runtime', 'Log', 'Network']) await ask(`${domain}.enable`)
+
+  const evaluate = async (expression: string): Promise<unknown> => {
+    const { result, exceptionDetails } = await ask('Runtime.evaluate', { expression, awaitPromise: true, returnByValue: true })
+    if (exceptionDetails !== undefined) throw new Error(`${expression}: ${JSON.stringify(exceptionDetails)}`)
+    return member(result, 'value')
+  }
+  const until = async (expression: string): Promise<void> => {
+    const deadline = Date.now() + ANSWER_LIMIT_MS
+    while ((await evaluate(`Boolean(${expression})`).catch(() => false)) !== true) {
+      if (Date.now() > deadline)
+        throw new Error(`waited in vain for ${expression}; the page shows ${String(await evaluate('document.body.innerText'))}`)
+      await new Promise((resolve) => setTimeout(resolve, POLL_MS))
+    }
+  }
+  return {
+    complaints,
+    evaluate,
+    until,
+    async goto(url) {
+      await ask('Page.navigate', { url })
+      await until(`document.readyState === 'complete' && location.href.startsWith(${JSON.stringify(url.replace(/#.*/, ''))})`)
+    },
+    async screenshot() {
+      const { data } = await ask('Page.captureScreenshot', { format: 'png' })
+      return Buffer.from(String(data), 'base64')
+    },
+    async [Symbol.asyncDispose]() {
+      const ended = new Promise((resolve) => child.once('exit', resolve))
+      const stuck = setTimeout(() => child.kill('SIGKILL'), CLOSE_LIMIT_MS)
+      await wire.ask('Browser.close', {}).catch(() => undefined)
+      await ended
+      clearTimeout(stuck)
+      rmSync(folder, { recursive: true, force: true, maxRetries: 5 })
+    },
+  }
+}
+
+const COMPLAINTS = new Set(['Runtime.exceptionThrown', 'Log.entryAdded'])
+
+type Answer = Readonly<Record<string, unknown>>
+interface Wire {
+  ask(method: string, params: object, sessionId?: string): Promise<Answer>
+}
+
+/** The debugging pipe: JSON with a zero byte after each message. */
+function openWire(child: ChildProcess, told: (method: string, params: unknown) => void): Wire {
+  const [, , , input, output] = child.stdio
+  const waiting = new Map<number, PromiseWithResolvers<Answer>>()
+  let lastId = 0
+  let rest = ''
+  const take = (text: string): void => {
+    const message: unknown = JSON.parse(text)
+    const answered = waiting.get(Number(member(message, 'id')))
+    if (answered === undefined) {
+      told(String(member(message, 'method')), member(message, 'params'))
+      return
+    }
+    waiting.delete(Number(member(message, 'id')))
+    const error = member(message, 'error')
+    if (error === undefined) answered.resolve(Object(member(message, 'result')))
+    else answered.reject(new Error(JSON.stringify(error)))
+  }
+  reading(output).on('data', (chunk: string) => {
+    const pieces = (rest + chunk).split('\0')
+    rest = pieces.pop() ?? ''
+    for (const piece of pieces) take(piece)
+  })
+  child.on('exit', () => {
+    for (const { reject } of waiting.values()) reject(new Error('the browser ended'))
+  })
+  return {
+    ask(method, params, sessionId) {
+      lastId += 1
+      const answer = Promise.withResolvers<Answer>()
+      waiting.set(lastId, answer)
+      writing(input).write(
+        `${JSON.stringify({ id: lastId, method, params, ...(sessionId === undefined ? {} : { sessionId }) })}\0`,
+      )
+      return answer.promise
+    },
+  }
+}
+
+function findChromium(): string {
+  const folders = (process.env['PATH'] ?? '').split(delimiter)
+  const found = PROGRAMS.flatMap((name) => folders.map((folder) => join(folder, name))).find(isProgram)
+  if (found === undefined) throw new Error('no Chromium on the path: apt-get install chromium')
+  return found
+}
+
+function isProgram(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK)
+    return true
+  } catch {
+    return false
+  }
+}
+
+type Pipe = Readable | Writable | null | undefined
+
+function reading(stream: Pipe): Readable {
+  if (stream === null || stream === undefined || !('read' in stream)) throw new TypeError('not a pipe to read from')
+  return stream.setEncoding('utf8')
+}
+function writing(stream: Pipe): Writable {
+  if (stream === null || stream === undefined || !('write' in stream)) throw new TypeError('not a pipe to write to')
+  return stream
+}
+
+function member(value: unknown, name: string): unknown {
+  return typeof value === 'object' && value !== null ? Reflect.get(value, name) : undefined
+}
