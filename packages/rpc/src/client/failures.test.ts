@@ -3,7 +3,7 @@ import { PassThrough } from 'node:stream'
 import { ToolError } from '@parley/protocol'
 import { expect, test } from 'vitest'
 import { closeHttp, listen } from './fixture/sdk1-server.ts'
-import { LineSplitter } from './line-splitter.ts'
+import { LineReader } from '../stdio/lines.ts'
 import {
   type Client,
   type ClientOptions,
@@ -34,11 +34,12 @@ async function piped(
   const toServer = new PassThrough()
   const heard: object[] = []
   const say = (line: object): boolean => fromServer.write(`${JSON.stringify({ jsonrpc: '2.0', ...line })}\n`)
-  const lines = new LineSplitter(10_000, (line) => {
-    const message: { id?: number; method: string } = JSON.parse(line)
+  const line = (text: string): void => {
+    const message: { id?: number; method: string } = JSON.parse(text)
     heard.push(message)
     if (message.method === 'initialize') say({ id: message.id, result: INITIALIZED })
-  })
+  }
+  const lines = new LineReader(10_000, { line, fault: (fault) => expect.fail(fault) })
   toServer.on('data', (chunk: Buffer) => lines.push(chunk))
   const client = await connectClient(stdioTransport({ input: fromServer, output: toServer }), { ...FACE, ...more })
   return { client, heard, fromServer, say }

@@ -1,8 +1,7 @@
 import type { Readable, Writable } from 'node:stream'
 import type { ClientLimits } from './client-limits.ts'
-import { LineSplitter } from './line-splitter.ts'
+import { type LineFault, LineReader } from '../stdio/lines.ts'
 import type { ClientTransport, OutgoingRequest, Sink, Wire } from './transport.ts'
-import { WireError } from './wire-error.ts'
 
 export interface StdioTransportOptions {
   /** What the server writes: its stdout. */
@@ -13,24 +12,31 @@ export interface StdioTransportOptions {
 
 /** Newline-delimited JSON over two streams. Who made the streams, ends the process. */
 export function stdioTransport(options: StdioTransportOptions): ClientTransport {
-  return { kind: 'stdio', open: (sink, limits) => new StdioWire(options, sink, limits) }
+  return { kind: 'stdio', open: (sink, limits, warn) => new StdioWire(options, sink, limits, warn) }
 }
 
 class StdioWire implements Wire {
   readonly kind = 'stdio'
   readonly #output: Writable
   readonly #sink: Sink
-  readonly #lines: LineSplitter
+  readonly #warn: (message: string) => void
   #waiting: string[] = []
   #waitingChars = 0
   #over = false
 
-  constructor({ input, output }: StdioTransportOptions, sink: Sink, limits: ClientLimits) {
+  constructor({ input, output }: StdioTransportOptions, sink: Sink, limits: ClientLimits, warn: (message: string) => void) {
     this.#output = output
     this.#sink = sink
-    this.#lines = new LineSplitter(limits.messageBytes, (line) => sink.receive(line))
-    input.on('data', (chunk: Buffer) => this.#heard(chunk))
-    input.on('end', () => this.#end(this.#lines.heldBytes > 0 ? 'the server ended in the middle of a line' : 'the server ended'))
+    this.#warn = warn
+    const lines = new LineReader(limits.messageBytes, {
+      line: (text) => void (this.#over || sink.receive(text)),
+      fault: (fault) => this.#faulty(fault, limits.messageBytes),
+    })
+    input.on('data', (chunk: Buffer) => lines.push(chunk))
+    input.on('end', () => {
+      lines.end()
+      this.#end('the server ended')
+    })
     input.on('close', () => this.#end('the pipe from the server closed'))
     input.on('error', (error) => this.#end(`reading from the server failed: ${error.message}`))
     output.on('error', (error) => this.#end(`writing to the server failed: ${error.message}`))
@@ -71,14 +77,13 @@ class StdioWire implements Wire {
     this.#output.write(text)
   }
 
-  #heard(chunk: Buffer): void {
-    if (this.#over) return
-    try {
-      this.#lines.push(chunk)
-    } catch (error) {
-      if (!(error instanceof WireError)) throw error
-      this.#end(error.message)
-    }
+  /** A line that is lost may be an answer that somebody waits for; only one that cannot be one is passed over. */
+  #faulty(fault: LineFault, limitBytes: number): void {
+    if (fault === 'a line is not UTF-8') this.#warn('the server wrote a line that is not UTF-8')
+    else
+      this.#end(
+        fault === 'a line is too long' ? `a line has more than ${limitBytes} bytes` : 'the server ended in the middle of a line',
+      )
   }
 
   #end(reason: string): void {

@@ -2,10 +2,11 @@ import { randomBytes } from 'node:crypto'
 import { type JsonValue, parseJson, RPC_CODES, RpcError } from '@parley/protocol'
 import { classify, type Message, type NotificationMessage, type RequestId, type RequestMessage } from '../message.ts'
 import { errorText, resultText, UNDRESSED } from '../message-text.ts'
-import { LATEST_LEGACY, hasBatches } from '../revision.ts'
+import { LATEST_LEGACY } from '../revision.ts'
 import type { Caller, Service } from '../service.ts'
 import type { ActiveCall } from './active-call.ts'
 import type { Holding } from './callers.ts'
+import { readBatch, serveBatch } from './batch.ts'
 import { claimsModern, readEnvelope } from './envelope.ts'
 import type { Host } from './host.ts'
 import { clientOf, LegacyLink, negotiate } from './legacy-link.ts'
@@ -196,18 +197,13 @@ export class ChannelServer<C extends Caller> implements Holding<C> {
   }
 
   #batch(values: readonly JsonValue[]): void {
-    const { limits } = this.#start.host
     const link = this.#link
-    if (link === undefined || !hasBatches(link.revision) || values.length === 0 || values.length > limits.batchMessages) {
+    const batch = readBatch(values, link, this.#start.host.limits)
+    if ('refusal' in batch) {
       this.#malformed(RPC_CODES.invalid_request)
-      return this.#send(
-        errorText(null, RPC_CODES.invalid_request, 'Invalid message: batches belong to revision 2025-03-26 alone'),
-      )
+      return this.#send(errorText(null, RPC_CODES.invalid_request, `Invalid message: ${batch.refusal}`))
     }
-    for (const value of values) {
-      if (this.#closed) return
-      this.#message(classify(value, limits.nestingDepth))
-    }
+    serveBatch(batch, this.#start.channel, (text) => this.#send(text))
   }
 
   #garbage(): void {

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { type JsonValue, parseJson, RPC_CODES, RpcError } from '@parley/protocol'
+import { readBatch, serveBatch } from '../core/batch.ts'
 import { claimsModern } from '../core/envelope.ts'
 import type { Host } from '../core/host.ts'
 import { clientOf, negotiate } from '../core/legacy-link.ts'
@@ -9,7 +10,6 @@ import { errorText, resultText, UNDRESSED } from '../message-text.ts'
 import { isLegacyRevision, looksModern } from '../revision.ts'
 import type { Caller, Service } from '../service.ts'
 import { answerEmpty, answerError, answerJson, answerTooLarge, type Headers, readBody } from './answer.ts'
-import { serveBatch } from './batch.ts'
 import { EventStream } from './event-stream.ts'
 import { ModernEndpoint } from './modern-endpoint.ts'
 import { PostReply } from './post-reply.ts'
@@ -130,14 +130,11 @@ export class HttpEndpoint<C extends Caller> {
     const named = headerOf(exchange.request, 'mcp-session-id') !== undefined
     if (session === undefined && named) return this.#noSession(exchange)
     if (session !== undefined) session.lastSeenAt = this.#host.now()
-    serveBatch({
-      values,
-      session,
-      limits: this.#host.limits,
-      reply: () => this.#reply(exchange, session),
-      mayBeSlow: (reply) => this.#mayBeSlow(reply),
-      refuse: (message) => this.#refuse(exchange, 400, RPC_CODES.invalid_request, message),
-    })
+    const batch = readBatch(values, session?.link, this.#host.limits)
+    if ('refusal' in batch) return this.#refuse(exchange, 400, RPC_CODES.invalid_request, batch.refusal)
+    const reply = this.#reply(exchange, session)
+    if (!serveBatch(batch, reply, (text) => reply.finish(text, 200))) return reply.accept()
+    this.#mayBeSlow(reply)
   }
 
   #legacy(exchange: Exchange<C>, message: Exclude<Message, { kind: 'invalid' }>, version: string | undefined): void {

@@ -112,6 +112,27 @@ test('garbage is answered as the specification says, and the socket goes on', as
   peer.socket.terminate()
 })
 
+test('a batch is answered by one array where the revision has batches, and refused elsewhere', async () => {
+  await using open = await openTestServer(openProbe().service)
+  const socket = new WebSocket(open.ws, { headers: { authorization: 'Bearer me' } })
+  const frames: unknown[] = []
+  socket.on('message', (data: Buffer) => void frames.push(JSON.parse(data.toString())))
+  await once(socket, 'open')
+  socket.send(JSON.stringify([rpc(1, 'ping')]))
+  socket.send(JSON.stringify(rpc(2, 'initialize', initializeParams('2025-03-26'))))
+  socket.send(JSON.stringify([rpc(3, 'ping'), { jsonrpc: '2.0', method: 'notifications/initialized' }, rpc(4, 'nonsense')]))
+  await until(() => frames.length === 3)
+  expect(frames).toMatchObject([
+    { id: null, error: { code: -32600 } },
+    { id: 2, result: { protocolVersion: '2025-03-26' } },
+    [
+      { id: 3, result: {} },
+      { id: 4, error: { code: -32601 } },
+    ],
+  ])
+  socket.terminate()
+})
+
 test('a binary frame closes the socket with 1003, bad UTF-8 with 1007, a frame that is too large with 1009', async () => {
   await using open = await openTestServer(openProbe().service, { limits: { messageBytes: 1000 } })
   const codes: number[] = []
