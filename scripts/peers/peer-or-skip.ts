@@ -11,3 +11,8 @@ export async function peerOrSkip(name: PeerName): Promise<Peer | undefined> {
     return undefined
   }
 }
+
+/** The peer for a running test. Where it cannot be had the test counts as skipped, never as passed. */
+export async function peerFor(test: { skip(note: string): never }, name: PeerName): Promise<Peer> {
+  return (await peerOrSkip(name)) ?? test.skip(`${name} cannot be had`)
+}

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { ensurePeer, PeerUnavailable } from './ensure-peer.ts'
-import { peerOrSkip } from './peer-or-skip.ts'
+import { peerFor, peerOrSkip } from './peer-or-skip.ts'
 import { PINNED_PEERS } from './peer.ts'
 
 const LOCKS = join(dirname(fileURLToPath(import.meta.url)), 'locks')
@@ -33,8 +33,8 @@ test.each(Object.entries(PINNED_PEERS))(
 test(
   'a peer is installed once and whole when two ask at once, and again when it was left half done',
   { timeout: 120_000 },
-  async () => {
-    if ((await peerOrSkip(SMALL)) === undefined) return
+  async (context) => {
+    await peerFor(context, SMALL)
     await mkdir(join(cache, SMALL, 'node_modules'), { recursive: true })
     await writeFile(join(cache, SMALL, 'node_modules', 'half'), '')
     const [first, second] = await Promise.all([ensurePeer(SMALL, cache), ensurePeer(SMALL, cache)])

@@ -7,7 +7,7 @@ import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js'
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { peerOrSkip } from '../../../../scripts/peers/peer-or-skip.ts'
+import { peerFor } from '../../../../scripts/peers/peer-or-skip.ts'
 import { outputOf } from '../measure/output-of.ts'
 import { openOwnGateway, type OwnGateway } from '../own/open-gateway.ts'
 import { callThroughCodex } from './codex.ts'
@@ -47,9 +47,8 @@ test.each(['auto', 'legacy'] as const)('the official SDK 2.4 client, era %s', as
   }
 })
 
-test('mcp-remote', { timeout: 60_000 }, async () => {
-  const peer = await peerOrSkip('mcp-remote')
-  if (peer === undefined) return
+test('mcp-remote', { timeout: 300_000 }, async (context) => {
+  const peer = await peerFor(context, 'mcp-remote')
   const headerFile = join(folder, 'headers')
   await writeFile(headerFile, `Authorization: Bearer ${gateway.token}\n`)
   const transport: unknown = new StdioClientTransport({
@@ -61,9 +60,8 @@ test('mcp-remote', { timeout: 60_000 }, async () => {
   expect(await callWithSdk(transport)).toMatchObject(ACCOUNT)
 })
 
-test("the MCP Inspector's command line", { timeout: 60_000 }, async () => {
-  const peer = await peerOrSkip('inspector')
-  if (peer === undefined) return
+test("the MCP Inspector's command line", { timeout: 300_000 }, async (context) => {
+  const peer = await peerFor(context, 'inspector')
   const call = ['--method', 'tools/call', '--tool-name', 'account.get', '--header', `Authorization: Bearer ${gateway.token}`]
   const output = await outputOf(
     process.execPath,
@@ -74,9 +72,8 @@ test("the MCP Inspector's command line", { timeout: 60_000 }, async () => {
   expect(output).toContain('"name": "admin"')
 })
 
-test('the real codex 0.166', { timeout: 90_000 }, async () => {
-  const peer = await peerOrSkip('codex-0.166')
-  if (peer === undefined) return
+test('the real codex 0.166', { timeout: 300_000 }, async (context) => {
+  const peer = await peerFor(context, 'codex-0.166')
   const result = await callThroughCodex({
     codex: peer.bin('codex'),
     home: join(folder, 'codex'),

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
-import { peerOrSkip } from '../../../../scripts/peers/peer-or-skip.ts'
+import { peerFor } from '../../../../scripts/peers/peer-or-skip.ts'
 import type { Peer, PeerName } from '../../../../scripts/peers/peer.ts'
 
 const CLIENT = fileURLToPath(new URL('fixture/conformance-client.ts', import.meta.url))
@@ -30,12 +30,11 @@ const SCENARIOS: readonly { readonly peer: PeerName; readonly scenario: string; 
   { peer: 'conformance-0.2.0-alpha.12', scenario: 'json-schema-2020-12-preservation', version: '2026-07-28' },
 ]
 
-test.each(SCENARIOS)(
+test.for(SCENARIOS)(
   'our client passes $scenario of $peer $version',
-  { timeout: 60_000 },
-  async ({ peer: name, scenario, version }) => {
-    const peer = await peerOrSkip(name)
-    if (peer === undefined) return
+  { timeout: 180_000 },
+  async ({ peer: name, scenario, version }, context) => {
+    const peer = await peerFor(context, name)
     const output = await runClientScenario(peer, scenario, version)
     expect(output).toContain('OVERALL: PASSED')
     expect(output).not.toContain('SKIPPED: scenario')

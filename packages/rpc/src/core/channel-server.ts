@@ -197,8 +197,7 @@ export class ChannelServer<C extends Caller> implements Holding<C> {
   }
 
   #batch(values: readonly JsonValue[]): void {
-    const link = this.#link
-    const batch = readBatch(values, link, this.#start.host.limits)
+    const batch = readBatch(values, this.#link, this.#start.host.limits)
     if ('refusal' in batch) {
       this.#malformed(RPC_CODES.invalid_request)
       return this.#send(errorText(null, RPC_CODES.invalid_request, `Invalid message: ${batch.refusal}`))

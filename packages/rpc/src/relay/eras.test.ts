@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { runServerScenarios } from '../../../../scripts/peers/conformance.ts'
-import { peerOrSkip } from '../../../../scripts/peers/peer-or-skip.ts'
+import { peerFor } from '../../../../scripts/peers/peer-or-skip.ts'
 import { httpTransport } from '../client/http-transport.ts'
 import { everythingService } from '../fixture/service.ts'
 import { openTestServer } from '../testing/open-server.ts'
@@ -9,7 +9,7 @@ import { openRelay } from './relay.ts'
 /** A legacy server asks one thing after the other and has no names for its questions, so these two cannot be told. */
 const LOST_IN_TRANSLATION = ['input-required-result-basic-elicitation', 'input-required-result-multiple-input-requests']
 
-test.each([
+test.for([
   { upstream: 'modern', clients: '2025-11-25', lost: [] },
   { upstream: 'modern', clients: '2026-07-28', lost: [] },
   { upstream: 'legacy', clients: '2025-11-25', lost: [] },
@@ -17,9 +17,8 @@ test.each([
 ] as const)(
   'through the relay a $upstream server passes the frozen set $clients',
   { timeout: 180_000 },
-  async ({ upstream: era, clients: requirements, lost }) => {
-    const peer = await peerOrSkip('conformance-0.2.0-alpha.12')
-    if (peer === undefined) return
+  async ({ upstream: era, clients: requirements, lost }, context) => {
+    const peer = await peerFor(context, 'conformance-0.2.0-alpha.12')
     await using upstream = await openTestServer(everythingService(), { open: true })
     const relay = await openRelay({
       era,
