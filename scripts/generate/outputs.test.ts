@@ -1,7 +1,7 @@
 import { readFileSync, readdirSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { expect, test } from 'vitest'
-import { SCHEMA_FOLDER, outputs } from './outputs.ts'
+import { DOCUMENT_FOLDER, SCHEMA_FOLDER, outputs } from './outputs.ts'
 
 const root = dirname(dirname(import.meta.dirname))
 const wanted = outputs(root)
@@ -10,7 +10,7 @@ test.each([...wanted.keys()])('%s is what its source says', (path) => {
   expect(readFileSync(join(root, path), 'utf8')).toBe(wanted.get(path))
 })
 
-test('no schema is left over from a tool that is gone', () => {
-  const there = readdirSync(join(root, SCHEMA_FOLDER)).map((name) => `${SCHEMA_FOLDER}/${name}`)
+test.each([SCHEMA_FOLDER, DOCUMENT_FOLDER])('no schema in %s is left over from something that is gone', (folder) => {
+  const there = readdirSync(join(root, folder)).map((name) => `${folder}/${name}`)
   expect(there.filter((path) => !wanted.has(path))).toEqual([])
 })

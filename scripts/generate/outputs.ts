@@ -1,11 +1,12 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { type JsonObject, NOTIFICATIONS, RESOURCES, TOOLS, describeTool } from '@parley/protocol'
+import { DOCUMENTS, type JsonObject, NOTIFICATIONS, RESOURCES, TOOLS, describeDocument, describeTool } from '@parley/protocol'
 import { loadRooms } from '../check/rooms.ts'
 import { diagram, roomTable } from './diagram.ts'
 import { reference } from './reference.ts'
 
 export const SCHEMA_FOLDER = 'docs/protocol/tools'
+export const DOCUMENT_FOLDER = 'docs/protocol/documents'
 const DIALECT = 'https://json-schema.org/draft/2020-12/schema'
 
 /** Every generated file, by path from the root, with the text it should have. */
@@ -17,7 +18,10 @@ export function outputs(root: string): ReadonlyMap<string, string> {
     files.set(`${SCHEMA_FOLDER}/${name}.input.schema.json`, schemaFile(`${name}: arguments`, inputSchema))
     files.set(`${SCHEMA_FOLDER}/${name}.output.schema.json`, schemaFile(`${name}: result`, outputSchema))
   }
-  files.set('docs/protocol/reference.md', reference(tools, Object.values(RESOURCES), Object.values(NOTIFICATIONS)))
+  for (const [name, { schema }] of Object.entries(DOCUMENTS))
+    files.set(`${DOCUMENT_FOLDER}/${name}.schema.json`, schemaFile(name, describeDocument(schema)))
+  const documents = Object.entries(DOCUMENTS).map(([name, { doc }]) => ({ name, doc }))
+  files.set('docs/protocol/reference.md', reference(tools, Object.values(RESOURCES), Object.values(NOTIFICATIONS), documents))
   const rooms = loadRooms(root)
   files.set('docs/architecture.md', withBlocks(root, 'docs/architecture.md', { arrows: diagram(rooms) }))
   files.set('README.md', withBlocks(root, 'README.md', { rooms: roomTable(rooms) }))

@@ -18,6 +18,7 @@ export function reference(
   tools: readonly ToolSpec[],
   resources: readonly ResourceSpec[],
   notifications: readonly NotificationSpec[],
+  documents: readonly { readonly name: string; readonly doc: string }[],
 ): string {
   return (
     [
@@ -41,6 +42,11 @@ export function reference(
       table(
         ['method', 'params', 'what'],
         notifications.map((spec) => [`\`${spec.method}\``, Object.keys(spec.params.shape).join(', '), spec.doc]),
+      ),
+      '## Documents',
+      table(
+        ['document', 'what'],
+        documents.map(({ name, doc }) => [`[\`${name}\`](documents/${name}.schema.json)`, doc]),
       ),
       '## Errors of tools',
       table(

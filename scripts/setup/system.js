@@ -7,6 +7,24 @@ const NEEDS = [
   { what: 'PostgreSQL (initdb, postgres)', for: ['test', 'bench'], apt: 'postgresql', brew: 'postgresql', present: hasPostgres },
   { what: 'Chromium', for: ['test'], apt: 'chromium', brew: '--cask chromium', present: hasChromium },
   { what: 'OpenSSL', for: ['test'], apt: 'openssl', brew: 'openssl', present: () => onPath('openssl') },
+  {
+    what: 'a C and C++ compiler (g++)',
+    for: ['start', 'test', 'bench'],
+    apt: 'g++',
+    brew: 'gcc',
+    present: () => onPath('cc') && onPath('g++'),
+  },
+  { what: 'Python 3', for: ['test'], apt: 'python3', brew: 'python3', present: () => onPath('python3') },
+  { what: 'bubblewrap', for: ['test', 'bench'], apt: 'bubblewrap', brew: 'bubblewrap', present: () => onPath('bwrap') },
+  // Boots a kernel with cgroup 2, whatever this machine has. There is none for other systems than Linux.
+  {
+    what: 'User-mode Linux',
+    for: process.platform === 'linux' && process.arch === 'x64' ? ['test'] : [],
+    apt: 'user-mode-linux',
+    brew: '',
+    present: () => onPath('linux.uml'),
+  },
+  { what: 'git', for: ['test'], apt: 'git', brew: 'git', present: () => onPath('git') },
   { what: 'wrk', for: ['bench'], apt: 'wrk', brew: 'wrk', present: () => onPath('wrk') },
 ]
 

@@ -7,10 +7,12 @@ export interface Row {
   readonly spread: number
 }
 
-/** What `bench/results/NAME.json` holds. A ratio above 1 means that ours is better. */
+/** What `bench/results/NAME.json` holds. */
 export interface BenchmarkResult {
   readonly rows: readonly Row[]
   readonly ratios: Readonly<Record<string, number>>
+  /** How to read the ratios, where it is not the usual: above 1, ours is better. */
+  readonly ratiosMean?: string
 }
 
 export interface BenchmarkOptions {

@@ -22,7 +22,8 @@ export function tableOf(result: BenchmarkResult): string {
   const head = ['target', ...metrics.map((metric) => `${metric} [${unitOf(result.rows, metric)}]`)]
   const body = targets.map((target) => [target, ...metrics.map((metric) => cell(result.rows, target, metric))])
   const ratios = Object.entries(result.ratios).map(([name, value]) => [name, value.toFixed(2)])
-  return `${aligned([head, ...body])}\n\n${aligned([['ratio', 'ours is better by'], ...ratios])}\n`
+  const meaning = result.ratiosMean ?? 'above 1, ours is better'
+  return `${aligned([head, ...body])}\n\n${aligned([['ratio', 'value'], ...ratios])}\n(${meaning})\n`
 }
 
 function unitOf(rows: readonly Row[], metric: string): string {

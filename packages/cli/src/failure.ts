@@ -13,7 +13,16 @@ const HINTS: Readonly<Record<string, string>> = {
 }
 
 /** Names that our typed errors carry; anything else is a bug of ours. */
-const TYPED = new Set(['ToolError', 'WireError', 'RpcError', 'ProcessError', 'GatewayRefused', 'StoreError'])
+const TYPED = new Set([
+  'ToolError',
+  'WireError',
+  'RpcError',
+  'ProcessError',
+  'GatewayRefused',
+  'StoreError',
+  'SandboxUnavailable',
+  'BadRunRequest',
+])
 
 /** Turns whatever was thrown into one line with a code and a way out. */
 export function asCommandError(error: unknown): CommandError {
@@ -24,7 +33,8 @@ export function asCommandError(error: unknown): CommandError {
   if (code !== undefined && isTyped(error)) {
     const hint = textIn(error, 'hint') ?? HINTS[code]
     const field = textIn(error, 'field')
-    const message = field === undefined || error.message.includes(field) ? error.message : `${field}: ${error.message}`
+    const said = code === 'unauthorized' ? withoutChallenge(error.message) : error.message
+    const message = field === undefined || said.includes(field) ? said : `${field}: ${said}`
     return new CommandError(code, message, { cause: error, ...(hint === undefined ? {} : { hint }) })
   }
   if (code !== undefined && 'syscall' in error) return new CommandError(code, error.message, { cause: error })
@@ -32,6 +42,11 @@ export function asCommandError(error: unknown): CommandError {
     hint: 'PARLEY_DEBUG=1 shows where',
     cause: error,
   })
+}
+
+/** The header of a 401 says to programs what the answer has said to people already. */
+function withoutChallenge(message: string): string {
+  return message.replace(/ \(Bearer\b.*\)$/, '')
 }
 
 /** Errors keep their class name through subclasses; those of other rooms are told by it without loading the rooms. */

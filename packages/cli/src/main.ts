@@ -5,6 +5,7 @@ import type { Io } from './command-line/io.ts'
 import { parseLine } from './command-line/parse.ts'
 import { COMMANDS } from './commands/table.ts'
 import { asCommandError } from './failure.ts'
+import { plainText } from './job/plain-text.ts'
 
 /** Runs one command line and answers the exit code. Nothing is thrown: what fails is one line on stderr. */
 export async function main(argv: readonly string[]): Promise<number> {
@@ -28,14 +29,10 @@ export async function main(argv: readonly string[]): Promise<number> {
 
 /** Errors are for stderr either way; `--json` makes them data. */
 function report(io: Io, { code, message, hint, exitCode }: CommandError, asJson: boolean): number {
-  const line = oneLine(message)
+  const line = plainText(message.replaceAll(/\s*\n\s*/g, ' '))
   if (asJson) io.err(`${JSON.stringify({ error: { code, message: line, ...(hint === undefined ? {} : { hint }) } })}\n`)
-  else io.err(`parley: ${line}${hint === undefined ? '' : ` (${hint})`}\n`)
+  else io.err(`parley: ${line}${hint === undefined ? '' : ` (${plainText(hint)})`}\n`)
   return exitCode
-}
-
-function oneLine(text: string): string {
-  return text.replaceAll(/\s*\n\s*/g, ' ').trim()
 }
 
 /** Even a line that cannot be understood says whether a program reads the answer. */
@@ -65,5 +62,17 @@ function processIo(): Io {
       }
     },
     isTerminal: process.stderr.isTTY,
+    screen: () => {
+      const { isTTY, columns, rows } = process.stdout
+      if (!isTTY) return undefined
+      const locale = process.env['LC_ALL'] || process.env['LC_CTYPE'] || process.env['LANG'] || ''
+      // A terminal that was never told its size says 0.
+      return {
+        columns: columns || 80,
+        rows: rows || 24,
+        isUnicode: /utf-?8/i.test(locale),
+        hasColours: process.stdout.hasColors(),
+      }
+    },
   }
 }

@@ -20,7 +20,10 @@ export const TARGET_OPTIONS = {
 const TOKEN_FILE_BYTES = 64 * 1024
 
 /** The gateway that flags or environment name, or `undefined` when they name none. */
-export function targetOf({ values, io }: Pick<Invocation, 'values' | 'io'>): Target | undefined {
+export function targetOf(
+  { values, io }: Pick<Invocation, 'values' | 'io'>,
+  schemes: 'http' | 'any' = 'http',
+): Target | undefined {
   const given = values.text('url') ?? nonEmpty(io.env['PARLEY_URL'])
   const token = tokenOf({ values, io })
   if (given === undefined) {
@@ -28,7 +31,7 @@ export function targetOf({ values, io }: Pick<Invocation, 'values' | 'io'>): Tar
       throw usageError('a token without --url goes nowhere', 'give --url or PARLEY_URL')
     return undefined
   }
-  return { url: endpointOf(given), token }
+  return { url: endpointOf(given, schemes), token }
 }
 
 /** The token by flag, file or environment, in this order. */
@@ -53,11 +56,14 @@ export function readTokenFile(cwd: string, file: string): string {
 }
 
 /** People give the address of the page; programs need the endpoint below it. */
-function endpointOf(given: string): string {
+function endpointOf(given: string, schemes: 'http' | 'any'): string {
   const url = URL.parse(given)
-  if (url === null || !/^https?:$/.test(url.protocol))
-    throw usageError(`--url must be an http:// or https:// URL, not ${JSON.stringify(given)}`)
-  if (url.pathname === '/') url.pathname = '/mcp'
+  const isKnown = url !== null && (schemes === 'http' ? /^https?:$/ : /^(http|ws)s?:$/).test(url.protocol)
+  if (!isKnown) {
+    const wanted = schemes === 'http' ? 'an http:// or https:// URL' : 'an http://, https://, ws:// or wss:// URL'
+    throw usageError(`--url must be ${wanted}, not ${JSON.stringify(given)}`)
+  }
+  if (url.pathname === '/') url.pathname = url.protocol.startsWith('ws') ? '/api/mcp/ws' : '/mcp'
   return url.href
 }
 

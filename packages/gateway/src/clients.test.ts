@@ -23,7 +23,9 @@ test('the official client 1.32 lists, calls, is told of failures, reads and subs
   const { contents } = await client.readResource({ uri: 'resource://account' })
   expect(JSON.parse((contents[0] as { text: string }).text)).toMatchObject({ name: 'admin' })
   await client.subscribeResource({ uri: 'resource://users/list' })
-  expect((await client.listResourceTemplates()).resourceTemplates).toEqual([])
+  expect((await client.listResourceTemplates()).resourceTemplates.map(({ uriTemplate }) => uriTemplate)).toContain(
+    'resource://jobs/{id}/state',
+  )
   await client.close()
 })
 
@@ -32,7 +34,7 @@ test.each(['legacy', 'auto', { pin: '2026-07-28' }] as const)('the official clie
   const { token } = await mint(gw, { role: 'judge', name: 'j1' })
   const client = new ModernClient(INFO, { versionNegotiation: { mode } })
   await client.connect(transport(ModernTransport, gw.gateway.mcp, token))
-  expect((await client.listTools()).tools.map(({ name }) => name)).toEqual(['account.get'])
+  expect((await client.listTools()).tools.map(({ name }) => name)).toContain('account.get')
   expect(await client.callTool({ name: 'account.get', arguments: {} })).toMatchObject({
     structuredContent: { role: 'judge', name: 'j1' },
   })

@@ -1,3 +1,4 @@
+import { JOB_LIMITS } from '@parley/protocol'
 import { Denied, type Door, type HttpServer, openHttpServer } from '@parley/rpc'
 import { openLastUse } from './audit/last-use.ts'
 import { isTokenText } from './auth/bearer.ts'
@@ -42,8 +43,12 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
   const metrics = new Metrics()
   const inFlight = new InFlight()
   const signInRates = options.limits?.signIn ?? DEFAULT_SIGN_IN
-  const world = openWorld({ store, log, now, random, signInRates, baseUrl: () => base ?? '' })
+  const leaseMs = options.limits?.leaseMs ?? JOB_LIMITS.leaseMs
+  const countClaim = metrics.claim.bind(metrics)
+  const world = openWorld({ store, log, now, random, signInRates, baseUrl: () => base ?? '', leaseMs, countClaim })
   const { audit } = world
+  // Nobody could renew a lease while we were away: whoever comes back in time goes on with what they held.
+  await store.leases.grace(leaseMs)
   const signInTokens = openSignInTokens({ key: keys.jwt, signIns: store.signIns, now, random })
   const externalTokens = options.jwks === undefined ? undefined : openExternalTokens(options.jwks, store.users, now)
   const identify = openIdentify({ store, signInTokens, externalTokens, judgeToken: options.judgeToken, now })
@@ -87,11 +92,14 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
   const close = async (graceMs: number): Promise<void> => {
     draining = true
     const deadline = now() + graceMs
+    world.watch.close()
+    world.desk.polls.close()
     await inFlight.idle(graceMs)
     guard.stop()
     sweeper.stop()
     const left = Math.max(FAREWELL_MS, deadline - now())
     await Promise.all(servers.map((server) => server.close(left)))
+    await world.desk.close()
     await lastUse.close()
     await audit.close()
   }

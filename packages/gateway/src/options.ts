@@ -47,6 +47,8 @@ export interface GatewayLimits {
   readonly signIn?: SignInRates
   /** How often everybody connected is checked against the store, in case the word of a change got lost. */
   readonly recheckMs?: number
+  /** How long a judge holds a job without a call. */
+  readonly leaseMs?: number
 }
 
 export interface Gateway {

@@ -25,6 +25,9 @@ export function describeTool(spec: ToolSpec): ToolDescription {
   }
 }
 
+/** The JSON Schema of a document that is written and read as a file. */
+export const describeDocument = (schema: z.ZodObject): JsonObject => objectSchema(schema, 'output')
+
 /** JSON Schema 2020-12 of an object. Arguments are described as the caller writes them, with what may be left out. */
 function objectSchema(schema: z.ZodObject, io: 'input' | 'output'): JsonObject {
   const made: unknown = JSON.parse(JSON.stringify(z.toJSONSchema(schema, { io, target: 'draft-2020-12', override: soften })))

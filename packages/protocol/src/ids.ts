@@ -16,6 +16,9 @@ export type AgentId = z.infer<typeof AgentId>
 export const UploadId = idOf('upl')
 export type UploadId = z.infer<typeof UploadId>
 
+export const JobId = idOf('job')
+export type JobId = z.infer<typeof JobId>
+
 const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz'
 const ID_BYTES = 26
 

@@ -1,4 +1,11 @@
 import * as z from 'zod'
+import { JobId } from './ids.ts'
+import { AgentStatusItem } from './job/agent-status.ts'
+import { CaseItem } from './job/case.ts'
+import { JobState } from './job/state.ts'
+import { JudgeAction } from './tools/judge.ts'
+
+const Offset = z.int().min(0)
 
 /** One message that the server sends without being asked for an answer. */
 export interface NotificationSpec {
@@ -9,10 +16,35 @@ export interface NotificationSpec {
 
 /** Every notification that a role server sends today. Progress and log messages belong to a request and follow MCP. */
 export const NOTIFICATIONS = {
+  agent_status: {
+    method: 'agent_status',
+    params: z.object({ job_id: JobId, offset: Offset, item: AgentStatusItem }),
+    doc: 'A status line of a job that you subscribed to. `offset` is the byte after it: hand it back to go on from there.',
+  },
+  case_result: {
+    method: 'case_result',
+    params: z.object({ job_id: JobId, offset: Offset, item: CaseItem }),
+    doc: 'A case is done. `offset` as above.',
+  },
+  job_state: {
+    method: 'job_state',
+    params: z.object({ job_id: JobId, state: JobState }),
+    doc: 'The job moved on. Runs of changes may come as one; the last one always comes.',
+  },
+  judge_control: {
+    method: 'judge_control',
+    params: z.object({ job_id: JobId, claim_id: z.string(), action: JudgeAction }),
+    doc: 'To the judge that holds the job: what to do with it now.',
+  },
   'notifications/resources/updated': {
     method: 'notifications/resources/updated',
     params: z.object({ uri: z.string() }),
     doc: 'A resource that you subscribed to has changed: read it again. Only subscribers are told.',
+  },
+  terminal: {
+    method: 'terminal',
+    params: z.object({ job_id: JobId, offset: Offset, chunk_b64: z.string() }),
+    doc: 'Bytes of the terminal log of a job. `offset` as above; a character may be split between two chunks.',
   },
 } as const satisfies Record<string, NotificationSpec>
 

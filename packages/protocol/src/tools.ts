@@ -1,6 +1,31 @@
 import type * as z from 'zod'
 import { accountGet, accountPasswd } from './tools/account.ts'
 import { auditExport, auditSearch } from './tools/audit.ts'
+import { blobAbort, blobBegin, blobCommit, blobWrite } from './tools/blob.ts'
+import { jobCancel, jobCreate, jobDelete, jobGetState, jobList, jobRetry, jobStart, jobWait } from './tools/job.ts'
+import { jobGetArtifacts, jobGetTestPreview, jobGetTests, jobReadLog, jobSubscribe, jobUnsubscribe } from './tools/job-content.ts'
+import {
+  judgeJobAppendAgentStatus,
+  judgeJobAppendCase,
+  judgeJobAppendTerminal,
+  judgeJobAppendTranscript,
+  judgeJobGetState,
+  judgeJobPatchState,
+  judgeJobPutArtifacts,
+  judgeJobReadTranscript,
+  judgePrepareGenerate,
+  judgeUsageIngest,
+} from './tools/judge-job.ts'
+import {
+  judgeClaimNext,
+  judgeDrain,
+  judgeHeartbeat,
+  judgeInputList,
+  judgeInputReadChunk,
+  judgeList,
+  judgeReleaseClaim,
+} from './tools/judge.ts'
+import { modelsList } from './tools/models.ts'
 import { tokenCreate, tokenList, tokenRevoke } from './tools/token.ts'
 import { userAdd, userDisable, userEnable, userLink, userList, userPasswd } from './tools/user.ts'
 
@@ -10,6 +35,42 @@ export const TOOLS = {
   'account.passwd': accountPasswd,
   'audit.export': auditExport,
   'audit.search': auditSearch,
+  'blob.abort': blobAbort,
+  'blob.begin': blobBegin,
+  'blob.commit': blobCommit,
+  'blob.write': blobWrite,
+  'job.cancel': jobCancel,
+  'job.create': jobCreate,
+  'job.delete': jobDelete,
+  'job.get_artifacts': jobGetArtifacts,
+  'job.get_state': jobGetState,
+  'job.get_test_preview': jobGetTestPreview,
+  'job.get_tests': jobGetTests,
+  'job.list': jobList,
+  'job.read_log': jobReadLog,
+  'job.retry': jobRetry,
+  'job.start': jobStart,
+  'job.subscribe': jobSubscribe,
+  'job.unsubscribe': jobUnsubscribe,
+  'job.wait': jobWait,
+  'judge.claim_next': judgeClaimNext,
+  'judge.drain': judgeDrain,
+  'judge.heartbeat': judgeHeartbeat,
+  'judge.input.list': judgeInputList,
+  'judge.input.read_chunk': judgeInputReadChunk,
+  'judge.job.append_agent_status': judgeJobAppendAgentStatus,
+  'judge.job.append_case': judgeJobAppendCase,
+  'judge.job.append_terminal': judgeJobAppendTerminal,
+  'judge.job.append_transcript': judgeJobAppendTranscript,
+  'judge.job.get_state': judgeJobGetState,
+  'judge.job.patch_state': judgeJobPatchState,
+  'judge.job.put_artifacts': judgeJobPutArtifacts,
+  'judge.job.read_transcript': judgeJobReadTranscript,
+  'judge.list': judgeList,
+  'judge.prepare_generate': judgePrepareGenerate,
+  'judge.release_claim': judgeReleaseClaim,
+  'judge.usage.ingest': judgeUsageIngest,
+  'models.list': modelsList,
   'token.create': tokenCreate,
   'token.list': tokenList,
   'token.revoke': tokenRevoke,

@@ -28,8 +28,9 @@ export function errorText(id: RequestId | null, code: number, message: string, d
   return `{"jsonrpc":"2.0","id":${idText(id)},"error":{"code":${code},"message":${JSON.stringify(message)}${more}}}`
 }
 
-export function notificationText(method: string, params: JsonObject): string {
-  return `{"jsonrpc":"2.0","method":${JSON.stringify(method)},"params":${JSON.stringify(params)}}`
+export function notificationText(method: string, params: JsonObject | JsonText): string {
+  const text = params instanceof JsonText ? dress(params, UNDRESSED) : JSON.stringify(params)
+  return `{"jsonrpc":"2.0","method":${JSON.stringify(method)},"params":${text}}`
 }
 
 export function requestText(id: RequestId, method: string, params: JsonObject | undefined): string {

@@ -66,9 +66,10 @@ export interface Link<C extends Caller = Caller> {
   readonly signal: AbortSignal
   /**
    * Sends outside any request: the GET stream, the socket, the pipe. False when the reader lags and the message was
-   * not taken: wait for `drained` and send it then. Nothing is ever queued without bound.
+   * not taken: wait for `drained` and send it then. Nothing is ever queued without bound. What goes to many links is
+   * stringified once and handed over as text.
    */
-  notify(method: string, params: JsonObject): boolean
+  notify(method: string, params: JsonObject | JsonText): boolean
   drained(): Promise<void>
   /** Asks the client outside any request. */
   ask(method: string, params: JsonObject | undefined, options?: AskOptions): Promise<JsonObject>

@@ -16,6 +16,21 @@ export type { SignInRecord, SignIns } from './record/sign-in.ts'
 export type { AuditEntries, AuditRecord } from './record/audit.ts'
 export type { Settings } from './record/setting.ts'
 export {
+  type ClaimKey,
+  type InputFile,
+  JOB_QUEUE,
+  type JobArtifact,
+  type JobClaim,
+  type JobInputs,
+  type JobOutline,
+  type JobRecord,
+  type Jobs,
+  type StatePatch,
+  jobHolder,
+  jobLog,
+} from './record/job.ts'
+export type { JudgeRecord, Judges } from './record/judge.ts'
+export {
   AlreadyExists,
   Conflict,
   HashMismatch,

@@ -9,6 +9,8 @@ import { SqlLeases } from './lease/sql-leases.ts'
 import { SqlLogs } from './log/sql-logs.ts'
 import { migrate } from './migration/migrate.ts'
 import { SqlAudit } from './record/sql-audit.ts'
+import { SqlJobs } from './record/sql-jobs.ts'
+import { SqlJudges } from './record/sql-judges.ts'
 import { SqlSettings } from './record/sql-settings.ts'
 import { SqlSignIns } from './record/sql-sign-ins.ts'
 import { SqlTokens } from './record/sql-tokens.ts'
@@ -99,6 +101,8 @@ function assemble(
     signIns: new SqlSignIns(db, now),
     audit: new SqlAudit(db),
     settings: new SqlSettings(db),
+    jobs: new SqlJobs(db, now),
+    judges: new SqlJudges(db, now),
     ...rest,
     close: async () => {
       db.signals.end()

@@ -2,6 +2,8 @@ import type { Blobs } from './blob/blob.ts'
 import type { Leases } from './lease/lease.ts'
 import type { Logs } from './log/log.ts'
 import type { AuditEntries } from './record/audit.ts'
+import type { Jobs } from './record/job.ts'
+import type { Judges } from './record/judge.ts'
 import type { Settings } from './record/setting.ts'
 import type { SignIns } from './record/sign-in.ts'
 import type { Tokens } from './record/token.ts'
@@ -20,6 +22,8 @@ export interface Store {
   readonly signIns: SignIns
   readonly audit: AuditEntries
   readonly settings: Settings
+  readonly jobs: Jobs
+  readonly judges: Judges
   /** Answers when the database does; throws `StoreUnavailable` when it does not. */
   ping(): Promise<void>
   /** A consistent copy while running, as one file that `restoreStore` takes. */

@@ -31,6 +31,8 @@ export function countTopics(store: Store): { readonly store: Store; readonly sub
       signIns: store.signIns,
       audit: store.audit,
       settings: store.settings,
+      jobs: store.jobs,
+      judges: store.judges,
       ping: () => store.ping(),
       backup: (file) => store.backup(file),
       close: () => store.close(),

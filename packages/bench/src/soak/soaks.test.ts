@@ -1,5 +1,6 @@
 import { startPostgres } from '@parley/store/testing'
 import { expect, test } from 'vitest'
+import { jobsOnEngine } from './jobs.ts'
 import { killOnEngine } from './kill.ts'
 import { malformedSoak } from './malformed.ts'
 import { sessionsSoak } from './sessions.ts'
@@ -30,4 +31,17 @@ test('what was acknowledged before kill -9 is there once, on PostgreSQL', { time
   const { counts, problems } = await killOnEngine('postgres', postgres.url, { seed: SEED, share: 0.06, log: QUIET })
   expect(problems).toEqual([])
   expect(counts).toMatchObject({ 'postgres kills': 3, 'postgres found': counts['postgres acknowledged'] })
+})
+
+test('jobs end once and rightly while gateway and judges are killed, on SQLite', { timeout: 300_000 }, async () => {
+  const { counts, problems } = await jobsOnEngine('sqlite', undefined, { seed: SEED, share: 0.1, log: QUIET })
+  expect(problems).toEqual([])
+  expect(counts['jobs handed in']).toBe(20)
+})
+
+test('jobs end once and rightly while gateway and judges are killed, on PostgreSQL', { timeout: 300_000 }, async () => {
+  await using postgres = await startPostgres()
+  const { counts, problems } = await jobsOnEngine('postgres', postgres.url, { seed: SEED, share: 0.1, log: QUIET })
+  expect(problems).toEqual([])
+  expect(counts['jobs handed in']).toBe(20)
 })

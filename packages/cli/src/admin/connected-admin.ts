@@ -1,4 +1,5 @@
 import { type Client, WireError, connectClient, httpTransport } from '@parley/rpc'
+import { requireRole } from '../require-role.ts'
 import type { Target } from '../target.ts'
 import { ownVersion } from '../version.ts'
 import type { Admin } from './admin.ts'
@@ -7,7 +8,8 @@ const clientInfo = { name: 'parley', version: ownVersion() }
 
 /** Through a gateway, anywhere, by token. */
 export async function connectUrl({ url, token }: Target): Promise<Admin> {
-  return adminOf('url', await connectClient(httpTransport({ url, ...(token === undefined ? {} : { token }) }), { clientInfo }))
+  const client = await connectClient(httpTransport({ url, ...(token === undefined ? {} : { token }) }), { clientInfo })
+  return adminOf('url', await requireRole(client, 'admin'))
 }
 
 /** Through the gateway of this data folder; `undefined` when the socket is a leftover that nobody listens on. */

@@ -18,6 +18,10 @@ test.each([
   [['u'], ['up', 'user']],
   [['user', 'd'], ['disable']],
   [['up', '--no'], ['--no-judge']],
+  // A command by itself, and the first word of others.
+  [['judge', 'd'], ['drain']],
+  [['judge', '--sl'], ['--slots']],
+  [['judge', 'drain', '--un'], ['--undo']],
   [
     ['token', 'create', '--role', ''],
     ['user', 'judge', 'agent'],

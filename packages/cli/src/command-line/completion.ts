@@ -36,6 +36,17 @@ const wordsOf = (command: CommandSpec): string[] => [
   ...(command.positionals ?? []).flatMap(({ choices }) => choices ?? []),
 ]
 
+const rowsOf = (command: CommandSpec): (readonly [string, string])[] => [
+  ...optionsOf(command).map(([name, { doc }]) => [`--${name}`, doc] as const),
+  ...(command.positionals ?? []).flatMap(({ choices, doc }) => (choices ?? []).map((choice) => [choice, doc] as const)),
+]
+
+/** What may follow the first word of a group besides the second: the options of a command that is that word alone. */
+const ownWords = (commands: readonly CommandSpec[], first: string): string[] => {
+  const own = commands.find(({ name }) => name === first)
+  return own === undefined ? ['--help'] : wordsOf(own)
+}
+
 const takesFiles = (command: CommandSpec): boolean => command.positionals?.some(({ isFile }) => isFile === true) === true
 
 const valueOffers = (commands: readonly CommandSpec[]): ValueOffer[] =>
@@ -52,7 +63,9 @@ function bashScript(commands: readonly CommandSpec[]): string {
     words === undefined ? `    '${command}:${option}') files=1 ;;` : `    '${command}:${option}') offers='${words.join(' ')}' ;;`,
   )
   const inner = [
-    ...groups(commands).map(([first, names]) => `        '${first}') offers='${names.join(' ')} --help' ;;`),
+    ...groups(commands).map(
+      ([first, names]) => `        '${first}') offers='${[...names, ...ownWords(commands, first)].join(' ')}' ;;`,
+    ),
     ...commands.map(
       (command) =>
         `        '${command.name}') offers='${wordsOf(command).join(' ')}'${takesFiles(command) ? '; files=1' : ''} ;;`,
@@ -100,14 +113,11 @@ function zshScript(commands: readonly CommandSpec[]): string {
       const rows = names.map(
         (name) => [name, commands.find((command) => command.name === `${first} ${name}`)?.summary ?? ''] as const,
       )
-      return `        '${first}') offers=(${described(rows)}) ;;`
+      const own = commands.find(({ name }) => name === first)
+      return `        '${first}') offers=(${described([...rows, ...(own === undefined ? [] : rowsOf(own))])}) ;;`
     }),
     ...commands.map((command) => {
-      const rows = [
-        ...optionsOf(command).map(([name, { doc }]) => [`--${name}`, doc] as const),
-        ...(command.positionals ?? []).flatMap(({ choices, doc }) => (choices ?? []).map((choice) => [choice, doc] as const)),
-      ]
-      return `        '${command.name}') offers=(${described(rows)})${takesFiles(command) ? '; _files' : ''} ;;`
+      return `        '${command.name}') offers=(${described(rowsOf(command))})${takesFiles(command) ? '; _files' : ''} ;;`
     }),
   ]
   return `#compdef parley
@@ -150,10 +160,12 @@ function fishScript(commands: readonly CommandSpec[]): string {
     }
   }
   for (const command of commands) {
-    const condition = command.name
-      .split(' ')
-      .map((word) => `__fish_seen_subcommand_from ${word}`)
-      .join('; and ')
+    // `judge` has options of its own, and so has `judge list`.
+    const others = groups(commands).find(([first]) => first === command.name)?.[1] ?? []
+    const words = command.name.split(' ').map((word) => `__fish_seen_subcommand_from ${word}`)
+    const condition = [...words, ...(others.length === 0 ? [] : [`not __fish_seen_subcommand_from ${others.join(' ')}`])].join(
+      '; and ',
+    )
     const start = `complete -c parley -n ${quote(condition)}`
     for (const [name, { doc, value, choices, isFile, short }] of optionsOf(command)) {
       const wants =

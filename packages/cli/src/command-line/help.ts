@@ -3,7 +3,7 @@ import { COMMON_OPTIONS, type CommandSpec, type OptionSpec } from './command.ts'
 /** The help for one command, for a group of them, or for all. */
 export function helpFor(words: string, commands: readonly CommandSpec[]): string {
   const exact = commands.find(({ name }) => name === words)
-  if (exact !== undefined) return commandHelp(exact)
+  if (exact !== undefined) return commandHelp(exact, commands)
   const group = words === '' ? commands : commands.filter(({ name }) => name.startsWith(`${words} `))
   const title = words === '' ? 'Parley: where people, coding agents and judges meet, over MCP.\n\n' : ''
   return [
@@ -13,7 +13,7 @@ export function helpFor(words: string, commands: readonly CommandSpec[]): string
   ].join('\n')
 }
 
-function commandHelp(command: CommandSpec): string {
+function commandHelp(command: CommandSpec, commands: readonly CommandSpec[]): string {
   const positionals = command.positionals ?? []
   const words = positionals.map(({ name, optional }) => (optional === true ? `[${name}]` : name))
   const usage = [
@@ -23,6 +23,7 @@ function commandHelp(command: CommandSpec): string {
     ...words,
     ...(command.rest === undefined ? [] : [`[-- ${command.rest}]`]),
   ].join(' ')
+  const more = commands.flatMap(({ name, summary }) => (name.startsWith(`${command.name} `) ? [[name, summary] as const] : []))
   const options = Object.entries<OptionSpec>({ ...command.options, ...COMMON_OPTIONS })
   return [
     `${command.summary}\n`,
@@ -33,6 +34,7 @@ function commandHelp(command: CommandSpec): string {
     columns(options.map(([name, option]) => [optionName(name, option), withChoices(option.doc, option.choices)])),
     '',
     ...(command.notes ?? []).map((note) => `${note}\n`),
+    ...(more.length === 0 ? [] : ['Also:\n', `${columns(more)}\n`]),
   ].join('\n')
 }
 

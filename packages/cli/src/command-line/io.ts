@@ -1,16 +1,20 @@
+import type { Screen } from '../job/screen.ts'
+
 /** Everything a command touches of its process, passed in by `main`. */
 export interface Io {
   readonly env: Readonly<Record<string, string | undefined>>
   readonly cwd: string
   readonly stdin: NodeJS.ReadStream
   /** Results. For stdio servers: the protocol and nothing else. */
-  readonly out: (text: string) => void
+  readonly out: (text: string | Uint8Array) => void
   /** Everything that is not the result. */
-  readonly err: (text: string) => void
+  readonly err: (text: string | Uint8Array) => void
   readonly now: () => number
   readonly random: (size: number) => Uint8Array
   /** Tells when somebody asks the process to end (Ctrl-C, SIGTERM, the terminal closed). The answer stops listening. */
   readonly onSignal: (asked: (signal: NodeJS.Signals) => void) => () => void
   /** Whether a person reads `err`. */
   readonly isTerminal: boolean
+  /** What `out` is shown on, as it is now; `undefined` when that is no terminal. */
+  readonly screen: () => Screen | undefined
 }

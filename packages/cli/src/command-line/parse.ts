@@ -19,8 +19,18 @@ export type ParsedLine =
 export function parseLine(argv: readonly string[], commands: readonly CommandSpec[]): ParsedLine {
   const words = leadingWords(argv)
   const command = commands.findLast(({ name }) => startsWithWords(words, name.split(' ')))
-  if (command === undefined) return withoutCommand(argv, words, commands)
+  if (command === undefined || isMistyped(words, command, commands)) return withoutCommand(argv, words, commands)
   return parseCommand(argv.slice(command.name.split(' ').length), command)
+}
+
+/** `judge` takes no words, and `judge list` is a command: a second word that is none of those was meant to be one. */
+function isMistyped(
+  words: readonly string[],
+  { name, positionals = [] }: CommandSpec,
+  commands: readonly CommandSpec[],
+): boolean {
+  const isAlone = !name.includes(' ') && positionals.length === 0
+  return isAlone && words.length > 1 && commands.some((other) => other.name.startsWith(`${name} `))
 }
 
 function withoutCommand(argv: readonly string[], words: readonly string[], commands: readonly CommandSpec[]): ParsedLine {

@@ -2,12 +2,12 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { connectClient, webSocketTransport } from '@parley/rpc'
 import { expect, test } from 'vitest'
-import { Scratch } from '../fixtures/parley.ts'
+import { MANY_PROCESSES, Scratch } from '../fixtures/parley.ts'
 
-test('accounts and tokens are managed while a gateway runs, and a revoked token is cut off', async () => {
+test('accounts and tokens are managed while a gateway runs, and a revoked token is cut off', MANY_PROCESSES, async () => {
   await using scratch = new Scratch()
   const at = ['--data', scratch.data]
-  const up = await scratch.start(['up', '--port', '0', ...at, '--json'])
+  const up = await scratch.start(['up', '--no-judge', '--port', '0', ...at, '--json'])
   expect(await scratch.json(['user', 'add', 'bob', ...at])).toMatchObject({
     user: { username: 'bob', admin: false },
     sign_in: expect.stringContaining(up.ready.url),
@@ -43,7 +43,7 @@ test('accounts and tokens are managed while a gateway runs, and a revoked token 
   expect(JSON.parse(denied.err)).toMatchObject({ error: { code: 'unauthorized' } })
 })
 
-test('accounts are managed while no gateway runs, and a gateway that starts later knows them', async () => {
+test('accounts are managed while no gateway runs, and a gateway that starts later knows them', MANY_PROCESSES, async () => {
   await using scratch = new Scratch()
   const at = ['--data', scratch.data]
   const password = 'correct horse battery'
@@ -58,7 +58,7 @@ test('accounts are managed while no gateway runs, and a gateway that starts late
   expect(await scratch.json(['user', 'passwd', 'bob', ...at], { input: `${password} too\n` })).toMatchObject({
     user: { username: 'bob' },
   })
-  const up = await scratch.start(['up', '--port', '0', ...at, '--json'])
+  const up = await scratch.start(['up', '--no-judge', '--port', '0', ...at, '--json'])
   const signIn = async (username: string, secret: string) => {
     const reply = await fetch(`${up.ready.url}/api/auth/login`, {
       method: 'POST',

@@ -3,7 +3,9 @@ import { SHELLS } from '../command-line/completion.ts'
 import { INSTANCE_OPTIONS, LISTEN_OPTIONS } from '../config/instance-options.ts'
 import { TARGET_OPTIONS } from '../target.ts'
 import { ACCOUNT_COMMANDS } from './account-table.ts'
+import { JOB_COMMANDS } from './job-table.ts'
 import { JSON_OPTION } from './json-option.ts'
+import { JUDGE_COMMANDS, JUDGE_OPTIONS } from './judge-table.ts'
 
 const TOKEN_NOTE = 'A token given by --token shows in ps: rather use --token-file or PARLEY_TOKEN.'
 
@@ -11,11 +13,13 @@ const TOKEN_NOTE = 'A token given by --token shows in ps: rather use --token-fil
 export const COMMANDS: readonly CommandSpec[] = [
   {
     name: 'up',
-    summary: 'Starts everything on this machine: gateway and page, on SQLite under .parley/',
+    summary: 'Starts everything on this machine: gateway, page and one judge, on SQLite under .parley/',
     options: {
       ...LISTEN_OPTIONS,
       ...INSTANCE_OPTIONS,
-      'no-judge': { doc: 'starts no judge (this version has none yet)' },
+      'no-judge': { doc: 'starts no judge' },
+      slots: JUDGE_OPTIONS.slots,
+      sandbox: JUDGE_OPTIONS.sandbox,
       log: logOption(),
       ...JSON_OPTION,
     },
@@ -62,6 +66,8 @@ export const COMMANDS: readonly CommandSpec[] = [
     notes: ['Clients that declare nothing to be asked share one child; any other session has a child of its own.', TOKEN_NOTE],
     run: async (invocation) => (await import('./proxy.ts')).proxy(invocation),
   },
+  ...JUDGE_COMMANDS,
+  ...JOB_COMMANDS,
   ...ACCOUNT_COMMANDS,
   {
     name: 'doctor',

@@ -23,6 +23,7 @@ test('a flag wins over the environment, that over the file, that over the defaul
     dataDir: '.parley',
     signup: false,
     queryToken: true,
+    judgeLeaseMs: 30_000,
   })
   expect(values.port?.source).toBe('flag')
   expect(values.host?.source).toMatch(/^file /)
@@ -60,6 +61,8 @@ test.each([
   ['[model]\nwire = "smoke"', {}, 'model.wire', 'must be responses or chat'],
   ['', { PARLEY_SECRET: 'short' }, 'PARLEY_SECRET', 'must have at least 32 bytes'],
   ['', { PARLEY_JUDGE_TOKEN: 'short' }, 'PARLEY_JUDGE_TOKEN', 'must have at least 32 characters'],
+  ['judge_lease_ms = 999', {}, 'judge_lease_ms', 'must be 1000 or more'],
+  ['', { PARLEY_JUDGE_LEASE_MS: '600001' }, 'PARLEY_JUDGE_LEASE_MS', 'must be at most 600000'],
   ['', { PARLEY_DATABASE_URL: 'mysql://a/b' }, 'PARLEY_DATABASE_URL', 'must be a postgres:// URL'],
   ['', { PARLEY_PUBLIC_URL: 'ftp://a' }, 'PARLEY_PUBLIC_URL', 'must be an http:// or https:// URL'],
   ['', { PARLEY_SIGNUP: 'maybe' }, 'PARLEY_SIGNUP', 'must be on or off'],

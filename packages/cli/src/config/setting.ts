@@ -15,6 +15,7 @@ export interface SettingSpec {
 
 const DEFAULT_PORT = 7400
 const SECRET_BYTES = 32
+const DEFAULT_LEASE_MS = 30_000
 
 const Switch = z.union(
   [
@@ -30,6 +31,11 @@ const Port = z.coerce
   .int('must be a whole number')
   .min(0, 'must be 0 or more')
   .max(65_535, 'must be at most 65535')
+const LeaseMs = z.coerce
+  .number({ error: 'must be a number' })
+  .int('must be a whole number')
+  .min(1_000, 'must be 1000 or more')
+  .max(600_000, 'must be at most 600000')
 const Names = z.union(
   [
     z.array(z.string()),
@@ -135,6 +141,12 @@ export const SETTINGS = {
     isSecret: true,
     doc: 'one fixed token for judges',
   },
+  judgeLeaseMs: {
+    key: 'judge_lease_ms',
+    env: ['PARLEY_JUDGE_LEASE_MS'],
+    schema: LeaseMs.default(DEFAULT_LEASE_MS),
+    doc: 'after how long without a word from its judge a job goes to another, in milliseconds',
+  },
   adminUsername: {
     key: 'admin.username',
     env: ['PARLEY_ADMIN_USERNAME'],
@@ -200,6 +212,7 @@ export function isSettingName(name: string): name is SettingName {
 
 /** Variables that are ours but no settings: they are read elsewhere. */
 export const OTHER_VARIABLES = [
+  'PARLEY_CACHE_DIR',
   'PARLEY_CONFIG',
   'PARLEY_URL',
   'PARLEY_TOKEN',

@@ -1,48 +1,15 @@
 import { type Processes, capture, openProcesses } from '@parley/executor'
 import type { Io } from '../command-line/io.ts'
 import { type Check, reasonOf } from './check.ts'
+import { checkJudging } from './sandbox-check.ts'
 
 const NEEDED_NODE = 26
 const VERSION_TIMEOUT_MS = 10_000
 const VERSION_BYTES = 4 * 1024
 
-interface Tool {
-  readonly name: string
-  readonly command: string
-  readonly args: readonly string[]
-  readonly purpose: string
-  readonly hint: string
-}
-
-const TOOLS: readonly Tool[] = [
-  { name: 'c++', command: 'g++', args: ['--version'], purpose: 'judging C++', hint: 'apt install g++' },
-  { name: 'python', command: 'python3', args: ['--version'], purpose: 'judging Python', hint: 'apt install python3' },
-  { name: 'java', command: 'javac', args: ['-version'], purpose: 'judging Java', hint: 'apt install default-jdk-headless' },
-  {
-    name: 'codex',
-    command: 'codex',
-    args: ['--version'],
-    purpose: 'the codex engine; the mini engine needs none',
-    hint: 'npm install -g @openai/codex',
-  },
-]
-
-/** Node, the spawner, compilers, Codex: what this machine has, found out without a shell. */
+/** Node, the spawner, Codex, the sandbox and its languages: what this machine has, found out without a shell. */
 export async function checkMachine(io: Io): Promise<Check[]> {
-  const checks = [checkNode()]
-  try {
-    await using processes = await openProcesses()
-    const tools = await Promise.all(TOOLS.map((tool) => checkTool(processes, tool, io)))
-    checks.push({ name: 'processes', status: 'ok', detail: 'children are started by a small process of their own' }, ...tools)
-  } catch (error) {
-    checks.push({
-      name: 'processes',
-      status: 'failed',
-      detail: reasonOf(error),
-      hint: 'proxy and engines need it; check the limit on processes (ulimit -u)',
-    })
-  }
-  return [...checks, { name: 'sandbox', status: 'skipped', detail: 'this version has no sandbox and no judge yet' }]
+  return [checkNode(), ...(await checkProcesses(io)), ...(await checkJudging(io))]
 }
 
 function checkNode(): Check {
@@ -56,20 +23,34 @@ function checkNode(): Check {
   }
 }
 
-async function checkTool(processes: Processes, { name, command, args, purpose, hint }: Tool, { env }: Io): Promise<Check> {
+async function checkProcesses(io: Io): Promise<Check[]> {
+  try {
+    await using processes = await openProcesses()
+    const codex = await checkCodex(processes, io)
+    return [{ name: 'processes', status: 'ok', detail: 'children are started by a small process of their own' }, codex]
+  } catch (error) {
+    const hint = 'proxy and engines need it; check the limit on processes (ulimit -u)'
+    return [{ name: 'processes', status: 'failed', detail: reasonOf(error), hint }]
+  }
+}
+
+async function checkCodex(processes: Processes, { env }: Io): Promise<Check> {
+  const name = 'codex'
+  const hint = 'npm install -g @openai/codex'
   const kept: Record<string, string> = {}
   for (const key of ['PATH', 'HOME']) if (env[key] !== undefined) kept[key] = env[key]
   try {
-    const spec = { command, args, env: kept }
+    const spec = { command: 'codex', args: ['--version'], env: kept }
     const done = await capture(processes, spec, { timeoutMs: VERSION_TIMEOUT_MS, maxBytes: VERSION_BYTES })
-    if (done.kind === 'timed-out') return { name, status: 'failed', detail: `${command} does not answer`, hint }
+    if (done.kind === 'timed-out') return { name, status: 'failed', detail: 'codex does not answer', hint }
     const line = `${done.stdout}\n${done.stderr}`.split('\n').find((text) => text.trim() !== '')
     if (done.exit.code !== 0)
-      return { name, status: 'failed', detail: `${command} fails: ${line ?? done.exit.signal ?? done.exit.code}`, hint }
-    return { name, status: 'ok', detail: line?.trim() ?? command }
+      return { name, status: 'failed', detail: `codex fails: ${line ?? done.exit.signal ?? done.exit.code}`, hint }
+    return { name, status: 'ok', detail: line?.trim() ?? name }
   } catch (error) {
     if (error instanceof Error && 'reason' in error && error.reason === 'ENOENT') {
-      return { name, status: 'missing', detail: `${command} is not on PATH; it is for ${purpose}`, hint }
+      const detail = 'codex is not on PATH; it is for the codex engine; the mini engine needs none'
+      return { name, status: 'missing', detail, hint }
     }
     return { name, status: 'failed', detail: reasonOf(error), hint }
   }

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { isJsonObject } from '@parley/protocol'
 import { type Client, WireError, connectClient, httpTransport } from '@parley/rpc'
+import { asCommandError } from '../failure.ts'
 import type { Target } from '../target.ts'
 import { ownVersion } from '../version.ts'
 import { type Check, reasonOf } from './check.ts'
@@ -37,7 +38,8 @@ export async function walk(target: Target): Promise<Check[]> {
       clientInfo: { name: 'parley-doctor', version: ownVersion() },
     })
   } catch (error) {
-    if (error instanceof WireError && error.code === 'unauthorized') return fail('token', error.message, WAYS_OUT['token'] ?? '')
+    if (error instanceof WireError && error.code === 'unauthorized')
+      return fail('token', asCommandError(error).message, WAYS_OUT['token'] ?? '')
     if (error instanceof WireError && error.code === 'unreachable') return fail('server', error.message, WAYS_OUT['reach'] ?? '')
     return fail('server', `no MCP server answers there: ${reasonOf(error)}`, WAYS_OUT['reach'] ?? '')
   }

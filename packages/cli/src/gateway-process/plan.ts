@@ -16,30 +16,17 @@ export interface Ready {
   readonly data: string
 }
 
-/** What a gateway process says to its supervisor, one JSON line each. */
-export type GatewayWord =
-  | { readonly ready: Ready }
-  | { readonly failed: { readonly code: string; readonly message: string; readonly hint?: string } }
-
 /** Both ends are of one version and trust each other: whoever starts a process can do anything to it anyway. */
 export function parsePlan(line: string): GatewayPlan {
   const value: unknown = JSON.parse(line)
   if (isPlan(value)) return value
   throw new TypeError('not a plan')
 }
-/** `undefined` for a line that is something else. */
-export function parseWord(line: string): GatewayWord | undefined {
-  try {
-    const value: unknown = JSON.parse(line)
-    return isWord(value) ? value : undefined
-  } catch {
-    return undefined
-  }
-}
 
 function isPlan(value: unknown): value is GatewayPlan {
   return typeof value === 'object' && value !== null && 'settings' in value && 'cwd' in value
 }
-function isWord(value: unknown): value is GatewayWord {
-  return typeof value === 'object' && value !== null && ('ready' in value || 'failed' in value)
+
+export function isGatewayReady(value: unknown): value is Ready {
+  return typeof value === 'object' && value !== null && 'url' in value && 'mcp' in value && 'ws' in value
 }

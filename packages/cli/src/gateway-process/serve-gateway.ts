@@ -43,6 +43,7 @@ export async function serveGateway({ settings, cwd }: GatewayPlan, { now, random
       trustedProxies: settings.trustedProxies,
       signup: settings.signup,
       queryToken: settings.queryToken,
+      limits: { leaseMs: settings.judgeLeaseMs },
       firstAdmin: {
         username: settings.adminUsername,
         ...(settings.adminPassword === undefined ? {} : { password: settings.adminPassword }),

@@ -1,99 +1,96 @@
-import { createInterface } from 'node:readline'
-import { setTimeout as sleep } from 'node:timers/promises'
-import { type Program, startProgram } from '@parley/executor'
+import type { Program } from '@parley/executor'
 import { CommandError } from '../command-line/command-error.ts'
 import type { Io } from '../command-line/io.ts'
-import { type GatewayPlan, type GatewayWord, parseWord, type Ready } from '../gateway-process/plan.ts'
+import { type GatewayPlan, type Ready, isGatewayReady } from '../gateway-process/plan.ts'
+import { type JudgePlan, type JudgeReady, isJudgeReady } from '../judge-process/plan.ts'
+import { keepRunning } from './keep-running.ts'
 
-const ENTRY = new URL('../gateway-process/gateway-main.ts', import.meta.url)
-const RESTART_MIN_MS = 200
-const RESTART_MAX_MS = 10_000
-/** Crashes in a row, each sooner than `STABLE_MS` after its start, before we stop trying. */
-const CRASHES_MAX = 8
-const STABLE_MS = 60_000
-/** How long the gateway gets to end in order. */
-const STOP_MS = 10_000
+const GATEWAY = new URL('../gateway-process/gateway-main.ts', import.meta.url)
+const JUDGE = new URL('../judge-process/judge-main.ts', import.meta.url)
 
-/** Runs a gateway process, again after every crash, until somebody asks it to end. Answers the exit code. */
-export async function supervise(first: GatewayPlan, io: Io, onReady: (ready: Ready) => void): Promise<number> {
-  const stop = Promise.withResolvers<'stop'>()
-  let current: Program | undefined
-  let asked = 0
+export interface Supervised {
+  readonly gateway: GatewayPlan
+  /** What a judge is told once the gateway is there; `undefined`: no judge. */
+  readonly judgeFor: ((ready: Ready) => JudgePlan) | undefined
+  /** Variables for the judge beside ours. */
+  readonly judgeEnv: Readonly<Record<string, string>>
+  readonly onReady: (ready: Ready) => void
+  readonly onJudge: (judge: JudgeReady) => void
+}
+
+/**
+ * Runs a gateway process and a judge process until somebody asks for the end. The judge ends first: what it gives back, it
+ * gives to the gateway. A judge that cannot be had is said, and everything else goes on. Answers the exit code.
+ */
+export async function supervise({ gateway, judgeFor, judgeEnv, onReady, onJudge }: Supervised, io: Io): Promise<number> {
+  const asked = Promise.withResolvers<void>()
+  const judgeStop = Promise.withResolvers<'stop'>()
+  const gatewayStop = Promise.withResolvers<'stop'>()
+  const running = new Map<string, Program>()
+  let times = 0
   const ignore = io.onSignal(() => {
-    asked += 1
-    if (asked === 1) {
-      io.err('stopping; once more forces it\n')
-      stop.resolve('stop')
-    } else current?.kill('SIGKILL')
+    times += 1
+    if (times === 1) io.err('stopping; once more forces it\n')
+    else for (const program of running.values()) program.kill('SIGKILL')
+    asked.resolve()
   })
-  let plan = first
-  let crashes = 0
-  let wasReady = false
+  const env = definedOnly(io.env)
+  let judging: Promise<void> = Promise.resolve()
+  let plan = gateway
+
+  const startJudge = (judge: JudgePlan): void => {
+    judging = keepRunning(
+      {
+        name: 'judge',
+        entry: JUDGE,
+        env: { ...env, ...judgeEnv },
+        isReady: isJudgeReady,
+        plan: () => judge,
+        onReady: (ready, isFirst) => {
+          if (isFirst) onJudge(ready)
+        },
+        onStart: (program) => void running.set('judge', program),
+        stop: judgeStop.promise,
+      },
+      io,
+    ).catch((error: unknown) => io.err(withoutJudge(error)))
+  }
+  void asked.promise.then(async () => {
+    judgeStop.resolve('stop')
+    await judging
+    gatewayStop.resolve('stop')
+  })
   try {
-    for (;;) {
-      const startedAt = io.now()
-      const program = await startProgram({ entry: ENTRY, env: definedOnly(io.env) })
-      current = program
-      const word = firstWord(program)
-      program.stdin.write(`${JSON.stringify(plan)}\n`)
-      const outcome = await Promise.race([word, stop.promise])
-      if (outcome === 'stop') return await end(program)
-      if (outcome !== undefined && 'ready' in outcome) {
-        // Whoever connects again after a crash must find the gateway where it was.
-        plan = { ...plan, settings: { ...plan.settings, port: Number(new URL(outcome.ready.url).port) || plan.settings.port } }
-        if (!wasReady) onReady(outcome.ready)
-        wasReady = true
-        if ((await Promise.race([program.exited, stop.promise])) === 'stop') return await end(program)
-      } else {
-        await program.exited
-      }
-      const { code, signal } = await program.exited
-      const why = outcome !== undefined && 'failed' in outcome ? outcome.failed : undefined
-      const how = signal === null ? `exit code ${code}` : signal
-      if (!wasReady)
-        throw new CommandError(
-          why?.code ?? 'gateway_died',
-          why?.message ?? `the gateway ended (${how}) before it was ready`,
-          hintOf(why),
-        )
-      crashes = io.now() - startedAt > STABLE_MS ? 1 : crashes + 1
-      if (crashes > CRASHES_MAX)
-        throw new CommandError(
-          'gateway_keeps_dying',
-          `the gateway ended ${crashes} times in a row, last by ${why?.message ?? how}`,
-          hintOf(why),
-        )
-      const waitMs = Math.min(RESTART_MAX_MS, RESTART_MIN_MS * 2 ** (crashes - 1))
-      io.err(`the gateway ended (${why?.message ?? how}); starting it again in ${waitMs} ms\n`)
-      if ((await Promise.race([sleep(waitMs), stop.promise])) === 'stop') return 0
-    }
+    await keepRunning(
+      {
+        name: 'gateway',
+        entry: GATEWAY,
+        env,
+        isReady: isGatewayReady,
+        plan: () => plan,
+        onReady: (ready, isFirst) => {
+          // Whoever connects again after a crash must find the gateway where it was.
+          plan = { ...plan, settings: { ...plan.settings, port: Number(new URL(ready.url).port) || plan.settings.port } }
+          if (!isFirst) return
+          onReady(ready)
+          if (judgeFor !== undefined) startJudge(judgeFor(ready))
+        },
+        onStart: (program) => void running.set('gateway', program),
+        stop: gatewayStop.promise,
+      },
+      io,
+    )
+    return 0
   } finally {
+    judgeStop.resolve('stop')
+    await judging
     ignore()
   }
 }
 
-async function end(program: Program): Promise<number> {
-  program.stdin.end()
-  const late = setTimeout(() => program.kill('SIGKILL'), STOP_MS)
-  await program.exited
-  clearTimeout(late)
-  return 0
-}
-
-/** The one word that a gateway process says, or `undefined` when it ends without. Anything else on its stdout is noise. */
-function firstWord(program: Program): Promise<GatewayWord | undefined> {
-  return new Promise((resolve) => {
-    createInterface({ input: program.stdout, crlfDelay: Number.POSITIVE_INFINITY })
-      .on('line', (line) => {
-        const word = parseWord(line)
-        if (word !== undefined) resolve(word)
-      })
-      .once('close', () => resolve(undefined))
-  })
-}
-
-function hintOf(why: { readonly hint?: string } | undefined): { hint?: string } {
-  return why?.hint === undefined ? {} : { hint: why.hint }
+function withoutJudge(error: unknown): string {
+  const hint = error instanceof CommandError && error.hint !== undefined ? ` (${error.hint})` : ''
+  return `there is no judge: ${error instanceof Error ? error.message : String(error)}${hint}; everything else runs on\n`
 }
 
 function definedOnly(env: Io['env']): Record<string, string> {

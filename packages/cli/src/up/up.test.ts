@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { gone } from '../fixtures/gone.ts'
-import { Scratch, childrenOf } from '../fixtures/parley.ts'
+import { MANY_PROCESSES, Scratch, childrenOf } from '../fixtures/parley.ts'
 
 const isAnswering = (url: string): Promise<boolean> =>
   fetch(`${url}/healthz`).then(
@@ -14,7 +14,7 @@ const isAnswering = (url: string): Promise<boolean> =>
 
 test('up serves the page and both wires, says so in one line of JSON, and ends cleanly', async () => {
   await using scratch = new Scratch()
-  const up = await scratch.start(['up', '--port', '0', '--data', scratch.data, '--json'])
+  const up = await scratch.start(['up', '--no-judge', '--port', '0', '--data', scratch.data, '--json'])
   const port = Number(new URL(up.ready.url).port)
   expect(up.ready).toEqual({
     url: `http://127.0.0.1:${port}`,
@@ -33,12 +33,12 @@ test('up serves the page and both wires, says so in one line of JSON, and ends c
   await gone(gateway)
 })
 
-test('the sign-in link works once, and a start before anybody used one gives another', async () => {
+test('the sign-in link works once, and a start before anybody used one gives another', MANY_PROCESSES, async () => {
   await using scratch = new Scratch()
-  const first = await scratch.start(['up', '--port', '0', '--data', scratch.data, '--json'])
+  const first = await scratch.start(['up', '--no-judge', '--port', '0', '--data', scratch.data, '--json'])
   first.kill('SIGINT')
   await first.exited
-  const second = await scratch.start(['up', '--port', '0', '--data', scratch.data, '--json'])
+  const second = await scratch.start(['up', '--no-judge', '--port', '0', '--data', scratch.data, '--json'])
   const exchange = async () => {
     const token = new URLSearchParams(new URL(second.ready.sign_in).hash.slice(1)).get('link')
     const reply = await fetch(`${second.ready.url}/api/auth/link`, {
@@ -52,13 +52,13 @@ test('the sign-in link works once, and a start before anybody used one gives ano
   expect(await exchange()).toBe(401)
   second.kill('SIGTERM')
   await second.exited
-  const third = await scratch.start(['up', '--port', '0', '--data', scratch.data, '--json'])
+  const third = await scratch.start(['up', '--no-judge', '--port', '0', '--data', scratch.data, '--json'])
   expect(third.ready.sign_in).toBe(null)
 })
 
 test('a gateway that is killed comes back on the same port, with the same accounts', async () => {
   await using scratch = new Scratch()
-  const up = await scratch.start(['up', '--port', '0', '--data', scratch.data, '--json'])
+  const up = await scratch.start(['up', '--no-judge', '--port', '0', '--data', scratch.data, '--json'])
   await scratch.json(['user', 'add', 'ann', '--data', scratch.data])
   const [before = 0] = childrenOf(up.pid)
   process.kill(before, 'SIGKILL')
@@ -71,7 +71,7 @@ test('a gateway that is killed comes back on the same port, with the same accoun
 
 test('kill -9 of the supervisor ends the gateway', async () => {
   await using scratch = new Scratch()
-  const up = await scratch.start(['up', '--port', '0', '--data', scratch.data, '--json'])
+  const up = await scratch.start(['up', '--no-judge', '--port', '0', '--data', scratch.data, '--json'])
   const [gateway = 0] = childrenOf(up.pid)
   process.kill(up.pid, 'SIGKILL')
   await gone(gateway)
@@ -80,7 +80,7 @@ test('kill -9 of the supervisor ends the gateway', async () => {
 
 test('a second signal ends it at once', async () => {
   await using scratch = new Scratch()
-  const up = await scratch.start(['up', '--port', '0', '--data', scratch.data, '--json'])
+  const up = await scratch.start(['up', '--no-judge', '--port', '0', '--data', scratch.data, '--json'])
   const [gateway = 0] = childrenOf(up.pid)
   // A stopped process cannot end in order, so only force is left.
   process.kill(gateway, 'SIGSTOP')
@@ -91,7 +91,7 @@ test('a second signal ends it at once', async () => {
   await gone(gateway)
 })
 
-test('a taken port is named, and so is the way out', async () => {
+test('a taken port is named, and so is the way out', MANY_PROCESSES, async () => {
   await using scratch = new Scratch()
   const taken = createServer().listen(0, '127.0.0.1')
   await new Promise((resolve) => taken.once('listening', resolve))
@@ -108,10 +108,10 @@ test('a taken port is named, and so is the way out', async () => {
   await new Promise((resolve) => taken.close(resolve))
 })
 
-test('a second up on the same folder is refused and leaves the first alone', async () => {
+test('a second up on the same folder is refused and leaves the first alone', MANY_PROCESSES, async () => {
   await using scratch = new Scratch()
-  const up = await scratch.start(['up', '--port', '0', '--data', scratch.data, '--json'])
-  const second = await scratch.run(['up', '--port', '0', '--data', scratch.data, '--json'])
+  const up = await scratch.start(['up', '--no-judge', '--port', '0', '--data', scratch.data, '--json'])
+  const second = await scratch.run(['up', '--no-judge', '--port', '0', '--data', scratch.data, '--json'])
   expect(second.code).toBe(1)
   expect(JSON.parse(second.err)).toMatchObject({ error: { code: 'locked' } })
   expect(await scratch.json(['user', 'list', '--data', scratch.data])).toMatchObject({ items: [{ username: 'admin' }] })
@@ -133,7 +133,7 @@ test.each([
   expect(exit).toBe(1)
 })
 
-test('a secret that others can read, and another secret than that of the database, stop the start', async () => {
+test('a secret that others can read, and another secret than that of the database, stop the start', MANY_PROCESSES, async () => {
   await using scratch = new Scratch()
   const gateway = ['gateway', '--port', '0', '--data', scratch.data]
   const first = await scratch.start([...gateway, '--json'])

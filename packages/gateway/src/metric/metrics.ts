@@ -39,6 +39,7 @@ export class Metrics {
   readonly #malformed = new Counter('parley_malformed_total', 'Messages that could not be served.', ['wire', 'code'])
   readonly #failed = new Counter('parley_failures_total', 'Requests that failed by a fault of ours.', ['wire'])
   readonly #signIns = new Counter('parley_sign_ins_total', 'Sign-ins tried.', ['outcome'])
+  readonly #claims = new Counter('parley_job_claims_total', 'What became of judges’ looks at the queue of jobs.', ['outcome'])
   readonly #opened = new Counter('parley_connections_total', 'Sessions and sockets opened.', ['wire', 'role'])
 
   /** What was counted last: most requests are of the same kind as the one before, and joining labels costs more than counting. */
@@ -84,6 +85,9 @@ export class Metrics {
   opened(wire: string, role: string): void {
     this.#opened.add(1, wire, role)
   }
+  claim(outcome: string): void {
+    this.#claims.add(1, outcome)
+  }
   signIn(outcome: 'ok' | 'denied' | 'limited'): void {
     this.#signIns.add(1, outcome)
   }
@@ -102,6 +106,7 @@ export class Metrics {
       this.#malformed,
       this.#failed,
       this.#signIns,
+      this.#claims,
       this.#opened,
     ]
     return [

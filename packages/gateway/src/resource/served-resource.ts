@@ -4,12 +4,27 @@ import { accountOf } from '../tool/account.ts'
 import type { World } from '../tool/served-tool.ts'
 import { tokenPage } from '../tool/token.ts'
 import { userPage } from '../tool/user.ts'
+import { JOB_RESOURCES } from './jobs.ts'
+import { judges } from './judges.ts'
+import { watchTopics } from './watch-topics.ts'
 
-/** A resource that works: its declaration, what reading it gives, and which topics say that it changed. */
+/** Who asks, and what stood in the URI where the template has its variable. */
+export interface ResourceRequest {
+  readonly caller: GatewayCaller
+  readonly world: World
+  /** Empty for a resource without a variable. */
+  readonly id: string
+}
+
+/**
+ * A resource that works: its declaration, what reading it gives, and what says that it changed. Both throw `ToolError`
+ * `not_found` for what is not there, or not this caller's.
+ */
 export interface ServedResource {
   readonly spec: ResourceSpec
-  read(caller: GatewayCaller, world: World): object | Promise<object>
-  topics(caller: GatewayCaller): readonly string[]
+  /** A string is the text itself; anything else is written as JSON. */
+  read(request: ResourceRequest): string | object | Promise<string | object>
+  watch(request: ResourceRequest, changed: () => void): (() => void) | Promise<() => void>
 }
 
 /** Entries in a list that is read as a resource; the rest is behind `next_cursor`, by the tool of the same name. */
@@ -17,23 +32,24 @@ const LISTED_MAX = 500
 
 const account: ServedResource = {
   spec: RESOURCES['resource://account'],
-  read: accountOf,
-  topics: ({ userId, tokenId }) => [
-    ...(userId === null ? [] : [`user/${userId}`]),
-    ...(tokenId === null ? [] : [`token/${tokenId}`]),
-  ],
+  read: ({ caller }) => accountOf(caller),
+  watch: (request, changed) => {
+    const { userId, tokenId } = request.caller
+    const topics = [...(userId === null ? [] : [`user/${userId}`]), ...(tokenId === null ? [] : [`token/${tokenId}`])]
+    return watchTopics(request, topics, changed)
+  },
 }
 
 const users: ServedResource = {
   spec: RESOURCES['resource://users/list'],
-  read: (_caller, world) => userPage(world, { limit: LISTED_MAX }),
-  topics: () => ['users'],
+  read: ({ world }) => userPage(world, { limit: LISTED_MAX }),
+  watch: (request, changed) => watchTopics(request, ['users'], changed),
 }
 
 const tokens: ServedResource = {
   spec: RESOURCES['resource://tokens/list'],
-  read: (_caller, world) => tokenPage(world, { limit: LISTED_MAX }),
-  topics: () => ['tokens'],
+  read: ({ world }) => tokenPage(world, { limit: LISTED_MAX }),
+  watch: (request, changed) => watchTopics(request, ['tokens'], changed),
 }
 
-export const SERVED_RESOURCES: readonly ServedResource[] = [account, users, tokens]
+export const SERVED_RESOURCES: readonly ServedResource[] = [account, ...JOB_RESOURCES, judges, users, tokens]

@@ -4,6 +4,7 @@ import type { Logger } from 'pino'
 import { lineOf } from '../audit/line.ts'
 import type { GatewayCaller } from '../caller.ts'
 import type { ToolCount } from '../metric/metrics.ts'
+import { ResourceTable, resourceOrNotFound } from '../resource/resource-table.ts'
 import type { ServedResource } from '../resource/served-resource.ts'
 import type { ServedTool, World } from '../tool/served-tool.ts'
 import { type ToolOutcome, runTool } from '../tool/run-tool.ts'
@@ -24,6 +25,8 @@ export interface RoleServiceOptions {
 }
 
 const NAME_SHOWN_CHARS = 128
+/** An answer longer than this is not told a second time as text. */
+const TEXT_COPY_CHARS = 2 * 1024 * 1024
 
 /** The server that one kind of caller sees. Everything that does not change is made once, when the gateway starts. */
 export class RoleService implements Service<GatewayCaller> {
@@ -32,9 +35,9 @@ export class RoleService implements Service<GatewayCaller> {
   readonly capabilities: JsonObject
   readonly #tools: ReadonlyMap<string, ServedTool>
   readonly #toolPages: ListPages
-  readonly #resources: ReadonlyMap<string, ServedResource>
+  readonly #resources: ResourceTable
   readonly #resourcePages: ListPages
-  readonly #templatePages = new ListPages('resourceTemplates', [])
+  readonly #templatePages: ListPages
   readonly #world: World
   readonly #log: Logger
   readonly #count: ToolCount
@@ -54,11 +57,9 @@ export class RoleService implements Service<GatewayCaller> {
       'tools',
       tools.map(({ spec }) => describeTool(spec)),
     )
-    this.#resources = new Map(options.resources.map((resource) => [resource.spec.uri, resource]))
-    this.#resourcePages = new ListPages(
-      'resources',
-      options.resources.map(({ spec }) => ({ uri: spec.uri, name: spec.name, description: spec.doc, mimeType: spec.mimeType })),
-    )
+    this.#resources = new ResourceTable(options.resources)
+    this.#resourcePages = new ListPages('resources', this.#resources.listed)
+    this.#templatePages = new ListPages('resourceTemplates', this.#resources.templates)
   }
 
   call(method: string, params: JsonObject, call: Call<GatewayCaller>): ServiceResult | Promise<ServiceResult> {
@@ -78,13 +79,10 @@ export class RoleService implements Service<GatewayCaller> {
     }
   }
 
-  watch(uri: string, changed: () => void, caller: GatewayCaller): () => void {
-    const ends = this.#resource(uri)
-      .topics(caller)
-      .map((topic) => this.#world.store.topics.subscribe(topic, changed))
-    return () => {
-      for (const end of ends) end()
-    }
+  watch(uri: string, changed: () => void, caller: GatewayCaller): (() => void) | Promise<() => void> {
+    const { resource, id } = this.#resources.find(uri)
+    const watching = resource.watch({ caller, world: this.#world, id }, changed)
+    return watching instanceof Promise ? resourceOrNotFound(uri, watching) : watching
   }
 
   #callTool(params: JsonObject, call: Call<GatewayCaller>): JsonText | Promise<JsonText> {
@@ -115,7 +113,9 @@ export class RoleService implements Service<GatewayCaller> {
     this.#count(name, outcome.kind === 'done' ? 'ok' : outcome.error.code)
     if (outcome.kind === 'failed') return failureText(outcome.error)
     const structured = JSON.stringify(outcome.result)
-    return new JsonText(`{"content":[{"type":"text","text":${JSON.stringify(structured)}}],"structuredContent":${structured}}`)
+    // Twice a large answer would be more than a message may hold; who cannot read it structured has smaller questions.
+    const rendered = structured.length <= TEXT_COPY_CHARS ? structured : `${structured.length} characters, in structuredContent`
+    return new JsonText(`{"content":[{"type":"text","text":${JSON.stringify(rendered)}}],"structuredContent":${structured}}`)
   }
 
   /** A tool of another role is as unknown as one that does not exist: nobody learns what others may do. */
@@ -130,17 +130,11 @@ export class RoleService implements Service<GatewayCaller> {
   #read(params: JsonObject, caller: GatewayCaller): ServiceResult | Promise<ServiceResult> {
     const { uri } = params
     if (typeof uri !== 'string') throw new RpcError('invalid_params', 'uri must be the URI of a resource', { field: 'uri' })
-    const resource = this.#resource(uri)
-    const contents = (value: object): JsonObject => ({
-      contents: [{ uri, mimeType: resource.spec.mimeType, text: JSON.stringify(value) }],
+    const { resource, id } = this.#resources.find(uri)
+    const contents = (value: string | object): JsonObject => ({
+      contents: [{ uri, mimeType: resource.spec.mimeType, text: typeof value === 'string' ? value : JSON.stringify(value) }],
     })
-    const value = resource.read(caller, this.#world)
-    return value instanceof Promise ? value.then(contents) : contents(value)
-  }
-
-  #resource(uri: string): ServedResource {
-    const resource = this.#resources.get(uri)
-    if (resource === undefined) throw new RpcError('resource_not_found_legacy', 'there is no such resource', { uri })
-    return resource
+    const value = resource.read({ caller, world: this.#world, id })
+    return value instanceof Promise ? resourceOrNotFound(uri, value.then(contents)) : contents(value)
   }
 }

@@ -10,8 +10,8 @@ import type { InFlight } from './in-flight.ts'
 import { RoleService } from './role-service.ts'
 
 const INSTRUCTIONS: Record<Audience, string> = {
-  user: 'Parley for a person: your account.',
-  admin: 'Parley for an admin: accounts, tokens and the audit log of this installation.',
+  user: 'Parley for a person: your jobs and your account.',
+  admin: 'Parley for an admin: jobs, judges, accounts, tokens and the audit log of this installation.',
   judge: 'Parley for a judge.',
   agent: 'Parley for an agent.',
 }

@@ -1,5 +1,32 @@
 import { accountGet, accountPasswd } from './account.ts'
 import { auditExport, auditSearch } from './audit.ts'
+import { blobAbort, blobBegin, blobCommit, blobWrite } from './blob.ts'
+import { jobCreate, jobRetry } from './job-create.ts'
+import { modelsList } from './models.ts'
+import {
+  judgeJobAppendAgentStatus,
+  judgeJobAppendCase,
+  judgeJobAppendTerminal,
+  judgeJobAppendTranscript,
+  judgeJobGetState,
+  judgeJobPatchState,
+  judgeJobPutArtifacts,
+  judgeJobReadTranscript,
+  judgePrepareGenerate,
+  judgeUsageIngest,
+} from './judge-job.ts'
+import {
+  judgeClaimNext,
+  judgeDrain,
+  judgeHeartbeat,
+  judgeInputList,
+  judgeInputReadChunk,
+  judgeList,
+  judgeReleaseClaim,
+} from './judge.ts'
+import { jobCancel, jobDelete, jobGetState, jobList, jobStart, jobWait } from './job.ts'
+import { jobGetArtifacts, jobGetTestPreview, jobGetTests } from './job-content.ts'
+import { jobReadLog, jobSubscribe, jobUnsubscribe } from './job-stream.ts'
 import type { ServedTool } from './served-tool.ts'
 import { tokenCreate, tokenList, tokenRevoke } from './token.ts'
 import { userAdd, userDisable, userEnable, userLink, userList, userPasswd } from './user.ts'
@@ -10,6 +37,42 @@ export const BUILT_IN_TOOLS: readonly ServedTool[] = [
   accountPasswd,
   auditExport,
   auditSearch,
+  blobAbort,
+  blobBegin,
+  blobCommit,
+  blobWrite,
+  jobCreate,
+  jobRetry,
+  modelsList,
+  judgeClaimNext,
+  judgeDrain,
+  judgeHeartbeat,
+  judgeInputList,
+  judgeInputReadChunk,
+  judgeJobAppendAgentStatus,
+  judgeJobAppendCase,
+  judgeJobAppendTerminal,
+  judgeJobAppendTranscript,
+  judgeJobGetState,
+  judgeJobPatchState,
+  judgeJobPutArtifacts,
+  judgeJobReadTranscript,
+  judgeList,
+  judgePrepareGenerate,
+  judgeReleaseClaim,
+  judgeUsageIngest,
+  jobCancel,
+  jobDelete,
+  jobGetArtifacts,
+  jobGetState,
+  jobGetTestPreview,
+  jobGetTests,
+  jobList,
+  jobReadLog,
+  jobStart,
+  jobSubscribe,
+  jobUnsubscribe,
+  jobWait,
   tokenCreate,
   tokenList,
   tokenRevoke,

@@ -55,7 +55,7 @@ async function runDurably(
 }
 
 function noted(tool: ServedTool, context: ToolContext, outcome: ToolOutcome): ToolOutcome {
-  context.world.audit.note(endLine(tool, context, outcome))
+  if (tool.audit !== 'failures' || outcome.kind === 'failed') context.world.audit.note(endLine(tool, context, outcome))
   return outcome
 }
 

@@ -7,6 +7,9 @@ import type { OneTimeLinks } from '../auth/one-time-link.ts'
 import type { Passwords } from '../auth/password.ts'
 import type { RandomBytes } from '../auth/token-text.ts'
 import type { GatewayCaller } from '../caller.ts'
+import type { Creations } from '../job/inputs-share.ts'
+import type { JobWatch } from '../job/watch.ts'
+import type { JudgeDesk } from '../judge/desk.ts'
 import type { SignInLimit } from '../limit/sign-in-limit.ts'
 
 /** What every tool may use. One for the whole gateway. */
@@ -16,6 +19,9 @@ export interface World {
   readonly links: OneTimeLinks
   readonly passwords: Passwords
   readonly signInLimit: SignInLimit
+  readonly creations: Creations
+  readonly watch: JobWatch
+  readonly desk: JudgeDesk
   readonly now: () => number
   readonly random: RandomBytes
 }
@@ -30,11 +36,16 @@ export interface ToolContext {
   target?: string
 }
 
+export type AuditMode = 'durable' | 'soon' | 'failures'
+
 /** A tool that works: its declaration and what it does. Arguments are checked before `run` sees them. */
 export interface ServedTool<Input extends z.ZodObject = z.ZodObject> {
   readonly spec: ToolSpec<string, Input>
-  /** `durable`: in the audit log before it runs and before it answers. `soon`: within a moment. By default only readers are `soon`. */
-  readonly audit?: 'durable' | 'soon'
+  /**
+   * `durable`: in the audit log before it runs and before it answers. `soon`: within a moment. By default only readers are
+   * `soon`. `failures`: only what was refused, for calls that come by the thousand and leave their own trace.
+   */
+  readonly audit?: AuditMode
   /** Answers what the spec's output says, or throws `ToolError`. Stay synchronous where nothing is waited for. */
   run(args: z.output<Input>, context: ToolContext): object | Promise<object>
 }
@@ -43,7 +54,7 @@ export interface ServedTool<Input extends z.ZodObject = z.ZodObject> {
 export function serveTool<Name extends string, Input extends z.ZodObject, Output extends z.ZodObject>(
   spec: ToolSpec<Name, Input, Output>,
   run: (args: z.output<Input>, context: ToolContext) => z.output<Output> | Promise<z.output<Output>>,
-  more: { readonly audit?: 'durable' | 'soon' } = {},
+  more: { readonly audit?: AuditMode } = {},
 ): ServedTool<Input> {
   return { spec, run, ...more }
 }

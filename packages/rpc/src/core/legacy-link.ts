@@ -2,7 +2,7 @@ import { isJsonObject, type JsonObject, RpcError } from '@parley/protocol'
 import type { NotificationMessage, RequestId, RequestMessage, ResponseMessage } from '../message.ts'
 import { notificationText, UNDRESSED } from '../message-text.ts'
 import { isLegacyRevision, LATEST_LEGACY, type LegacyRevision } from '../revision.ts'
-import type { AskOptions, Caller, ClientView, Implementation, Link, ListKind, LogLevel, Service } from '../service.ts'
+import type { AskOptions, Caller, ClientView, Implementation, JsonText, Link, ListKind, LogLevel, Service } from '../service.ts'
 import { ActiveCall } from './active-call.ts'
 import { Asks } from './asks.ts'
 import type { Holding } from './callers.ts'
@@ -134,7 +134,7 @@ export class LegacyLink<C extends Caller> implements Link<C>, Holding<C> {
     this.#asks?.answered(message)
   }
 
-  notify(method: string, params: JsonObject): boolean {
+  notify(method: string, params: JsonObject | JsonText): boolean {
     return this.#ended === undefined && this.#start.standalone.send(notificationText(method, params))
   }
   drained(): Promise<void> {

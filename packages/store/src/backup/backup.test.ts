@@ -2,10 +2,13 @@ import { mkdtemp, open, readdir, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import type { TokenId } from '@parley/protocol'
+import type { JobId, TokenId, UserId } from '@parley/protocol'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type Lease, type Store, openStore, restoreStore } from '../index.ts'
+import { text } from '../database/column.ts'
+import { type Lease, type Store, jobLog, openStore, restoreStore } from '../index.ts'
 import { ENGINES, type TestEngine, startEngine } from '../testing/engines.ts'
+import { TABLES } from './tables.ts'
+import { claimNext, startedJob, storeFor } from '../testing/sample-job.ts'
 
 const bytes = (value: string) => new TextEncoder().encode(value)
 const PAIRS = ENGINES.flatMap((from) => ENGINES.map((to) => [from, to] as const))
@@ -89,6 +92,22 @@ describe('backup and restore', () => {
     await restored.close()
   })
 
+  test('no table and no column is left out of a backup', async () => {
+    const url = await freshUrl('sqlite')
+    await (await openStore({ url })).close()
+    const database = new DatabaseSync(url.slice('sqlite:'.length))
+    const columns = database
+      .prepare(
+        `SELECT t.name AS "table", c.name AS "column" FROM sqlite_schema t, pragma_table_info(t.name) c
+         WHERE t.type = 'table' AND t.name NOT LIKE 'sqlite_%' AND t.name <> 'schema_migrations'`,
+      )
+      .all()
+      .map((row) => `${text(row, 'table')}.${text(row, 'column')}`)
+    database.close()
+    const carried = TABLES.flatMap((table) => table.columns.map((column) => `${table.name}.${column}`))
+    expect(columns.toSorted()).toEqual(carried.toSorted())
+  })
+
   test('what is no backup, or a damaged one, is refused and leaves no file', async () => {
     const text = join(folder, 'text')
     await writeFile(text, 'hello'.repeat(1_000))
@@ -144,19 +163,33 @@ async function fill(store: Store): Promise<Filled> {
   const blob = await store.blobs.put(new Uint8Array(1_500_000).fill(7), 'job')
   const upload = await store.blobs.begin('ann')
   await store.blobs.write(upload, 'ann', 0, bytes('half'))
-  const ids = { tokenId: token.id, sha256: blob.sha256, lease, completed }
+  const jobId = await fillJob(store, user.id)
+  const ids = { tokenId: token.id, sha256: blob.sha256, jobId, lease, completed }
   return { ...ids, snapshot: await snapshot(store, ids) }
 }
 
 interface Filled {
   readonly tokenId: TokenId
   readonly sha256: string
+  readonly jobId: JobId
   readonly lease: Lease
   readonly completed: Lease
   readonly snapshot: Awaited<ReturnType<typeof snapshot>>
 }
 
-async function snapshot(store: Store, { tokenId, sha256 }: Pick<Filled, 'tokenId' | 'sha256'>) {
+async function fillJob(store: Store, ownerId: UserId): Promise<JobId> {
+  const { id } = await startedJob(store, ownerId)
+  const key = await claimNext(store, 'm1', 5_000)
+  const { fence } = await store.jobs.renew(key, 5_000)
+  await store.logs.append(jobLog(id, 'terminal'), [bytes('x')], { fence })
+  await store.jobs.patch(key, { status: 'running_test', attempt: 1, error: { code: 'c', message: 'm' } }, 1_000)
+  await store.jobs.putArtifacts(key, [{ name: 'main.cpp', attempt: 1, ...(await storeFor(store, id, 'int main() {}')) }])
+  await store.jobs.addUsage(key, { attempt: 1, callId: 'c', body: '{}' })
+  await store.judges.seen({ machineId: 'm1', name: 'n' })
+  return id
+}
+
+async function snapshot(store: Store, { tokenId, sha256, jobId }: Pick<Filled, 'tokenId' | 'sha256' | 'jobId'>) {
   return {
     users: await store.users.list({ limit: 10 }),
     token: await store.tokens.byId(tokenId),
@@ -168,5 +201,12 @@ async function snapshot(store: Store, { tokenId, sha256 }: Pick<Filled, 'tokenId
     lease: await store.leases.get('jobs', 'held'),
     count: await store.leases.count('jobs'),
     blob: await store.blobs.verify(sha256),
+    job: await store.jobs.byId(jobId),
+    inputs: await store.jobs.inputs(jobId),
+    artifacts: await store.jobs.artifacts(jobId),
+    usage: await store.jobs.usage(jobId),
+    heldBy: await store.jobs.heldBy(),
+    terminal: await store.logs.end(jobLog(jobId, 'terminal')),
+    judges: await store.judges.list(0),
   }
 }

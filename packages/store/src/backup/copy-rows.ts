@@ -26,7 +26,7 @@ async function copyTable(from: Queries, to: Queries, table: Table): Promise<void
     for (const row of rows) {
       const values = table.columns.map((column) => toValue(row[column]))
       await to.run(insert, values)
-      for (const value of values) if (value instanceof Uint8Array) size += value.length
+      for (const value of values) if (value instanceof Uint8Array || typeof value === 'string') size += value.length
     }
     last = rows.at(-1)
     if (last === undefined) return

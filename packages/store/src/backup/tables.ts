@@ -26,4 +26,13 @@ export const TABLES: readonly Table[] = [
   table('blob_chunks', 'content number', 'bytes'),
   table('blob_garbage', 'content'),
   table('uploads', 'id', 'owner size touched_at'),
+  table(
+    'jobs',
+    'id',
+    'owner_id status outline retry_of created_at started_at finished_at expires_at claim_id fence machine_id claimed_at begun released claims lost_claims attempt error summary containers',
+  ),
+  table('job_inputs', 'job_id', 'spec blob files cases'),
+  table('job_artifacts', 'job_id name', 'attempt claim sha256 bytes at'),
+  table('job_usage', 'job_id claim_id attempt call_id', 'claim body at'),
+  table('judges', 'machine_id', 'name drain first_seen_at last_seen_at facts'),
 ]

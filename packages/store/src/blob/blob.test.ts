@@ -118,6 +118,36 @@ describe.each(ENGINES)('blobs on %s', (engine) => {
     expect(await store.blobs.verify(stored.sha256)).toBe(true)
   })
 
+  test('what a person takes up is what they hold and what they upload, and stale holds go by prefix', async () => {
+    const [abc, long] = [await store.blobs.put(ABC, 'user/ann'), await store.blobs.put(pattern(MIB + 5), 'user/ann')]
+    await store.blobs.hold(abc.sha256, 'user/bob')
+    await store.blobs.hold(abc.sha256, 'users')
+    const upload = await store.blobs.begin('ann')
+    await store.blobs.write(upload, 'ann', 0, pattern(20))
+    await store.blobs.write(await store.blobs.begin('bob'), 'bob', 0, ABC)
+    expect(await store.blobs.heldBytes('user/ann', 'ann')).toBe(3 + MIB + 5 + 20)
+    expect(await store.blobs.heldBytes('user/bob', 'bob')).toBe(6)
+    expect(await store.blobs.heldBytes('nobody', 'nobody')).toBe(0)
+    expect(await store.blobs.isHeld(abc.sha256, 'user/bob')).toBe(true)
+    expect(await store.blobs.isHeld(long.sha256, 'user/bob')).toBe(false)
+    now += 1_000
+    await store.blobs.hold(long.sha256, 'user/ann')
+    expect(await store.blobs.dropStale('user/', 1_000)).toBe(0)
+    now += 1
+    expect(await store.blobs.dropStale('user/', 1_000)).toBe(2)
+    expect(await store.blobs.isHeld(abc.sha256, 'user/ann')).toBe(false)
+    expect(await store.blobs.isHeld(abc.sha256, 'users')).toBe(true)
+    expect(await store.blobs.isHeld(long.sha256, 'user/ann')).toBe(true)
+    await expect(store.blobs.dropStale('', 0)).rejects.toMatchObject({ code: 'invalid_argument', field: 'holderPrefix' })
+  })
+
+  test('more stale holds than one step takes all go', async () => {
+    const { sha256 } = await store.blobs.put(ABC, 'user/0')
+    for (let index = 1; index < 250; index += 1) await store.blobs.hold(sha256, `user/${index}`)
+    now += 1
+    expect(await store.blobs.dropStale('user/', 0)).toBe(250)
+  })
+
   test('uploads that nobody touched for an hour are collected', async () => {
     const [old, fresh] = [await store.blobs.begin('ann'), await store.blobs.begin('ann')]
     await store.blobs.write(old, 'ann', 0, pattern(20))

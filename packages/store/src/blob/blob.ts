@@ -12,6 +12,8 @@ export interface Blobs {
     options: { readonly sha256?: string; readonly holder: string },
   ): Promise<{ readonly sha256: string; readonly bytes: number }>
   abort(upload: UploadId, owner: string): Promise<void>
+  /** How many uploads an owner has under way. */
+  uploads(owner: string): Promise<number>
   /** Stores small bytes in one go. */
   put(bytes: Uint8Array, holder: string): Promise<{ readonly sha256: string; readonly bytes: number }>
   read(
@@ -24,6 +26,11 @@ export interface Blobs {
   verify(sha256: string): Promise<boolean>
   hold(sha256: string, holder: string): Promise<void>
   drop(sha256: string, holder: string): Promise<void>
+  isHeld(sha256: string, holder: string): Promise<boolean>
+  /** What a holder's blobs and an owner's unfinished uploads take together: a person's share. */
+  heldBytes(holder: string, owner: string): Promise<number>
+  /** Drops what holders of this prefix have not used for so long. */
+  dropStale(holderPrefix: string, ageMs: number): Promise<number>
   /** Removes blobs without holders and uploads older than an hour, both older than `graceMs`. */
   collect(graceMs: number): Promise<{ readonly blobs: number; readonly uploads: number }>
 }

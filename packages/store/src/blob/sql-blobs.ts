@@ -7,6 +7,7 @@ import { MAX_APPEND_BYTES, MAX_BLOB_BYTES, MAX_BLOB_READ_BYTES, checkInteger, ch
 import type { Blobs } from './blob.ts'
 import { appendChunks, hashChunks, readChunks } from './chunks.ts'
 import { collect } from './collect.ts'
+import { dropStale } from './drop-stale.ts'
 import * as sql from './statements.ts'
 
 interface Stored {
@@ -123,6 +124,26 @@ export class SqlBlobs implements Blobs {
     await this.#db.transaction(async (tx) => {
       if ((await tx.run(sql.DROP, [sha256, holder])) > 0) await tx.run(sql.TOUCH_BLOB, [sha256, this.#now()])
     })
+  }
+
+  async isHeld(sha256: string, holder: string): Promise<boolean> {
+    return (await this.#db.get(sql.IS_HELD, [sha256, holder])) !== undefined
+  }
+
+  async uploads(owner: string): Promise<number> {
+    const row = await this.#db.get(sql.UPLOADS, [owner])
+    return row === undefined ? 0 : integer(row, 'uploads')
+  }
+
+  async heldBytes(holder: string, owner: string): Promise<number> {
+    const row = await this.#db.get(sql.HELD_BYTES, [holder, owner])
+    return row === undefined ? 0 : integer(row, 'held') + integer(row, 'uploading')
+  }
+
+  async dropStale(holderPrefix: string, ageMs: number): Promise<number> {
+    checkName('holderPrefix', holderPrefix)
+    checkInteger('ageMs', ageMs, 0)
+    return dropStale(this.#db, holderPrefix, this.#now() - ageMs)
   }
 
   async collect(graceMs: number): Promise<{ readonly blobs: number; readonly uploads: number }> {

@@ -10,6 +10,7 @@ export const GROW_UPLOAD: Sql = 'UPDATE uploads SET size = $2, touched_at = $3 W
 /** Only while it has the size that was hashed. */
 export const FINISH_UPLOAD: Sql = 'DELETE FROM uploads WHERE id = $1 AND owner = $2 AND size = $3'
 export const ABORT_UPLOAD: Sql = 'DELETE FROM uploads WHERE id = $1 AND owner = $2'
+export const UPLOADS: Sql = 'SELECT count(*) AS uploads FROM uploads WHERE owner = $1'
 export const STALE_UPLOADS: Sql = 'DELETE FROM uploads WHERE touched_at < $1 RETURNING id'
 
 export const CHUNK: Sql = 'SELECT bytes FROM blob_chunks WHERE content = $1 AND number = $2'
@@ -37,3 +38,15 @@ export const GARBAGE: Sql = 'SELECT content FROM blob_garbage ORDER BY content L
 export const DELETE_CHUNKS: Sql = `DELETE FROM blob_chunks WHERE content = $1
   AND number IN (SELECT number FROM blob_chunks WHERE content = $1 ORDER BY number LIMIT $2)`
 export const FORGET_GARBAGE: Sql = 'DELETE FROM blob_garbage WHERE content = $1'
+
+export const IS_HELD: Sql = 'SELECT 1 AS one FROM blob_holders WHERE sha256 = $1 AND holder = $2'
+/** $1 holder, $2 owner. The sums are cast because PostgreSQL would answer them as text. */
+export const HELD_BYTES: Sql = `SELECT
+  (SELECT CAST(coalesce(sum(b.size), 0) AS BIGINT) FROM blob_holders h JOIN blobs b ON b.sha256 = h.sha256 WHERE h.holder = $1) AS held,
+  (SELECT CAST(coalesce(sum(size), 0) AS BIGINT) FROM uploads WHERE owner = $2) AS uploading`
+
+/** Who holds the blob's row keeps others from holding the blob; what is locked is in use. */
+const staleHolders = (lock: string) => `SELECT h.sha256, h.holder FROM blob_holders h JOIN blobs b ON b.sha256 = h.sha256
+  WHERE h.holder >= $1 AND h.holder < $2 AND b.touched_at < $3 ORDER BY h.sha256, h.holder LIMIT $4 ${lock}`
+/** $1 and $2 the first holder and the one after the last, $3 before, $4 rows. */
+export const STALE_HOLDERS: Sql = { sqlite: staleHolders(''), postgres: staleHolders('FOR UPDATE OF b SKIP LOCKED') }

@@ -1,3 +1,4 @@
+import type { Value } from '../database/database.ts'
 import type { LeaseFence } from '../log/log.ts'
 
 /**
@@ -7,7 +8,7 @@ import type { LeaseFence } from '../log/log.ts'
 const TURNS = 2 ** 20
 
 /** The columns that a fence stands for. One that nobody was ever given stands for no row. */
-export function fenceColumns({ fence }: Pick<LeaseFence, 'fence'>): readonly [id: number, turns: number] {
+function fenceColumns({ fence }: Pick<LeaseFence, 'fence'>): readonly [id: number, turns: number] {
   return Number.isSafeInteger(fence) && fence > 0 ? [Math.floor(fence / TURNS), fence % TURNS] : [-1, -1]
 }
 
@@ -16,3 +17,18 @@ export const makeFence = (id: number, turns: number): number => id * TURNS + tur
 /** True for the row that a fence holds now. The parameters start at `first`: id, turns, queue, key, now. */
 export const heldBy = (first: number): string =>
   `id = $${first} AND turns = $${first + 1} AND queue = $${first + 2} AND key = $${first + 3} AND holder IS NOT NULL AND available_at > $${first + 4}`
+
+/** What `heldBy` asks for. */
+export const fenceValues = (fence: LeaseFence, now: number): readonly Value[] => [
+  ...fenceColumns(fence),
+  fence.queue,
+  fence.key,
+  now,
+]
+
+/** True where the lease of this alias was last taken under the fence of this expression. */
+export const sameFence = (lease: string, fence: string): string => `${lease}.id * ${TURNS} + ${lease}.turns = ${fence}`
+
+/** As `heldBy`, for a join. */
+export const heldUnder = (lease: string, fence: string, now: string): string =>
+  `${sameFence(lease, fence)} AND ${lease}.holder IS NOT NULL AND ${lease}.available_at > ${now}`

@@ -1,9 +1,9 @@
 import { integer, text } from '../database/column.ts'
-import type { Database, Row, Value } from '../database/database.ts'
+import type { Database, Row } from '../database/database.ts'
 import { LeaseLost } from '../errors.ts'
 import { MAX_CLAIM_WAIT_MS, MAX_LEASE_TTL_MS, MAX_PAYLOAD_BYTES, checkInteger, checkName, checkText } from '../limits.ts'
 import type { LeaseFence } from '../log/log.ts'
-import { fenceColumns, makeFence } from './fence.ts'
+import { fenceValues, makeFence } from './fence.ts'
 import type { Lease, Leases } from './lease.ts'
 import { CHECK, CLAIM, COMPLETE, COUNT, GET, GRACE, NEXT_DUE, OFFER, RELEASE, RENEW, WITHDRAW } from './statements.ts'
 import { WaitingLine } from './waiting-line.ts'
@@ -50,19 +50,19 @@ export class SqlLeases implements Leases {
   async renew(fence: LeaseFence, ttlMs: number): Promise<{ readonly expiresAt: number }> {
     checkInteger('ttlMs', ttlMs, 1, MAX_LEASE_TTL_MS)
     const now = this.#now()
-    this.#held(fence, await this.#db.run(RENEW, [...held(fence, now), now + ttlMs]))
+    this.#held(fence, await this.#db.run(RENEW, [...fenceValues(fence, now), now + ttlMs]))
     return { expiresAt: now + ttlMs }
   }
 
   async release(fence: LeaseFence, options: { readonly countClaim?: boolean; readonly notBefore?: number } = {}): Promise<void> {
     const { countClaim = true, notBefore = 0 } = options
     checkInteger('notBefore', notBefore, 0)
-    const values = [...held(fence, this.#now()), notBefore, countClaim ? 0 : 1]
+    const values = [...fenceValues(fence, this.#now()), notBefore, countClaim ? 0 : 1]
     this.#held(fence, await this.#db.change(RELEASE, values, queueSignal(fence.queue)))
   }
 
   async complete(fence: LeaseFence): Promise<void> {
-    this.#held(fence, await this.#db.run(COMPLETE, held(fence, this.#now())))
+    this.#held(fence, await this.#db.run(COMPLETE, fenceValues(fence, this.#now())))
   }
 
   async withdraw(queue: string, key: string): Promise<boolean> {
@@ -75,7 +75,7 @@ export class SqlLeases implements Leases {
   }
 
   async check(fence: LeaseFence): Promise<void> {
-    this.#held(fence, (await this.#db.get(CHECK, held(fence, this.#now()))) === undefined ? 0 : 1)
+    this.#held(fence, (await this.#db.get(CHECK, fenceValues(fence, this.#now()))) === undefined ? 0 : 1)
   }
 
   async get(queue: string, key: string): Promise<Lease | undefined> {
@@ -120,9 +120,8 @@ export class SqlLeases implements Leases {
 
 const isAborted = (signal: AbortSignal | undefined): boolean => signal?.aborted === true
 
-const queueSignal = (queue: string): string => `queue/${queue}`
-
-const held = (fence: LeaseFence, now: number): readonly Value[] => [...fenceColumns(fence), fence.queue, fence.key, now]
+/** Wakes those who wait for an item of the queue. */
+export const queueSignal = (queue: string): string => `queue/${queue}`
 
 function toLease(row: Row, known: Pick<Lease, 'queue' | 'key' | 'holder' | 'expiresAt'>): Lease {
   return {

@@ -1,12 +1,12 @@
 import { integer } from '../database/column.ts'
-import type { Database, Queries, Row, Value } from '../database/database.ts'
+import type { Database, Queries, Row } from '../database/database.ts'
 import { LeaseLost, StoreUnavailable } from '../errors.ts'
-import { fenceColumns } from '../lease/fence.ts'
+import { fenceValues } from '../lease/fence.ts'
 import { DEFAULT_LOG_MAX_BYTES, DEFAULT_LOG_MAX_ENTRIES } from '../limits.ts'
 import { continuation } from './continuation.ts'
 import { type Head, findHead } from './head.ts'
 import type { AppendOptions, AppendOutcome, LeaseFence, Position } from './log.ts'
-import { APPEND_ALL, APPEND_ALL_FENCED, APPEND_ONE, APPEND_ONE_FENCED, CREATE, HELD } from './statements.ts'
+import { APPEND_ALL, APPEND_ALL_FENCED, APPEND_ONE, APPEND_ONE_FENCED, CREATE, CREATE_FENCED, HELD } from './statements.ts'
 
 /** How often the log may change under an append before it gives up; each try sees a new end. */
 const MAX_TRIES = 16
@@ -42,7 +42,7 @@ export async function append(
     if (fence !== undefined) await checkFence(db, fence, write.now)
     const head = await findHead(db, name)
     if (head === undefined && entries.length > 0) {
-      await db.run(CREATE, [name, DEFAULT_LOG_MAX_BYTES, DEFAULT_LOG_MAX_ENTRIES])
+      await create(db, write)
       continue
     }
     const next = await explain(db, head ?? EMPTY, write, entries, at)
@@ -79,8 +79,15 @@ async function explain(
   return { ...write, entries: next.entries, at: at === undefined ? undefined : { seq: head.seq } }
 }
 
+/** Under a fence only while it holds: otherwise the log of something that was deleted meanwhile would stay behind. */
+async function create(db: Database, { name, fence, now }: Write): Promise<void> {
+  const values = [name, DEFAULT_LOG_MAX_BYTES, DEFAULT_LOG_MAX_ENTRIES]
+  if (fence === undefined) await db.run(CREATE, values)
+  else await db.run(CREATE_FENCED, [...values, ...fenceValues(fence, now)])
+}
+
 async function checkFence(db: Database, fence: LeaseFence, now: number): Promise<void> {
-  const held = await db.get(HELD, [...fenceColumns(fence), fence.queue, fence.key, now])
+  const held = await db.get(HELD, fenceValues(fence, now))
   if (held === undefined) throw new LeaseLost(fence)
 }
 
@@ -127,8 +134,6 @@ function expectation(at: Position | undefined): readonly (number | null)[] {
   if (at === undefined) return [null, null]
   return 'offset' in at ? [at.offset, null] : [null, at.seq]
 }
-
-const fenceValues = (fence: LeaseFence, now: number): readonly Value[] => [...fenceColumns(fence), fence.queue, fence.key, now]
 
 function toPlaced(row: Row | undefined, write: Write): Placed | undefined {
   if (row === undefined) return undefined

@@ -4,6 +4,9 @@ import { heldBy } from '../lease/fence.ts'
 const LAST_ENTRY = `log_entries h ON h.log_id = l.id AND h.seq = (SELECT max(seq) FROM log_entries WHERE log_id = l.id)`
 
 export const CREATE: Sql = 'INSERT INTO logs (name, max_bytes, max_entries) VALUES ($1, $2, $3) ON CONFLICT (name) DO NOTHING'
+const createFenced = (lock: string) => `INSERT INTO logs (name, max_bytes, max_entries)
+  SELECT CAST($1 AS TEXT), CAST($2 AS BIGINT), CAST($3 AS BIGINT) FROM leases WHERE ${heldBy(4)} ${lock} ON CONFLICT (name) DO NOTHING`
+export const CREATE_FENCED: Sql = { sqlite: createFenced(''), postgres: createFenced('FOR SHARE') }
 export const CLOSE: Sql = 'UPDATE logs SET closed = 1 WHERE name = $1 AND closed = 0'
 export const DELETE: Sql = 'DELETE FROM logs WHERE name = $1'
 

@@ -24,6 +24,7 @@ blob_holders.sha256 text COLLATE "C" NOT NULL
 blob_holders.holder text COLLATE "C" NOT NULL
 blob_holders: blob_holders_pkey PRIMARY KEY (sha256, holder)
 blob_holders: blob_holders_sha256_fkey FOREIGN KEY (sha256) REFERENCES blobs(sha256)
+CREATE INDEX blob_holders_by_holder ON blob_holders USING btree (holder)
 CREATE UNIQUE INDEX blob_holders_pkey ON blob_holders USING btree (sha256, holder)
 blobs.sha256 text COLLATE "C" NOT NULL
 blobs.size bigint NOT NULL
@@ -33,6 +34,70 @@ blobs: blobs_content_key UNIQUE (content)
 blobs: blobs_pkey PRIMARY KEY (sha256)
 CREATE UNIQUE INDEX blobs_content_key ON blobs USING btree (content)
 CREATE UNIQUE INDEX blobs_pkey ON blobs USING btree (sha256)
+job_artifacts.job_id text COLLATE "C" NOT NULL
+job_artifacts.name text COLLATE "C" NOT NULL
+job_artifacts.attempt bigint NOT NULL
+job_artifacts.claim bigint NOT NULL
+job_artifacts.sha256 text COLLATE "C" NOT NULL
+job_artifacts.bytes bigint NOT NULL
+job_artifacts.at bigint NOT NULL
+job_artifacts: job_artifacts_job_id_fkey FOREIGN KEY (job_id) REFERENCES jobs(id) ON DELETE CASCADE
+job_artifacts: job_artifacts_pkey PRIMARY KEY (job_id, name)
+CREATE UNIQUE INDEX job_artifacts_pkey ON job_artifacts USING btree (job_id, name)
+job_inputs.job_id text COLLATE "C" NOT NULL
+job_inputs.spec text NOT NULL
+job_inputs.blob text
+job_inputs.files text NOT NULL
+job_inputs.cases text NOT NULL
+job_inputs: job_inputs_job_id_fkey FOREIGN KEY (job_id) REFERENCES jobs(id) ON DELETE CASCADE
+job_inputs: job_inputs_pkey PRIMARY KEY (job_id)
+CREATE UNIQUE INDEX job_inputs_pkey ON job_inputs USING btree (job_id)
+job_usage.job_id text COLLATE "C" NOT NULL
+job_usage.claim_id text COLLATE "C" NOT NULL
+job_usage.attempt bigint NOT NULL
+job_usage.call_id text COLLATE "C" NOT NULL
+job_usage.claim bigint NOT NULL
+job_usage.body text NOT NULL
+job_usage.at bigint NOT NULL
+job_usage: job_usage_job_id_fkey FOREIGN KEY (job_id) REFERENCES jobs(id) ON DELETE CASCADE
+job_usage: job_usage_pkey PRIMARY KEY (job_id, claim_id, attempt, call_id)
+CREATE UNIQUE INDEX job_usage_pkey ON job_usage USING btree (job_id, claim_id, attempt, call_id)
+jobs.id text COLLATE "C" NOT NULL
+jobs.owner_id text COLLATE "C"
+jobs.status text COLLATE "C" NOT NULL
+jobs.outline text NOT NULL
+jobs.retry_of text COLLATE "C"
+jobs.created_at bigint NOT NULL
+jobs.started_at bigint
+jobs.finished_at bigint
+jobs.expires_at bigint
+jobs.claim_id text COLLATE "C"
+jobs.fence bigint
+jobs.machine_id text COLLATE "C"
+jobs.claimed_at bigint
+jobs.begun integer NOT NULL DEFAULT 0
+jobs.released integer NOT NULL DEFAULT 0
+jobs.claims bigint NOT NULL DEFAULT 0
+jobs.lost_claims bigint NOT NULL DEFAULT 0
+jobs.attempt bigint NOT NULL DEFAULT 0
+jobs.error text
+jobs.summary text
+jobs.containers text
+jobs: jobs_owner_id_fkey FOREIGN KEY (owner_id) REFERENCES users(id)
+jobs: jobs_pkey PRIMARY KEY (id)
+CREATE INDEX jobs_by_age ON jobs USING btree (created_at, id)
+CREATE INDEX jobs_by_expiry ON jobs USING btree (expires_at)
+CREATE INDEX jobs_by_owner ON jobs USING btree (owner_id, created_at, id)
+CREATE INDEX jobs_by_status ON jobs USING btree (status, created_at, id)
+CREATE UNIQUE INDEX jobs_pkey ON jobs USING btree (id)
+judges.machine_id text COLLATE "C" NOT NULL
+judges.name text COLLATE "C" NOT NULL
+judges.drain integer NOT NULL DEFAULT 0
+judges.first_seen_at bigint NOT NULL
+judges.last_seen_at bigint NOT NULL
+judges.facts text
+judges: judges_pkey PRIMARY KEY (machine_id)
+CREATE UNIQUE INDEX judges_pkey ON judges USING btree (machine_id)
 leases.id bigint NOT NULL IDENTITY
 leases.queue text COLLATE "C" NOT NULL
 leases.key text COLLATE "C" NOT NULL
@@ -109,6 +174,7 @@ uploads.owner text COLLATE "C" NOT NULL
 uploads.size bigint NOT NULL DEFAULT 0
 uploads.touched_at bigint NOT NULL
 uploads: uploads_pkey PRIMARY KEY (id)
+CREATE INDEX uploads_by_owner ON uploads USING btree (owner)
 CREATE UNIQUE INDEX uploads_pkey ON uploads USING btree (id)
 users.id text COLLATE "C" NOT NULL
 users.username text COLLATE "C" NOT NULL

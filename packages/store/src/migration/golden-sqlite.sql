@@ -23,11 +23,74 @@ CREATE TABLE blob_holders (
   holder TEXT NOT NULL,
   PRIMARY KEY (sha256, holder)
 ) STRICT, WITHOUT ROWID;
+CREATE INDEX blob_holders_by_holder ON blob_holders (holder);
 CREATE TABLE blobs (
   sha256 TEXT PRIMARY KEY,
   size INTEGER NOT NULL,
   content TEXT NOT NULL UNIQUE,
   touched_at INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+CREATE TABLE job_artifacts (
+  job_id TEXT NOT NULL REFERENCES jobs (id) ON DELETE CASCADE,
+  name TEXT NOT NULL,
+  attempt INTEGER NOT NULL,
+  claim INTEGER NOT NULL,
+  sha256 TEXT NOT NULL,
+  bytes INTEGER NOT NULL,
+  at INTEGER NOT NULL,
+  PRIMARY KEY (job_id, name)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE job_inputs (
+  job_id TEXT PRIMARY KEY REFERENCES jobs (id) ON DELETE CASCADE,
+  spec TEXT NOT NULL,
+  blob TEXT,
+  files TEXT NOT NULL,
+  cases TEXT NOT NULL
+) STRICT;
+CREATE TABLE job_usage (
+  job_id TEXT NOT NULL REFERENCES jobs (id) ON DELETE CASCADE,
+  claim_id TEXT NOT NULL,
+  attempt INTEGER NOT NULL,
+  call_id TEXT NOT NULL,
+  claim INTEGER NOT NULL,
+  body TEXT NOT NULL,
+  at INTEGER NOT NULL,
+  PRIMARY KEY (job_id, claim_id, attempt, call_id)
+) STRICT;
+CREATE TABLE jobs (
+  id TEXT PRIMARY KEY,
+  owner_id TEXT REFERENCES users (id),
+  status TEXT NOT NULL,
+  outline TEXT NOT NULL,
+  retry_of TEXT,
+  created_at INTEGER NOT NULL,
+  started_at INTEGER,
+  finished_at INTEGER,
+  expires_at INTEGER,
+  claim_id TEXT,
+  fence INTEGER,
+  machine_id TEXT,
+  claimed_at INTEGER,
+  begun INTEGER NOT NULL DEFAULT 0,
+  released INTEGER NOT NULL DEFAULT 0,
+  claims INTEGER NOT NULL DEFAULT 0,
+  lost_claims INTEGER NOT NULL DEFAULT 0,
+  attempt INTEGER NOT NULL DEFAULT 0,
+  error TEXT,
+  summary TEXT,
+  containers TEXT
+) STRICT;
+CREATE INDEX jobs_by_age ON jobs (created_at, id);
+CREATE INDEX jobs_by_expiry ON jobs (expires_at);
+CREATE INDEX jobs_by_owner ON jobs (owner_id, created_at, id);
+CREATE INDEX jobs_by_status ON jobs (status, created_at, id);
+CREATE TABLE judges (
+  machine_id TEXT PRIMARY KEY,
+  name TEXT NOT NULL,
+  drain INTEGER NOT NULL DEFAULT 0,
+  first_seen_at INTEGER NOT NULL,
+  last_seen_at INTEGER NOT NULL,
+  facts TEXT
 ) STRICT, WITHOUT ROWID;
 CREATE TABLE leases (
   id INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -90,6 +153,7 @@ CREATE TABLE uploads (
   size INTEGER NOT NULL DEFAULT 0,
   touched_at INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
+CREATE INDEX uploads_by_owner ON uploads (owner);
 CREATE TABLE users (
   id TEXT PRIMARY KEY,
   username TEXT NOT NULL UNIQUE,

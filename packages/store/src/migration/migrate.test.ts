@@ -2,18 +2,22 @@ import { execFile } from 'node:child_process'
 import { readFile, writeFile } from 'node:fs/promises'
 import { DatabaseSync } from 'node:sqlite'
 import { promisify } from 'node:util'
+import { UserId } from '@parley/protocol'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Database } from '../database/database.ts'
 import { openPostgres } from '../database/postgres.ts'
 import { openSqlite } from '../database/sqlite.ts'
 import { SCHEMA_VERSION, openStore } from '../index.ts'
 import { ENGINES, type TestEngine, startEngine } from '../testing/engines.ts'
+import { startedJob } from '../testing/sample-job.ts'
+import { firstTables } from './0001-first-tables.ts'
 import { migrate, schemaVersion } from './migrate.ts'
 import { schemaDump } from './schema-dump.ts'
 
 /** Set it to 1 after adding a migration to write the dumps anew; the difference is part of the review. */
 const REWRITE = process.env['PARLEY_REWRITE_GOLDEN'] === '1'
 
+const ANN = UserId.parse(`usr_${'0'.repeat(26)}`)
 const run = promisify(execFile)
 const source = (path: string) => JSON.stringify(new URL(path, import.meta.url))
 const MIGRATES = `
@@ -78,6 +82,30 @@ describe.each(ENGINES)('migrations on %s', (engine) => {
       await expect(db.get('SELECT * FROM a', [])).rejects.toThrow(/no such table|does not exist/)
     } finally {
       await db.close()
+    }
+  })
+
+  test('a database of the first schema is brought up with what it holds, and jobs can be added', async () => {
+    const url = await host.freshUrl()
+    const db = await open(url)
+    await migrate(db, () => 0, [firstTables])
+    expect(await schemaVersion(db)).toBe(1)
+    await db.run('INSERT INTO users (id, username, admin, created_at) VALUES ($1, $2, 0, 5)', [ANN, 'ann'])
+    await db.run('INSERT INTO leases (queue, key, payload, available_at) VALUES ($1, $2, $3, 0)', ['other', 'k', 'p'])
+    await db.close()
+    const store = await openStore({ url })
+    try {
+      expect(await store.users.byName('ann')).toMatchObject({ id: ANN, createdAt: 5 })
+      expect(await store.leases.claim('other', 'h', { ttlMs: 1_000 })).toMatchObject({ key: 'k', payload: 'p' })
+      expect(await startedJob(store, ANN)).toMatchObject({ status: 'queued', ownerId: ANN })
+    } finally {
+      await store.close()
+    }
+    const after = await open(url)
+    try {
+      expect(await schemaDump(after)).toBe(await readFile(new URL(`golden-${engine}.sql`, import.meta.url), 'utf8'))
+    } finally {
+      await after.close()
     }
   })
 

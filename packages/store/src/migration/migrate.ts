@@ -2,9 +2,10 @@ import { integer } from '../database/column.ts'
 import type { Database, Queries } from '../database/database.ts'
 import { SchemaTooNew } from '../errors.ts'
 import { firstTables } from './0001-first-tables.ts'
+import { jobs } from './0002-jobs.ts'
 import type { Migration } from './migration.ts'
 
-const MIGRATIONS: readonly Migration[] = [firstTables]
+const MIGRATIONS: readonly Migration[] = [firstTables, jobs]
 
 /** The schema that this version reads and writes. */
 export const SCHEMA_VERSION = MIGRATIONS.length

@@ -2,6 +2,7 @@ import { TokenId, UserId } from '@parley/protocol'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { type Store, openStore } from '../index.ts'
 import { ENGINES, type TestEngine, startEngine } from '../testing/engines.ts'
+import { topicsTold } from '../testing/look.ts'
 
 const NOBODY = UserId.parse(`usr_${'0'.repeat(26)}`)
 const NO_TOKEN = TokenId.parse(`tok_${'0'.repeat(26)}`)
@@ -208,17 +209,3 @@ describe.each(ENGINES)('records on %s', (engine) => {
     await store.ping()
   })
 })
-
-/** Gathers every topic from now on; the answer waits for so many. */
-function topicsTold(store: Store): (count: number) => Promise<readonly string[]> {
-  const topics: string[] = []
-  let wake: (() => void) | undefined
-  store.topics.subscribePrefix('', (topic) => {
-    topics.push(topic)
-    wake?.()
-  })
-  return async (count) => {
-    while (topics.length < count) await new Promise<void>((resolve) => (wake = resolve))
-    return topics.toSorted()
-  }
-}

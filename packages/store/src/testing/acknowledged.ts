@@ -6,6 +6,8 @@ export type Acknowledged =
   | { readonly kind: 'complete'; readonly key: string }
   | { readonly kind: 'blob'; readonly sha256: string }
   | { readonly kind: 'audit'; readonly action: string }
+  | { readonly kind: 'job'; readonly id: string }
+  | { readonly kind: 'end'; readonly id: string }
 
 /** Only the harness's own worker writes these lines, so their shape is trusted. */
 export function parseAcknowledged(line: string): Acknowledged {

@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url'
 import { openStore } from '../open-store.ts'
 import type { Store } from '../store.ts'
 import { type Acknowledged, parseAcknowledged } from './acknowledged.ts'
+import { checkJobs } from './check-jobs.ts'
 
 const WORKER = fileURLToPath(new URL('kill-worker.ts', import.meta.url))
 /** A worker is killed after so many acknowledgements, and up to so many milliseconds later. */
@@ -47,6 +48,7 @@ export async function killRounds({
       ...(await checkLeases(store, perRound)),
       ...(await checkBlobs(store, all)),
       ...(await checkAudit(store, all)),
+      ...(await checkJobs(store, all)),
     ]
     const count = (kind: Acknowledged['kind']) => all.filter((each) => each.kind === kind).length
     const acknowledged = {
@@ -56,6 +58,8 @@ export async function killRounds({
       complete: count('complete'),
       blob: count('blob'),
       audit: count('audit'),
+      job: count('job'),
+      end: count('end'),
     }
     return { seed, kills: rounds, acknowledged, problems }
   } finally {
@@ -69,11 +73,17 @@ async function runAndKill(url: string, round: number, after: number, delayMs: nu
   let complaint = ''
   worker.stderr.setEncoding('utf8').on('data', (chunk: string) => (complaint += chunk))
   const acknowledged: Acknowledged[] = []
+  let killed = false
+  // A job takes longest: without one there would be rounds in which none got to its end.
+  let hasEnded = false
   for await (const line of createInterface({ input: worker.stdout })) {
     // A line that the kill cut off was not heard by anybody.
     if (!line.endsWith('}')) continue
     acknowledged.push(parseAcknowledged(line))
-    if (acknowledged.length === after) void sleep(delayMs).then(() => worker.kill('SIGKILL'))
+    hasEnded ||= acknowledged.at(-1)?.kind === 'end'
+    if (killed || acknowledged.length < after || !hasEnded) continue
+    killed = true
+    void sleep(delayMs).then(() => worker.kill('SIGKILL'))
   }
   if ((await ended) !== 'SIGKILL') throw new Error(`the worker ended by itself: ${complaint}`)
   return acknowledged
@@ -111,7 +121,7 @@ async function readWords(store: Store, log: string): Promise<readonly string[]> 
 async function checkLeases(store: Store, perRound: readonly (readonly Acknowledged[])[]): Promise<readonly string[]> {
   const left = new Map<string, number>()
   for (;;) {
-    const lease = await store.leases.claim('jobs', 'auditor', { ttlMs: 60 * 60_000, waitMs: DRAIN_WAIT_MS })
+    const lease = await store.leases.claim('items', 'auditor', { ttlMs: 60 * 60_000, waitMs: DRAIN_WAIT_MS })
     if (lease === undefined) break
     left.set(lease.key, (left.get(lease.key) ?? 0) + 1)
   }

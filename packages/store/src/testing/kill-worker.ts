@@ -4,18 +4,21 @@
  */
 import { createHash } from 'node:crypto'
 import { writeSync } from 'node:fs'
+import { LeaseLost } from '../errors.ts'
 import { openStore } from '../open-store.ts'
 import type { Acknowledged } from './acknowledged.ts'
+import { endJob, startedJob, tryClaim } from './sample-job.ts'
 
 const [url = '', round = ''] = process.argv.slice(2)
 /** Short, so that what the dead held is soon for the taking. */
 const TTL_MS = 300
+const JOB_TTL_MS = 1_000
 
 const acknowledge = (what: Acknowledged): void => void writeSync(1, `${JSON.stringify(what)}\n`)
 /** SQLite answers without a pause; this lets the other writers have theirs. */
 const pause = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
 const store = await openStore({ url })
-await Promise.all([append('one'), append('one'), append(`round ${round}`), work(), upload(), audit()])
+await Promise.all([append('one'), append('one'), append(`round ${round}`), work(), upload(), audit(), jobs()])
 
 async function append(log: string): Promise<void> {
   const writer = Math.random().toString(36).slice(2)
@@ -32,10 +35,10 @@ async function work(): Promise<void> {
   for (let index = 0; ; index += 1) {
     await pause()
     const key = `${round}-${index}`
-    await store.leases.offer('jobs', key)
+    await store.leases.offer('items', key)
     acknowledge({ kind: 'offer', key })
     if (index % 3 === 0) continue
-    const lease = await store.leases.claim('jobs', round, { ttlMs: TTL_MS })
+    const lease = await store.leases.claim('items', round, { ttlMs: TTL_MS })
     if (lease === undefined) continue
     acknowledge({ kind: 'claim', key: lease.key, fence: lease.fence })
     if (index % 3 === 1) continue
@@ -66,4 +69,27 @@ async function audit(): Promise<void> {
     ])
     acknowledge({ kind: 'audit', action })
   }
+}
+
+/** Every third job is left to the next, as by a judge that dies. */
+async function jobs(): Promise<void> {
+  for (let index = 0; ; index += 1) {
+    await pause()
+    const { id } = await startedJob(store)
+    acknowledge({ kind: 'job', id })
+    await judge(index % 3 !== 2).catch((error: unknown) => {
+      // On a slow machine a lease may run out at work; then another has the job.
+      if (!(error instanceof LeaseLost)) throw error
+    })
+  }
+}
+
+async function judge(ends: boolean): Promise<void> {
+  const key = await tryClaim(store, round, JOB_TTL_MS)
+  if (key === undefined) return
+  await store.jobs.renew(key, JOB_TTL_MS)
+  if (!ends) return
+  await endJob(store, key, JOB_TTL_MS)
+  acknowledge({ kind: 'end', id: key.jobId })
+  await store.jobs.release(key, { countLoss: true })
 }

@@ -1,0 +1,95 @@
+import type { CommandSpec } from '../command-line/command.ts'
+import { INSTANCE_OPTIONS } from '../config/instance-options.ts'
+import { JOB_OPTIONS, WHERE_NOTE } from '../job/job-options.ts'
+import { SANDBOX_CHOICES } from '../judge-process/plan.ts'
+import { TARGET_OPTIONS } from '../target.ts'
+import { JSON_OPTION } from './json-option.ts'
+
+const SANDBOX_OPTION = {
+  sandbox: {
+    doc: 'how programs are held: auto takes the strongest that works; none only when you say so',
+    value: 'KIND',
+    choices: SANDBOX_CHOICES,
+  },
+} as const
+/** For judge and up. */
+export const JUDGE_OPTIONS = {
+  slots: { doc: 'jobs at once (default: one per core, 8 at most)', value: 'N' },
+  name: { doc: 'what the judge is called in judge list (default: host name and process id)', value: 'NAME' },
+  ...SANDBOX_OPTION,
+} as const
+
+/** A judge of its own, and the sandbox by itself. */
+export const JUDGE_COMMANDS: readonly CommandSpec[] = [
+  {
+    name: 'judge',
+    summary: 'Works on the jobs of a gateway: claims, tests and reports them, on any machine',
+    options: {
+      ...TARGET_OPTIONS,
+      url: { doc: 'the gateway, as http://host:port or ws://host:port (PARLEY_URL)', value: 'URL' },
+      ...JUDGE_OPTIONS,
+      data: INSTANCE_OPTIONS.data,
+      config: INSTANCE_OPTIONS.config,
+      log: {
+        doc: 'how much is logged to stderr (PARLEY_LOG)',
+        value: 'LEVEL',
+        choices: ['debug', 'info', 'warn', 'error', 'silent'],
+      },
+      ...JSON_OPTION,
+    },
+    notes: [
+      'Compilers are looked for in /usr/local/bin, /usr/bin, /bin and then on PATH; parley doctor shows what is found.',
+      'The token comes from --token-file, PARLEY_JUDGE_TOKEN or PARLEY_TOKEN; parley token create --role judge makes one.',
+      'SIGTERM or Ctrl-C: it finishes what it has, 20 s at most, and gives the rest back; a second one gives it back at once.',
+      'With --json one line is printed when it waits for work: {machine_id, url, slots, languages, sandbox}.',
+    ],
+    run: async (invocation) => (await import('./judge.ts')).judge(invocation),
+  },
+  {
+    name: 'judge list',
+    summary: 'Lists the judges that asked for work in the last day: load, languages, sandbox; for admins',
+    options: JOB_OPTIONS,
+    notes: [WHERE_NOTE],
+    run: async (invocation) => (await import('./judges.ts')).judgeList(invocation),
+  },
+  {
+    name: 'judge drain',
+    summary: 'Tells a judge to finish what it holds and take no more jobs; for admins',
+    options: { undo: { doc: 'lets it take jobs again' }, ...JOB_OPTIONS },
+    positionals: [{ name: 'NAME', doc: 'the judge, as judge list names it' }],
+    notes: [WHERE_NOTE],
+    run: async (invocation) => (await import('./judges.ts')).judgeDrain(invocation),
+  },
+  {
+    name: 'sandbox run',
+    summary: 'Runs one program under limits; the working folder and its own files are readable inside, nothing else of yours',
+    options: {
+      'cpu-ms': { doc: 'CPU time of the whole tree (default 10000)', value: 'N' },
+      'wall-ms': { doc: 'time by the clock (default twice the CPU time and a second)', value: 'N' },
+      'memory-mb': { doc: 'memory of all processes together (default 256)', value: 'N' },
+      'output-kb': { doc: 'what it may write to stdout and to stderr, each (default 1024)', value: 'N' },
+      processes: { doc: 'processes and threads at once (default 64)', value: 'N' },
+      stdin: {
+        doc: 'a file as its standard input; - is ours (default: what is piped in, 256 MiB at most; of a terminal nothing)',
+        value: 'FILE',
+        isFile: true,
+      },
+      ...SANDBOX_OPTION,
+      ...JSON_OPTION,
+    },
+    rest: 'CMD [ARGS…]',
+    notes: [
+      'What every user of this machine may read outside homes, such as /usr and /etc/passwd, is readable inside too. A judge shows its programs less: /usr and the job alone.',
+      'A shim of pyenv or rustup stands for the newest version it has.',
+      'Exit code: that of the program; 128 and the signal that ended it; 124 when it went over a limit; 125 when the sandbox failed.',
+      'With --json one line: {status, exit_code, signal, cpu_ms, wall_ms, memory_kb, stdout, stderr, …}; exit code 0 whatever the program did.',
+    ],
+    run: async (invocation) => (await import('./sandbox.ts')).sandboxRun(invocation),
+  },
+  {
+    name: 'sandbox check',
+    summary: 'Says what the sandbox enforces on this machine, and what is missing',
+    options: { ...SANDBOX_OPTION, ...JSON_OPTION },
+    run: async (invocation) => (await import('./sandbox.ts')).sandboxCheck(invocation),
+  },
+]

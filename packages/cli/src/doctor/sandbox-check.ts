@@ -1,0 +1,36 @@
+import { type Sandbox, SandboxUnavailable, openSandbox } from '@parley/sandbox'
+import type { Io } from '../command-line/io.ts'
+import { withScratch } from '../sandbox-command/scratch.ts'
+import { type Check, reasonOf } from './check.ts'
+import { checkLanguages } from './language-checks.ts'
+
+const name = 'sandbox'
+
+/** What holds programs on this machine, and which languages run in it. A machine without is fine until it is to judge. */
+export async function checkJudging(io: Io): Promise<Check[]> {
+  if (process.platform !== 'linux') {
+    const detail = 'programs can be judged safely on Linux only'
+    return [{ name, status: 'missing', detail, hint: 'run parley judge on such a machine' }]
+  }
+  return withScratch(io, async ({ cacheFolder, runFolder }) => {
+    let sandbox: Sandbox
+    try {
+      sandbox = await openSandbox({ driver: 'auto', cacheFolder, runFolder })
+    } catch (error) {
+      const hint = error instanceof SandboxUnavailable && error.hint !== '' ? error.hint : 'parley sandbox check says more'
+      return [
+        { name, status: 'missing', detail: `${reasonOf(error)}; no judge can run here`, hint },
+        { name: 'languages', status: 'skipped', detail: 'they are asked inside the sandbox, and there is none' },
+      ]
+    }
+    const { driver, tier, missing } = sandbox.report
+    const holes = missing.length === 0 ? '' : `; not enforced: ${missing.join('; ')}`
+    const held: Check = { name, status: 'ok', detail: `${driver}, ${tier}${holes}` }
+    try {
+      return [held, ...(await checkLanguages(sandbox, io))]
+    } catch (error) {
+      const hint = 'parley sandbox run -- true says more'
+      return [held, { name: 'languages', status: 'failed', detail: reasonOf(error), hint }]
+    }
+  })
+}

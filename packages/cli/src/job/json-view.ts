@@ -1,0 +1,14 @@
+import type { View } from './view.ts'
+
+/** One JSON object per line; the last one is the result. */
+export function jsonView(out: (text: string) => void, say: (text: string) => void): View {
+  const line = (value: object): void => out(`${JSON.stringify(value)}\n`)
+  return {
+    state: ({ job_id, status, attempt, claims }) => line({ event: 'state', job_id, status, attempt, claims }),
+    status: (item) => line({ event: 'agent_status', item }),
+    caseDone: (item) => line({ event: 'case_result', item }),
+    end: ({ state, report }) => line({ job_id: state.job_id, status: state.status, report }),
+    say,
+    close: () => {},
+  }
+}

@@ -1,0 +1,54 @@
+import { existsSync } from 'node:fs'
+import { type Client, WireError, connectClient, httpTransport, webSocketTransport } from '@parley/rpc'
+import type { Invocation } from '../command-line/command.ts'
+import { CommandError, usageError } from '../command-line/command-error.ts'
+import { instanceOf } from '../config/instance.ts'
+import { dataDirAt } from '../data/data-dir.ts'
+import { isPostgres } from '../gateway-process/database-url.ts'
+import { requireRole } from '../require-role.ts'
+import { targetOf } from '../target.ts'
+import { ownVersion } from '../version.ts'
+import { SteadyCaller } from './steady-caller.ts'
+
+/** The way to the tools of a gateway: the one that `--url` names, or the one that runs on the data folder. */
+export async function openCaller(invocation: Invocation, needed: 'user' | 'admin' = 'user'): Promise<SteadyCaller> {
+  const { io } = invocation
+  const { connect, missing } = wayTo(invocation, needed)
+  try {
+    return await SteadyCaller.open(connect, { err: io.err, random: () => (io.random(1)[0] ?? 0) / 256 })
+  } catch (error) {
+    // A gateway that was killed leaves its socket behind.
+    if (missing !== undefined && error instanceof WireError && error.code === 'unreachable') throw missing
+    throw error
+  }
+}
+
+interface Way {
+  readonly connect: () => Promise<Client>
+  /** What it means that nobody answers there, where we know better than the wire. */
+  readonly missing?: CommandError
+}
+
+function wayTo(invocation: Invocation, needed: 'user' | 'admin'): Way {
+  const options = { clientInfo: { name: 'parley', version: ownVersion() } }
+  const target = targetOf(invocation, 'any')
+  if (target !== undefined) {
+    const { url, token } = target
+    const open = url.startsWith('ws') ? webSocketTransport : httpTransport
+    const transport = () => open({ url, ...(token === undefined ? {} : { token }) })
+    return { connect: async () => requireRole(await connectClient(transport(), options), needed) }
+  }
+  const settings = instanceOf(invocation)
+  if (isPostgres(settings.databaseUrl))
+    throw usageError(
+      'on PostgreSQL this goes through a gateway by its URL',
+      'give --url and --token-file, or PARLEY_URL and PARLEY_TOKEN',
+    )
+  const { adminSocket, path } = dataDirAt(invocation.io.cwd, settings.dataDir)
+  const missing = new CommandError('gateway_missing', `no gateway runs on ${path}`, {
+    hint: 'start one with parley up, or name another by --data or --url',
+  })
+  if (!existsSync(adminSocket)) throw missing
+  const connect = () => connectClient(httpTransport({ url: 'http://localhost/mcp', socketPath: adminSocket }), options)
+  return { connect, missing }
+}

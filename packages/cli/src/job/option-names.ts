@@ -1,0 +1,37 @@
+import { ToolError } from '@parley/protocol'
+import type { Invocation } from '../command-line/command.ts'
+import { CommandError } from '../command-line/command-error.ts'
+
+/** Which option a field of `job.create` was made from. */
+const OPTIONS: Readonly<Record<string, string>> = {
+  statement_md: 'statement',
+  title: 'title',
+  language: 'language',
+  model: 'model',
+  engine: 'engine',
+  current_code: 'code',
+  tests_zip_b64: 'tests',
+  tests_blob: 'tests',
+  time_limit_ms: 'time-ms',
+  memory_limit_mb: 'memory-mb',
+  compare_mode: 'checker',
+  checker: 'checker',
+  interactor: 'interactor',
+  samples: 'sample',
+}
+const WRONG_USAGE = 2
+const SHOWN_CHARS = 80
+
+/** The gateway speaks of fields; whoever typed options is told about those, with what was given there. */
+export function inOptions(error: unknown, { values }: Pick<Invocation, 'values'>): unknown {
+  if (!(error instanceof ToolError) || error.field === undefined) return error
+  const option = OPTIONS[error.field.split(/[.[]/)[0] ?? '']
+  if (option === undefined || !values.has(option)) return error
+  const said = error.message.startsWith(`${error.field}: `) ? error.message.slice(error.field.length + 2) : error.message
+  const given = (values.text(option) ?? '').slice(0, SHOWN_CHARS)
+  return new CommandError(error.code, `--${option}${given === '' ? '' : ` ${given}`}: ${said}`, {
+    exitCode: error.code === 'invalid_argument' ? WRONG_USAGE : 1,
+    cause: error,
+    ...(error.hint === undefined ? {} : { hint: error.hint }),
+  })
+}

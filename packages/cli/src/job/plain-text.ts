@@ -1,0 +1,51 @@
+import { stripVTControlCharacters } from 'node:util'
+
+/** Text of others on one line of a terminal: nothing in it can move the cursor, change colours or break the line. */
+export function plainText(text: string): string {
+  return stripVTControlCharacters(text)
+    .replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu, ' ')
+    .trim()
+}
+
+/** The same for text of many lines, with its indentation. */
+export function plainLines(text: string): string {
+  return stripVTControlCharacters(text)
+    .replaceAll('\r\n', '\n')
+    .replaceAll(/[^\P{Cc}\n\t]|[\p{Cf}\p{Zl}\p{Zp}]/gu, '')
+}
+
+/** How many columns a terminal gives to the text. */
+export function widthOf(text: string): number {
+  let width = 0
+  for (const character of text) width += isWide(character.codePointAt(0) ?? 0) ? 2 : 1
+  return width
+}
+
+/** The text in exactly so many columns: cut with a dot, or filled with spaces. */
+export function fit(text: string, width: number): string {
+  const full = widthOf(text)
+  if (full <= width) return text + ' '.repeat(width - full)
+  let kept = ''
+  let used = 0
+  for (const character of text) {
+    const more = widthOf(character)
+    if (used + more > width - 1) break
+    kept += character
+    used += more
+  }
+  return `${kept}.${' '.repeat(Math.max(0, width - used - 1))}`
+}
+
+/** East Asian wide characters and pictures, by their blocks. */
+function isWide(code: number): boolean {
+  return (
+    (code >= 0x1100 && code <= 0x115f) ||
+    (code >= 0x2e80 && code <= 0xa4cf) ||
+    (code >= 0xac00 && code <= 0xd7a3) ||
+    (code >= 0xf900 && code <= 0xfaff) ||
+    (code >= 0xfe30 && code <= 0xfe6f) ||
+    (code >= 0xff00 && code <= 0xff60) ||
+    (code >= 0x1f300 && code <= 0x1faff) ||
+    (code >= 0x20000 && code <= 0x3fffd)
+  )
+}

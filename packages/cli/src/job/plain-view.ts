@@ -1,0 +1,66 @@
+import type { CaseItem, JobState } from '@parley/protocol'
+import { caseRow } from './case-table.ts'
+import { endingText } from './ending.ts'
+import { plainText } from './plain-text.ts'
+import { NO_SCREEN } from './screen.ts'
+import { isEndStatus, statusText } from './status-text.ts'
+import type { View } from './view.ts'
+
+/** Plain lines, for logs and pipes: each thing once, when it happens, and nothing cut. */
+export function plainView(out: (text: string) => void, say: (text: string) => void): View {
+  let known: JobState | undefined
+  // What a test says at its end is said better by the result, unless something follows: then it was not the end.
+  let held: string | undefined
+  // Steps and cases come by two logs; a case may be heard of before the step that begins them.
+  let begun = 0
+  let early: CaseItem[] = []
+  let cases: { readonly round: string; count: number } = { round: '', count: 0 }
+
+  const line = (text: string): void => {
+    if (held !== undefined) out(`${held}\n`)
+    held = undefined
+    out(`${text}\n`)
+  }
+  const showCase = (item: CaseItem): void => {
+    const round = roundOf(item)
+    if (round !== cases.round) cases = { round, count: 0 }
+    cases.count += 1
+    if (known === undefined || item.verdict === 'CANCELLED') return
+    const place = String(item.index + 1).padStart(String(item.total).length)
+    out(`${place}/${item.total}${caseRow(item, known.limits, NO_SCREEN)}\n`)
+  }
+  const showEarly = (): void => {
+    const ready = early.filter(({ attempt }) => attempt <= begun)
+    early = early.filter(({ attempt }) => attempt > begun)
+    ready.forEach(showCase)
+  }
+  return {
+    state: (state) => {
+      if (known === undefined) line(`${state.job_id} ${state.status}${state.title === '' ? '' : `: ${plainText(state.title)}`}`)
+      known = state
+    },
+    status: (item) => {
+      const { done } = item.meta
+      if (isEndStatus(item)) held = statusText(item)
+      // Each case has a line of its own.
+      else if (typeof done !== 'number' || done === 0) line(statusText(item))
+      if (typeof done === 'number') begun = Math.max(begun, item.attempt)
+      showEarly()
+    },
+    caseDone: (item) => {
+      early.push(item)
+      showEarly()
+    },
+    end: (ending) => {
+      begun = Number.POSITIVE_INFINITY
+      showEarly()
+      const { report } = ending
+      const wereShown = report !== null && roundOf(report) === cases.round && cases.count >= report.tests.length
+      out(`\n${endingText(wereShown ? { ...ending, report: { ...report, tests: [] } } : ending, NO_SCREEN)}`)
+    },
+    say,
+    close: () => {},
+  }
+}
+
+const roundOf = ({ claim, attempt }: { readonly claim: number; readonly attempt: number }): string => `${claim}.${attempt}`

@@ -1,0 +1,11 @@
+import type { JobListener } from './follow-job.ts'
+import type { Ending } from './ending.ts'
+
+/** Shows a job while it is followed, and how it ended. */
+export interface View extends JobListener {
+  end(ending: Ending): void
+  /** A line that is not about the job's work: it goes where it does not disturb the picture. */
+  say(text: string): void
+  /** Takes away what would be in the way of other lines. */
+  close(): void
+}

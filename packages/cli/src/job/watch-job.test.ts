@@ -1,0 +1,103 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { LocalGateway } from '../fixtures/local-gateway.ts'
+import { MANY_PROCESSES, Scratch } from '../fixtures/parley.ts'
+import { hasTerminals, onTerminal, screenAfter } from '../fixtures/pty.ts'
+import { type Script, codeFor } from '../fixtures/scripted-tester.ts'
+import { openTestWorker } from '../fixtures/test-worker.ts'
+
+/** A gateway and a scripted judge, and a job whose code says what happens. */
+async function openBench() {
+  const scratch = new Scratch()
+  const gateway = await LocalGateway.open(scratch.data)
+  const judge = await openTestWorker(gateway, scratch.folder)
+  return {
+    scratch,
+    judge,
+    submit: (script: Script, title = 'a title'): string[] => {
+      writeFileSync(join(scratch.folder, 'main.cpp'), codeFor(script))
+      return ['job', 'submit', '--code', 'main.cpp', '--title', title, '--watch', '--data', scratch.data]
+    },
+    async [Symbol.asyncDispose]() {
+      await judge[Symbol.asyncDispose]()
+      await gateway[Symbol.asyncDispose]()
+      await scratch[Symbol.asyncDispose]()
+    },
+  }
+}
+
+const ESCAPES = '\u001b[2J\u001b[31mred\u001b]0;title\u0007\u009b5n\u202e'
+const CASES = Array.from({ length: 30 }, (_, index) => ({
+  name: `case-${index}${index === 3 ? ESCAPES : ''}`,
+  verdict: index === 3 ? ('WA' as const) : ('AC' as const),
+  ...(index === 3 ? { message: `expected 1, got ${ESCAPES} and much more of it, too much for one line of a terminal` } : {}),
+}))
+
+test.skipIf(!hasTerminals())('on a terminal: frames over one another, then the table alone', MANY_PROCESSES, async () => {
+  await using bench = await openBench()
+  const size = { columns: 72, rows: 14 }
+  const { code, out } = await onTerminal(bench.scratch, bench.submit({ cases: CASES, pauseMs: 30, fails: true }, ESCAPES), size)
+  expect(code).toBe(1)
+  const { lines, frames } = screenAfter(out, size.columns)
+  expect(frames).toBeGreaterThan(2)
+  expect(out).toContain('running_test')
+  const names = lines.flatMap((line) => /^ {2}(case-\d+).* (AC|WA) /.exec(line)?.[1] ?? [])
+  expect(names).toEqual(CASES.map((_, index) => `case-${index}`))
+  expect(lines.join('\n')).toMatch(/\n {4}expected 1, got red/)
+  expect(lines.join('\n')).not.toContain('running_test')
+  expect(lines.slice(-3)).toEqual(['failed: 0 of 1 passed, 0 of 1 points', 'tests_failed: the script says so', ''])
+})
+
+test.skipIf(!hasTerminals())('what a compiler says reaches a terminal without its escapes', MANY_PROCESSES, async () => {
+  await using bench = await openBench()
+  const size = { columns: 100, rows: 30 }
+  const compiler = `main.cpp:1:1: ${ESCAPES}error\r\n\tint main(\n`
+  const { out } = await onTerminal(bench.scratch, bench.submit({ compiler, fails: true }), size)
+  const { lines } = screenAfter(out.replaceAll('\t', '  '), size.columns)
+  expect(lines.slice(0, 2)).toEqual(['main.cpp:1:1: rederror', '  int main('])
+})
+
+test('into a pipe: one line for each thing, nothing twice and nothing cut', MANY_PROCESSES, async () => {
+  await using bench = await openBench()
+  const message = `expected 1, got ${'2'.repeat(200)}`
+  const cases = [
+    { name: 'a-name-that-is-longer-than-any-column-of-a-table-of-cases', verdict: 'WA' as const, message },
+    { name: 'b', verdict: 'AC' as const },
+  ]
+  const { code, out } = await bench.scratch.run(bench.submit({ cases, fails: true }, ESCAPES))
+  expect(code).toBe(1)
+  expect(out).not.toMatch(/[^\P{Cc}\n]/u)
+  // Whoever comes later reads the same.
+  const id = /^job_\w+/.exec(out)?.[0] ?? ''
+  const later = (await bench.scratch.run(['job', 'watch', id, '--data', bench.scratch.data])).out
+  const withoutStatus = (text: string): string => text.replace(/^job_\w+ \w+: \S.*/, 'JOB: title')
+  expect(withoutStatus(later)).toBe(withoutStatus(out))
+  expect(withoutStatus(out)).toBe(
+    [
+      'JOB: title',
+      'analysis: claimed by test',
+      'test: at work',
+      'test: running 2 cases',
+      `1/2  ${cases[0]?.name} WA           12 ms    2.0 MiB  ${message}`,
+      '2/2  b                AC           12 ms    2.0 MiB',
+      '',
+      'failed: 0 of 1 passed, 0 of 1 points',
+      'tests_failed: the script says so',
+      '',
+    ].join('\n'),
+  )
+})
+
+test('a job that was cancelled says so once', MANY_PROCESSES, async () => {
+  await using bench = await openBench()
+  const watched = bench.scratch.run(bench.submit({ forever: true }))
+  await expect.poll(() => bench.judge.tester.running, { timeout: 60_000 }).toBe(1)
+  const listed = await bench.scratch.json(['job', 'list', '--data', bench.scratch.data])
+  await bench.scratch.json(['job', 'cancel', listed.items[0].job_id, '--data', bench.scratch.data])
+  const { code, out } = await watched
+  expect(code).toBe(130)
+  expect(out.split('\n').filter((line) => line.includes('cancelled'))).toEqual([
+    expect.stringMatching(/^cancelled: somebody cancelled the job/),
+  ])
+})

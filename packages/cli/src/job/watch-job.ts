@@ -1,0 +1,53 @@
+import type { JobId } from '@parley/protocol'
+import type { Invocation } from '../command-line/command.ts'
+import { exitCodeOf, readEnding } from './ending.ts'
+import { followJob } from './follow-job.ts'
+import { jsonView } from './json-view.ts'
+import { liveView } from './live-view.ts'
+import { plainView } from './plain-view.ts'
+import type { SteadyCaller } from './steady-caller.ts'
+import type { View } from './view.ts'
+
+const INTERRUPTED_EXIT = 130
+/** What Ctrl-C does: ends the job that was handed in here, or only the watching of one that was not. */
+export type Interrupt = 'cancels' | 'leaves'
+
+/** Shows a job until it ends. Answers the exit code. */
+export async function watchJob(
+  caller: SteadyCaller,
+  jobId: JobId,
+  { io, values }: Invocation,
+  interrupt: Interrupt,
+): Promise<number> {
+  const view = viewFor({ io, values })
+  caller.say = (text) => view.say(text)
+  const left = new AbortController()
+  let times = 0
+  const ignore = io.onSignal(() => {
+    times += 1
+    if (times > 1 || interrupt === 'leaves') return left.abort()
+    view.say(`cancelling ${jobId}; once more leaves it to itself\n`)
+    caller.call('job.cancel', { job_id: jobId }, left.signal).catch(() => {})
+  })
+  try {
+    const state = await followJob(caller, jobId, view, left.signal)
+    const ending = await readEnding(caller, state)
+    view.end(ending)
+    return exitCodeOf(ending)
+  } catch (error) {
+    if (!left.signal.aborted) throw error
+    view.close()
+    io.err(`${jobId} goes on; parley job watch ${jobId} shows it again\n`)
+    return INTERRUPTED_EXIT
+  } finally {
+    view.close()
+    ignore()
+  }
+}
+
+function viewFor({ io, values }: Pick<Invocation, 'io' | 'values'>): View {
+  if (values.has('json')) return jsonView(io.out, io.err)
+  const screen = io.screen()
+  if (screen === undefined) return plainView(io.out, io.err)
+  return liveView(io.out, { screen: () => io.screen() ?? screen, now: io.now, err: io.err })
+}

@@ -1,0 +1,87 @@
+import { readFileSync, readdirSync } from 'node:fs'
+import { join, relative, sep } from 'node:path'
+import { crc32, deflateRawSync } from 'node:zlib'
+import { JOB_LIMITS } from '@parley/protocol'
+import { usageError } from '../command-line/command-error.ts'
+
+const UTF8_NAMES = 0x0800
+const DEFLATED = 8
+const VERSION = 20
+const PLAIN_FILE = (0o100644 << 16) >>> 0
+const MADE_ON_UNIX = (3 << 8) | VERSION
+
+/** A folder of tests as a zip, so that nobody needs a program for it. Links and special files are left out. `what` names it in errors. */
+export function zipFolder(folder: string, what: string): Buffer {
+  const files = readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name))
+    .toSorted()
+  if (files.length === 0) throw usageError(`${what} holds no files`)
+  if (files.length > JOB_LIMITS.zipEntries)
+    throw usageError(`${what} holds ${files.length} files, ${JOB_LIMITS.zipEntries} are allowed`)
+  const parts: Buffer[] = []
+  const directory: Buffer[] = []
+  let offset = 0
+  for (const path of files) {
+    const bytes = readFileSync(path)
+    const name = Buffer.from(relative(folder, path).split(sep).join('/'))
+    const packed = deflateRawSync(bytes)
+    const about = aboutOf(bytes, packed.length, name.length)
+    const head = Buffer.concat([u32(0x04034b50), u16(VERSION), about, u16(0), name])
+    directory.push(
+      Buffer.concat([
+        u32(0x02014b50),
+        u16(MADE_ON_UNIX),
+        u16(VERSION),
+        about,
+        u16(0),
+        u16(0),
+        u16(0),
+        u16(0),
+        u32(PLAIN_FILE),
+        u32(offset),
+        name,
+      ]),
+    )
+    parts.push(head, packed)
+    offset += head.length + packed.length
+  }
+  const index = Buffer.concat(directory)
+  const end = Buffer.concat([
+    u32(0x06054b50),
+    u16(0),
+    u16(0),
+    u16(files.length),
+    u16(files.length),
+    u32(index.length),
+    u32(offset),
+    u16(0),
+  ])
+  return Buffer.concat([...parts, index, end])
+}
+
+/** What stands in both headers of a file. The time is always the same, so that the same folder gives the same zip. */
+function aboutOf(bytes: Buffer, packedBytes: number, nameBytes: number): Buffer {
+  const firstOf1980 = 0x0021
+  return Buffer.concat([
+    u16(UTF8_NAMES),
+    u16(DEFLATED),
+    u16(0),
+    u16(firstOf1980),
+    u32(crc32(bytes)),
+    u32(packedBytes),
+    u32(bytes.length),
+    u16(nameBytes),
+  ])
+}
+
+function u16(value: number): Buffer {
+  const bytes = Buffer.alloc(2)
+  bytes.writeUInt16LE(value)
+  return bytes
+}
+function u32(value: number): Buffer {
+  const bytes = Buffer.alloc(4)
+  bytes.writeUInt32LE(value)
+  return bytes
+}

@@ -1,0 +1,72 @@
+import { availableParallelism, hostname } from 'node:os'
+import { join } from 'node:path'
+import { MachineId } from '@parley/protocol'
+import type { Invocation } from '../command-line/command.ts'
+import { usageError } from '../command-line/command-error.ts'
+import { instanceOf } from '../config/instance.ts'
+import { cacheDirOf } from '../data/cache-dir.ts'
+import { dataDirAt } from '../data/data-dir.ts'
+import { targetOf } from '../target.ts'
+import { type JudgePlan, SANDBOX_CHOICES, type SandboxChoice } from './plan.ts'
+import { toolPlacesOf } from './tool-places.ts'
+
+/** Jobs at once, unless somebody says otherwise: the cores are shared among them anyway. */
+const SLOTS_DEFAULT_MAX = 8
+const SLOTS_MAX = 256
+
+/** The judge that a command line asks for. */
+export function judgePlanOf(invocation: Pick<Invocation, 'values' | 'io'>): JudgePlan {
+  const { values, io } = invocation
+  const settings = instanceOf(invocation)
+  const target = targetOf({ values, io: { ...io, env: { ...io.env, PARLEY_TOKEN: tokenIn(io.env) } } }, 'any')
+  if (target === undefined)
+    throw usageError('judge needs --url: the gateway to work for', 'parley judge --url http://host:7400 --token-file F')
+  if (target.token === undefined)
+    throw usageError(
+      'judge needs a token',
+      'make one with parley token create --role judge --name N, and give it by --token-file or PARLEY_JUDGE_TOKEN',
+    )
+  return {
+    ...localPlan(invocation, settings.dataDir),
+    url: target.url,
+    token: target.token,
+    logLevel: settings.logLevel,
+  }
+}
+
+/** What does not depend on the gateway. */
+export function localPlan(
+  { values, io }: Pick<Invocation, 'values' | 'io'>,
+  dataDir: string,
+): Omit<JudgePlan, 'url' | 'token' | 'logLevel'> {
+  return {
+    machineId: machineIdOf(values.text('name')),
+    slots: slotsOf(values.text('slots')),
+    sandbox: sandboxOf(values.text('sandbox')),
+    workFolder: join(dataDirAt(io.cwd, dataDir).path, 'judge'),
+    cacheFolder: cacheDirOf(io, dataDir),
+    tools: toolPlacesOf(io.env),
+  }
+}
+
+export function sandboxOf(text: string | undefined): SandboxChoice {
+  return SANDBOX_CHOICES.find((choice) => choice === text) ?? 'auto'
+}
+
+function tokenIn(env: Invocation['io']['env']): string | undefined {
+  return env['PARLEY_JUDGE_TOKEN'] || env['REALMOI_JUDGE_MCP_TOKEN'] || env['PARLEY_TOKEN']
+}
+
+function machineIdOf(name: string | undefined): string {
+  const parsed = MachineId.safeParse(name ?? `${hostname().slice(0, 100)}-${process.pid}`)
+  if (!parsed.success) throw usageError('--name must have 1 to 128 characters')
+  return parsed.data
+}
+
+function slotsOf(text: string | undefined): number {
+  if (text === undefined) return Math.min(SLOTS_DEFAULT_MAX, availableParallelism())
+  const slots = /^\d{1,4}$/.test(text) ? Number(text) : 0
+  if (slots < 1 || slots > SLOTS_MAX)
+    throw usageError(`--slots must be a whole number from 1 to ${SLOTS_MAX}, not ${JSON.stringify(text)}`)
+  return slots
+}

@@ -1,0 +1,45 @@
+import type { JudgeFacts } from '@parley/protocol'
+import type { ToolPlaces } from './tool-places.ts'
+
+/** Everything a judge needs to know. To a process of its own it goes over stdin, because argv and env can be seen by others. */
+export interface JudgePlan {
+  /** http(s): Streamable HTTP. ws(s): WebSocket. */
+  readonly url: string
+  readonly token: string
+  readonly machineId: string
+  readonly slots: number
+  readonly sandbox: SandboxChoice
+  /** Where jobs are unpacked. */
+  readonly workFolder: string
+  /** What is compiled once and used by every judge of this user. */
+  readonly cacheFolder: string
+  readonly tools: ToolPlaces
+  readonly logLevel: string
+}
+
+export const SANDBOX_CHOICES = ['auto', 'cage', 'bwrap', 'none'] as const
+export type SandboxChoice = (typeof SANDBOX_CHOICES)[number]
+
+/** What a judge says when it waits for work. */
+export interface JudgeReady {
+  readonly machine_id: string
+  readonly url: string
+  readonly slots: number
+  readonly languages: JudgeFacts['languages']
+  readonly sandbox: JudgeFacts['sandbox']
+}
+
+/** Both ends are of one version and trust each other. */
+export function parseJudgePlan(line: string): JudgePlan {
+  const value: unknown = JSON.parse(line)
+  if (isJudgePlan(value)) return value
+  throw new TypeError('not a plan for a judge')
+}
+
+function isJudgePlan(value: unknown): value is JudgePlan {
+  return typeof value === 'object' && value !== null && 'url' in value && 'token' in value && 'machineId' in value
+}
+
+export function isJudgeReady(value: unknown): value is JudgeReady {
+  return typeof value === 'object' && value !== null && 'machine_id' in value && 'sandbox' in value
+}

@@ -1,0 +1,45 @@
+import { JOB_LIMITS, ToolError, type ToolOutput } from '@parley/protocol'
+import { type Store, jobLog } from '@parley/store'
+import type { HeldJob } from './held-job.ts'
+
+type Log = 'terminal' | 'agent_status' | 'cases' | 'transcript'
+type Appended = ToolOutput<'judge.job.append_terminal'>
+
+const CHUNK_MAX_CHARS = Math.ceil(JOB_LIMITS.chunkBytes / 3) * 4
+
+/** Adds a chunk to one of the job's logs. What stands there already is not written twice. */
+export async function appendChunk(
+  store: Pick<Store, 'logs'>,
+  { job, fence, action }: HeldJob,
+  log: Log,
+  { offset, chunk_b64 }: { readonly offset: number; readonly chunk_b64: string },
+): Promise<Appended> {
+  const bytes = decodeChunk(chunk_b64)
+  const entries = bytes.length === 0 ? [] : [bytes]
+  const outcome = await store.logs.append(jobLog(job.id, log), entries, { at: { offset }, fence })
+  switch (outcome.kind) {
+    case 'appended':
+      return { ok: true, next_offset: outcome.offset, written_bytes: bytes.length, action }
+    case 'repeated':
+      // After this chunk and not at the end of the log: a reader of a file goes on with the byte that follows.
+      return { ok: true, next_offset: offset + bytes.length, written_bytes: 0, action }
+    case 'mismatch':
+      return { ok: false, code: 'offset_mismatch', current_offset: outcome.offset, action }
+    case 'full':
+    case 'closed':
+      return { ok: true, next_offset: outcome.offset, written_bytes: 0, action }
+    default:
+      return outcome satisfies never
+  }
+}
+
+/** Base64 as it is written, with its padding; anything else would be guessed at and stored as something else. */
+function decodeChunk(text: string): Buffer {
+  if (text.length > CHUNK_MAX_CHARS) throw wrong(`holds at most ${JOB_LIMITS.chunkBytes} bytes`)
+  const bytes = Buffer.from(text, 'base64')
+  if (bytes.toString('base64') !== text) throw wrong('is not base64')
+  if (bytes.length > JOB_LIMITS.chunkBytes) throw wrong(`holds at most ${JOB_LIMITS.chunkBytes} bytes`)
+  return bytes
+}
+
+const wrong = (fault: string): ToolError => new ToolError('invalid_argument', `chunk_b64: ${fault}`, { field: 'chunk_b64' })

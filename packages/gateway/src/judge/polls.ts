@@ -1,0 +1,124 @@
+import type { Call } from '@parley/rpc'
+import type { Store } from '@parley/store'
+
+/** How far back the list of judges is read when one of them changed; one that waits now was seen since. */
+const LISTED_MS = 86_400_000
+
+/** One judge that waits for work. Its `signal` fires when there is something to look at: it may have ended, or drained. */
+export class Poll {
+  readonly machineId: string
+  #drained = false
+  #ended = false
+  #wake = new AbortController()
+
+  constructor(machineId: string) {
+    this.machineId = machineId
+  }
+
+  get drained(): boolean {
+    return this.#drained
+  }
+  /** Nobody waits for the answer any more, or we shut down. */
+  get ended(): boolean {
+    return this.#ended
+  }
+  /** Taken before looking at the rest, so that nothing is missed in between. */
+  get signal(): AbortSignal {
+    return this.#wake.signal
+  }
+
+  drain(drained: boolean): void {
+    if (drained === this.#drained || this.#ended) return
+    this.#drained = drained
+    const woken = this.#wake
+    this.#wake = new AbortController()
+    woken.abort()
+  }
+
+  readonly end = (): void => {
+    this.#ended = true
+    this.#wake.abort()
+  }
+}
+
+/** Every judge that waits for work here. Told by one subscription, however many wait. */
+export class Polls {
+  readonly #store: Pick<Store, 'judges' | 'topics'>
+  readonly #now: () => number
+  readonly #failed: (error: unknown) => void
+  readonly #open = new Set<Poll>()
+  #off: (() => void) | undefined
+  #reading = false
+  #again = false
+  #closed = false
+
+  constructor(store: Pick<Store, 'judges' | 'topics'>, now: () => number, failed: (error: unknown) => void) {
+    this.#store = store
+    this.#now = now
+    this.#failed = failed
+  }
+
+  get closed(): boolean {
+    return this.#closed
+  }
+
+  /** Calls `wait` with a poll that ends with the call and with the gateway, and that hears of every drain from now on. */
+  async run<Answer>(
+    machineId: string,
+    call: Call['cancellation'] | undefined,
+    wait: (poll: Poll) => Promise<Answer>,
+  ): Promise<Answer> {
+    const poll = new Poll(machineId)
+    this.#open.add(poll)
+    this.#off ??= this.#store.topics.subscribe('judges', () => void this.#look())
+    call?.addEventListener('abort', poll.end, { once: true })
+    if (call?.aborted === true || this.#closed) poll.end()
+    try {
+      return await wait(poll)
+    } finally {
+      call?.removeEventListener('abort', poll.end)
+      this.#open.delete(poll)
+      if (this.#open.size === 0) {
+        this.#off?.()
+        this.#off = undefined
+      }
+    }
+  }
+
+  /** Ends all that wait: they answer at once, and nobody waits from now on. */
+  close(): void {
+    this.#closed = true
+    for (const poll of this.#open) poll.end()
+  }
+
+  async #look(): Promise<void> {
+    this.#again = true
+    if (this.#reading) return
+    this.#reading = true
+    try {
+      while (this.#again && this.#open.size > 0) {
+        this.#again = false
+        const judges = await this.#store.judges.list(this.#now() - LISTED_MS)
+        const drains = new Map(judges.map(({ machineId, drain }) => [machineId, drain]))
+        for (const poll of this.#open) poll.drain(drains.get(poll.machineId) ?? poll.drained)
+      }
+    } catch (error) {
+      // The next change, or the next time it asks for work, says it again.
+      this.#failed(error)
+    } finally {
+      this.#reading = false
+    }
+  }
+}
+
+/** Answers, with nothing, when the signal fires or the time is over. */
+export async function wokenOrLate(signal: AbortSignal, waitMs: number): Promise<undefined> {
+  if (signal.aborted || waitMs <= 0) return
+  const { promise, resolve } = Promise.withResolvers<void>()
+  const wake = (): void => resolve()
+  const timer = setTimeout(wake, waitMs)
+  signal.addEventListener('abort', wake, { once: true })
+  await promise
+  clearTimeout(timer)
+  signal.removeEventListener('abort', wake)
+}

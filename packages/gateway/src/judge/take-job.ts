@@ -1,0 +1,77 @@
+import { JOB_LIMITS, JobId, type JudgeFacts, type Language, isEnd, isSameLanguage } from '@parley/protocol'
+import { type JobRecord, type Lease, LeaseLost } from '@parley/store'
+import type { World } from '../tool/served-tool.ts'
+import { preparePoisoned } from './poisoned.ts'
+import { endBrokenLine } from './whole-lines.ts'
+
+/**
+ * How long a job that a judge cannot do is out of sight: briefly at first, because the judge that can may stand next in
+ * line, and for twice as long each time it comes back.
+ */
+const HIDDEN_MS = { min: 50, max: 1_000 } as const
+/** For so many of them they hide for longer, so that a judge gets past a queue full of jobs for others. */
+const HIDDEN_STEP = 32
+const CLAIM_ID_BYTES = 16
+
+export interface TakenJob {
+  readonly job: JobRecord
+  readonly claimId: string
+}
+export interface TakingJudge {
+  readonly machineId: string
+  /** Left out: it knows every language. */
+  readonly facts: JudgeFacts | undefined
+  /** The jobs that it left to others in this call, and how often. */
+  readonly left: Map<string, number>
+}
+
+/** Makes a lease on a job into a claim; `undefined` when it is not for this judge, or there is nothing to do any more. */
+export async function takeJob(world: World, lease: Lease, judge: TakingJudge): Promise<TakenJob | undefined> {
+  try {
+    return await take(world, lease, judge)
+  } catch (error) {
+    // The database took longer than the lease: somebody else has the job now.
+    if (error instanceof LeaseLost) return undefined
+    throw error
+  }
+}
+
+async function take(world: World, lease: Lease, { machineId, facts, left }: TakingJudge): Promise<TakenJob | undefined> {
+  const { store, desk, now, random } = world
+  const before = await store.jobs.byId(JobId.parse(lease.key))
+  if (before !== undefined && !knows(facts, before.spec.language)) {
+    await store.leases.release(lease, { countClaim: false, notBefore: now() + hideMs(left, lease.key) })
+    desk.count('language')
+    return undefined
+  }
+  const claimId = Buffer.from(random(CLAIM_ID_BYTES)).toString('hex')
+  const { lostClaims: maxLost, keptMs } = JOB_LIMITS
+  const isLast = before !== undefined && isLastLoss(before, maxLost)
+  const report = isLast ? { report: await preparePoisoned(world, before, lease) } : {}
+  const taken = await store.jobs.claimed(lease, { id: claimId, machineId, maxLost, keptMs, ...report })
+  if (taken === undefined) return undefined
+  if (taken.job.lostClaims > (before?.lostClaims ?? 0)) desk.count('lost')
+  if (taken.kind === 'claimed') {
+    await endBrokenLine(store, taken.job.id, 'agent_status', lease)
+    await endBrokenLine(store, taken.job.id, 'cases', lease)
+    return { job: taken.job, claimId }
+  }
+  desk.count('poisoned')
+  return undefined
+}
+
+function hideMs(left: Map<string, number>, key: string): number {
+  const times = left.get(key) ?? 0
+  left.set(key, times + 1)
+  const { min, max } = HIDDEN_MS
+  return Math.min(max, min * 2 ** times) + max * Math.floor(left.size / HIDDEN_STEP)
+}
+
+/** Whether taking this job counts the loss that ends it. */
+function isLastLoss({ status, claim, lostClaims }: JobRecord, maxLost: number): boolean {
+  return !isEnd(status) && claim?.begun === true && lostClaims + 1 >= maxLost
+}
+
+function knows(facts: JudgeFacts | undefined, wanted: Language): boolean {
+  return facts === undefined || facts.languages.some(({ language }) => isSameLanguage(language, wanted))
+}

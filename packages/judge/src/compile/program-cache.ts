@@ -1,0 +1,160 @@
+import { CompileResult } from '@parley/protocol'
+import { mkdir, open, readFile, readdir, rename, rm, stat, utimes, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import * as z from 'zod'
+
+/** A compiled program on disk. It stays until it is released, however full the cache gets. */
+export interface CachedProgram {
+  readonly path: string
+  readonly result: CompileResult
+  readonly release: () => void
+}
+
+interface Entry {
+  readonly bytes: number
+  pins: number
+}
+
+const Meta = z.object({ bytes: z.int(), result: CompileResult })
+const PROGRAM = '.bin'
+const META = '.json'
+const DRAFT = 'draft-'
+
+/**
+ * Compiled programs by the hash of all that went into them. An entry is there once its `.json` is: the program is renamed
+ * first, so that a crash leaves a program without `.json`, which the next start removes. The folder belongs to one judge.
+ */
+export class ProgramCache {
+  readonly #folder: string
+  readonly #limits: { readonly bytes: number; readonly entries: number }
+  /** From the longest unused to the last used. */
+  readonly #entries: Map<string, Entry>
+  #bytes = 0
+  #drafts = 0
+
+  private constructor(folder: string, limits: { bytes: number; entries: number }, entries: Map<string, Entry>) {
+    this.#folder = folder
+    this.#limits = limits
+    this.#entries = entries
+    for (const { bytes } of entries.values()) this.#bytes += bytes
+  }
+
+  static async open(folder: string, limits: { bytes: number; entries: number }): Promise<ProgramCache> {
+    await mkdir(folder, { recursive: true, mode: 0o700 })
+    const cache = new ProgramCache(folder, limits, await scan(folder))
+    await cache.#shrink()
+    return cache
+  }
+
+  get bytes(): number {
+    return this.#bytes
+  }
+
+  /** Where a compiler's output goes before it is an entry. */
+  draft(): string {
+    this.#drafts += 1
+    return join(this.#folder, `${DRAFT}${this.#drafts}`)
+  }
+
+  /** The program of this key, or undefined. */
+  async get(key: string): Promise<CachedProgram | undefined> {
+    const entry = this.#entries.get(key)
+    if (entry === undefined) return undefined
+    const handle = this.#pin(key, entry)
+    const [meta, program] = await Promise.all([readMeta(this.#path(key, META)), stat(handle.path).catch(() => undefined)])
+    if (meta === undefined || program?.size !== meta.bytes) {
+      handle.release()
+      if (this.#entries.get(key) === entry) {
+        this.#entries.delete(key)
+        this.#bytes -= entry.bytes
+      }
+      return undefined
+    }
+    const now = new Date()
+    // Only the order of eviction after a restart hangs on it.
+    utimes(this.#path(key, META), now, now).catch(() => undefined)
+    return { ...handle, result: meta.result }
+  }
+
+  /** Makes the draft the program of this key. */
+  async put(key: string, draft: string, result: CompileResult): Promise<CachedProgram> {
+    const bytes = await seal(draft)
+    await rename(draft, this.#path(key, PROGRAM))
+    const metaDraft = this.draft()
+    await writeFile(metaDraft, JSON.stringify({ bytes, result } satisfies z.input<typeof Meta>))
+    await rename(metaDraft, this.#path(key, META))
+    const before = this.#entries.get(key)
+    this.#bytes += bytes - (before?.bytes ?? 0)
+    const entry = { bytes, pins: before?.pins ?? 0 }
+    const handle = this.#pin(key, entry)
+    await this.#shrink()
+    return { ...handle, result }
+  }
+
+  #pin(key: string, entry: Entry): { readonly path: string; readonly release: () => void } {
+    this.#entries.delete(key)
+    this.#entries.set(key, entry)
+    entry.pins += 1
+    let held = true
+    return {
+      path: this.#path(key, PROGRAM),
+      release: () => {
+        if (held) entry.pins -= 1
+        held = false
+      },
+    }
+  }
+
+  async #shrink(): Promise<void> {
+    for (const [key, entry] of this.#entries) {
+      if (this.#bytes <= this.#limits.bytes && this.#entries.size <= this.#limits.entries) return
+      if (entry.pins > 0) continue
+      this.#entries.delete(key)
+      this.#bytes -= entry.bytes
+      await rm(this.#path(key, META), { force: true })
+      await rm(this.#path(key, PROGRAM), { force: true })
+    }
+  }
+
+  #path(key: string, ending: string): string {
+    return join(this.#folder, key + ending)
+  }
+}
+
+/** On disk before it gets its name, and readable for the user that programs run as. */
+async function seal(path: string): Promise<number> {
+  await using file = await open(path, 'r+')
+  await file.chmod(0o755)
+  await file.sync()
+  return (await file.stat()).size
+}
+
+async function readMeta(path: string): Promise<z.infer<typeof Meta> | undefined> {
+  try {
+    return Meta.parse(JSON.parse(await readFile(path, 'utf8')))
+  } catch {
+    return undefined
+  }
+}
+
+/** What is whole, the longest unused first; everything else goes. */
+async function scan(folder: string): Promise<Map<string, Entry>> {
+  const names = await readdir(folder)
+  const found: { key: string; bytes: number; usedMs: number }[] = []
+  const kept = new Set<string>()
+  for (const name of names.filter((candidate) => candidate.endsWith(META))) {
+    const key = name.slice(0, -META.length)
+    const [meta, metaFile, program] = await Promise.all([
+      readMeta(join(folder, name)),
+      stat(join(folder, name)),
+      stat(join(folder, key + PROGRAM)).catch(() => undefined),
+    ])
+    if (meta === undefined || program?.size !== meta.bytes) continue
+    found.push({ key, bytes: meta.bytes, usedMs: metaFile.mtimeMs })
+    kept.add(name).add(key + PROGRAM)
+  }
+  await Promise.all(
+    names.filter((name) => !kept.has(name)).map((name) => rm(join(folder, name), { recursive: true, force: true })),
+  )
+  return new Map(found.toSorted((a, b) => a.usedMs - b.usedMs).map(({ key, bytes }) => [key, { bytes, pins: 0 }]))
+}

@@ -1,0 +1,8 @@
+export { type FoundLanguage, findBehindShim, findLanguages } from './language/find-languages.ts'
+export { type TesterOptions, openTester } from './test/open-tester.ts'
+export type { LanguageFacts, StatusLine, TestListener, TestRequest, Tester } from './tester.ts'
+export { type Connect, type JudgeClient } from './worker/gateway-link.ts'
+export { type Generated, type GenerateRequest, type Generator, type ModelCall } from './worker/generator.ts'
+export { type TryLock } from './worker/work-folder.ts'
+export { type Worker, type WorkerOptions, openWorker } from './worker/worker.ts'
+export { type WorkerLimits } from './worker/worker-limits.ts'

@@ -1,0 +1,32 @@
+import type { JobSpec, TestCase } from '@parley/protocol'
+import type { RunOutcome, Sandbox } from '@parley/sandbox'
+import { join } from 'node:path'
+import type { Slots } from '../box/slots.ts'
+import type { ProgramStart } from '../compile/program.ts'
+import type { CaseLimits } from './case-limits.ts'
+
+/** An author's program that decides: how it is started, and the words by which it admits to have crashed. */
+export interface AuthorProgram {
+  readonly start: ProgramStart
+  readonly crashSigns: readonly string[]
+}
+
+/** All that the cases of one test share. */
+export interface CaseContext {
+  readonly sandbox: Sandbox
+  readonly slots: Slots
+  readonly spec: JobSpec
+  readonly inputFolder: string
+  readonly start: ProgramStart
+  readonly limits: CaseLimits
+  readonly memorySigns: readonly string[]
+  readonly checker: AuthorProgram | null
+  readonly interactor: AuthorProgram | null
+  /** False when a failed run turns out to be of a source that cannot be read at all. */
+  isReadable(outcome: RunOutcome): Promise<boolean>
+}
+
+export const inputPath = ({ inputFolder }: CaseContext, { input_rel }: TestCase): string => join(inputFolder, input_rel)
+
+export const expectedPath = ({ inputFolder }: CaseContext, { expected_rel }: TestCase): string | undefined =>
+  expected_rel === null ? undefined : join(inputFolder, expected_rel)

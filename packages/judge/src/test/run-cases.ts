@@ -1,0 +1,99 @@
+import type { CaseResult, TestCase, Verdict } from '@parley/protocol'
+import { NoSlot } from '../box/slots.ts'
+import { Cancelled } from '../compile/shared-work.ts'
+import { caseItem, caseResult, streamBytes } from '../report/case-result.ts'
+import { caseLine } from '../report/lines.ts'
+import type { TestListener, TestRequest } from '../tester.ts'
+import type { CaseContext } from './case-context.ts'
+import { type Finding, unrun } from './finding.ts'
+import { SourceUnreadable, judgeCase } from './judge-case.ts'
+
+/** What came of all cases, in their order; `isReadable` is false when the source turned out to be none. */
+export interface CasesRun {
+  readonly results: readonly CaseResult[]
+  readonly isReadable: boolean
+}
+
+/** One more case than cores is under way, so that a core which gets free has its next run at hand. */
+const WAITING_CASES = 1
+/** How many lines of progress a test writes at most. */
+const PROGRESS_LINES = 10
+
+/** Runs the cases side by side as cores are free. Each is told of as soon as it is done. */
+export async function runCases(
+  context: CaseContext,
+  cases: readonly TestCase[],
+  request: TestRequest,
+  listener: TestListener,
+  signal: AbortSignal,
+): Promise<CasesRun> {
+  const told = tellerOf(cases, request, listener)
+  const stop = new AbortController()
+  const either = AbortSignal.any([signal, stop.signal])
+  const queue = cases.entries()
+  const lane = async (): Promise<void> => {
+    try {
+      for (const [index, testCase] of queue) {
+        if (either.aborted) return
+        const finding = await judgeCase(context, testCase, either)
+        if (either.aborted) return
+        told.done(index, testCase, finding)
+      }
+    } catch (error) {
+      if (either.aborted && (error instanceof NoSlot || error instanceof Cancelled)) return
+      stop.abort()
+      throw error
+    }
+  }
+  const lanes = await Promise.allSettled(Array.from({ length: context.slots.count + WAITING_CASES }, lane))
+  const failed = lanes.find((ended) => ended.status === 'rejected')
+  if (failed?.reason instanceof SourceUnreadable) return { results: [], isReadable: false }
+  if (failed !== undefined) throw failed.reason
+  return { results: told.rest('CANCELLED', null), isReadable: true }
+}
+
+/** Cases of which none can be run, for one and the same reason. */
+export function refuseCases(
+  cases: readonly TestCase[],
+  request: TestRequest,
+  listener: TestListener,
+  { verdict, message }: { readonly verdict: Verdict; readonly message: string },
+): readonly CaseResult[] {
+  return tellerOf(cases, request, listener).rest(verdict, message)
+}
+
+interface Teller {
+  done(index: number, testCase: TestCase, finding: Finding): void
+  /** Says the same of every case that is not done, and answers all results in order. */
+  rest(verdict: Verdict, message: string | null): readonly CaseResult[]
+}
+
+function tellerOf(cases: readonly TestCase[], { claim, attempt }: TestRequest, listener: TestListener): Teller {
+  const total = cases.length
+  const keptBytes = streamBytes(total)
+  const results = new Map<number, CaseResult>()
+  const step = Math.max(1, Math.ceil(total / PROGRESS_LINES))
+  let failed = 0
+  const progress = (summary: string): void => {
+    const meta = { phase: 'test', done: results.size, failed, total }
+    listener.status({ stage: 'test', level: 'info', summary, progress: results.size / Math.max(1, total), meta })
+  }
+  const done = (index: number, testCase: TestCase, finding: Finding): void => {
+    const result = caseResult(testCase, finding, keptBytes)
+    results.set(index, result)
+    if (!NOT_FAILED.has(result.verdict)) failed += 1
+    listener.caseDone(caseItem(result, { claim, attempt, index, total }))
+    listener.terminal(caseLine(result, index, total))
+    if (results.size % step === 0 || results.size === total) progress(`${results.size} of ${total} cases done, ${failed} failed`)
+  }
+  progress(`running ${total} ${total === 1 ? 'case' : 'cases'}`)
+  return {
+    done,
+    rest: (verdict, message) => {
+      for (const [index, testCase] of cases.entries()) if (!results.has(index)) done(index, testCase, unrun(verdict, message))
+      return [...results].toSorted(([a], [b]) => a - b).map(([, result]) => result)
+    },
+  }
+}
+
+const NOT_FAILED: ReadonlySet<Verdict> = new Set<Verdict>(['AC', 'RUN', 'SKIP', 'CANCELLED'])

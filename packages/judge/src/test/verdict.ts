@@ -1,0 +1,37 @@
+import type { Verdict } from '@parley/protocol'
+import type { RunOutcome } from '@parley/sandbox'
+import type { CaseLimits } from './case-limits.ts'
+
+const MIB = 1024 * 1024
+
+/** A verdict that needs no look at the answer. */
+export interface EndVerdict {
+  readonly verdict: Verdict
+  readonly message: string
+}
+
+/** What the way a run ended says. Undefined: it ended by itself within its limits, and its answer decides. */
+export function endVerdict(outcome: RunOutcome, limits: CaseLimits, memorySigns: readonly string[]): EndVerdict | undefined {
+  const { status, cpuMs, wallMs, memoryBytes } = outcome
+  if (status === 'sandbox-error') return { verdict: 'SE', message: outcome.message ?? 'the sandbox failed' }
+  if (status === 'cpu-limit' || (status !== 'wall-limit' && cpuMs > limits.timeMs))
+    return { verdict: 'TLE', message: `more than ${limits.timeMs} ms of processor time` }
+  if (status === 'wall-limit')
+    return { verdict: 'ILE', message: `no end after ${Math.round(wallMs)} ms, ${Math.round(cpuMs)} ms of them at work` }
+  if (status === 'memory-limit' || memoryBytes > limits.memoryBytes)
+    return { verdict: 'MLE', message: `more than ${limits.memoryBytes / MIB} MiB of memory` }
+  if (status === 'output-limit') return { verdict: 'OLE', message: `more than ${limits.outputBytes} bytes of output` }
+  if (status === 'process-limit') return { verdict: 'RE', message: `more than ${limits.processes} processes` }
+  if (status === 'ok') return undefined
+  if (sayingSo(outcome.stderr.bytes, memorySigns)) return { verdict: 'MLE', message: 'it was refused memory' }
+  return status === 'signal'
+    ? { verdict: 'RE', message: `ended by ${outcome.signal}` }
+    : { verdict: 'RE', message: `ended with code ${outcome.exitCode}` }
+}
+
+/** Whether one of the signs stands in what was written. */
+export function sayingSo(bytes: Uint8Array, signs: readonly string[]): boolean {
+  if (signs.length === 0 || bytes.length === 0) return false
+  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+  return signs.some((sign) => text.includes(sign))
+}

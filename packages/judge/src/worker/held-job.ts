@@ -1,0 +1,168 @@
+import { type JobId, type JobOffsets, type JobPatch, ToolError, type ToolInput, type ToolOutput } from '@parley/protocol'
+import type { CallOptions, GatewayLink } from './gateway-link.ts'
+import type { WorkerLimits } from './worker-limits.ts'
+
+/** What `judge.claim_next` answers for a job. */
+export interface Claim {
+  readonly jobId: JobId
+  readonly claimId: string
+  readonly claim: number
+  readonly leaseMs: number
+  readonly offsets: JobOffsets
+}
+
+/**
+ * Why work on a job stops before its end. `cancel`: a person said so. `lost`: it is not ours any more, nothing may be sent.
+ * `unfinished`: this judge ends. `timeout`: the whole job took longer than a job may.
+ */
+export type StopReason = 'cancel' | 'lost' | 'unfinished' | 'timeout'
+
+const APPEND_TOOLS = {
+  terminal: 'judge.job.append_terminal',
+  agent_status: 'judge.job.append_agent_status',
+  cases: 'judge.job.append_case',
+} as const
+export type LogName = keyof typeof APPEND_TOOLS
+
+export type Artifacts = Omit<ToolInput<'judge.job.put_artifacts'>, 'job_id' | 'claim_id'>
+
+/** The fence did not hold: another judge has the job, or it is gone. */
+export class ClaimLost extends Error {
+  readonly code = 'lease_lost'
+  constructor(jobId: JobId, options?: ErrorOptions) {
+    super(`the claim on ${jobId} is lost`, options)
+    this.name = 'ClaimLost'
+  }
+}
+
+/** One job under our claim: every call about it shows the claim, renews the lease, and may bring the word to stop. */
+export class HeldJob {
+  readonly claim: Claim
+  readonly #link: GatewayLink
+  readonly #limits: WorkerLimits
+  readonly #stopped = new AbortController()
+  readonly #lost = new AbortController()
+  #reason: StopReason | undefined
+  /** By a clock that nobody sets: a jump of the other one must neither silence the heartbeats nor look like a long silence. */
+  #acceptedAt: number
+  #timer: NodeJS.Timeout | undefined
+  #isBeating = false
+  #isOver = false
+
+  constructor(claim: Claim, parts: { readonly link: GatewayLink; readonly limits: WorkerLimits }) {
+    this.claim = claim
+    this.#link = parts.link
+    this.#limits = parts.limits
+    this.#acceptedAt = performance.now()
+    this.#schedule()
+  }
+
+  /** Fires when the work is to stop; `reason` says why. Calls still go through, unless the claim is lost. */
+  get signal(): AbortSignal {
+    return this.#stopped.signal
+  }
+  get reason(): StopReason | undefined {
+    return this.#reason
+  }
+
+  /** The first reason counts, but a lost claim outdoes every other: then nothing may be sent at all. */
+  stop(reason: StopReason): void {
+    if (this.#isOver || this.#reason === 'lost') return
+    if (this.#reason !== undefined && reason !== 'lost') return
+    this.#reason = reason
+    if (reason === 'lost') this.#lost.abort()
+    this.#stopped.abort()
+  }
+
+  /** The worker has a new connection: the gateway must learn where to push, and we what we missed. */
+  reconnected(): void {
+    void this.#beat()
+  }
+
+  list(): Promise<ToolOutput<'judge.input.list'>> {
+    return this.#send((options) => this.#link.call('judge.input.list', this.#claimed(), options))
+  }
+
+  readChunk(path: string, offset: number): Promise<ToolOutput<'judge.input.read_chunk'>> {
+    return this.#send((options) => this.#link.call('judge.input.read_chunk', { ...this.#claimed(), path, offset }, options))
+  }
+
+  async patch(patch: JobPatch): Promise<void> {
+    await this.#send((options) => this.#link.call('judge.job.patch_state', { ...this.#claimed(), patch: { ...patch } }, options))
+  }
+
+  append(log: LogName, offset: number, bytes: Buffer, onRetry: () => void): Promise<ToolOutput<'judge.job.append_terminal'>> {
+    const input = { ...this.#claimed(), offset, chunk_b64: bytes.toString('base64') }
+    return this.#send((options) => this.#link.call(APPEND_TOOLS[log], input, { ...options, onRetry }))
+  }
+
+  async putArtifacts(artifacts: Artifacts): Promise<void> {
+    const timeoutMs = this.#limits.largeCallMs
+    await this.#send((options) =>
+      this.#link.call('judge.job.put_artifacts', { ...this.#claimed(), ...artifacts }, { ...options, timeoutMs }),
+    )
+  }
+
+  async ingestUsage(usage: Omit<ToolInput<'judge.usage.ingest'>, 'job_id' | 'claim_id'>): Promise<void> {
+    await this.#send((options) => this.#link.call('judge.usage.ingest', { ...this.#claimed(), ...usage }, options))
+  }
+
+  /** Ends the claim. After it nothing is sent any more. */
+  async release(reason: 'done' | 'unfinished' | 'unsupported'): Promise<void> {
+    this.end()
+    await this.#send((options) => this.#link.call('judge.release_claim', { ...this.#claimed(), reason }, options))
+  }
+
+  /** No more heartbeats. */
+  end(): void {
+    this.#isOver = true
+    clearTimeout(this.#timer)
+  }
+
+  #claimed(): { job_id: JobId; claim_id: string } {
+    return { job_id: this.claim.jobId, claim_id: this.claim.claimId }
+  }
+
+  async #send<Answer extends object>(send: (options: CallOptions) => Promise<Answer>): Promise<Answer> {
+    try {
+      const answer = await send({ signal: this.#lost.signal })
+      this.#acceptedAt = performance.now()
+      if ('action' in answer && answer.action === 'cancel') this.stop('cancel')
+      return answer
+    } catch (error) {
+      if (this.#reason === 'lost') throw new ClaimLost(this.claim.jobId, { cause: error })
+      // A job that was deleted under us is as lost as one that somebody else has.
+      if (!(error instanceof ToolError) || (error.code !== 'lease_lost' && error.code !== 'not_found')) throw error
+      this.stop('lost')
+      throw new ClaimLost(this.claim.jobId, { cause: error })
+    }
+  }
+
+  #schedule(): void {
+    if (this.#isOver || this.#reason === 'lost') return
+    const everyMs = this.#link.hasPush ? this.claim.leaseMs / 3 : Math.min(this.#limits.pollMs, this.claim.leaseMs / 3)
+    const dueMs = this.#acceptedAt + everyMs - performance.now()
+    clearTimeout(this.#timer)
+    // Not sooner than a part of the interval: a call that fails for good must not make us spin.
+    this.#timer = setTimeout(() => void this.#wake(), Math.max(dueMs, everyMs / 8))
+  }
+
+  async #wake(): Promise<void> {
+    const everyMs = this.#link.hasPush ? this.claim.leaseMs / 3 : Math.min(this.#limits.pollMs, this.claim.leaseMs / 3)
+    if (performance.now() - this.#acceptedAt >= this.#limits.silentMs) this.stop('lost')
+    else if (performance.now() - this.#acceptedAt >= everyMs * 0.9) void this.#beat()
+    this.#schedule()
+  }
+
+  async #beat(): Promise<void> {
+    if (this.#isBeating || this.#isOver || this.#reason === 'lost') return
+    this.#isBeating = true
+    try {
+      await this.#send((options) => this.#link.call('judge.heartbeat', this.#claimed(), options))
+    } catch {
+      // A lost claim has stopped the job already; anything else the next heartbeat meets again.
+    } finally {
+      this.#isBeating = false
+    }
+  }
+}

@@ -1,0 +1,17 @@
+import { JOB_LIMITS, type JobSpec, MANIFEST_PATH } from '@parley/protocol'
+import { AUTHOR_LIMITS, caseWallMs } from '../test/case-limits.ts'
+
+/** One run beside others, one alone with twice the time, and as much again for slow languages and busy cores. */
+const RUNS_PER_CASE = 4
+
+/** How long a whole job may take: what its limits allow at the very most, and never more than `mostMs`. */
+export function jobTimeMs(
+  { limits, tests }: Pick<JobSpec, 'limits' | 'tests'>,
+  paths: readonly string[],
+  { slackMs, mostMs }: { readonly slackMs: number; readonly mostMs: number },
+): number {
+  // Without a manifest a case has a file of its own; with one, any number of cases may share theirs.
+  const cases = paths.includes(MANIFEST_PATH) ? JOB_LIMITS.zipEntries : paths.length
+  const authorMs = tests.checker === null && tests.interactor === null ? 0 : AUTHOR_LIMITS.wallMs
+  return Math.min(mostMs, slackMs + cases * (RUNS_PER_CASE * caseWallMs(limits.time_limit_ms) + authorMs))
+}

@@ -1,0 +1,35 @@
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, onTestFinished, test } from 'vitest'
+import { type TryLock, openWorkFolder } from './work-folder.ts'
+
+/** Locks of this test alone: what a process holds is in the set. */
+function openLocks(): TryLock {
+  const held = new Set<string>()
+  return (path) => {
+    if (held.has(path)) return undefined
+    held.add(path)
+    writeFileSync(path, '')
+    return { release: () => void held.delete(path) }
+  }
+}
+
+test('a start removes what dead judges left and leaves a living one alone', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'parley-work-'))
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+  const tryLock = openLocks()
+  const living = await openWorkFolder(folder, 'aa', tryLock)
+  const job = living.makeJob('job_1')
+  expect(readdirSync(job).toSorted()).toEqual(['input', 'logs', 'output'])
+  mkdirSync(join(folder, 'judge-dead/jobs/job_9/input'), { recursive: true })
+  writeFileSync(join(folder, 'judge-dead.lock'), '')
+  mkdirSync(join(folder, 'inputs'))
+  const other = await openWorkFolder(folder, 'bb', tryLock)
+  expect(readdirSync(folder).toSorted()).toEqual(['inputs', 'judge-aa', 'judge-aa.lock', 'judge-bb', 'judge-bb.lock'])
+  await living.removeJob('job_1')
+  expect(existsSync(job)).toBe(false)
+  await other.close()
+  await living.close()
+  expect(readdirSync(folder)).toEqual(['inputs'])
+})

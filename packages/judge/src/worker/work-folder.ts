@@ -1,0 +1,63 @@
+import { mkdirSync } from 'node:fs'
+import { mkdir, readdir, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+
+/** Takes the one ownership of a file, gone with the process that holds it; `undefined` when somebody has it. */
+export type TryLock = (path: string) => { release(): void } | undefined
+
+export interface WorkFolder {
+  /** Where this judge keeps what it needs while it lives; no other judge touches it. */
+  readonly own: string
+  /** Shared by all judges of the folder. */
+  readonly cache: string
+  /** Makes the empty folder of one claim. */
+  makeJob(name: string): string
+  removeJob(name: string): Promise<void>
+  close(): Promise<void>
+}
+
+const OWN = /^judge-[0-9a-z]+$/
+
+/** Opens a work folder for one judge, and removes what judges left there that are no more. */
+export async function openWorkFolder(path: string, name: string, tryLock: TryLock): Promise<WorkFolder> {
+  await mkdir(path, { recursive: true, mode: 0o700 })
+  const own = join(path, `judge-${name}`)
+  const lockPath = `${own}.lock`
+  const lock = tryLock(lockPath)
+  if (lock === undefined) throw new Error(`${own} belongs to a judge that runs`)
+  await removeLeftovers(path, tryLock, own)
+  await rm(own, { recursive: true, force: true })
+  await mkdir(join(own, 'jobs'), { recursive: true, mode: 0o700 })
+  const jobFolder = (job: string): string => join(own, 'jobs', job)
+  return {
+    own,
+    cache: join(path, 'inputs'),
+    makeJob(job) {
+      const folder = jobFolder(job)
+      mkdirSync(folder, { mode: 0o700 })
+      for (const part of ['input', 'logs', 'output']) mkdirSync(join(folder, part), { mode: 0o700 })
+      return folder
+    },
+    removeJob: (job) => rm(jobFolder(job), { recursive: true, force: true }),
+    async close() {
+      await rm(own, { recursive: true, force: true })
+      lock.release()
+      await rm(lockPath, { force: true })
+    },
+  }
+}
+
+/** A folder whose lock can be had belongs to nobody any more. */
+async function removeLeftovers(path: string, tryLock: TryLock, own: string): Promise<void> {
+  const names = await readdir(path)
+  const folders = new Set(names.map((name) => name.replace(/\.lock(-journal)?$/, '')).filter((name) => OWN.test(name)))
+  for (const name of folders) {
+    const folder = join(path, name)
+    if (folder === own) continue
+    const lock = tryLock(`${folder}.lock`)
+    if (lock === undefined) continue
+    await rm(folder, { recursive: true, force: true })
+    lock.release()
+    await rm(`${folder}.lock`, { force: true })
+  }
+}

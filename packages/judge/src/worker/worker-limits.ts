@@ -1,0 +1,71 @@
+import { JOB_LIMITS } from '@parley/protocol'
+
+const MIB = 1024 * 1024
+
+/** Every bound of the worker, by name. Tests shorten the times. */
+export interface WorkerLimits {
+  /** How long one request for work waits at the gateway. */
+  readonly claimWaitMs: number
+  /** An answer that came sooner than this without a job is not asked again before it has passed. */
+  readonly claimPauseMs: number
+  /** How often a judge that was told to take no more asks whether that still holds. */
+  readonly drainPollMs: number
+  /** Waits between tries to reach the gateway: doubled from the first to the last, each cut by up to a half at random. */
+  readonly reconnectMinMs: number
+  readonly reconnectMaxMs: number
+  /** A call that is not answered within this is taken for lost, and the connection with it. */
+  readonly callMs: number
+  /** The same for what may hold megabytes. */
+  readonly largeCallMs: number
+  /** Failures of the gateway's own (`internal`) that one call survives. */
+  readonly internalFailures: number
+  /** A shorter lease than this is taken for this one: nobody could keep it anyway. */
+  readonly leaseMinMs: number
+  /** Heartbeats where the gateway cannot push: a cancelled job must stop within about a second. */
+  readonly pollMs: number
+  /** A job about which no call was accepted for this long is given up: somebody else has it by now. */
+  readonly silentMs: number
+  /** One append; what waits longer goes in the next. */
+  readonly appendBytes: number
+  /** One line of a log; a longer one is left out. Less than one append, so that a line always travels whole. */
+  readonly lineBytes: number
+  /** Answers in a row that say the log stands elsewhere, before we stop adding to it. */
+  readonly mismatches: number
+  readonly downloadsAtOnce: number
+  /** Inputs kept for the next job that has the same. */
+  readonly cacheBytes: number
+  /** `job.json` holds statement, code, checker and interactor. */
+  readonly jobFileBytes: number
+  /** A whole job, whatever it asks for. */
+  readonly jobMs: number
+  /** What a job gets beside the limits of its cases, for compiling and for our own work. */
+  readonly jobSlackMs: number
+  /** How long giving jobs back may take when the judge ends. */
+  readonly returnMs: number
+  /** Rounds of generate and test. */
+  readonly attempts: number
+}
+
+export const WORKER_LIMITS: WorkerLimits = {
+  claimWaitMs: JOB_LIMITS.waitMs,
+  claimPauseMs: 1_000,
+  drainPollMs: 5_000,
+  reconnectMinMs: 200,
+  reconnectMaxMs: 10_000,
+  callMs: 60_000,
+  largeCallMs: 5 * 60_000,
+  internalFailures: 3,
+  leaseMinMs: 200,
+  pollMs: 1_000,
+  silentMs: 15 * 60_000,
+  appendBytes: MIB / 2,
+  lineBytes: MIB / 4,
+  mismatches: 8,
+  downloadsAtOnce: 4,
+  cacheBytes: 1024 * MIB,
+  jobFileBytes: 16 * MIB,
+  jobMs: 60 * 60_000,
+  jobSlackMs: 3 * 60_000,
+  returnMs: 5_000,
+  attempts: 3,
+}

@@ -1,0 +1,200 @@
+import type { JudgeFacts } from '@parley/protocol'
+import { WireError } from '@parley/rpc'
+import type { Tester } from '../tester.ts'
+import { type Connect, GatewayLink } from './gateway-link.ts'
+import type { Generator } from './generator.ts'
+import { type Claim, HeldJob } from './held-job.ts'
+import { InputCache } from './input-cache.ts'
+import type { Log } from './log.ts'
+import { runJob } from './run-job.ts'
+import { sleep } from './wait.ts'
+import { type TryLock, openWorkFolder } from './work-folder.ts'
+import { WORKER_LIMITS, type WorkerLimits } from './worker-limits.ts'
+
+export interface WorkerOptions {
+  readonly connect: Connect
+  readonly tester: Tester
+  /** Left out: jobs that need one fail with `engine_missing`. */
+  readonly generator?: Generator
+  readonly machineId: string
+  /** What this judge tells about itself; `slots` is how many jobs it works on at once. */
+  readonly facts: Omit<JudgeFacts, 'running'>
+  /** Ours and that of other judges of this machine: inputs are cached in it, jobs unpacked. */
+  readonly workFolder: string
+  readonly tryLock: TryLock
+  readonly log: Log
+  readonly now: () => number
+  readonly random: (size: number) => Uint8Array
+  readonly limits?: Partial<WorkerLimits>
+  /** Gives up waiting for the first connection. */
+  readonly signal?: AbortSignal
+}
+
+/** A judge at work. */
+export interface Worker {
+  /** Jobs held now. */
+  readonly running: number
+  /** Takes no more; settles when what it holds is done. */
+  drain(): Promise<void>
+  /** Drains, after `graceMs` gives back what is not done, and lets go of everything. A shorter grace may follow a longer. */
+  stop(graceMs: number): Promise<void>
+}
+
+const NAME_BYTES = 8
+
+/** Connects to a gateway and works on its jobs until it is stopped. Throws when the gateway refuses the token. */
+export async function openWorker(options: WorkerOptions): Promise<Worker> {
+  const { tester, machineId, facts, log, now, random } = options
+  const limits = { ...WORKER_LIMITS, ...options.limits }
+  const held = new Map<string, HeldJob>()
+  const draining = new AbortController()
+  const forced = new AbortController()
+  const link = new GatewayLink({
+    connect: options.connect,
+    limits,
+    log,
+    random: () => (random(1)[0] ?? 0) / 256,
+    control: (_jobId, claimId, action) => {
+      if (action === 'cancel') held.get(claimId)?.stop('cancel')
+    },
+    connected: () => {
+      for (const job of held.values()) job.reconnected()
+    },
+  })
+  const name = Buffer.from(random(NAME_BYTES)).toString('hex')
+  const work = await openWorkFolder(options.workFolder, name, options.tryLock)
+  const cache = new InputCache({ folder: work.cache, limitBytes: limits.cacheBytes, now, owner: name })
+  const jobs = new Set<Promise<void>>()
+  let changed = Promise.withResolvers<void>()
+
+  const take = (claim: Claim): void => {
+    const job = new HeldJob(claim, { link, limits })
+    held.set(claim.claimId, job)
+    if (forced.signal.aborted) job.stop('unfinished')
+    const judged = runJob({
+      job,
+      tester,
+      generator: options.generator,
+      cache,
+      work,
+      limits,
+      now,
+      log,
+      judgeName: machineId,
+      sandbox: facts.sandbox,
+    })
+    const running: Promise<void> = judged.then(async (end) => {
+      // A judge that cannot do anything for this job must not take it again in the next moment, for ever.
+      if (end === 'broken' || end === 'unsupported') await sleep(limits.claimPauseMs, forced.signal).catch(() => {})
+      held.delete(claim.claimId)
+      jobs.delete(running)
+      changed.resolve()
+      changed = Promise.withResolvers()
+    })
+    jobs.add(running)
+  }
+
+  const ask = async (): Promise<void> => {
+    const askedAt = performance.now()
+    const answer = await link.call(
+      'judge.claim_next',
+      { machine_id: machineId, wait_ms: limits.claimWaitMs, facts: { ...facts, running: held.size } },
+      { signal: draining.signal, timeoutMs: limits.claimWaitMs + limits.callMs },
+    )
+    const claim = claimOf(answer, limits.leaseMinMs)
+    if (claim !== undefined && held.has(claim.claimId))
+      throw new WireError('bad_message', 'judge.claim_next gave the same claim twice')
+    if (claim !== undefined) return take(claim)
+    // A gateway holds the call for as long as there is nothing to do; one that does not must not be asked in a circle.
+    const tookMs = performance.now() - askedAt
+    const pauseMs = Math.min(limits.claimWaitMs, answer.drain ? limits.drainPollMs : limits.claimPauseMs) - tookMs
+    if (pauseMs > 0) await sleep(pauseMs, draining.signal)
+  }
+
+  const loop = async (): Promise<void> => {
+    while (!draining.signal.aborted) {
+      if (held.size >= facts.slots) {
+        await changed.promise
+        continue
+      }
+      try {
+        await ask()
+      } catch (error) {
+        if (draining.signal.aborted) return
+        log('error', `asking for work failed: ${error instanceof Error ? error.message : String(error)}`)
+        await sleep(limits.claimPauseMs, draining.signal).catch(() => {})
+      }
+    }
+  }
+
+  let looping: Promise<void>
+  try {
+    await cache.open()
+    await link.ready(options.signal ?? new AbortController().signal)
+    looping = loop()
+  } catch (error) {
+    await link.close()
+    await work.close()
+    throw error
+  }
+
+  const drain = async (): Promise<void> => {
+    draining.abort()
+    changed.resolve()
+    await looping
+    while (jobs.size > 0) await Promise.all(jobs)
+  }
+
+  let closing: Promise<void> | undefined
+  const close = async (): Promise<void> => {
+    const drained = drain()
+    await Promise.race([drained, aborted(forced.signal)])
+    // What was given back needs the gateway once more; a gateway that is away must not keep us.
+    const late = new AbortController()
+    await Promise.race([drained, sleep(limits.returnMs, late.signal).catch(() => {})])
+    late.abort()
+    for (const job of held.values()) job.stop('lost')
+    await link.close()
+    await drained
+    await work.close()
+  }
+
+  return {
+    get running() {
+      return held.size
+    },
+    drain,
+    stop(graceMs) {
+      const timer = setTimeout(() => {
+        forced.abort()
+        for (const job of held.values()) job.stop('unfinished')
+      }, graceMs)
+      closing ??= close()
+      return closing.finally(() => clearTimeout(timer))
+    },
+  }
+}
+
+/** The claim in an answer, when there is one. An answer that lacks a part of it is a gateway's fault and no claim. */
+function claimOf(
+  answer: {
+    claimed: boolean
+    job_id?: Claim['jobId'] | undefined
+    claim_id?: string | undefined
+    claim?: number | undefined
+    lease_ms?: number | undefined
+    offsets?: Claim['offsets'] | undefined
+  },
+  leaseMinMs: number,
+): Claim | undefined {
+  if (!answer.claimed) return undefined
+  const { job_id: jobId, claim_id: claimId, claim, lease_ms: leaseMs, offsets } = answer
+  if (jobId === undefined || claimId === undefined || claim === undefined || leaseMs === undefined || offsets === undefined)
+    throw new WireError('bad_message', 'judge.claim_next answered half a claim')
+  return { jobId, claimId, claim, leaseMs: Math.max(leaseMs, leaseMinMs), offsets }
+}
+
+function aborted(signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return Promise.resolve()
+  return new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }))
+}

@@ -1,0 +1,218 @@
+// The helper of one box. It stays small: what a program is charged for memory begins with the size of the process that forked it.
+//
+//   owner (Node) -- frames on stdin/stdout -- helper -- init (process 1 of a run's namespaces) -- the program
+//
+// The next run's namespaces, folders and process are made ready while the owner is busy with the last result.
+#ifndef CAGE_H
+#define CAGE_H
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#define MAX_FRAME_BYTES (1u << 30)
+#define MAX_LIST 256
+#define MAX_BINDS 200
+#define MAX_ARGS 8192
+#define ORDER_BYTES (1u << 20)
+#define PATH_BYTES 4096
+#define KILL_GRACE_MS 5000
+#define MAX_KEPT 64
+#define MAX_FAMILY 4096
+#define PARTING_NS 50000000ull
+#define MESSAGE_BYTES 1024
+
+enum tier { TIER_ROOT = 1, TIER_USER = 2, TIER_LANDLOCK = 3 };
+enum profile { PROFILE_JUDGE = 0, PROFILE_WORKSPACE = 1 };
+enum frame { FRAME_OPEN = 1, FRAME_RUN = 2, FRAME_KILL = 3, FRAME_JOIN = 4, FRAME_READY = 10, FRAME_DONE = 11, FRAME_JOINED = 12, FRAME_FAILED = 13 };
+enum why { WHY_NONE = 0, WHY_CPU, WHY_WALL, WHY_MEMORY, WHY_OUTPUT, WHY_PROCESSES, WHY_ABORT, WHY_SANDBOX };
+
+struct limits {
+  uint64_t cpu_us, wall_us, memory, output, box;
+  uint32_t processes, files;
+};
+
+// What helper, init and program share: the order going in, the report coming out.
+struct shared {
+  struct limits limits;
+  uint32_t argc, envc, bind_count;
+  bool bind_is_folder[MAX_BINDS];
+  _Atomic uint32_t why;
+  _Atomic int failed_errno;
+  char failed_at[96];
+  _Atomic uint64_t owner_cpu_us; // the helper's own time since the run began, to take off the cgroup's figure
+  uint64_t cpu_mark_us, own_mark_us, oom_mark, refusal_mark; // what the cgroup said when the run was made ready
+  uint64_t start_ns, end_ns, prelude_us, cpu_us, maxrss_bytes;
+  int wait_status;
+  bool began;
+  _Atomic bool reported;
+  uint32_t strings_used;
+  char strings[ORDER_BYTES]; // arguments, environment, targets of binds: each ends with a zero
+};
+
+// The strings of the opening frame.
+struct list {
+  uint32_t count;
+  const char *at[MAX_LIST];
+};
+
+struct cage {
+  enum tier tier;
+  enum profile profile;
+  uid_t uid;
+  gid_t gid;
+  int slot, slot_lock;
+  int skeleton; // the mount namespace that every run starts from
+  char *folder;
+  bool folder_writable;
+  struct list readable, hidden;
+  char *run_folder;
+  char *box_folder; // without namespaces, a real folder
+  int cpu_count;
+  int cgroup; // 0, 1 or 2
+  int cpu_fd, oom_fd, pids_fd;
+  int landlock_abi;
+  uint64_t memory_set;
+  uint32_t pids_set;
+  int join_in, join_out; // ends of pipes to another box, for the next run
+};
+
+// A run made ready: namespaces and processes wait for their order.
+struct stage {
+  pid_t init;
+  int init_pidfd, init_socket, program_socket;
+  int box, tmp;
+  int in, out, err; // our ends
+  uint64_t box_bytes;
+  struct shared *shared;
+};
+
+extern struct cage cage;
+
+// wire.c
+struct cursor {
+  const uint8_t *at, *end;
+  bool bad;
+};
+uint8_t *read_frame(uint8_t *type, uint32_t *length);
+void free_frame(uint8_t *frame, uint32_t length);
+uint32_t take_u32(struct cursor *from);
+uint64_t take_u64(struct cursor *from);
+const uint8_t *take_bytes(struct cursor *from, uint32_t *length);
+char *take_string(struct cursor *from);
+void take_list(struct cursor *from, struct list *into);
+void put_u32(uint8_t *at, uint32_t value);
+void put_u64(uint8_t *at, uint64_t value);
+struct iovec;
+void write_frame(uint8_t type, struct iovec *parts, int count);
+void write_failed(const char *message);
+_Noreturn void give_up(const char *what);
+uint64_t now_ns(void);
+uint64_t own_cpu_us(void);
+
+// ground.c: users and namespaces of the box
+void stand_on_ground(enum tier wanted);
+void leave_ground(void);
+
+// cgroup.c
+void cgroup_open(void);
+void cgroup_mark(struct shared *shared);
+void cgroup_limit(const struct limits *limits, uint64_t slack);
+void cgroup_relax(void);
+void cgroup_close(void);
+uint64_t cgroup_cpu_us(void);
+uint64_t cgroup_oom_kills(void);
+uint64_t cgroup_refusals(void);
+
+// skeleton.c, workspace.c: the tree of files that programs see
+void skeleton_open(void);
+void workspace_open_folder(void);
+void workspace_tree(const char *root);
+void workspace_folder(const char *root);
+void system_path(const char *root, const char *path);
+int bind_inside(const char *root, const char *path, uint64_t attributes);
+int make_folders(const char *path);
+int make_target(const char *path, bool folder);
+
+// mounts.c
+#define SEALED (0x1 | 0x2 | 0x4) // MOUNT_ATTR_RDONLY, NOSUID, NODEV
+#define LOOSE (0x2 | 0x4)
+int new_tmpfs(uint64_t bytes, mode_t mode);
+int resize_tmpfs(int mount, uint64_t bytes);
+int clone_tree(const char *path, bool recursive, uint64_t attributes);
+int put_mount(int mount, const char *at);
+int set_mount(const char *at, uint64_t set, uint64_t clear);
+
+// stage.c, init.c, program.c, filter.c
+bool stage_open(struct stage *stage);
+void stage_close(struct stage *stage);
+_Noreturn void init_main(struct stage *stage, int socket, int program_socket, const int ends[3]);
+_Noreturn void program_main(struct stage *stage, int socket, const int ends[3]);
+void fail_stage(struct shared *shared, const char *at);
+void filter_build(void);
+int filter_install(void);
+bool set_oom_first(void);
+bool landlock_install(const struct stage *stage);
+int landlock_version(void);
+
+// watch.c: what the processes of a run use together
+struct usage {
+  uint64_t cpu_us, resident;
+  uint32_t tasks;
+};
+struct usage watch_tree(uint32_t most_tasks); // as soon as there are more, only that is true
+uint64_t watch_hidden_us(void);
+uint64_t watch_memory(void);
+uint64_t folder_bytes(int folder);
+uint32_t children_of(pid_t of, pid_t *into, uint32_t room);
+bool kill_descendants(pid_t program); // false: somebody was still alive
+uint64_t tasks_of_user(void);
+
+// run.c, answer.c, files.c, pump.c, join.c, probe.c
+struct run;
+uint32_t settle(struct run *run);
+void answer(struct run *run, uint32_t why, const uint8_t *kept, uint32_t kept_count);
+void run_order(struct stage *stage, struct cursor *order);
+void join_order(struct cursor *order);
+_Noreturn void probe_main(const char *what);
+bool pass(int socket, char message, const int *fds, int count);
+
+struct placed {
+  int mounts[MAX_BINDS];
+  int count;
+};
+bool place_files(struct stage *stage, struct cursor *order, struct placed *placed, char *message, size_t room);
+bool add_bind(struct stage *stage, struct placed *placed, const char *path, const char *target);
+bool keep_file(const struct stage *stage, const char *name, const char *to, uint64_t limit, char *message, size_t room);
+bool remove_folder(int parent, const char *name);
+
+struct stream {
+  int fd, forward; // forward: the other box's input, or -1
+  bool stopped;    // it has said more than it may
+  bool broken;     // the other box has stopped listening
+  uint64_t parted_ns;
+  uint64_t total, capture, held, room, sent;
+  uint8_t *bytes;
+};
+struct feed {
+  int fd, source; // source: a file that must go through the pipe, or -1
+  const uint8_t *at;
+  uint64_t left;
+};
+struct run {
+  struct stage *stage;
+  struct stream out, err;
+  struct feed feed;
+  int input;
+  bool over, told, joined;
+  uint64_t deadline_ns;
+  char message[MESSAGE_BYTES];
+};
+bool pump_out(struct stream *stream, uint64_t limit);
+uint64_t part(struct stream *stream, bool over);
+void pump_in(struct feed *feed);
+#endif

@@ -1,0 +1,247 @@
+// Process 1 of a run: mounts what is the run's own, starts the program, collects the dead, watches what they use, ends them all.
+#include "cage.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/mount.h>
+#include <poll.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define RESIDENT_TICK_US 4000   // without a cgroup, how long memory may grow unseen
+#define CALM_TICK_US 100000
+#define SHORTEST_TICK_US 1000
+#define FOLDER_LOOKS 16
+#define MEMORY_REST 8 // a close look at memory that took so long is not taken again for this many times as long
+
+static struct shared *shared;
+static pid_t program;
+static bool program_gone;
+static int box_folder, tmp_folder;
+static unsigned looks;
+static uint64_t next_memory_ns;
+
+static void on_child(int signal) { (void)signal; }
+
+static void must(bool done, const char *what) {
+  if (done) return;
+  fail_stage(shared, what);
+  _exit(1);
+}
+
+// The run's own /tmp would cover what the box shows below it: that is taken up before and put back after.
+static int lift(const char *path) {
+  if (strncmp(path, "/tmp/", 5) != 0) return -1;
+  int tree = clone_tree(path, true, MOUNT_ATTR_NOSUID);
+  must(tree >= 0, path);
+  return tree;
+}
+
+static void put_back(int tree, const char *path) {
+  if (tree < 0) return;
+  struct stat found;
+  must(fstat(tree, &found) == 0 && make_target(path, S_ISDIR(found.st_mode)) == 0 && put_mount(tree, path) == 0, path);
+  close(tree);
+}
+
+static void own_tmp(const struct stage *stage) {
+  int readable[MAX_LIST], folder = cage.profile == PROFILE_WORKSPACE ? lift(cage.folder) : -1;
+  for (uint32_t i = 0; i < cage.readable.count; i++) readable[i] = lift(cage.readable.at[i]);
+  must(put_mount(stage->tmp, "/tmp") == 0, "/tmp");
+  for (uint32_t i = 0; i < cage.readable.count; i++) put_back(readable[i], cage.readable.at[i]);
+  put_back(folder, cage.folder);
+}
+
+static void own_mounts(const struct stage *stage) {
+  must(setns(cage.skeleton, CLONE_NEWNS) == 0 && unshare(CLONE_NEWNS) == 0, "mounts of its own");
+  const unsigned long flags = MS_NOSUID | MS_NODEV | MS_NOEXEC;
+  // Only processes, and only its own, where the kernel can say so; older ones show more of the machine, read-only to a user.
+  const char *options = cage.profile == PROFILE_JUDGE ? "hidepid=invisible,subset=pid" : "hidepid=invisible";
+  must(mount("proc", "/proc", "proc", flags, options) == 0 || mount("proc", "/proc", "proc", flags, "hidepid=2") == 0, "/proc");
+  own_tmp(stage);
+  must(put_mount(stage->box, "/box") == 0, "/box");
+}
+
+// Binds of one run. The root is read-only but while their targets are made.
+static void bind_all(const int *fds, int count) {
+  const char *at = shared->strings;
+  must((uint32_t)count == shared->bind_count, "binds");
+  must(set_mount("/", 0, MOUNT_ATTR_RDONLY) == 0, "root");
+  for (int i = 0; i < count; i++) {
+    bool done = make_target(at, shared->bind_is_folder[i]) == 0 && put_mount(fds[i], at) == 0;
+    must(done, at);
+    close(fds[i]);
+    at += strlen(at) + 1;
+  }
+  must(set_mount("/", MOUNT_ATTR_RDONLY, 0) == 0, "root");
+}
+
+static void end_with(enum why why) {
+  uint32_t none = WHY_NONE;
+  atomic_compare_exchange_strong(&shared->why, &none, why);
+}
+
+// Sizes added up count what processes have in common several times over: only a close look tells.
+static bool too_large(uint64_t resident) {
+  uint64_t limit = shared->limits.memory, before = now_ns();
+  if (resident <= limit || before < next_memory_ns) return false;
+  uint64_t bytes = watch_memory(), after = now_ns();
+  next_memory_ns = after + MEMORY_REST * (after - before);
+  return bytes > limit;
+}
+
+// A child that is waited for while we look may be found in two places: only a second look is believed.
+static struct usage look_at_tree(void) {
+  uint32_t most = shared->limits.processes;
+  struct usage used = watch_tree(most);
+  if (used.cpu_us >= shared->limits.cpu_us + shared->prelude_us) used = watch_tree(most);
+  used.cpu_us = used.cpu_us > shared->prelude_us ? used.cpu_us - shared->prelude_us : 0;
+  return used;
+}
+
+static void collect(int flags) {
+  int status;
+  for (pid_t pid; (pid = waitpid(-1, &status, flags)) != 0;) {
+    if (pid < 0 && errno == EINTR) continue;
+    if (pid < 0) break;
+    if (pid != program) continue;
+    shared->end_ns = now_ns();
+    shared->wait_status = status;
+    program_gone = true;
+  }
+}
+
+// Returns after how long to look again: never sooner than a limit could be reached.
+static uint64_t look(void) {
+  const struct limits *limits = &shared->limits;
+  uint64_t next = CALM_TICK_US;
+  struct usage used = {0};
+  bool watched = cage.cgroup == 0;
+  if (watched) used = look_at_tree();
+  else {
+    uint64_t all = cgroup_cpu_us() - shared->cpu_mark_us, ours = atomic_load(&shared->owner_cpu_us) + own_cpu_us() + shared->prelude_us;
+    used.cpu_us = all > ours ? all - ours : 0;
+    if (cgroup_oom_kills() != shared->oom_mark) end_with(WHY_MEMORY);
+    if (cgroup_refusals() != shared->refusal_mark) end_with(WHY_PROCESSES);
+  }
+  // A box that is a real folder is bounded by being looked at; the program may write no more than its output may hold.
+  if (looks++ % FOLDER_LOOKS == 0 && cage.tier == TIER_LANDLOCK)
+    if (folder_bytes(box_folder) > limits->box || folder_bytes(tmp_folder) > limits->box) end_with(WHY_OUTPUT);
+  if (used.tasks > limits->processes) end_with(WHY_PROCESSES);
+  if (used.cpu_us >= limits->cpu_us) end_with(WHY_CPU);
+  if (watched && too_large(used.resident)) end_with(WHY_MEMORY);
+  uint64_t left = used.cpu_us < limits->cpu_us ? (limits->cpu_us - used.cpu_us) / (uint64_t)cage.cpu_count : 0;
+  if (left < next) next = left;
+  if (watched && next > RESIDENT_TICK_US) next = RESIDENT_TICK_US;
+  return next < SHORTEST_TICK_US ? SHORTEST_TICK_US : next;
+}
+
+// Somebody may fork while we look: until nobody is left.
+static void kill_all(void) {
+  if (cage.tier != TIER_LANDLOCK) kill(-1, SIGKILL);
+  else
+    while (!kill_descendants(program_gone ? 0 : program)) collect(WNOHANG);
+}
+
+_Noreturn static void leave(void) {
+  kill_all();
+  _exit(1);
+}
+
+static bool hear(int socket) {
+  char message = 0, room[CMSG_SPACE(sizeof(int) * MAX_BINDS)];
+  struct iovec part = {&message, 1};
+  struct msghdr head = {.msg_iov = &part, .msg_iovlen = 1, .msg_control = room, .msg_controllen = sizeof room};
+  ssize_t got = recvmsg(socket, &head, MSG_CMSG_CLOEXEC | MSG_DONTWAIT);
+  if (got < 0 && (errno == EAGAIN || errno == EINTR)) return true;
+  if (got <= 0) leave(); // the helper is gone
+  if (message == 'B') {
+    struct cmsghdr *rights = CMSG_FIRSTHDR(&head);
+    must(rights != NULL && rights->cmsg_type == SCM_RIGHTS, "binds");
+    bind_all((const int *)CMSG_DATA(rights), (int)((rights->cmsg_len - CMSG_LEN(0)) / sizeof(int)));
+    must(send(socket, "b", 1, MSG_NOSIGNAL) == 1, "binds");
+  }
+  if (message == 'G') shared->began = true;
+  return message != 'K';
+}
+
+static void watch(int socket) {
+  struct pollfd from = {.fd = socket, .events = POLLIN};
+  sigset_t none;
+  sigemptyset(&none);
+  uint64_t wait_us = 0;
+  while (!program_gone) {
+    struct timespec wait = {.tv_sec = (time_t)(wait_us / 1000000), .tv_nsec = (long)(wait_us % 1000000) * 1000};
+    int ready = ppoll(&from, 1, shared->began ? &wait : NULL, &none);
+    collect(WNOHANG);
+    if (program_gone) return;
+    if (ready > 0) {
+      if (!hear(socket)) return;
+      // Nothing can be reached before this much time has passed: most programs end sooner and are never looked at.
+      wait_us = shared->limits.cpu_us / (uint64_t)cage.cpu_count;
+      if (wait_us > CALM_TICK_US) wait_us = CALM_TICK_US;
+      if (cage.cgroup == 0 && wait_us > RESIDENT_TICK_US) wait_us = RESIDENT_TICK_US;
+      continue;
+    }
+    if (ready == 0) wait_us = look();
+    if (atomic_load(&shared->why) != WHY_NONE) return;
+  }
+}
+
+static void report(int socket) {
+  bool early = !program_gone;
+  // Whoever is killed together with a parent that does not listen leaves no account.
+  uint64_t seen_us = cage.cgroup == 0 && looks > 0 ? look_at_tree().cpu_us : 0;
+  kill_all();
+  collect(0);
+  if (early) shared->end_ns = now_ns();
+  struct rusage used;
+  getrusage(RUSAGE_CHILDREN, &used);
+  uint64_t cpu = (uint64_t)(used.ru_utime.tv_sec + used.ru_stime.tv_sec) * 1000000u + (uint64_t)(used.ru_utime.tv_usec + used.ru_stime.tv_usec);
+  cpu += watch_hidden_us();
+  shared->cpu_us = cpu > shared->prelude_us ? cpu - shared->prelude_us : 0;
+  if (shared->cpu_us < seen_us) shared->cpu_us = seen_us;
+  shared->maxrss_bytes = (uint64_t)used.ru_maxrss * 1024u;
+  atomic_store(&shared->reported, true);
+  if (send(socket, "D", 1, MSG_NOSIGNAL) != 1) _exit(1);
+}
+
+void init_main(struct stage *stage, int socket, int program_socket, const int ends[3]) {
+  shared = stage->shared;
+  box_folder = stage->box;
+  tmp_folder = stage->tmp;
+  // Without a pid namespace our death would free the others: the end of the socket tells us instead, and we end them.
+  if (cage.tier != TIER_LANDLOCK) prctl(PR_SET_PDEATHSIG, SIGKILL);
+  prctl(PR_SET_DUMPABLE, 0);
+  const int ours[] = {0, 1, stage->init_socket, stage->program_socket, stage->in, stage->out, stage->err};
+  for (size_t i = 0; i < sizeof ours / sizeof *ours; i++) close(ours[i]);
+  struct sigaction act = {.sa_handler = on_child};
+  sigaction(SIGCHLD, &act, NULL);
+  sigset_t child;
+  sigemptyset(&child);
+  sigaddset(&child, SIGCHLD);
+  sigprocmask(SIG_BLOCK, &child, NULL);
+  if (cage.tier == TIER_LANDLOCK) must(prctl(PR_SET_CHILD_SUBREAPER, 1) == 0, "subreaper");
+  else own_mounts(stage);
+  program = fork();
+  must(program >= 0, "fork");
+  if (program == 0) {
+    close(socket);
+    program_main(stage, program_socket, ends);
+  }
+  for (int i = 0; i < 3; i++) close(ends[i]);
+  close(program_socket);
+  watch(socket);
+  report(socket);
+  _exit(0);
+}

@@ -1,0 +1,124 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import type { Buffer } from 'node:buffer'
+import { once } from 'node:events'
+import { FRAME, FrameReader, FrameSplitter, FrameWriter, type Frame } from './frame.ts'
+import { type BoxProfile, SandboxUnavailable } from '../sandbox.ts'
+
+const CLOSE_GRACE_MS = 5000
+const COMPLAINT_BYTES = 4096
+
+/** How strongly the helper isolates, as it numbers it. */
+export const TIER = { root: 1, 'user-namespaces': 2, landlock: 3 } as const
+export type Tier = keyof typeof TIER
+
+/** What the helper found when it opened. */
+export interface Ground {
+  readonly tier: Tier
+  /** Version of the cgroup hierarchy that counts for us, or 0. */
+  readonly cgroup: number
+  readonly landlockVersion: number
+  /** The cgroup says when it refused a process. */
+  readonly tellsRefusals: boolean
+  /** Without namespaces the box is a real folder: this one. Else it is `/box` inside. */
+  readonly folder: string
+}
+
+/** How to start one. */
+export interface CageStart {
+  readonly binary: string
+  readonly runFolder: string
+  readonly tier: Tier
+  readonly profile: BoxProfile
+}
+
+/** The process behind one box, and the frames to and from it. */
+export class CageProcess {
+  readonly #child: ChildProcess
+  readonly #splitter = new FrameSplitter()
+  #waiting: ((frame: Frame | null) => void) | null = null
+  #complaint = ''
+  #gone = false
+
+  constructor(binary: string) {
+    this.#child = spawn(binary, [], { stdio: ['pipe', 'pipe', 'pipe'], env: {}, cwd: '/' })
+    this.#child.stdout?.on('data', (chunk: Buffer) => this.#receive(chunk))
+    this.#child.stderr?.on('data', (chunk: Buffer) => {
+      this.#complaint = (this.#complaint + chunk.toString()).slice(-COMPLAINT_BYTES)
+    })
+    // Its end is what counts; a broken pipe says nothing more.
+    this.#child.stdin?.on('error', () => undefined)
+    this.#child.on('error', (error) => this.#end(String(error)))
+    this.#child.on('close', (code, signal) => this.#end(`it ended with ${signal ?? code}`))
+  }
+
+  /** Sends a frame and waits for the answer; null when the helper is gone. */
+  ask(frame: Buffer): Promise<Frame | null> {
+    if (this.#gone) return Promise.resolve(null)
+    return new Promise((resolve) => {
+      this.#waiting = resolve
+      this.tell(frame)
+    })
+  }
+
+  tell(frame: Buffer): void {
+    if (!this.#gone) this.#child.stdin?.write(frame)
+  }
+
+  /** Why it is gone, in its own words where it left some. */
+  get complaint(): string {
+    return this.#complaint.trim()
+  }
+
+  /** Ends it and all that runs in its box. */
+  async close(): Promise<void> {
+    if (this.#gone) return
+    const closed = once(this.#child, 'close')
+    this.#child.stdin?.end()
+    const timer = setTimeout(() => this.#child.kill('SIGKILL'), CLOSE_GRACE_MS)
+    await closed
+    clearTimeout(timer)
+  }
+
+  #receive(chunk: Buffer): void {
+    for (const frame of this.#splitter.push(chunk)) {
+      const resolve = this.#waiting
+      this.#waiting = null
+      resolve?.(frame)
+    }
+  }
+
+  #end(reason: string): void {
+    if (this.#gone) return
+    this.#gone = true
+    this.#complaint = `${this.#complaint}${this.#complaint === '' ? '' : '; '}${reason}`
+    this.#waiting?.(null)
+    this.#waiting = null
+  }
+}
+
+/** Starts a helper and has it make its box ready; SandboxUnavailable says why it cannot. */
+export async function startCage(start: CageStart): Promise<{ readonly helper: CageProcess; readonly ground: Ground }> {
+  const helper = new CageProcess(start.binary)
+  const frame = await helper.ask(openFrame(start))
+  if (frame?.type === FRAME.ready) {
+    const from = new FrameReader(frame.payload)
+    const [cgroup, landlockVersion, tellsRefusals] = [from.u32(), from.u32(), from.u32() === 1]
+    return { helper, ground: { tier: start.tier, cgroup, landlockVersion, tellsRefusals, folder: from.rest().toString() } }
+  }
+  await helper.close()
+  const why = frame === null ? helper.complaint : frame.payload.toString()
+  throw new SandboxUnavailable(`the box cannot be made: ${why}`, 'run as root, or allow user namespaces')
+}
+
+function openFrame({ tier, runFolder, profile }: CageStart): Buffer {
+  const workspace = profile.kind === 'workspace'
+  return new FrameWriter()
+    .u32(TIER[tier])
+    .u32(workspace ? 1 : 0)
+    .string(runFolder)
+    .string(workspace ? profile.folder : '')
+    .u32(workspace && profile.writable ? 1 : 0)
+    .strings(profile.readable ?? [])
+    .strings(workspace ? (profile.hidden ?? []) : [])
+    .finish(FRAME.open)
+}

@@ -1,0 +1,75 @@
+import { chmod, mkdir } from 'node:fs/promises'
+import {
+  type Box,
+  type BoxProfile,
+  type InteractOutcome,
+  type InteractRequest,
+  type Sandbox,
+  type SandboxOptions,
+  type SandboxReport,
+  SandboxUnavailable,
+} from '../sandbox.ts'
+import { CageBox } from './cage-box.ts'
+import { compileHelper } from './compile-helper.ts'
+import { startCage, type Tier } from './cage-process.ts'
+import { interactInCages } from './interact.ts'
+import { selfCheck } from './self-check.ts'
+
+const AS_ROOT: readonly Tier[] = ['root', 'user-namespaces', 'landlock']
+const AS_USER: readonly Tier[] = ['user-namespaces', 'landlock']
+const ALLOW_HINT = 'run as root, or allow user namespaces (sysctl user.max_user_namespaces), or a kernel with Landlock'
+
+/** The sandbox of our own helper, in the strongest tier that passes its check on this machine. */
+export async function openCage(options: SandboxOptions): Promise<Sandbox> {
+  if (process.platform !== 'linux') throw new SandboxUnavailable('the sandbox helper needs Linux', 'use Linux, or a container')
+  const binary = await compileHelper(options.cacheFolder)
+  await mkdir(options.runFolder, { recursive: true, mode: 0o700 })
+  const root = process.getuid?.() === 0
+  const tiers = options.tier === undefined ? (root ? AS_ROOT : AS_USER) : [options.tier]
+  const problems: string[] = []
+  for (const tier of tiers) {
+    // Without namespaces a program of another user has to walk down to its box.
+    if (root && tier === 'landlock') await chmod(options.runFolder, 0o711)
+    const found = await tryTier(binary, options.runFolder, tier)
+    if (found.kind === 'holds') return new Cage(binary, options.runFolder, tier, found.report)
+    problems.push(`${tier}: ${found.why}`)
+  }
+  throw new SandboxUnavailable(`no tier of the sandbox holds on this machine (${problems.join('; ')})`, ALLOW_HINT)
+}
+
+async function tryTier(binary: string, runFolder: string, tier: Tier): Promise<Awaited<ReturnType<typeof selfCheck>>> {
+  try {
+    const { helper, ground } = await startCage({ binary, runFolder, tier, profile: { kind: 'judge' } })
+    await using box = new CageBox(helper, ground)
+    return await selfCheck(box, ground, binary)
+  } catch (error) {
+    if (error instanceof SandboxUnavailable) return { kind: 'broken', why: error.message }
+    throw error
+  }
+}
+
+class Cage implements Sandbox {
+  readonly report: SandboxReport
+  readonly #binary: string
+  readonly #runFolder: string
+  readonly #tier: Tier
+
+  constructor(binary: string, runFolder: string, tier: Tier, report: SandboxReport) {
+    this.#binary = binary
+    this.#runFolder = runFolder
+    this.#tier = tier
+    this.report = report
+  }
+
+  async openBox(profile: BoxProfile): Promise<Box> {
+    const { helper, ground } = await startCage({ binary: this.#binary, runFolder: this.#runFolder, tier: this.#tier, profile })
+    return new CageBox(helper, ground)
+  }
+
+  interact(program: Box, interactor: Box, request: InteractRequest, signal?: AbortSignal): Promise<InteractOutcome> {
+    if (!(program instanceof CageBox) || !(interactor instanceof CageBox) || program === interactor) {
+      throw new TypeError('interact needs two different boxes of this sandbox')
+    }
+    return interactInCages({ program, interactor }, request, this.#runFolder, signal)
+  }
+}

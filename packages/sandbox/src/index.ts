@@ -1,0 +1,21 @@
+export { BoxBusy } from './box-busy.ts'
+export { BadRunRequest } from './check-request.ts'
+export { openSandbox } from './open-sandbox.ts'
+export { RUN_STATUSES, SandboxUnavailable } from './sandbox.ts'
+export type {
+  Box,
+  BoxFile,
+  BoxProfile,
+  InteractOutcome,
+  InteractRequest,
+  KeptFile,
+  RunInput,
+  RunLimits,
+  RunOutcome,
+  RunOutput,
+  RunRequest,
+  RunStatus,
+  Sandbox,
+  SandboxOptions,
+  SandboxReport,
+} from './sandbox.ts'

@@ -1,0 +1,175 @@
+/** What the kernel and we enforce for one run. Each is a hard bound; going over one ends the run with its own status. */
+export interface RunLimits {
+  /** User and system time of the whole tree of processes. */
+  readonly cpuMs: number
+  /** From start to end by the clock, however idle. */
+  readonly wallMs: number
+  readonly memoryBytes: number
+  /** What may be written to standard output and standard error, each. */
+  readonly outputBytes: number
+  /** Processes and threads alive at once, the first included. */
+  readonly processes: number
+  /** What the files in the box may hold together. */
+  readonly boxBytes: number
+  readonly openFiles: number
+}
+
+/** How a run ended. The first limit that was passed names it; `sandbox-error` is our own failure and never the program's. */
+export const RUN_STATUSES = [
+  'ok',
+  'nonzero',
+  'signal',
+  'cpu-limit',
+  'wall-limit',
+  'memory-limit',
+  'output-limit',
+  'process-limit',
+  'sandbox-error',
+] as const
+export type RunStatus = (typeof RUN_STATUSES)[number]
+
+/** A file that the program finds in its box: put there before it starts, readable, never the original to write to. */
+export interface BoxFile {
+  /** A path below the box, `/` between its parts, no `..`. */
+  readonly name: string
+  /** The file on this machine, or its bytes. */
+  readonly from: { readonly path: string } | { readonly bytes: Uint8Array }
+  readonly executable?: boolean
+}
+
+/** A file that the program is to leave behind in its box, taken out after the run if it is a plain file within its bound. */
+export interface KeptFile {
+  readonly name: string
+  /** Where it goes on this machine; a file of that name is replaced. */
+  readonly to: string
+  readonly limitBytes: number
+}
+
+export type RunInput =
+  | { readonly kind: 'empty' }
+  | { readonly kind: 'bytes'; readonly bytes: Uint8Array }
+  | { readonly kind: 'file'; readonly path: string }
+
+/** One program, once. The box is empty but for `files`; nothing of an earlier run is there. */
+export interface RunRequest {
+  /** The program by its path inside, and its arguments. The working folder is the box. */
+  readonly argv: readonly [string, ...string[]]
+  /** All that the program finds in its environment. */
+  readonly environment?: Readonly<Record<string, string>>
+  readonly files?: readonly BoxFile[]
+  /** Folders and files of this machine that are readable inside at the same path, for this run alone. */
+  readonly readable?: readonly string[]
+  readonly keep?: readonly KeptFile[]
+  readonly stdin?: RunInput
+  /** How much of each stream comes back in the outcome; the rest counts and is dropped. */
+  readonly captureBytes?: { readonly stdout: number; readonly stderr: number }
+  readonly limits: RunLimits
+}
+
+/** What one stream of a run gave. */
+export interface RunOutput {
+  readonly bytes: Uint8Array
+  /** How much was written in all, up to the output limit. */
+  readonly totalBytes: number
+}
+
+/** Everything that is known about a run, as data. */
+export interface RunOutcome {
+  readonly status: RunStatus
+  /** Null when a signal ended it or it never ran. */
+  readonly exitCode: number | null
+  /** `SIGSEGV` and the like; null when it ended by itself. */
+  readonly signal: string | null
+  readonly cpuMs: number
+  readonly wallMs: number
+  /** Peak, up to the memory limit: what was taken beyond it before the end came is chance. */
+  readonly memoryBytes: number
+  readonly stdout: RunOutput
+  readonly stderr: RunOutput
+  /** Names of `keep` that were taken out. */
+  readonly kept: readonly string[]
+  /** One sentence for `sandbox-error`, and for a kept file that was not taken. */
+  readonly message: string | null
+}
+
+/** Two programs whose streams are joined: what one writes the other reads. */
+export interface InteractRequest {
+  /** The one under judgement; its output limit counts what it says to the other. */
+  readonly program: Omit<RunRequest, 'stdin' | 'captureBytes'>
+  readonly interactor: Omit<RunRequest, 'stdin' | 'captureBytes'>
+  /** How much of each one's standard error comes back. */
+  readonly captureBytes: number
+}
+export interface InteractOutcome {
+  readonly program: RunOutcome
+  readonly interactor: RunOutcome
+  /** Which of the two ended first: the other's broken pipe is then no fault of its own. */
+  readonly endedFirst: 'program' | 'interactor'
+}
+
+/**
+ * A place to run programs in, one at a time, kept warm between runs. Its user, network, host name and shared memory are
+ * its own; every run gets a fresh box, `/tmp`, `/proc` and process numbering.
+ */
+export interface Box {
+  /** Runs one program. Aborting kills the whole tree and answers what was seen until then, as `signal`. Never rejects for anything a program does. */
+  run(request: RunRequest, signal?: AbortSignal): Promise<RunOutcome>
+  /** Ends everything inside. */
+  close(): Promise<void>
+  [Symbol.asyncDispose](): Promise<void>
+}
+
+/** What the inside looks like. */
+export type BoxProfile =
+  /** A private root with nothing but what programs and compilers need, read-only; `readable` adds to it for the life of the box. */
+  | { readonly kind: 'judge'; readonly readable?: readonly string[] }
+  /** The system read-only, homes and `hidden` not there, `folder` writable (save its `.git/hooks`) and the working folder. */
+  | {
+      readonly kind: 'workspace'
+      readonly folder: string
+      readonly hidden?: readonly string[]
+      readonly readable?: readonly string[]
+      readonly writable: boolean
+    }
+
+/** What holds on this machine, in words for a person and as data for a program. It is part of every verdict's report. */
+export interface SandboxReport {
+  readonly driver: 'cage' | 'bwrap' | 'none'
+  /** `namespaces+cgroup2`, `namespaces+cgroup1`, `namespaces`, `landlock`, `bwrap`, `none`. */
+  readonly tier: string
+  /** What is enforced, by name: memory, processes, network, files, system calls, … and how. */
+  readonly enforced: Readonly<Record<string, string>>
+  /** What is not, and what would make it so. */
+  readonly missing: readonly string[]
+}
+
+/** One way to isolate. */
+export interface Sandbox {
+  readonly report: SandboxReport
+  openBox(profile: BoxProfile): Promise<Box>
+  /** Both programs run at once, each in its own box under its own user. */
+  interact(program: Box, interactor: Box, request: InteractRequest, signal?: AbortSignal): Promise<InteractOutcome>
+}
+
+/** The sandbox could not be made ready; `hint` says what to install or allow. */
+export class SandboxUnavailable extends Error {
+  readonly code = 'sandbox_unavailable'
+  readonly hint: string
+  constructor(message: string, hint: string, options?: ErrorOptions) {
+    super(message, options)
+    this.name = 'SandboxUnavailable'
+    this.hint = hint
+  }
+}
+
+/** How to open the sandbox of this machine. */
+export interface SandboxOptions {
+  /** `auto` takes `cage`, or `bwrap` where nothing can be compiled; `none` is never taken unless asked for. */
+  readonly driver: 'auto' | 'cage' | 'bwrap' | 'none'
+  /** Where the compiled helper is kept. */
+  readonly cacheFolder: string
+  /** Where boxes keep what they need while they live; made if missing, mode 700. */
+  readonly runFolder: string
+  /** Takes this tier of `cage` and no other. Left out, the strongest that passes its own check is taken. */
+  readonly tier?: 'root' | 'user-namespaces' | 'landlock'
+}

@@ -1,0 +1,152 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { createReadStream } from 'node:fs'
+import { setTimeout as delay } from 'node:timers/promises'
+import type { Readable, Writable } from 'node:stream'
+import { DEFAULT_CAPTURE_BYTES, signalName } from '../defaults.ts'
+import type { RunOutcome, RunRequest, RunStatus } from '../sandbox.ts'
+import { readAccount } from './limits-shell.ts'
+import { treeUsage } from './process-tree.ts'
+import { captureStream } from './stream-capture.ts'
+
+const WATCH_MS = 10
+const STREAMS_GRACE_MS = 500
+const ACCOUNT_BYTES = 4096
+const SIGNAL_BASE = 128
+const MAX_SIGNAL = 64
+
+/** A command to start, as the operating system takes it. */
+export interface SpawnedCommand {
+  readonly argv: readonly string[]
+  readonly cwd: string
+  readonly environment: Readonly<Record<string, string>>
+}
+
+/** A program that was started: its streams, to join it to another, and its end. */
+export interface SpawnedRun {
+  readonly stdin: Writable
+  readonly stdout: Readable
+  finish(partner?: Writable): Promise<{ readonly outcome: Omit<RunOutcome, 'kept'>; readonly endedAtMs: number }>
+}
+
+/** Starts a command in a process group of its own and watches over it from here. */
+export function startRun(command: SpawnedCommand, request: RunRequest, signal?: AbortSignal): SpawnedRun {
+  const [program = '', ...words] = command.argv
+  const started = performance.now()
+  const child = spawn(program, words, {
+    cwd: command.cwd,
+    env: command.environment,
+    stdio: ['pipe', 'pipe', 'pipe', 'pipe'],
+    detached: true,
+  })
+  const [stdin, stdout, stderr, account] = child.stdio
+  if (stdin === null || stdout === null || stderr === null || account === null || account === undefined || !('on' in account))
+    throw new TypeError('a run has four pipes')
+  stdin.on('error', () => undefined)
+  // A pipe from Node goes both ways; ours would keep it open.
+  if ('end' in account) account.end()
+  return {
+    stdin,
+    stdout,
+    finish: async (partner) => {
+      const { limits } = request
+      const capture = request.captureBytes ?? { stdout: DEFAULT_CAPTURE_BYTES, stderr: DEFAULT_CAPTURE_BYTES }
+      let why: RunStatus | null = null
+      let peak = { cpuMs: 0, residentBytes: 0 }
+      let said = ''
+      const end = (reason: RunStatus): void => {
+        why ??= reason
+        killTree(child)
+      }
+      const over = (): void => end('output-limit')
+      const out = captureStream(stdout, { captureBytes: capture.stdout, limitBytes: limits.outputBytes }, over, partner)
+      const err = captureStream(stderr, { captureBytes: capture.stderr, limitBytes: limits.outputBytes }, over)
+      account.on('data', (chunk: Buffer) => {
+        said = (said + chunk.toString()).slice(-ACCOUNT_BYTES)
+      })
+      const wall = setTimeout(() => end('wall-limit'), limits.wallMs)
+      const abort = (): void => end('signal')
+      if (signal?.aborted === true) abort()
+      signal?.addEventListener('abort', abort, { once: true })
+      const watch = setInterval(() => {
+        const used = treeUsage(child.pid ?? 0)
+        peak = { cpuMs: Math.max(peak.cpuMs, used.cpuMs), residentBytes: Math.max(peak.residentBytes, used.residentBytes) }
+        if (used.cpuMs > limits.cpuMs) end('cpu-limit')
+        else if (used.residentBytes > limits.memoryBytes) end('memory-limit')
+        // The shell that sets the limits is there too.
+        else if (used.tasks > limits.processes + OWN_TASKS) end('process-limit')
+      }, WATCH_MS)
+      const failed = await ended(child)
+      clearTimeout(wall)
+      clearInterval(watch)
+      signal?.removeEventListener('abort', abort)
+      const result = resultOf(child, said)
+      const cpuMs = Math.max(result.cpuMs, why === null ? 0 : peak.cpuMs)
+      if (why === null && cpuMs > limits.cpuMs) why = 'cpu-limit'
+      const status: RunStatus =
+        failed === null
+          ? (why ?? (result.signal === null ? (result.exitCode === 0 ? 'ok' : 'nonzero') : 'signal'))
+          : 'sandbox-error'
+      const outcome = {
+        status,
+        exitCode: why === null && failed === null ? result.exitCode : null,
+        signal: failed === null ? (why === null ? result.signal : 'SIGKILL') : null,
+        cpuMs,
+        wallMs: performance.now() - started,
+        memoryBytes: peak.residentBytes,
+        stdout: out.output(),
+        stderr: err.output(),
+        message: failed,
+      }
+      return { outcome, endedAtMs: performance.now() }
+    },
+  }
+}
+
+/** The shell, and bubblewrap's two processes where it is used. */
+const OWN_TASKS = 3
+
+/** Feeds a run its input; a program that does not read it is not at fault. */
+export function feed(stdin: Writable, input: RunRequest['stdin']): void {
+  if (input?.kind === 'bytes') stdin.end(input.bytes)
+  else if (input?.kind === 'file')
+    createReadStream(input.path)
+      .on('error', () => stdin.end())
+      .pipe(stdin)
+  else stdin.end()
+}
+
+/** Waits for the end of the program and of its streams. What has left its group may hold these open: it is not waited for. */
+async function ended(child: ChildProcess): Promise<string | null> {
+  const closed = once(child, 'close')
+  closed.catch(() => undefined)
+  try {
+    await once(child, 'exit')
+  } catch (error) {
+    return `the program cannot be started: ${String(error)}`
+  }
+  killTree(child)
+  await Promise.race([closed, delay(STREAMS_GRACE_MS, undefined, { ref: false })])
+  for (const stream of child.stdio) if (stream !== null && stream !== undefined && 'destroy' in stream) stream.destroy()
+  return null
+}
+
+/** A group's members can leave it; those that did are found by their parents while these live. */
+function killTree(child: ChildProcess): void {
+  if (child.pid === undefined) return
+  for (const pid of [...treeUsage(child.pid).pids, -child.pid]) {
+    try {
+      process.kill(pid, 'SIGKILL')
+    } catch {
+      // It is gone already.
+    }
+  }
+}
+
+function resultOf(child: ChildProcess, said: string): { exitCode: number | null; signal: string | null; cpuMs: number } {
+  const account = readAccount(said)
+  const code = account?.code ?? child.exitCode
+  const number = code !== null && code > SIGNAL_BASE && code <= SIGNAL_BASE + MAX_SIGNAL ? code - SIGNAL_BASE : 0
+  const signal = child.signalCode ?? (number > 0 ? signalName(number) : null)
+  return { exitCode: signal === null ? code : null, signal, cpuMs: account?.cpuMs ?? 0 }
+}

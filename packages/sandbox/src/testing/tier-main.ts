@@ -1,0 +1,54 @@
+// Run as an ordinary user: opens the sandbox there and prints what came of a few runs, one JSON line.
+import { realpathSync } from 'node:fs'
+import { openSandbox, type RunLimits } from '../index.ts'
+import { ROOMY } from './fixtures.ts'
+
+const [cacheFolder = '', runFolder = '', tier = '', programs = ''] = process.argv.slice(2)
+const sandbox = await openSandbox({
+  driver: 'cage',
+  cacheFolder,
+  runFolder,
+  ...(tier === 'landlock' || tier === 'user-namespaces' || tier === 'root' ? { tier } : {}),
+})
+const node = realpathSync(process.execPath)
+await using box = await sandbox.openBox({ kind: 'judge', readable: [node] })
+
+async function run(
+  name: string,
+  words: readonly string[],
+  limits: Partial<RunLimits> = {},
+): Promise<{ status: string; text: string }> {
+  const outcome = await box.run({
+    argv: [`./${name}`, ...words],
+    files: [{ name, from: { path: `${programs}/${name}` }, executable: true }],
+    limits: { ...ROOMY, ...limits },
+    stdin: { kind: 'bytes', bytes: Buffer.from('12345') },
+  })
+  return { status: outcome.status, text: Buffer.from(outcome.stdout.bytes).toString() }
+}
+
+async function runNode(): Promise<{ status: string; text: string }> {
+  const limits = { ...ROOMY, memoryBytes: 512 * 1024 * 1024 }
+  const outcome = await box.run({ argv: [node, '-e', 'console.log(6 * 7)'], limits })
+  return { status: outcome.status, text: Buffer.from([...outcome.stdout.bytes, ...outcome.stderr.bytes]).toString() }
+}
+
+const reached = await run('reaches', [])
+const answers = {
+  tier: sandbox.report.tier,
+  input: await run('uses', ['counts-stdin']),
+  spin: (await run('uses', ['forked-spin', '2', '5000'], { cpuMs: 200 })).status,
+  unwaited: (await run('uses', ['unwaited-spin', '6', '100'], { cpuMs: 300 })).status,
+  feigned: (await run('uses', ['signal', '24'])).status,
+  same: await run('uses', ['forked-same', '100', '4']),
+  sharing: await run('uses', ['vforked-same', '100', '2']),
+  children: (await run('uses', ['forked-hog', '3', '60'])).status,
+  node: await runNode(),
+  hog: (await run('uses', ['hog', '1000'])).status,
+  bomb: (await run('uses', ['fork-bomb'], { wallMs: 5000 })).status,
+  output: (await run('uses', ['output', '-1'])).status,
+  sleep: (await run('uses', ['sleep'], { wallMs: 200 })).status,
+  daemon: await run('uses', ['daemon']),
+  open: reached.text.split('\n').filter((line) => line.endsWith(' OPEN')),
+}
+process.stdout.write(`${JSON.stringify(answers)}\n`)

@@ -1,0 +1,121 @@
+import { JOB_LIMITS } from '@parley/protocol'
+import { integer, text } from '../database/column.ts'
+import type { Queries, Sql, Transaction } from '../database/database.ts'
+import { Conflict, NotFound } from '../errors.ts'
+import { TOUCH_BLOB } from '../blob/statements.ts'
+import { MAX_PAYLOAD_BYTES, checkInteger, checkName, checkText } from '../limits.ts'
+import { type ClaimKey, type JobArtifact, type JobRecord, type Jobs, jobHolder } from './job.ts'
+import { announce, lockHeld } from './job-steps.ts'
+
+/** Calls of models that one job may book. */
+const MAX_USAGE_CALLS = 10_000
+
+type NewArtifact = Omit<JobArtifact, 'claim' | 'at'>
+
+/** What a judge hands in, up to the limit. What the gateway writes itself always has room: an end must not fail for it. */
+export async function putJudged(tx: Transaction, job: JobRecord, artifacts: readonly NewArtifact[], now: number): Promise<void> {
+  const names = new Set([...job.artifactNames, ...artifacts.map(({ name }) => name)])
+  if (names.size > JOB_LIMITS.artifacts)
+    throw new Conflict(`job ${job.id} would have more than ${JOB_LIMITS.artifacts} artifacts`)
+  await putArtifacts(tx, job, artifacts, now)
+}
+
+/** Puts artifacts beside those of other names. Blobs that nothing of the job refers to any more are let go. */
+async function putArtifacts(tx: Transaction, job: JobRecord, artifacts: readonly NewArtifact[], now: number): Promise<void> {
+  const replaced = new Set<string>()
+  for (const artifact of artifacts) {
+    checkArtifact(artifact)
+    const old = await tx.get(ONE, [job.id, artifact.name])
+    if (old !== undefined && text(old, 'sha256') === artifact.sha256) continue
+    await checkHeld(tx, artifact.sha256, jobHolder(job.id))
+    const { name, attempt, sha256, bytes } = artifact
+    await tx.run(PUT, [job.id, name, attempt, job.claims, sha256, bytes, now])
+    if (old !== undefined) replaced.add(text(old, 'sha256'))
+    announce(tx, job)
+  }
+  for (const sha256 of replaced) {
+    if ((await tx.run(DROP_UNUSED, [sha256, jobHolder(job.id), job.id])) > 0) await tx.run(TOUCH_BLOB, [sha256, now])
+  }
+}
+
+/** The report of a job that no judge could end. */
+export async function putReport(
+  tx: Transaction,
+  job: JobRecord,
+  report: { readonly sha256: string; readonly bytes: number },
+  now: number,
+): Promise<void> {
+  await putArtifacts(tx, job, [{ name: 'report.json', attempt: job.attempt, ...report }], now)
+}
+
+export async function findArtifacts(queries: Queries, jobId: string): Promise<readonly JobArtifact[]> {
+  return (await queries.all(ALL, [jobId])).map((row) => ({
+    name: text(row, 'name'),
+    attempt: integer(row, 'attempt'),
+    claim: integer(row, 'claim'),
+    sha256: text(row, 'sha256'),
+    bytes: integer(row, 'bytes'),
+    at: integer(row, 'at'),
+  }))
+}
+
+/** The hold is kept until the commit: no sweep can take it before the row that needs it is there. */
+export async function checkHeld(tx: Transaction, sha256: string, holder: string): Promise<void> {
+  if ((await tx.get(HELD, [sha256, holder])) === undefined) throw new NotFound(`blob ${sha256} of ${holder}`)
+}
+
+/** Books one call of a model once per claim and attempt. */
+export async function addUsage(
+  tx: Transaction,
+  key: ClaimKey,
+  { attempt, callId, body }: Parameters<Jobs['addUsage']>[1],
+  now: number,
+): Promise<boolean> {
+  checkInteger('attempt', attempt, 0)
+  checkName('callId', callId)
+  checkText('body', body, MAX_PAYLOAD_BYTES)
+  const job = await lockHeld(tx, key, now)
+  const values = [job.id, key.claimId, attempt, callId, job.claims, body, now]
+  if ((await tx.run(ADD_USAGE, values)) === 0) return false
+  const count = await tx.get(COUNT_USAGE, [job.id])
+  if (count !== undefined && integer(count, 'calls') > MAX_USAGE_CALLS) {
+    throw new Conflict(`job ${job.id} has booked ${MAX_USAGE_CALLS} calls already`)
+  }
+  announce(tx, job)
+  return true
+}
+
+export async function findUsage(queries: Queries, jobId: string): ReturnType<Jobs['usage']> {
+  return (await queries.all(USAGE, [jobId])).map((row) => ({
+    claim: integer(row, 'claim'),
+    attempt: integer(row, 'attempt'),
+    callId: text(row, 'call_id'),
+    body: text(row, 'body'),
+    at: integer(row, 'at'),
+  }))
+}
+
+function checkArtifact({ name, attempt, sha256, bytes }: NewArtifact): void {
+  checkName('name', name)
+  checkInteger('attempt', attempt, 0)
+  checkName('sha256', sha256)
+  checkInteger('bytes', bytes, 0)
+}
+
+const ONE: Sql = 'SELECT sha256 FROM job_artifacts WHERE job_id = $1 AND name = $2'
+const ALL: Sql = 'SELECT * FROM job_artifacts WHERE job_id = $1 ORDER BY name'
+const PUT: Sql = `INSERT INTO job_artifacts (job_id, name, attempt, claim, sha256, bytes, at) VALUES ($1, $2, $3, $4, $5, $6, $7)
+  ON CONFLICT (job_id, name) DO UPDATE SET attempt = excluded.attempt, claim = excluded.claim, sha256 = excluded.sha256,
+    bytes = excluded.bytes, at = excluded.at`
+/** $1 blob, $2 holder, $3 job. */
+const DROP_UNUSED: Sql = `DELETE FROM blob_holders WHERE sha256 = $1 AND holder = $2
+  AND NOT EXISTS (SELECT 1 FROM job_artifacts WHERE job_id = $3 AND sha256 = $1)
+  AND NOT EXISTS (SELECT 1 FROM job_inputs WHERE job_id = $3 AND blob = $1)`
+const held = (lock: string) => `SELECT 1 AS one FROM blob_holders h JOIN blobs b ON b.sha256 = h.sha256
+  WHERE h.sha256 = $1 AND h.holder = $2 ${lock}`
+const HELD: Sql = { sqlite: held(''), postgres: held('FOR SHARE OF b, h') }
+
+const ADD_USAGE: Sql = `INSERT INTO job_usage (job_id, claim_id, attempt, call_id, claim, body, at) VALUES ($1, $2, $3, $4, $5, $6, $7)
+  ON CONFLICT (job_id, claim_id, attempt, call_id) DO NOTHING`
+const COUNT_USAGE: Sql = 'SELECT count(*) AS calls FROM job_usage WHERE job_id = $1'
+const USAGE: Sql = 'SELECT * FROM job_usage WHERE job_id = $1 ORDER BY at, attempt, call_id'

@@ -1,0 +1,176 @@
+import type { EndStatus, JobError, JobId, JobSpec, JobStatus, ReportSummary, TestCase, UserId } from '@parley/protocol'
+import type { Lease } from '../lease/lease.ts'
+import type { LeaseFence } from '../log/log.ts'
+
+/** The queue in which jobs wait for a judge; the key is the job's id. */
+export const JOB_QUEUE = 'jobs'
+
+/** One judge's hold on a job: the lease under it, and the id that the judge shows with every write. */
+export interface JobClaim {
+  readonly id: string
+  readonly fence: number
+  readonly machineId: string
+  readonly claimedAt: number
+  /** Whether the judge has made a call about it: a claim whose answer got lost was never at work. */
+  readonly begun: boolean
+}
+
+/** What was asked for without its long texts: statement, code, checkers and names of samples are with the inputs. */
+export interface JobOutline extends Omit<JobSpec, 'problem' | 'seed' | 'tests'> {
+  readonly tests: Omit<JobSpec['tests'], 'checker' | 'interactor' | 'samples'>
+}
+
+export interface JobRecord {
+  readonly id: JobId
+  readonly ownerId: UserId | null
+  readonly status: JobStatus
+  readonly createdAt: number
+  /** When it first ran. */
+  readonly startedAt: number | null
+  readonly finishedAt: number | null
+  readonly expiresAt: number | null
+  readonly spec: JobOutline
+  /** The last claim that counts; it may be over. */
+  readonly claim: JobClaim | null
+  readonly claims: number
+  readonly lostClaims: number
+  readonly attempt: number
+  readonly error: JobError | null
+  readonly summary: ReportSummary | null
+  readonly containers: string | null
+  /** Names of what `artifacts` has, sorted. */
+  readonly artifactNames: readonly string[]
+  readonly retryOf: JobId | null
+}
+
+/** One file of a job's inputs: a piece of the blob that holds all of them, one after the other. */
+export interface InputFile {
+  readonly path: string
+  readonly offset: number
+  readonly size: number
+  readonly sha256: string
+}
+export interface JobInputs {
+  readonly spec: JobSpec
+  /** The blob with the bytes of `files`; null when there are none. */
+  readonly blob: string | null
+  readonly files: readonly InputFile[]
+  readonly cases: readonly TestCase[]
+}
+
+export interface JobArtifact {
+  readonly name: string
+  readonly attempt: number
+  readonly claim: number
+  readonly sha256: string
+  readonly bytes: number
+  readonly at: number
+}
+
+/** Who writes: the job and the claim it shows. Refused with `LeaseLost` unless that claim holds the lease now. */
+export interface ClaimKey {
+  readonly jobId: JobId
+  readonly claimId: string
+}
+
+export interface StatePatch {
+  readonly status?: 'running_generate' | 'running_test' | EndStatus
+  readonly attempt?: number
+  readonly error?: JobError | null
+  readonly summary?: ReportSummary | null
+  readonly containers?: string | null
+}
+
+/**
+ * Jobs. Each transition is one guarded statement (`STATUS_BEFORE`), in one transaction with its lease. Every change
+ * publishes `job/ID`, and `jobs` and `jobs/OWNER` (`jobs/-` without one) where the list shows it.
+ */
+export interface Jobs {
+  /**
+   * Adds a job as `created`, with its four empty logs capped by `JOB_LIMITS`. The inputs' blob must be held by `job/ID`
+   * already (else `not_found`); two of one id is `already_exists`.
+   */
+  add(job: {
+    readonly id: JobId
+    readonly ownerId: UserId | null
+    readonly inputs: JobInputs
+    readonly retryOf?: JobId
+  }): Promise<JobRecord>
+  byId(id: JobId): Promise<JobRecord | undefined>
+  list(page: {
+    readonly ownerId?: UserId | null
+    readonly statuses?: readonly JobStatus[]
+    readonly beforeCreatedAt?: number
+    readonly beforeId?: JobId
+    readonly limit: number
+  }): Promise<readonly JobRecord[]>
+  inputs(id: JobId): Promise<JobInputs | undefined>
+  /** created → queued, offered to judges in the same commit. Any other status: unchanged. Answers the record after it. */
+  start(id: JobId): Promise<JobRecord | undefined>
+  /**
+   * Any status but an end → cancelled, kept for `keptMs` (`JOB_LIMITS.keptMs`). Nobody holds it: it leaves the queue in the
+   * same commit. Held: its judge may still flush until it releases.
+   */
+  cancel(id: JobId, keptMs?: number): Promise<JobRecord | undefined>
+  /**
+   * Writes down who took the lease; the same again changes nothing. Answers the record as `queued` under the new claim;
+   * `undefined` when the job is gone or has ended (its lease is then completed). An earlier claim that had begun and neither
+   * ended the job nor was forgotten counts as lost. `LeaseLost` when the lease itself ran out meanwhile.
+   * When `lostClaims` reaches `maxLost` the job ends as failed with `poisoned` and the lease is completed: `{ poisoned }`;
+   * `report`, which `job/ID` holds already, becomes its report in the same commit.
+   */
+  claimed(
+    lease: Lease,
+    claim: {
+      readonly id: string
+      readonly machineId: string
+      readonly maxLost: number
+      readonly keptMs: number
+      readonly report?: { readonly sha256: string; readonly bytes: number }
+    },
+  ): Promise<{ readonly kind: 'claimed' | 'poisoned'; readonly job: JobRecord } | undefined>
+  /** Renews the lease, marks the claim as begun, and answers the job and the fence for further writes. */
+  renew(
+    key: ClaimKey,
+    ttlMs: number,
+  ): Promise<{ readonly job: JobRecord; readonly fence: LeaseFence; readonly expiresAt: number }>
+  /**
+   * Moves the job on. An end sets `finishedAt` and `expiresAt` (now + `keptMs`). The same end again under the same claim is
+   * harmless; a cancelled job stays as it is; a status that may not follow is `conflict`.
+   */
+  patch(key: ClaimKey, patch: StatePatch, keptMs: number): Promise<JobRecord>
+  /**
+   * An ended job: its lease is completed. Any other: queued again, and the claim is lost if it had begun, so that a judge
+   * cannot take and give back one job for ever; without `countLoss` the claim is forgotten as if never taken. Idempotent
+   * for the last claim.
+   */
+  release(key: ClaimKey, options: { readonly countLoss: boolean; readonly notBefore?: number }): Promise<void>
+  /** Records artifacts whose blobs `job/ID` holds already; replaces those of the same name. */
+  putArtifacts(key: ClaimKey, artifacts: readonly Omit<JobArtifact, 'claim' | 'at'>[]): Promise<void>
+  artifacts(id: JobId): Promise<readonly JobArtifact[]>
+  /** Books one call once; answers whether it was new. */
+  addUsage(key: ClaimKey, usage: { readonly attempt: number; readonly callId: string; readonly body: string }): Promise<boolean>
+  usage(id: JobId): Promise<
+    readonly {
+      readonly claim: number
+      readonly attempt: number
+      readonly callId: string
+      readonly body: string
+      readonly at: number
+    }[]
+  >
+  /** Jobs held by a judge now, by machine. */
+  heldBy(): Promise<readonly { readonly machineId: string; readonly jobId: JobId }[]>
+  /** How many of an owner's jobs have not ended, and what inputs and artifacts of all of them take; the same bytes count once. */
+  unfinished(ownerId: UserId | null): Promise<number>
+  heldBytes(ownerId: UserId | null): Promise<number>
+  /** Removes a job that is not at work, with inputs, logs (`job/ID/…`), artifacts and holds. False: it runs, or there is none. */
+  delete(id: JobId): Promise<boolean>
+  /** Deletes jobs whose time is over, ended or never started, and holds of jobs that never came to be (older than an hour). Answers how many jobs. */
+  sweep(): Promise<number>
+}
+
+/** The name of one of a job's logs. */
+export const jobLog = (id: JobId, log: 'terminal' | 'agent_status' | 'cases' | 'transcript'): string => `job/${id}/${log}`
+/** Who holds the blobs of a job. */
+export const jobHolder = (id: JobId): string => `job/${id}`

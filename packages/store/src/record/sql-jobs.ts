@@ -1,0 +1,156 @@
+import { JOB_LIMITS, JobId, JobStatus, type UserId } from '@parley/protocol'
+import { integer, text } from '../database/column.ts'
+import type { Database, Sql, Transaction } from '../database/database.ts'
+import { AlreadyExists, NotFound } from '../errors.ts'
+import type { Lease } from '../lease/lease.ts'
+import { MAX_LEASE_TTL_MS, MAX_LIST, checkInteger, checkName } from '../limits.ts'
+import {
+  type ClaimKey,
+  JOB_QUEUE,
+  type JobArtifact,
+  type JobInputs,
+  type JobRecord,
+  type Jobs,
+  type StatePatch,
+  jobHolder,
+} from './job.ts'
+import { addUsage, checkHeld, findArtifacts, findUsage, putJudged } from './job-artifacts.ts'
+import { releaseClaim, renewClaim, takeJob } from './job-claims.ts'
+import { createLogs } from './job-logs.ts'
+import { deleteJob, sweepJobs } from './job-removal.ts'
+import { fromInputs, toInputs, toJob } from './job-row.ts'
+import * as sql from './job-statements.ts'
+import { announceListed, changedJob, findJob, lockHeld } from './job-steps.ts'
+import { cancelJob, patchJob, startJob } from './job-transitions.ts'
+
+/** Jobs held at once, over all judges. */
+const MAX_HELD = 10_000
+
+/** Jobs as rows, each transition in one transaction with its lease. */
+export class SqlJobs implements Jobs {
+  readonly #db: Database
+  readonly #now: () => number
+
+  constructor(db: Database, now: () => number) {
+    this.#db = db
+    this.#now = now
+  }
+
+  async add({ id, ownerId, inputs, retryOf }: Parameters<Jobs['add']>[0]): Promise<JobRecord> {
+    const { outline, spec, files, cases } = fromInputs(inputs)
+    const now = this.#now()
+    return this.#db.transaction(async (tx) => {
+      if (ownerId !== null) await checkUser(tx, ownerId)
+      if ((await tx.run(sql.ADD, [id, ownerId, outline, retryOf ?? null, now, now + JOB_LIMITS.keptMs])) === 0)
+        throw new AlreadyExists(`job ${id}`)
+      if (inputs.blob !== null) await checkHeld(tx, inputs.blob, jobHolder(id))
+      await tx.run(sql.ADD_INPUTS, [id, spec, inputs.blob, files, cases])
+      await createLogs(tx, id)
+      const job = await changedJob(tx, id)
+      announceListed(tx, job)
+      return job
+    })
+  }
+
+  async byId(id: JobId): Promise<JobRecord | undefined> {
+    return findJob(this.#db, id)
+  }
+
+  async list(page: Parameters<Jobs['list']>[0]): Promise<readonly JobRecord[]> {
+    const { ownerId, statuses, beforeCreatedAt = Number.MAX_SAFE_INTEGER, beforeId = '', limit } = page
+    checkInteger('limit', limit, 1, MAX_LIST)
+    const [first] = statuses ?? JobStatus.options
+    if (first === undefined) return []
+    const owner = ownerId === undefined ? 'anybody' : ownerId === null ? 'nobody' : 'one'
+    const rows = await this.#db.all(sql.listSql(owner, statuses !== undefined), [
+      beforeCreatedAt,
+      beforeId,
+      limit,
+      ...(typeof ownerId === 'string' ? [ownerId] : []),
+      // As many as there are places: the first one fills what is left.
+      ...(statuses === undefined ? [] : JobStatus.options.map((status) => (statuses.includes(status) ? status : first))),
+    ])
+    return rows.map(toJob)
+  }
+
+  async inputs(id: JobId): Promise<JobInputs | undefined> {
+    const row = await this.#db.get(sql.INPUTS, [id])
+    return row && toInputs(row)
+  }
+
+  async start(id: JobId): Promise<JobRecord | undefined> {
+    return this.#db.transaction((tx) => startJob(tx, id))
+  }
+
+  async cancel(id: JobId, keptMs: number = JOB_LIMITS.keptMs): Promise<JobRecord | undefined> {
+    checkInteger('keptMs', keptMs, 0)
+    return this.#db.transaction((tx) => cancelJob(tx, id, this.#now(), keptMs))
+  }
+
+  async claimed(lease: Lease, claim: Parameters<Jobs['claimed']>[1]): ReturnType<Jobs['claimed']> {
+    checkName('claim.id', claim.id)
+    checkName('claim.machineId', claim.machineId)
+    checkInteger('claim.maxLost', claim.maxLost, 1)
+    checkInteger('claim.keptMs', claim.keptMs, 0)
+    return this.#db.transaction((tx) => takeJob(tx, lease, claim, this.#now()))
+  }
+
+  async renew(key: ClaimKey, ttlMs: number): ReturnType<Jobs['renew']> {
+    checkInteger('ttlMs', ttlMs, 1, MAX_LEASE_TTL_MS)
+    return renewClaim(this.#db, key, ttlMs, this.#now())
+  }
+
+  async patch(key: ClaimKey, patch: StatePatch, keptMs: number): Promise<JobRecord> {
+    checkInteger('keptMs', keptMs, 0)
+    return this.#db.transaction((tx) => patchJob(tx, key, patch, { now: this.#now(), keptMs }))
+  }
+
+  async release(key: ClaimKey, options: Parameters<Jobs['release']>[1]): Promise<void> {
+    checkInteger('notBefore', options.notBefore ?? 0, 0)
+    return this.#db.transaction((tx) => releaseClaim(tx, key, options, this.#now()))
+  }
+
+  async putArtifacts(key: ClaimKey, artifacts: readonly Omit<JobArtifact, 'claim' | 'at'>[]): Promise<void> {
+    await this.#db.transaction(async (tx) => putJudged(tx, await lockHeld(tx, key, this.#now()), artifacts, this.#now()))
+  }
+
+  async artifacts(id: JobId): Promise<readonly JobArtifact[]> {
+    return findArtifacts(this.#db, id)
+  }
+
+  async addUsage(key: ClaimKey, usage: Parameters<Jobs['addUsage']>[1]): Promise<boolean> {
+    return this.#db.transaction((tx) => addUsage(tx, key, usage, this.#now()))
+  }
+
+  async usage(id: JobId): ReturnType<Jobs['usage']> {
+    return findUsage(this.#db, id)
+  }
+
+  async heldBy(): Promise<readonly { readonly machineId: string; readonly jobId: JobId }[]> {
+    const rows = await this.#db.all(sql.HELD_BY, [JOB_QUEUE, this.#now(), MAX_HELD])
+    return rows.map((row) => ({ machineId: text(row, 'machine_id'), jobId: JobId.parse(text(row, 'id')) }))
+  }
+
+  async unfinished(ownerId: UserId | null): Promise<number> {
+    const row = await this.#db.get(sql.unfinishedSql(ownerId), ownerId === null ? [] : [ownerId])
+    return row === undefined ? 0 : integer(row, 'jobs')
+  }
+
+  async heldBytes(ownerId: UserId | null): Promise<number> {
+    const row = await this.#db.get(sql.heldBytesSql(ownerId), ownerId === null ? [] : [ownerId])
+    return row === undefined ? 0 : integer(row, 'held')
+  }
+
+  async delete(id: JobId): Promise<boolean> {
+    return this.#db.transaction((tx) => deleteJob(tx, id, this.#now()))
+  }
+
+  async sweep(): Promise<number> {
+    return sweepJobs(this.#db, this.#now())
+  }
+}
+
+async function checkUser(tx: Transaction, id: UserId): Promise<void> {
+  if ((await tx.get(USER, [id])) === undefined) throw new NotFound(`user ${id}`)
+}
+const USER: Sql = 'SELECT 1 AS one FROM users WHERE id = $1'
