@@ -167,6 +167,7 @@ struct usage {
 struct usage watch_tree(uint32_t most_tasks); // as soon as there are more, only that is true
 uint64_t watch_hidden_us(void);
 uint64_t watch_memory(void);
+bool watch_all_there(void);
 uint64_t folder_bytes(int folder);
 uint32_t children_of(pid_t of, pid_t *into, uint32_t room);
 bool kill_descendants(pid_t program); // false: somebody was still alive

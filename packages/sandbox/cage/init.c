@@ -22,6 +22,7 @@
 #define CALM_TICK_US 100000
 #define SHORTEST_TICK_US 1000
 #define FOLDER_LOOKS 16
+#define MEMORY_DOUBTS 8
 #define MEMORY_REST 8 // a close look at memory that took so long is not taken again for this many times as long
 
 static struct shared *shared;
@@ -91,13 +92,19 @@ static void end_with(enum why why) {
   atomic_compare_exchange_strong(&shared->why, &none, why);
 }
 
-// Sizes added up count what processes have in common several times over: only a close look tells.
+// Sizes added up count what processes have in common several times over: only a close look tells. Their shares are read one after the
+// other, and what is shared with one that ends meanwhile is counted again with those who stay. So a sum is believed when all of them
+// were still there after it, or when it has been too large so often that no accident explains it.
 static bool too_large(uint64_t resident) {
+  static uint32_t doubts;
   uint64_t limit = shared->limits.memory, before = now_ns();
   if (resident <= limit || before < next_memory_ns) return false;
-  uint64_t bytes = watch_memory(), after = now_ns();
+  uint64_t bytes = watch_memory();
+  bool whole = bytes <= limit || watch_all_there();
+  uint64_t after = now_ns();
   next_memory_ns = after + MEMORY_REST * (after - before);
-  return bytes > limit;
+  doubts = bytes > limit ? doubts + 1 : 0;
+  return bytes > limit && (whole || doubts >= MEMORY_DOUBTS);
 }
 
 // A child that is waited for while we look may be found in two places: only a second look is believed.

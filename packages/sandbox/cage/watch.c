@@ -174,3 +174,15 @@ uint64_t watch_memory(void) {
   }
   return bytes;
 }
+
+// Whether everybody who had memory at the last look has some still.
+bool watch_all_there(void) {
+  for (uint32_t i = 0; i < known_count; i++) {
+    char path[64], text[128];
+    unsigned long pages = 0;
+    if (known[i].resident == 0) continue;
+    snprintf(path, sizeof path, "/proc/%d/statm", known[i].pid);
+    if (read_small(path, text, sizeof text) <= 0 || sscanf(text, "%*u %lu", &pages) != 1 || pages == 0) return false;
+  }
+  return true;
+}
