@@ -98,7 +98,7 @@ test.each(asRoot ? ['root', 'landlock'] : ['user-namespaces', 'landlock'])(
   'kill -9 of the owner leaves nothing running (%s)',
   async (tier) => {
     const before = traces()
-    const owner = await startOwner(tier, 'for i in 1 2 3; do (setsid sleep 1000 &) ; done; sleep 1000')
+    const owner = await startOwner(tier, 'for i in 1 2 3; do (setsid sleep 7531 &) ; done; sleep 7531')
     await expect.poll(() => sleepers(owner.pid)).toBeGreaterThan(0)
     const pids = newSince(before)['processes'] ?? []
     owner.kill('SIGKILL')
@@ -112,7 +112,7 @@ test.each(asRoot ? ['root', 'landlock'] : ['user-namespaces', 'landlock'])(
 test('kill -9 of the helper ends what runs in its box, answers the owner, and the next box cleans up', async () => {
   const before = traces()
   const box = await sandbox.openBox({ kind: 'judge' })
-  const running = box.run(shell('sleep 1000', { wallMs: 600_000 }))
+  const running = box.run(shell('sleep 7531', { wallMs: 600_000 }))
   await expect.poll(() => sleepers(process.pid)).toBeGreaterThan(0)
   const [helper] = newSince(before)['processes']?.toSorted((one, other) => Number(one) - Number(other)) ?? []
   process.kill(Number(helper), 'SIGKILL')
@@ -128,13 +128,13 @@ test('kill -9 of the helper ends what runs in its box, answers the owner, and th
 test('aborting kills at once and says what was seen', async () => {
   await using box = await sandbox.openBox({ kind: 'judge' })
   const abort = new AbortController()
-  const running = box.run(shell('echo begun; exec sleep 1000', { wallMs: 600_000 }), abort.signal)
+  const running = box.run(shell('echo begun; exec sleep 7531', { wallMs: 600_000 }), abort.signal)
   await delay(150)
   abort.abort()
   const outcome = await running
   expect([outcome.status, outcome.signal, textOf(outcome)]).toEqual(['signal', 'SIGKILL', 'begun\n'])
   expect((await box.run(shell('echo next'))).status).toBe('ok')
-  expect(await box.run(shell('sleep 1000', { wallMs: 600_000 }), AbortSignal.abort())).toMatchObject({
+  expect(await box.run(shell('sleep 7531', { wallMs: 600_000 }), AbortSignal.abort())).toMatchObject({
     status: 'signal',
     signal: 'SIGKILL',
   })
@@ -177,7 +177,7 @@ test('a box runs one program at a time', async () => {
   expect((await first).status).toBe('ok')
 })
 
-/** Processes called sleep whose chain of parents leads to this one, or that have lost it. */
+/** Processes that sleep for as long as nobody else does, whose chain of parents leads to this one, or that have lost it. */
 function sleepers(owner: number | undefined): number {
   const parents = new Map<string, string>()
   const asleep: string[] = []
@@ -185,7 +185,7 @@ function sleepers(owner: number | undefined): number {
     try {
       const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
       parents.set(pid, stat.slice(stat.lastIndexOf(')') + 4).split(' ')[0] ?? '')
-      if (readFileSync(`/proc/${pid}/cmdline`, 'utf8').startsWith('sleep\u00001000')) asleep.push(pid)
+      if (readFileSync(`/proc/${pid}/cmdline`, 'utf8').startsWith('sleep\u00007531')) asleep.push(pid)
     } catch {
       // It ended while we looked.
     }

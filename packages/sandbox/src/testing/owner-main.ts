@@ -2,7 +2,7 @@
 import { openSandbox } from '../index.ts'
 import { ROOMY } from './fixtures.ts'
 
-const [cacheFolder = '', runFolder = '', tier = 'root', command = 'sleep 1000'] = process.argv.slice(2)
+const [cacheFolder = '', runFolder = '', tier = 'root', command = 'sleep 7531'] = process.argv.slice(2)
 const sandbox = await openSandbox({
   driver: 'cage',
   cacheFolder,
