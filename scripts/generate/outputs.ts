@@ -1,6 +1,15 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { DOCUMENTS, type JsonObject, NOTIFICATIONS, RESOURCES, TOOLS, describeDocument, describeTool } from '@parley/protocol'
+import {
+  DOCUMENTS,
+  type JsonObject,
+  NOTIFICATIONS,
+  RESOURCES,
+  STATUS_TOOLS,
+  TOOLS,
+  describeDocument,
+  describeTool,
+} from '@parley/protocol'
 import { loadRooms } from '../check/rooms.ts'
 import { diagram, roomTable } from './diagram.ts'
 import { reference } from './reference.ts'
@@ -13,7 +22,8 @@ const DIALECT = 'https://json-schema.org/draft/2020-12/schema'
 export function outputs(root: string): ReadonlyMap<string, string> {
   const tools = Object.values(TOOLS)
   const files = new Map<string, string>()
-  for (const spec of tools) {
+  const statusTools = Object.values(STATUS_TOOLS)
+  for (const spec of [...tools, ...statusTools]) {
     const { name, inputSchema, outputSchema } = describeTool(spec)
     files.set(`${SCHEMA_FOLDER}/${name}.input.schema.json`, schemaFile(`${name}: arguments`, inputSchema))
     files.set(`${SCHEMA_FOLDER}/${name}.output.schema.json`, schemaFile(`${name}: result`, outputSchema))
@@ -21,7 +31,16 @@ export function outputs(root: string): ReadonlyMap<string, string> {
   for (const [name, { schema }] of Object.entries(DOCUMENTS))
     files.set(`${DOCUMENT_FOLDER}/${name}.schema.json`, schemaFile(name, describeDocument(schema)))
   const documents = Object.entries(DOCUMENTS).map(([name, { doc }]) => ({ name, doc }))
-  files.set('docs/protocol/reference.md', reference(tools, Object.values(RESOURCES), Object.values(NOTIFICATIONS), documents))
+  files.set(
+    'docs/protocol/reference.md',
+    reference({
+      tools,
+      statusTools,
+      resources: Object.values(RESOURCES),
+      notifications: Object.values(NOTIFICATIONS),
+      documents,
+    }),
+  )
   const rooms = loadRooms(root)
   files.set('docs/architecture.md', withBlocks(root, 'docs/architecture.md', { arrows: diagram(rooms) }))
   files.set('README.md', withBlocks(root, 'README.md', { rooms: roomTable(rooms) }))

@@ -14,12 +14,19 @@ import {
 } from '@parley/protocol'
 
 /** The Markdown reference: everything that another program can hold on to, on one page. */
-export function reference(
-  tools: readonly ToolSpec[],
-  resources: readonly ResourceSpec[],
-  notifications: readonly NotificationSpec[],
-  documents: readonly { readonly name: string; readonly doc: string }[],
-): string {
+export function reference({
+  tools,
+  statusTools,
+  resources,
+  notifications,
+  documents,
+}: {
+  readonly tools: readonly ToolSpec[]
+  readonly statusTools: readonly ToolSpec[]
+  readonly resources: readonly ResourceSpec[]
+  readonly notifications: readonly NotificationSpec[]
+  readonly documents: readonly { readonly name: string; readonly doc: string }[]
+}): string {
   return (
     [
       '# Protocol reference',
@@ -32,6 +39,9 @@ export function reference(
         tools.map((spec) => [link(spec.name), spec.roles.join(', '), kind(spec.annotations), spec.doc]),
       ),
       ...tools.map(toolSection),
+      '## Tools of the status server',
+      'What an engine finds under the mount `realmoi-status`: `parley status-server` on stdio. They reach the judge at work on the job.',
+      ...statusTools.map(toolSection),
       '## Resources',
       'Subscribe, get `notifications/resources/updated`, read again. Only subscribers are told.',
       table(

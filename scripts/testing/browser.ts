@@ -35,6 +35,8 @@ export async function openBrowser(size: { readonly width: number; readonly heigh
   const { sessionId } = await wire.ask('Target.attachToTarget', { targetId, flatten: true })
   const ask = (method: string, params: object = {}): Promise<Answer> => wire.ask(method, params, String(sessionId))
   for (const domain of ['Page', 'Runtime', 'Log', 'Network']) await ask(`${domain}.enable`)
+  // A window has a least width; a phone is narrower.
+  await ask('Emulation.setDeviceMetricsOverride', { ...size, deviceScaleFactor: 1, mobile: false })
 
   const evaluate = async (expression: string): Promise<unknown> => {
     const { result, exceptionDetails } = await ask('Runtime.evaluate', { expression, awaitPromise: true, returnByValue: true })

@@ -1,12 +1,13 @@
 import { parseArgs } from 'node:util'
 import type { Benchmark } from './benchmark.ts'
+import { engineBenchmark } from './engine/engine.ts'
 import { gatewayBenchmark } from './gateway/gateway.ts'
 import { judgeBenchmark } from './judge/judge.ts'
 import { tableOf, writeResult } from './report.ts'
 import { sandboxBenchmark } from './sandbox/sandbox.ts'
 import { storeBenchmark } from './store/store.ts'
 
-const BENCHMARKS: readonly Benchmark[] = [gatewayBenchmark, storeBenchmark, judgeBenchmark, sandboxBenchmark]
+const BENCHMARKS: readonly Benchmark[] = [gatewayBenchmark, storeBenchmark, judgeBenchmark, sandboxBenchmark, engineBenchmark]
 const DEFAULT_ROUNDS = 5
 const DEFAULT_SECONDS = 3
 

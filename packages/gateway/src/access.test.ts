@@ -5,11 +5,8 @@ import { callTool, listIn, mint, openTestGateway, request } from './fixture/test
 import { TestSession, TestSocket, refusedUpgrade } from './fixture/wires.ts'
 import { deriveKeys } from './secret/keys.ts'
 
+const BLOB_TOOLS = ['blob.abort', 'blob.begin', 'blob.commit', 'blob.write']
 const JOB_TOOLS = [
-  'blob.abort',
-  'blob.begin',
-  'blob.commit',
-  'blob.write',
   'job.cancel',
   'job.create',
   'job.delete',
@@ -25,27 +22,38 @@ const JOB_TOOLS = [
   'job.unsubscribe',
   'job.wait',
 ]
+const USAGE_TOOLS = ['usage.events', 'usage.summary']
 const TOOLS_BY_ROLE = {
   admin: [
     'account.get',
     'account.passwd',
     'audit.export',
     'audit.search',
+    ...BLOB_TOOLS,
+    'channel.delete',
+    'channel.list',
+    'channel.models',
+    'channel.set',
     ...JOB_TOOLS,
     'judge.drain',
     'judge.list',
     'models.list',
+    'pricing.delete',
+    'pricing.list',
+    'pricing.set',
     'token.create',
     'token.list',
     'token.revoke',
+    ...USAGE_TOOLS,
     'user.add',
     'user.disable',
     'user.enable',
     'user.link',
     'user.list',
     'user.passwd',
+    'user.set_quota',
   ],
-  user: ['account.get', 'account.passwd', ...JOB_TOOLS, 'models.list'],
+  user: ['account.get', 'account.passwd', ...BLOB_TOOLS, ...JOB_TOOLS, 'models.list', ...USAGE_TOOLS],
   judge: [
     'account.get',
     'judge.claim_next',

@@ -15,6 +15,8 @@ export interface GatewayCaller extends Caller {
   readonly signInId: string | null
   readonly expiresAt: number | null
   readonly remote: string
+  /** The name under which they reached us; `undefined` where they sent none. */
+  readonly host?: string | undefined
   /** How many calls this token may still make now. Shared by every connection of the token. */
   readonly meter: Meter
 }

@@ -6,6 +6,7 @@ export type StartFailure =
   | 'first_admin_invalid'
   | 'duplicate_tool'
   | 'jwks_invalid'
+  | 'channel_invalid'
 
 /** The gateway refuses to start. The message says what to change. */
 export class GatewayRefused extends Error {

@@ -8,6 +8,7 @@ import { RECHECK_MS, openGuard } from './auth/guard.ts'
 import { openIdentify } from './auth/identify.ts'
 import { openSignInTokens } from './auth/sign-in-token.ts'
 import { type GatewayCaller, localCaller } from './caller.ts'
+import { seedChannels } from './channel/seed-channels.ts'
 import { GatewayRefused } from './failure.ts'
 import { makeFirstAdmin } from './first-admin.ts'
 import { authRoutes } from './http/auth-routes.ts'
@@ -18,11 +19,13 @@ import { Meter } from './limit/meter.ts'
 import { MeterTable } from './limit/meter-table.ts'
 import { Metrics } from './metric/metrics.ts'
 import { openObserver } from './observe.ts'
+import { dialledUrl } from './model/dialled-url.ts'
+import { openModelProxy } from './model/proxy.ts'
 import { DEFAULT_CALLS, DEFAULT_SIGN_IN, type Gateway, type GatewayOptions } from './options.ts'
 import { claimDatabase, deriveKeys } from './secret/keys.ts'
 import { InFlight } from './service/in-flight.ts'
 import { openRoleServices } from './service/role-services.ts'
-import { openSweeper } from './sweep.ts'
+import { openSweeper, settleReservations } from './sweep.ts'
 import { openWorld } from './world.ts'
 
 const JUDGE_TOKEN_MIN_CHARS = 32
@@ -45,10 +48,25 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
   const signInRates = options.limits?.signIn ?? DEFAULT_SIGN_IN
   const leaseMs = options.limits?.leaseMs ?? JOB_LIMITS.leaseMs
   const countClaim = metrics.claim.bind(metrics)
-  const world = openWorld({ store, log, now, random, signInRates, baseUrl: () => base ?? '', leaseMs, countClaim })
+  const world = openWorld({
+    store,
+    log,
+    now,
+    random,
+    signInRates,
+    baseUrl: () => base ?? '',
+    urlFor: (host) => dialledUrl(host, { known: base ?? '', secure: options.listen.tls !== undefined }),
+    leaseMs,
+    countClaim,
+    channelKey: keys.channelKeys,
+    ...(options.scripts === undefined ? {} : { scripts: options.scripts }),
+    ...(options.quota === undefined ? {} : { quota: options.quota }),
+  })
   const { audit } = world
   // Nobody could renew a lease while we were away: whoever comes back in time goes on with what they held.
   await store.leases.grace(leaseMs)
+  // A database file has one gateway: whatever is reserved in it was reserved by one that is dead.
+  if (store.engine === 'sqlite') await settleReservations(store.usages, log, now() + 1)
   const signInTokens = openSignInTokens({ key: keys.jwt, signIns: store.signIns, now, random })
   const externalTokens = options.jwks === undefined ? undefined : openExternalTokens(options.jwks, store.users, now)
   const identify = openIdentify({ store, signInTokens, externalTokens, judgeToken: options.judgeToken, now })
@@ -81,6 +99,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
       heapBytes: process.memoryUsage().heapUsed,
     }),
   )
+  const models = openModelProxy({ world, metrics: metrics.models })
   const auth = authRoutes({ world, authenticate, signInTokens, signup: options.signup, metrics, log })
   const sessions = () => servers.reduce((sum, server) => sum + server.sessions(), 0)
   const shared = {
@@ -91,6 +110,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
 
   const close = async (graceMs: number): Promise<void> => {
     draining = true
+    models.drain()
     const deadline = now() + graceMs
     world.watch.close()
     world.desk.polls.close()
@@ -99,7 +119,10 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     sweeper.stop()
     const left = Math.max(FAREWELL_MS, deadline - now())
     await Promise.all(servers.map((server) => server.close(left)))
+    // Streams that outlasted the grace are cut by now; what passed of them is booked.
+    await models.close()
     await world.desk.close()
+    await world.directory.close()
     await lastUse.close()
     await audit.close()
   }
@@ -122,11 +145,12 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
   const sweeper = openSweeper(store, log, now)
 
   try {
+    await seedChannels(world, log, options.channels ?? [])
     const front = await openHttpServer<GatewayCaller>({
       ...shared,
       listen: options.listen,
       door: door(authenticate),
-      routes: [auth, health, measured, ...(options.page === undefined ? [] : [pageRoute(options.page)])],
+      routes: [auth, health, measured, models.route, ...(options.page === undefined ? [] : [pageRoute(options.page)])],
       allowedHosts: allowedHosts(options),
       queryToken: options.queryToken,
       ...(options.trustedProxies === undefined ? {} : { trustedProxies: options.trustedProxies }),

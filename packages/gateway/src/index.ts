@@ -1,5 +1,13 @@
 export { openGateway } from './gateway.ts'
-export { type Gateway, type GatewayLimits, type GatewayOptions } from './options.ts'
+export {
+  type ChannelSeed,
+  type Gateway,
+  type GatewayLimits,
+  type GatewayOptions,
+  type ModelSeed,
+  type QuotaDefaults,
+  type Scripts,
+} from './options.ts'
 export { GatewayRefused, type StartFailure } from './failure.ts'
 export { type LocalAdmin, openLocalAdmin } from './local-admin.ts'
 export { type GatewayCaller } from './caller.ts'

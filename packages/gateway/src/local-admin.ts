@@ -38,7 +38,10 @@ export function openLocalAdmin(options: {
       if (!isOutputOf(name, result)) throw new TypeError(`${name} answered something else than it declares`)
       return result
     },
-    close: () => world.audit.close(),
+    async close() {
+      await world.directory.close()
+      await world.audit.close()
+    },
   }
 }
 

@@ -1,3 +1,4 @@
+import type { ChannelKind, ModelPrices, ModelWire } from '@parley/protocol'
 import type { Limits } from '@parley/rpc'
 import type { Store } from '@parley/store'
 import type { Logger } from 'pino'
@@ -36,8 +37,46 @@ export interface GatewayOptions {
   readonly page?: PageFiles
   readonly version: string
   readonly limits?: GatewayLimits
+  /** Channels to models from the settings: put in place at every start, unless an admin changed them since. */
+  readonly channels?: readonly ChannelSeed[]
+  /** Where scripts of `script` channels are found. */
+  readonly scripts?: Scripts
+  /** What a person may use who has no bound of their own; left out: no bound. */
+  readonly quota?: QuotaDefaults
   /** Tools beside the built-in ones. */
   readonly tools?: readonly ServedTool[]
+}
+
+/** A channel as the settings name it. */
+export interface ChannelSeed {
+  readonly name: string
+  readonly displayName?: string
+  readonly kind: ChannelKind
+  readonly baseUrl?: string
+  readonly apiKey?: string
+  readonly wire: ModelWire
+  readonly modelsPath?: string
+  readonly script?: string
+  readonly enabled: boolean
+  readonly models: readonly ModelSeed[]
+}
+export interface ModelSeed {
+  readonly model: string
+  readonly displayName?: string
+  readonly contextTokens?: number
+  readonly prices?: Partial<ModelPrices>
+}
+
+/** Files of answers, by name. */
+export interface Scripts {
+  read(name: string): Promise<string | undefined>
+  names(): Promise<readonly string[]>
+}
+
+export interface QuotaDefaults {
+  readonly jobsAtOnce?: number
+  readonly tokensPerDay?: number
+  readonly microusdPerDay?: number
 }
 
 export interface GatewayLimits {

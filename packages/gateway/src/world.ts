@@ -4,10 +4,15 @@ import { openRecorder } from './audit/recorder.ts'
 import { openOneTimeLinks } from './auth/one-time-link.ts'
 import { openPasswords } from './auth/password.ts'
 import type { RandomBytes } from './auth/token-text.ts'
+import { openModelDirectory } from './channel/model-directory.ts'
+import { openQuotaBook } from './channel/quota-book.ts'
+import { openScriptFiles } from './channel/script-files.ts'
 import { openCreations } from './job/inputs-share.ts'
 import { openJobWatch } from './job/watch.ts'
 import { type ClaimOutcome, openJudgeDesk } from './judge/desk.ts'
 import { SignInLimit, type SignInRates } from './limit/sign-in-limit.ts'
+import type { QuotaDefaults, Scripts } from './options.ts'
+import { NO_SEALER, openSealer } from './secret/seal.ts'
 import type { World } from './tool/served-tool.ts'
 
 /** Puts together what the tools work with, for a gateway and for a store without one. */
@@ -19,11 +24,19 @@ export function openWorld(options: {
   readonly signInRates: SignInRates
   /** Where people reach us; asked when a link is made, because a port may be known only after listening. */
   readonly baseUrl: () => string
+  /** The same for somebody who called us by another name. */
+  readonly urlFor?: (host: string | undefined) => string
   /** How long a judge holds a job without a call, and who counts what becomes of claims. */
   readonly leaseMs?: number
   readonly countClaim?: (outcome: ClaimOutcome) => void
+  /** What the keys of channels are sealed with; without it none can be set or used. */
+  readonly channelKey?: Uint8Array
+  readonly scripts?: Scripts
+  readonly quota?: QuotaDefaults
 }): World {
-  const { store, log, now, random, leaseMs, countClaim } = options
+  const { store, log, now, random, leaseMs, countClaim, channelKey } = options
+  const sealer = channelKey === undefined ? NO_SEALER : openSealer(channelKey, random)
+  const scripts = openScriptFiles(options.scripts, log)
   return {
     store,
     audit: openRecorder({ audit: store.audit, log, now }),
@@ -32,7 +45,13 @@ export function openWorld(options: {
     creations: openCreations(),
     watch: openJobWatch(store, log),
     desk: openJudgeDesk({ store, log, now, ...(leaseMs && { leaseMs }), ...(countClaim && { count: countClaim }) }),
+    sealer,
+    scripts,
+    directory: openModelDirectory({ store, sealer, scripts, log, now }),
+    quotas: openQuotaBook({ store, defaults: options.quota ?? {}, now }),
     signInLimit: new SignInLimit(options.signInRates, now),
+    urlFor: options.urlFor ?? options.baseUrl,
+    log,
     now,
     random,
   }

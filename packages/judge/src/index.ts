@@ -1,8 +1,29 @@
+export { type EngineFor, type EnginePorts, type GeneratorOptions } from './generate/generator-options.ts'
+export { type GenerateLimits } from './generate/generate-limits.ts'
+export { openGenerator } from './generate/open-generator.ts'
+export {
+  type CommandLimits,
+  type SandboxCommands,
+  type SandboxCommandsOptions,
+  openSandboxCommands,
+} from './generate/sandbox-commands.ts'
 export { type FoundLanguage, findBehindShim, findLanguages } from './language/find-languages.ts'
+export { JobFolderInvalid, type LocalStatus, type LocalStatusOptions, openLocalStatus } from './status/local-status.ts'
+export { SelfTests, type SelfTestParts } from './status/self-test.ts'
+export { type StatusServiceParts, statusService } from './status/status-service.ts'
+export { type StatusSocket, openStatusSocket } from './status/status-socket.ts'
 export { type TesterOptions, openTester } from './test/open-tester.ts'
-export type { LanguageFacts, StatusLine, TestListener, TestRequest, Tester } from './tester.ts'
+export type { JobVoice, LanguageFacts, StatusLine, TestListener, TestRequest, Tester } from './tester.ts'
 export { type Connect, type JudgeClient } from './worker/gateway-link.ts'
-export { type Generated, type GenerateRequest, type Generator, type ModelCall } from './worker/generator.ts'
+export {
+  type Generated,
+  type GeneratePorts,
+  type GenerateRequest,
+  type Generator,
+  type JobMemory,
+  type ModelCall,
+  type Prepared,
+} from './worker/generator.ts'
 export { type TryLock } from './worker/work-folder.ts'
 export { type Worker, type WorkerOptions, openWorker } from './worker/worker.ts'
 export { type WorkerLimits } from './worker/worker-limits.ts'

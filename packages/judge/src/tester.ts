@@ -18,6 +18,16 @@ export interface StatusLine {
   readonly summary: string
   readonly progress?: number
   readonly meta?: Readonly<Record<string, unknown>>
+  /** Of a line that carries a piece of what is being written: `agent_message_delta` and the like. */
+  readonly kind?: string
+  readonly delta?: string
+}
+
+/** Where a job speaks to whoever watches it. Calls return at once. */
+export interface JobVoice {
+  terminal(text: string): void
+  /** Answers the line's number, which no other line of the job has. */
+  status(line: StatusLine): string
 }
 
 /** What is told while a test is under way. Calls return at once; whoever listens keeps the order. */

@@ -16,6 +16,10 @@ export type AgentId = z.infer<typeof AgentId>
 export const UploadId = idOf('upl')
 export type UploadId = z.infer<typeof UploadId>
 
+export const UsageId = idOf('usg')
+export type UsageId = z.infer<typeof UsageId>
+export const ConversationId = idOf('cnv')
+export type ConversationId = z.infer<typeof ConversationId>
 export const JobId = idOf('job')
 export type JobId = z.infer<typeof JobId>
 

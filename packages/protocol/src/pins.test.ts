@@ -1,6 +1,19 @@
 // Names, roles and codes that programs outside hold on to. Written out on purpose: a change here is a change for everybody.
 import { expect, test } from 'vitest'
-import { NOTIFICATIONS, RESOURCES, RPC_CODES, Role, TOOLS, TOOL_ERROR_META, ToolErrorCode, isAdmitted } from './index.ts'
+import {
+  ChannelKind,
+  ModelWire,
+  NOTIFICATIONS,
+  RESOURCES,
+  RPC_CODES,
+  Role,
+  STATUS_SERVER_NAME,
+  STATUS_TOOLS,
+  TOOLS,
+  TOOL_ERROR_META,
+  ToolErrorCode,
+  isAdmitted,
+} from './index.ts'
 
 test('tools keep their names and audiences', () => {
   expect(Object.fromEntries(Object.values(TOOLS).map((spec) => [spec.name, spec.roles]))).toEqual({
@@ -12,6 +25,10 @@ test('tools keep their names and audiences', () => {
     'blob.begin': ['user'],
     'blob.commit': ['user'],
     'blob.write': ['user'],
+    'channel.delete': ['admin'],
+    'channel.list': ['admin'],
+    'channel.models': ['admin'],
+    'channel.set': ['admin'],
     'job.cancel': ['user'],
     'job.create': ['user'],
     'job.delete': ['user'],
@@ -44,15 +61,21 @@ test('tools keep their names and audiences', () => {
     'judge.release_claim': ['judge'],
     'judge.usage.ingest': ['judge'],
     'models.list': ['user'],
+    'pricing.delete': ['admin'],
+    'pricing.list': ['admin'],
+    'pricing.set': ['admin'],
     'token.create': ['admin'],
     'token.list': ['admin'],
     'token.revoke': ['admin'],
+    'usage.events': ['user'],
+    'usage.summary': ['user'],
     'user.add': ['admin'],
     'user.disable': ['admin'],
     'user.enable': ['admin'],
     'user.link': ['admin'],
     'user.list': ['admin'],
     'user.passwd': ['admin'],
+    'user.set_quota': ['admin'],
   })
 })
 
@@ -79,6 +102,10 @@ test('tools keep the hints that clients act on', () => {
     'blob.begin': '',
     'blob.commit': 'idempotent',
     'blob.write': 'idempotent',
+    'channel.delete': 'destroys idempotent',
+    'channel.list': 'reads idempotent',
+    'channel.models': 'reads idempotent open',
+    'channel.set': 'idempotent',
     'job.cancel': 'destroys idempotent',
     'job.create': '',
     'job.delete': 'destroys idempotent',
@@ -111,16 +138,38 @@ test('tools keep the hints that clients act on', () => {
     'judge.release_claim': 'idempotent',
     'judge.usage.ingest': 'idempotent',
     'models.list': 'reads idempotent',
+    'pricing.delete': 'destroys idempotent',
+    'pricing.list': 'reads idempotent',
+    'pricing.set': 'idempotent',
     'token.create': '',
     'token.list': 'reads idempotent',
     'token.revoke': 'destroys idempotent',
+    'usage.events': 'reads idempotent',
+    'usage.summary': 'reads idempotent',
     'user.add': '',
     'user.disable': 'destroys idempotent',
     'user.enable': 'idempotent',
     'user.link': '',
     'user.list': 'reads idempotent',
     'user.passwd': 'idempotent',
+    'user.set_quota': 'idempotent',
   })
+})
+
+test('the status server keeps its name, its tools and what they take', () => {
+  expect(STATUS_SERVER_NAME).toBe('realmoi-status')
+  expect(Object.values(STATUS_TOOLS).map(({ name, input }) => [name, ...Object.keys(input.shape)])).toEqual([
+    ['agent.delta', 'stage', 'kind', 'delta', 'job_id', 'attempt', 'level', 'meta'],
+    ['judge.self_test', 'main_cpp', 'source', 'language', 'timeout_seconds'],
+    ['status.update', 'stage', 'summary', 'job_id', 'attempt', 'level', 'progress', 'meta'],
+  ])
+})
+
+test('kinds of channels and wires to models', () => {
+  expect([ChannelKind.options, ModelWire.options]).toEqual([
+    ['openai', 'script'],
+    ['responses', 'chat'],
+  ])
 })
 
 test('roles', () => {
@@ -137,6 +186,7 @@ test('resources keep their URIs and audiences', () => {
     'resource://jobs/{id}/agent-status': ['resource://jobs/{id}/agent-status', 'user'],
     'resource://jobs/{id}/cases': ['resource://jobs/{id}/cases', 'user'],
     'resource://judges/list': ['resource://judges/list', 'admin'],
+    'resource://models/list': ['resource://models/list', 'user'],
     'resource://users/list': ['resource://users/list', 'admin'],
     'resource://tokens/list': ['resource://tokens/list', 'admin'],
   })

@@ -67,6 +67,13 @@ export const RESOURCES = {
     doc: 'The judges, their load and what their sandboxes enforce.',
     mimeType: 'application/json',
   },
+  'resource://models/list': {
+    uri: 'resource://models/list',
+    name: 'models',
+    roles: ['user'],
+    doc: 'The models that jobs may name, with their prices; the upstreams are not asked.',
+    mimeType: 'application/json',
+  },
   'resource://users/list': {
     uri: 'resource://users/list',
     name: 'users',

@@ -2,6 +2,7 @@ import type * as z from 'zod'
 import { accountGet, accountPasswd } from './tools/account.ts'
 import { auditExport, auditSearch } from './tools/audit.ts'
 import { blobAbort, blobBegin, blobCommit, blobWrite } from './tools/blob.ts'
+import { channelDelete, channelList, channelModels, channelSet } from './tools/channel.ts'
 import { jobCancel, jobCreate, jobDelete, jobGetState, jobList, jobRetry, jobStart, jobWait } from './tools/job.ts'
 import { jobGetArtifacts, jobGetTestPreview, jobGetTests, jobReadLog, jobSubscribe, jobUnsubscribe } from './tools/job-content.ts'
 import {
@@ -26,7 +27,9 @@ import {
   judgeReleaseClaim,
 } from './tools/judge.ts'
 import { modelsList } from './tools/models.ts'
+import { pricingDelete, pricingList, pricingSet } from './tools/pricing.ts'
 import { tokenCreate, tokenList, tokenRevoke } from './tools/token.ts'
+import { usageEvents, usageSummary, userSetQuota } from './tools/usage.ts'
 import { userAdd, userDisable, userEnable, userLink, userList, userPasswd } from './tools/user.ts'
 
 /** Every tool that works today, by name. Schemas, the reference, the typed client and the role servers are made from this. */
@@ -39,6 +42,10 @@ export const TOOLS = {
   'blob.begin': blobBegin,
   'blob.commit': blobCommit,
   'blob.write': blobWrite,
+  'channel.delete': channelDelete,
+  'channel.list': channelList,
+  'channel.models': channelModels,
+  'channel.set': channelSet,
   'job.cancel': jobCancel,
   'job.create': jobCreate,
   'job.delete': jobDelete,
@@ -71,15 +78,21 @@ export const TOOLS = {
   'judge.release_claim': judgeReleaseClaim,
   'judge.usage.ingest': judgeUsageIngest,
   'models.list': modelsList,
+  'pricing.delete': pricingDelete,
+  'pricing.list': pricingList,
+  'pricing.set': pricingSet,
   'token.create': tokenCreate,
   'token.list': tokenList,
   'token.revoke': tokenRevoke,
+  'usage.events': usageEvents,
+  'usage.summary': usageSummary,
   'user.add': userAdd,
   'user.disable': userDisable,
   'user.enable': userEnable,
   'user.link': userLink,
   'user.list': userList,
   'user.passwd': userPasswd,
+  'user.set_quota': userSetQuota,
 } as const
 
 export type ToolName = keyof typeof TOOLS

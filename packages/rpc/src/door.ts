@@ -5,6 +5,8 @@ export interface Credentials {
   /** The `Authorization` header as it came, or made from the WebSocket's query or subprotocol. */
   readonly authorization: string | undefined
   readonly remoteAddress: string
+  /** The `Host` header: the name under which the client reached us. */
+  readonly host?: string | undefined
   readonly wire: 'http' | 'websocket' | 'stdio' | 'memory'
 }
 

@@ -28,7 +28,7 @@
 
 enum tier { TIER_ROOT = 1, TIER_USER = 2, TIER_LANDLOCK = 3 };
 enum profile { PROFILE_JUDGE = 0, PROFILE_WORKSPACE = 1 };
-enum frame { FRAME_OPEN = 1, FRAME_RUN = 2, FRAME_KILL = 3, FRAME_JOIN = 4, FRAME_READY = 10, FRAME_DONE = 11, FRAME_JOINED = 12, FRAME_FAILED = 13 };
+enum frame { FRAME_OPEN = 1, FRAME_RUN = 2, FRAME_KILL = 3, FRAME_JOIN = 4, FRAME_READY = 10, FRAME_DONE = 11, FRAME_JOINED = 12, FRAME_FAILED = 13, FRAME_OUTPUT = 14 };
 enum why { WHY_NONE = 0, WHY_CPU, WHY_WALL, WHY_MEMORY, WHY_OUTPUT, WHY_PROCESSES, WHY_ABORT, WHY_SANDBOX };
 
 struct limits {
@@ -68,7 +68,7 @@ struct cage {
   int slot, slot_lock;
   int skeleton; // the mount namespace that every run starts from
   char *folder;
-  bool folder_writable;
+  bool folder_writable, host_network;
   struct list readable, hidden;
   char *run_folder;
   char *box_folder; // without namespaces, a real folder
@@ -195,6 +195,7 @@ struct stream {
   int fd, forward; // forward: the other box's input, or -1
   bool stopped;    // it has said more than it may
   bool broken;     // the other box has stopped listening
+  uint32_t told_as; // 1 or 2: what is held is told as it comes, under this number; 0: with the end
   uint64_t parted_ns;
   uint64_t total, capture, held, room, sent;
   uint8_t *bytes;

@@ -51,17 +51,17 @@ static const int DENIED[] = {
 static const int UNCOUNTED[] = {SYS_memfd_create, SYS_shmget, SYS_shmat, SYS_mq_open, SYS_msgget, SYS_semget};
 
 static void sockets(void) {
+  bool inet = cage.profile == PROFILE_WORKSPACE && (cage.tier != TIER_LANDLOCK || cage.host_network);
+  // Names of local sockets belong to the network: on the host's they would reach the host's services.
+  bool local = cage.tier != TIER_LANDLOCK && !cage.host_network;
   LOAD(nr);
-  UNLESS(SYS_socket, cage.profile == PROFILE_WORKSPACE && cage.tier != TIER_LANDLOCK ? 8 : cage.tier == TIER_LANDLOCK ? 1 : 4);
-  if (cage.tier == TIER_LANDLOCK) {
-    // Nothing stands between it and the host's sockets but this.
-    ANSWER(REFUSE(EACCES));
-    return;
+  UNLESS(SYS_socket, !inet && !local ? 1 : 2 + (local ? 2 : 0) + (inet ? 4 : 0));
+  if (inet || local) LOAD(args[0]);
+  if (local) {
+    UNLESS(AF_UNIX, 1);
+    ANSWER(SECCOMP_RET_ALLOW);
   }
-  LOAD(args[0]);
-  UNLESS(AF_UNIX, 1);
-  ANSWER(SECCOMP_RET_ALLOW);
-  if (cage.profile == PROFILE_WORKSPACE) {
+  if (inet) {
     UNLESS(AF_INET, 1);
     ANSWER(SECCOMP_RET_ALLOW);
     UNLESS(AF_INET6, 1);

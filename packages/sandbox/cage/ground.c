@@ -107,10 +107,10 @@ static void loopback_up(void) {
 }
 
 static void own_network(void) {
-  if (unshare(CLONE_NEWNET | CLONE_NEWUTS) != 0) give_up("a network of its own");
+  if (unshare((cage.host_network ? 0 : CLONE_NEWNET) | CLONE_NEWUTS) != 0) give_up("a network of its own");
   if (cage.cgroup != 0 && unshare(CLONE_NEWCGROUP) != 0) give_up("a cgroup view of its own");
   if (sethostname("box", 3) != 0) give_up("a host name of its own");
-  if (cage.profile == PROFILE_WORKSPACE) loopback_up();
+  if (cage.profile == PROFILE_WORKSPACE && !cage.host_network) loopback_up();
 }
 
 // Folders of boxes whose helper was killed: nobody holds their lock any more.

@@ -25,6 +25,7 @@ static void open_cage(void) {
   cage.run_folder = take_string(&from);
   cage.folder = take_string(&from);
   cage.folder_writable = take_u32(&from) != 0;
+  cage.host_network = take_u32(&from) != 0;
   take_list(&from, &cage.readable);
   take_list(&from, &cage.hidden);
   if (from.bad) {

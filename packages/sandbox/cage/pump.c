@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 #define CHUNK_BYTES 65536
@@ -23,11 +24,20 @@ static bool grow(struct stream *stream, uint64_t wanted) {
   return true;
 }
 
+// Never more than is captured, so that a slow owner delays a run by a bounded amount at most.
+static void tell(const struct stream *stream, const uint8_t *bytes, uint64_t count) {
+  uint8_t head[9];
+  put_u32(head + 5, stream->told_as);
+  struct iovec parts[] = {{head, sizeof head}, {(void *)bytes, count}};
+  write_frame(FRAME_OUTPUT, parts, 2);
+}
+
 static void hold(struct stream *stream, const uint8_t *bytes, uint64_t count) {
   if (stream->held + count > stream->capture) count = stream->capture - stream->held;
   if (count == 0 || !grow(stream, stream->held + count)) return;
   memcpy(stream->bytes + stream->held, bytes, count);
   stream->held += count;
+  if (stream->told_as != 0 && stream->forward < 0) tell(stream, bytes, count);
 }
 
 static void shut(int *fd) {

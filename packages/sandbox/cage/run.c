@@ -232,6 +232,7 @@ static bool get_ready(struct run *run, struct cursor *order, uint64_t frame_byte
   limits->files = take_u32(order);
   run->out.capture = take_u64(order);
   run->err.capture = take_u64(order);
+  if (take_u32(order) != 0) run->out.told_as = 1, run->err.told_as = 2;
   if (stage->init <= 0) return false;
   if (cage.tier != TIER_LANDLOCK && stage->box_bytes != limits->box) {
     if (resize_tmpfs(stage->box, limits->box) != 0 || resize_tmpfs(stage->tmp, limits->box) != 0) {

@@ -60,24 +60,33 @@ void workspace_tree(const char *root) {
   for (uint32_t i = 0; i < cage.hidden.count; i++) hide(root, cage.hidden.at[i]);
 }
 
-// Hooks run with the rights of whoever uses the repository next.
-static void seal_hooks(const char *at) {
+static void seal(const char *path, uint64_t attributes) {
+  int tree = clone_tree(path, true, attributes);
+  if (tree < 0 || put_mount(tree, path) != 0) give_up(path);
+  close(tree);
+}
+
+// Hooks, and programs that the configuration names, run with the rights of whoever uses the repository next. The folder of the
+// repository is a mount of its own, which cannot be moved away to make room for another.
+static void seal_repository(const char *at) {
   char path[PATH_BYTES];
   struct stat found;
   join(path, at, "/.git");
   if (lstat(path, &found) != 0 || !S_ISDIR(found.st_mode)) return;
+  seal(path, LOOSE);
+  join(path, at, "/.git/config");
+  if (lstat(path, &found) == 0 && S_ISREG(found.st_mode)) seal(path, SEALED);
   join(path, at, "/.git/hooks");
   if (lstat(path, &found) != 0 && (mkdir(path, 0755) != 0 || lstat(path, &found) != 0)) give_up(path);
-  int tree = S_ISDIR(found.st_mode) ? clone_tree(path, false, SEALED) : -1;
-  if (tree < 0 || put_mount(tree, path) != 0) give_up(path);
-  close(tree);
+  if (!S_ISDIR(found.st_mode)) give_up(path);
+  seal(path, SEALED);
 }
 
 void workspace_folder(const char *root) {
   char at[PATH_BYTES];
   join(at, root, cage.folder);
   if (make_target(at, true) != 0 || put_mount(folder_tree, at) != 0) give_up(cage.folder);
-  if (cage.folder_writable) seal_hooks(at);
+  if (cage.folder_writable) seal_repository(at);
   for (uint32_t i = 0; i < cage.hidden.count; i++)
     if (is_below(cage.hidden.at[i], cage.folder)) hide(root, cage.hidden.at[i]);
 }

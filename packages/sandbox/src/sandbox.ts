@@ -63,6 +63,8 @@ export interface RunRequest {
   readonly stdin?: RunInput
   /** How much of each stream comes back in the outcome; the rest counts and is dropped. */
   readonly captureBytes?: { readonly stdout: number; readonly stderr: number }
+  /** Hears what comes back in the outcome already as it is said; the order between the two streams is not kept. */
+  readonly onOutput?: (stream: 'stdout' | 'stderr', bytes: Uint8Array) => void
   readonly limits: RunLimits
 }
 
@@ -123,13 +125,17 @@ export interface Box {
 export type BoxProfile =
   /** A private root with nothing but what programs and compilers need, read-only; `readable` adds to it for the life of the box. */
   | { readonly kind: 'judge'; readonly readable?: readonly string[] }
-  /** The system read-only, homes and `hidden` not there, `folder` writable (save its `.git/hooks`) and the working folder. */
+  /**
+   * The system read-only, homes and `hidden` not there, `folder` writable (save its `.git/hooks` and `.git/config`) and the
+   * working folder. `network`: none but its own loopback, or that of the host.
+   */
   | {
       readonly kind: 'workspace'
       readonly folder: string
       readonly hidden?: readonly string[]
       readonly readable?: readonly string[]
       readonly writable: boolean
+      readonly network?: 'none' | 'host'
     }
 
 /** What holds on this machine, in words for a person and as data for a program. It is part of every verdict's report. */

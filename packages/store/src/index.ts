@@ -29,6 +29,9 @@ export {
   jobHolder,
   jobLog,
 } from './record/job.ts'
+export type { ChannelRecord, Channels, ModelRecord } from './record/channel.ts'
+export type { ModelKeyRecord, ModelKeys } from './record/model-key.ts'
+export type { QuotaRecord, Quotas, SpendLimits, Spent, UsageGrouping, UsageRecord, Usages } from './record/usage.ts'
 export type { JudgeRecord, Judges } from './record/judge.ts'
 export {
   AlreadyExists,

@@ -9,11 +9,15 @@ import { SqlLeases } from './lease/sql-leases.ts'
 import { SqlLogs } from './log/sql-logs.ts'
 import { migrate } from './migration/migrate.ts'
 import { SqlAudit } from './record/sql-audit.ts'
+import { SqlChannels } from './record/sql-channels.ts'
 import { SqlJobs } from './record/sql-jobs.ts'
 import { SqlJudges } from './record/sql-judges.ts'
+import { SqlModelKeys } from './record/sql-model-keys.ts'
+import { SqlQuotas } from './record/sql-quotas.ts'
 import { SqlSettings } from './record/sql-settings.ts'
 import { SqlSignIns } from './record/sql-sign-ins.ts'
 import { SqlTokens } from './record/sql-tokens.ts'
+import { SqlUsages } from './record/sql-usages.ts'
 import { SqlUsers } from './record/sql-users.ts'
 import type { Store } from './store.ts'
 import { parseStoreUrl } from './store-url.ts'
@@ -103,6 +107,10 @@ function assemble(
     settings: new SqlSettings(db),
     jobs: new SqlJobs(db, now),
     judges: new SqlJudges(db, now),
+    channels: new SqlChannels(db, now),
+    modelKeys: new SqlModelKeys(db, now),
+    usages: new SqlUsages(db, now, random),
+    quotas: new SqlQuotas(db),
     ...rest,
     close: async () => {
       db.signals.end()

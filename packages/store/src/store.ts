@@ -2,11 +2,14 @@ import type { Blobs } from './blob/blob.ts'
 import type { Leases } from './lease/lease.ts'
 import type { Logs } from './log/log.ts'
 import type { AuditEntries } from './record/audit.ts'
+import type { Channels } from './record/channel.ts'
 import type { Jobs } from './record/job.ts'
 import type { Judges } from './record/judge.ts'
+import type { ModelKeys } from './record/model-key.ts'
 import type { Settings } from './record/setting.ts'
 import type { SignIns } from './record/sign-in.ts'
 import type { Tokens } from './record/token.ts'
+import type { Quotas, Usages } from './record/usage.ts'
 import type { Users } from './record/user.ts'
 import type { Topics } from './topic/topic.ts'
 
@@ -24,6 +27,10 @@ export interface Store {
   readonly settings: Settings
   readonly jobs: Jobs
   readonly judges: Judges
+  readonly channels: Channels
+  readonly modelKeys: ModelKeys
+  readonly usages: Usages
+  readonly quotas: Quotas
   /** Answers when the database does; throws `StoreUnavailable` when it does not. */
   ping(): Promise<void>
   /** A consistent copy while running, as one file that `restoreStore` takes. */

@@ -1,23 +1,30 @@
 import type { Account } from './api.ts'
 import { element } from './element.ts'
 
-/** Who you are here, and the way out. */
-export function accountCard(account: Account, leave: () => void): HTMLElement {
-  const role = account.admin ? 'user, admin' : account.role
+/** Who you are here, where programs connect, folded away below what one came for. */
+export function accountCard({ name, admin, role, expiresAt }: Account): HTMLElement {
   return element(
-    'section',
-    { class: 'card' },
-    element('h2', {}, `Hello, ${account.name}`),
+    'details',
+    { class: 'card account' },
+    element('summary', {}, 'Your account and the addresses for programs'),
     element(
       'dl',
       {},
-      ...row('Role', role),
-      ...row('Signed in until', account.expiresAt === null ? 'you sign out' : new Date(account.expiresAt).toLocaleString()),
+      ...row('Name', name),
+      ...row('Role', admin ? 'user, admin' : role),
+      ...row('Signed in until', expiresAt === null ? 'you sign out' : new Date(expiresAt).toLocaleString()),
       ...row('MCP', element('code', {}, `${location.origin}/mcp`)),
       ...row('WebSocket', element('code', {}, `${location.origin.replace(/^http/, 'ws')}/api/mcp/ws`)),
     ),
-    element('button', { type: 'button', class: 'plain', click: leave }, 'Sign out'),
   )
+}
+
+/** The name in the corner, and the way out. */
+export function accountCorner({ name }: Account, leave: () => void): readonly HTMLElement[] {
+  return [
+    element('span', { class: 'who' }, name),
+    element('button', { type: 'button', class: 'plain small', click: leave }, 'Sign out'),
+  ]
 }
 
 function row(name: string, value: Node | string): readonly HTMLElement[] {

@@ -10,7 +10,13 @@ export interface Account {
 
 export type Outcome<Value> =
   | { readonly kind: 'ok'; readonly value: Value }
-  | { readonly kind: 'refused'; readonly code: string; readonly message: string }
+  | {
+      readonly kind: 'refused'
+      readonly code: string
+      readonly message: string
+      /** The gateway is there and does not know who asks. */
+      readonly isSignedOut: boolean
+    }
 
 /** A page that waits forever looks broken; after this it says so instead. */
 const ANSWER_LIMIT_MS = 15_000
@@ -55,7 +61,7 @@ async function send(path: string, init: RequestInit): Promise<Outcome<unknown>> 
       signal: AbortSignal.timeout(ANSWER_LIMIT_MS),
     })
   } catch {
-    return { kind: 'refused', code: 'unreachable', message: 'The gateway does not answer. Is it running?' }
+    return { kind: 'refused', code: 'unreachable', message: 'The gateway does not answer. Is it running?', isSignedOut: false }
   }
   const body: unknown = await response.json().catch(() => undefined)
   if (response.ok) return { kind: 'ok', value: body }
@@ -66,6 +72,7 @@ async function send(path: string, init: RequestInit): Promise<Outcome<unknown>> 
     kind: 'refused',
     code: typeof code === 'string' ? code : `http_${response.status}`,
     message: typeof message === 'string' ? message : `The gateway answered ${response.status}.`,
+    isSignedOut: response.status === 401 || response.status === 403,
   }
 }
 
@@ -85,6 +92,7 @@ const NOT_UNDERSTOOD = {
   kind: 'refused',
   code: 'not_understood',
   message: 'The gateway gave an answer that this page does not understand.',
+  isSignedOut: false,
 } as const
 
 function field(value: unknown, name: string): unknown {

@@ -1,5 +1,8 @@
-import { accountCard } from './account.ts'
-import { isHealthy, signOut, whoAmI } from './api.ts'
+// oxlint-disable-next-line import/no-unassigned-import -- it has to run before any schema is made
+import './schemas-without-eval.ts'
+import { isHealthy, whoAmI } from './api.ts'
+import { keepClicksInside, routeOf } from './route.ts'
+import { Session } from './session.ts'
 import { linkForm, signInForm } from './sign-in.ts'
 
 /** Gone when the tab closes. A cookie would be sent by itself, also when a foreign page asks. */
@@ -8,34 +11,48 @@ const HEALTH_EVERY_MS = 10_000
 const LINK = /^#(?:link|sign-in)=([\w.-]+)$/
 
 const content = find('content')
+let session: Session | undefined
+/** Counts how often the page was decided anew, so that an answer that comes late changes nothing. */
+let decided = 0
 
 void show()
 void watchHealth()
+keepClicksInside()
 addEventListener('hashchange', () => void show())
+// Whoever goes on by keyboard begins at the top of what they came to.
+addEventListener('popstate', () => void show().then(() => session !== undefined && content.focus({ preventScroll: true })))
 
-async function show(): Promise<void> {
+async function show(notice?: string): Promise<void> {
+  decided += 1
+  const turn = decided
   const linkToken = LINK.exec(location.hash)?.[1]
-  if (linkToken !== undefined) {
-    place(linkForm(linkToken, signedIn, forgetLink))
-    return
-  }
+  if (linkToken !== undefined) return askFor(linkForm(linkToken, signedIn, forgetLink))
   const token = sessionStorage.getItem(TOKEN_KEY)
-  if (token === null) {
-    place(signInForm(signedIn))
-    return
+  if (token === null) return askFor(signInForm(signedIn, notice))
+  if (session?.token !== token) {
+    const me = await whoAmI(token)
+    if (turn !== decided) return
+    if (me.kind === 'refused') {
+      if (me.isSignedOut) sessionStorage.removeItem(TOKEN_KEY)
+      return askFor(signInForm(signedIn, me.message))
+    }
+    session?.close()
+    session = new Session({ token, account: me.value, corner: find('corner'), onEnd: signedOut })
+    document.body.dataset['signed'] = 'in'
   }
-  const me = await whoAmI(token)
-  if (me.kind === 'ok') {
-    place(accountCard(me.value, () => void leave(token)))
-    return
-  }
-  if (me.code !== 'unreachable') sessionStorage.removeItem(TOKEN_KEY)
-  place(signInForm(signedIn, me.message))
+  content.replaceChildren(...session.open(routeOf(location.pathname)))
 }
 
 function signedIn(token: string): void {
   sessionStorage.setItem(TOKEN_KEY, token)
   forgetLink()
+}
+
+/** Whoever signs in again finds the page where it was. */
+function signedOut(message: string | undefined): void {
+  session = undefined
+  sessionStorage.removeItem(TOKEN_KEY)
+  void show(message)
 }
 
 /** Takes the link's token out of the address bar and the history. */
@@ -44,15 +61,14 @@ function forgetLink(): void {
   void show()
 }
 
-async function leave(token: string): Promise<void> {
-  sessionStorage.removeItem(TOKEN_KEY)
-  await signOut(token)
-  await show()
-}
-
-function place(card: HTMLElement): void {
-  content.replaceChildren(card)
-  card.querySelector('input')?.focus()
+/** Puts a form in place of everything else. */
+function askFor(form: HTMLElement): void {
+  session?.close()
+  session = undefined
+  document.body.dataset['signed'] = 'out'
+  document.title = 'Parley'
+  content.replaceChildren(form)
+  form.querySelector('input')?.focus()
 }
 
 async function watchHealth(): Promise<void> {

@@ -60,5 +60,5 @@ function askingForm(
 }
 
 function card(title: string, body: HTMLElement): HTMLElement {
-  return element('section', { class: 'card' }, element('h2', {}, title), body)
+  return element('section', { class: 'card narrow' }, element('h2', {}, title), body)
 }

@@ -15,6 +15,8 @@ const SECRET_BYTES = 32
 export interface InstallationOptions {
   readonly database?: string
   readonly leaseMs: number
+  /** Further settings. */
+  readonly env?: Readonly<Record<string, string>>
 }
 
 /** A gateway and judges as an operator runs them: real processes of the real program, on a folder that goes away with them. */
@@ -41,6 +43,7 @@ export class Installation implements AsyncDisposable {
       // So that what runs from there is known to be ours.
       PARLEY_CACHE_DIR: join(folder, 'cache'),
       ...(options.database === undefined ? {} : { PARLEY_DATABASE_URL: options.database }),
+      ...options.env,
     }
   }
 

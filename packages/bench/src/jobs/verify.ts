@@ -23,7 +23,7 @@ export async function verifyJob(client: Client, job: HandedIn, killed: ReadonlyS
   const verdicts = report.data.tests.map((test) => test.verdict)
   if (verdicts.join() !== job.problem.verdicts.join()) say(`verdicts ${verdicts.join()}, expected ${job.problem.verdicts.join()}`)
   if (report.data.claim !== state.claims) say(`the report is of claim ${report.data.claim}, the last was ${state.claims}`)
-  casesOfLastClaim(cases, state, job, say)
+  casesOfLastAttempt(cases, state, job, say)
   lastLine(lines, say)
 }
 
@@ -38,10 +38,13 @@ function poisoned(lines: readonly unknown[], killed: ReadonlySet<string>, tally:
   if (dead.size < CLAIMS_TO_POISON) say(`was given up, but only ${[...dead].join()} of ${takers.join()} were killed`)
 }
 
-function casesOfLastClaim(cases: readonly unknown[], state: JobState, job: HandedIn, say: (text: string) => void): void {
-  const items = cases.map((line) => CaseItem.parse(line)).filter((item) => item.claim === state.claims)
+function casesOfLastAttempt(cases: readonly unknown[], state: JobState, job: HandedIn, say: (text: string) => void): void {
+  const items = cases
+    .map((line) => CaseItem.parse(line))
+    .filter((item) => item.claim === state.claims && item.attempt === state.attempt)
   const inOrder = items.toSorted((a, b) => a.index - b.index).map((item) => item.verdict)
-  if (inOrder.join() !== job.problem.verdicts.join()) say(`the log of cases has ${inOrder.join()} for claim ${state.claims}`)
+  if (inOrder.join() !== job.problem.verdicts.join())
+    say(`the log of cases has ${inOrder.join()} for claim ${state.claims}, attempt ${state.attempt}`)
 }
 
 /** Everything was flushed before the end: the last status line is the one that says so. */

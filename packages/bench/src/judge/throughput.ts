@@ -74,6 +74,8 @@ function specOf(): JobSpec {
     seed: { current_code: CODE, current_code_cpp: CODE },
     search_mode: 'disabled',
     reasoning_effort: 'low',
+    max_attempts: 3,
+    budget: { tokens: null, microusd: null },
     limits: {
       time_limit_ms: 1_000,
       memory_limit_mb: 256,

@@ -1,5 +1,6 @@
 import { startPostgres } from '@parley/store/testing'
 import { expect, test } from 'vitest'
+import { engineOnSqlite } from './engine.ts'
 import { jobsOnEngine } from './jobs.ts'
 import { killOnEngine } from './kill.ts'
 import { malformedSoak } from './malformed.ts'
@@ -34,14 +35,24 @@ test('what was acknowledged before kill -9 is there once, on PostgreSQL', { time
 })
 
 test('jobs end once and rightly while gateway and judges are killed, on SQLite', { timeout: 300_000 }, async () => {
-  const { counts, problems } = await jobsOnEngine('sqlite', undefined, { seed: SEED, share: 0.1, log: QUIET })
+  const { counts, problems } = await jobsOnEngine('sqlite', undefined, { seed: SEED, share: 0.05, log: QUIET })
   expect(problems).toEqual([])
-  expect(counts['jobs handed in']).toBe(20)
+  expect(counts['jobs handed in']).toBe(10)
 })
 
 test('jobs end once and rightly while gateway and judges are killed, on PostgreSQL', { timeout: 300_000 }, async () => {
   await using postgres = await startPostgres()
-  const { counts, problems } = await jobsOnEngine('postgres', postgres.url, { seed: SEED, share: 0.1, log: QUIET })
+  const { counts, problems } = await jobsOnEngine('postgres', postgres.url, { seed: SEED, share: 0.05, log: QUIET })
   expect(problems).toEqual([])
-  expect(counts['jobs handed in']).toBe(20)
+  expect(counts['jobs handed in']).toBe(10)
 })
+
+test(
+  'jobs with a model end once while judge, gateway and model are killed, and every token counts once',
+  { timeout: 300_000 },
+  async () => {
+    const { counts, problems } = await engineOnSqlite({ seed: SEED, share: 0.1, log: QUIET })
+    expect(problems).toEqual([])
+    expect(counts).toMatchObject({ succeeded: counts['jobs handed in'] })
+  },
+)

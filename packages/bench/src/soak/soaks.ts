@@ -1,7 +1,8 @@
+import { engineSoak } from './engine.ts'
 import { jobsSoak } from './jobs.ts'
 import { killSoak } from './kill.ts'
 import { malformedSoak } from './malformed.ts'
 import { sessionsSoak } from './sessions.ts'
 import type { Soak } from './soak.ts'
 
-export const SOAKS: readonly Soak[] = [sessionsSoak, malformedSoak, killSoak, jobsSoak]
+export const SOAKS: readonly Soak[] = [sessionsSoak, malformedSoak, killSoak, jobsSoak, engineSoak]

@@ -15,7 +15,7 @@ function offers(...words: string[]): string[] {
 }
 
 test.each([
-  [['u'], ['up', 'user']],
+  [['u'], ['up', 'usage', 'user']],
   [['user', 'd'], ['disable']],
   [['up', '--no'], ['--no-judge']],
   // A command by itself, and the first word of others.

@@ -9,9 +9,9 @@ export async function configCheck(invocation: Invocation): Promise<number> {
   const { io, values } = invocation
   const loaded = loadSettings({ env: io.env, cwd: io.cwd, configFile: values.text('config'), flags: flagsOf(invocation) })
   const known = new Map<string, { readonly value: unknown; readonly source: string }>(Object.entries(loaded.values))
-  const settings = Object.entries<SettingSpec>(SETTINGS).map(([name, { key, isSecret, doc }]) => {
+  const settings = Object.entries<SettingSpec>(SETTINGS).map(([name, { key, isSecret, shown, doc }]) => {
     const found = known.get(name)
-    const value = found?.value === undefined ? null : isSecret === true ? '***' : found.value
+    const value = found?.value === undefined ? null : isSecret === true ? '***' : (shown?.(found.value) ?? found.value)
     return { key, value, source: found?.source ?? 'wrong', doc }
   })
   const isGood = loaded.settings !== undefined

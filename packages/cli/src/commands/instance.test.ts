@@ -26,7 +26,7 @@ test('a backup of a running instance, restored elsewhere with its secret, has ev
   const walk = await scratch.json(['doctor', '--url', restored.ready.url], { env: { PARLEY_TOKEN: made.token } })
   expect(walk).toMatchObject({
     ok: true,
-    checks: [{ name: 'header' }, { name: 'token' }, { name: 'role', detail: 'user' }, {}, {}, {}, {}],
+    checks: [{ name: 'header' }, { name: 'token' }, { name: 'role', detail: 'user' }, {}, {}, {}, {}, { name: 'models' }],
   })
   const refused = await scratch.run(['restore', file, '--data', scratch.data, '--json'])
   expect(JSON.parse(refused.err)).toMatchObject({ error: { code: 'not_empty' } })
@@ -40,7 +40,8 @@ test('doctor walks a connection and names the step that fails', MANY_PROCESSES, 
   const names = ({ checks }: { checks: { name: string; status: string }[] }) =>
     checks.map(({ name, status }) => `${name} ${status}`)
   const walked = await scratch.json(['doctor', '--url', up.ready.url, '--token', token])
-  expect(names(walked)).toEqual(['header ok', 'token ok', 'role ok', 'server ok', 'subscribe ok', 'update ok', 're-read ok'])
+  const steps = ['header ok', 'token ok', 'role ok', 'server ok', 'subscribe ok', 'update ok', 're-read ok', 'models missing']
+  expect(names(walked)).toEqual(steps)
   expect(JSON.stringify(walked)).not.toContain(token)
   const walkWith = async (url: string, ...more: string[]) => {
     const { code, out } = await scratch.run(['doctor', '--url', url, ...more, '--json'])

@@ -4,7 +4,7 @@ import { JobId, JobStatus, type ToolOutput, isEnd } from '@parley/protocol'
 import type { Invocation } from '../command-line/command.ts'
 import { CommandError, usageError } from '../command-line/command-error.ts'
 import { endingText, exitCodeOf, readEnding } from '../job/ending.ts'
-import { openCaller } from '../job/open-caller.ts'
+import { chooseModel } from '../job/model-options.ts'
 import { inOptions } from '../job/option-names.ts'
 import { plainLines, plainText } from '../job/plain-text.ts'
 import { NO_SCREEN } from '../job/screen.ts'
@@ -13,14 +13,17 @@ import { type Submission, submissionOf } from '../job/submission.ts'
 import { sendTests } from '../job/upload.ts'
 import { watchJob } from '../job/watch-job.ts'
 import { columns } from './columns.ts'
+import { show, withCaller } from './with-caller.ts'
 
 const LIST_LIMIT = 50
 const LIST_MAX = 200
 
 export async function jobSubmit(invocation: Invocation): Promise<number> {
   const submission = submissionOf(invocation)
-  return withCaller(invocation, async (caller) => {
-    const { job_id, created_at } = await create(caller, submission).catch((error: unknown) => {
+  return withCaller(invocation, 'user', async (caller) => {
+    const chosen = submission.needsModel ? await chooseModel(caller, submission.input) : {}
+    const whole = { ...submission, input: { ...submission.input, ...chosen } }
+    const { job_id, created_at } = await create(caller, whole).catch((error: unknown) => {
       throw inOptions(error, invocation)
     })
     const { status } = await caller.call('job.start', { job_id })
@@ -34,7 +37,7 @@ async function create(caller: SteadyCaller, { input, zip }: Submission): Promise
 }
 
 export const jobRetry = (invocation: Invocation): Promise<number> =>
-  withCaller(invocation, async (caller) =>
+  withCaller(invocation, 'user', async (caller) =>
     started(caller, invocation, await caller.once('job.retry', { job_id: idOf(invocation) })),
   )
 
@@ -54,13 +57,13 @@ function started(
 }
 
 export const jobWatch = (invocation: Invocation): Promise<number> =>
-  withCaller(invocation, (caller) => watchJob(caller, idOf(invocation), invocation, 'leaves'))
+  withCaller(invocation, 'user', (caller) => watchJob(caller, idOf(invocation), invocation, 'leaves'))
 
 export async function jobList(invocation: Invocation): Promise<number> {
   const { values } = invocation
   const limit = limitOf(values.text('limit'))
   const status = JobStatus.safeParse(values.text('status')).data
-  return withCaller(invocation, async (caller) => {
+  return withCaller(invocation, 'user', async (caller) => {
     const result = await caller.call('job.list', { limit, ...(status === undefined ? {} : { status: [status] }) })
     const rows = result.items.map(({ job_id, status: is, summary, language, title, created_at }) => [
       job_id,
@@ -75,7 +78,7 @@ export async function jobList(invocation: Invocation): Promise<number> {
 }
 
 export const jobShow = (invocation: Invocation): Promise<number> =>
-  withCaller(invocation, async (caller) => {
+  withCaller(invocation, 'user', async (caller) => {
     const { io, values } = invocation
     const state = await caller.call('job.get_state', { job_id: idOf(invocation) })
     const ending = await readEnding(caller, state)
@@ -95,19 +98,19 @@ export const jobShow = (invocation: Invocation): Promise<number> =>
   })
 
 export const jobCancel = (invocation: Invocation): Promise<number> =>
-  withCaller(invocation, async (caller) => {
+  withCaller(invocation, 'user', async (caller) => {
     const result = await caller.call('job.cancel', { job_id: idOf(invocation) })
     return show(invocation, result, `${result.job_id} is ${result.status}.`)
   })
 
 export const jobDelete = (invocation: Invocation): Promise<number> =>
-  withCaller(invocation, async (caller) => {
+  withCaller(invocation, 'user', async (caller) => {
     const result = await caller.once('job.delete', { job_id: idOf(invocation) })
     return show(invocation, result, `${result.job_id} is deleted.`)
   })
 
 export const jobArtifacts = (invocation: Invocation): Promise<number> =>
-  withCaller(invocation, async (caller) => {
+  withCaller(invocation, 'user', async (caller) => {
     const { io, values, positionals } = invocation
     const job_id = idOf(invocation)
     const [, wanted] = positionals
@@ -140,20 +143,6 @@ function writeInto(folder: string, name: string, text: string): string {
   mkdirSync(dirname(path), { recursive: true })
   writeFileSync(path, text)
   return path
-}
-
-async function withCaller(invocation: Invocation, use: (caller: SteadyCaller) => Promise<number> | number): Promise<number> {
-  const caller = await openCaller(invocation)
-  try {
-    return await use(caller)
-  } finally {
-    await caller.close()
-  }
-}
-
-function show({ io, values }: Invocation, result: object, text: string): number {
-  io.out(values.has('json') ? `${JSON.stringify(result)}\n` : `${text}\n`)
-  return 0
 }
 
 function idOf({ positionals }: Invocation): JobId {

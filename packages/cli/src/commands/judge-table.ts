@@ -1,7 +1,7 @@
 import type { CommandSpec } from '../command-line/command.ts'
 import { INSTANCE_OPTIONS } from '../config/instance-options.ts'
 import { JOB_OPTIONS, WHERE_NOTE } from '../job/job-options.ts'
-import { SANDBOX_CHOICES } from '../judge-process/plan.ts'
+import { ENGINE_CHOICES, SANDBOX_CHOICES } from '../judge-process/plan.ts'
 import { TARGET_OPTIONS } from '../target.ts'
 import { JSON_OPTION } from './json-option.ts'
 
@@ -12,11 +12,16 @@ const SANDBOX_OPTION = {
     choices: SANDBOX_CHOICES,
   },
 } as const
+const ENGINE_OPTIONS = {
+  engine: { doc: 'what drives models; none: only code that is judged as it is', value: 'ENGINE', choices: ENGINE_CHOICES },
+  attempts: { doc: 'rounds of writing and testing at most, whatever a job asks for (default 10)', value: 'N' },
+} as const
 /** For judge and up. */
 export const JUDGE_OPTIONS = {
   slots: { doc: 'jobs at once (default: one per core, 8 at most)', value: 'N' },
   name: { doc: 'what the judge is called in judge list (default: host name and process id)', value: 'NAME' },
   ...SANDBOX_OPTION,
+  ...ENGINE_OPTIONS,
 } as const
 
 /** A judge of its own, and the sandbox by itself. */
@@ -59,6 +64,18 @@ export const JUDGE_COMMANDS: readonly CommandSpec[] = [
     positionals: [{ name: 'NAME', doc: 'the judge, as judge list names it' }],
     notes: [WHERE_NOTE],
     run: async (invocation) => (await import('./judges.ts')).judgeDrain(invocation),
+  },
+  {
+    name: 'status-server',
+    summary: 'The MCP server that an engine mounts while it works on a job: status.update, agent.delta, judge.self_test (stdio)',
+    options: {
+      'job-dir': { doc: 'the folder of a job on this machine, instead of a judge (REALMOI_JOB_DIR)', value: 'DIR', isFile: true },
+    },
+    notes: [
+      'It reaches the judge by PARLEY_STATUS_SOCKET, which the judge sets. Without a job it starts too, and every call says what is missing.',
+      'It ends when its input does.',
+    ],
+    run: async (invocation) => (await import('./status-server.ts')).statusServer(invocation),
   },
   {
     name: 'sandbox run',

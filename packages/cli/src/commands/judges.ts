@@ -1,9 +1,9 @@
 import { type Judge, MachineId, ToolError } from '@parley/protocol'
 import type { Invocation } from '../command-line/command.ts'
 import { CommandError, usageError } from '../command-line/command-error.ts'
-import { openCaller } from '../job/open-caller.ts'
 import type { SteadyCaller } from '../job/steady-caller.ts'
 import { columns } from './columns.ts'
+import { show, withCaller } from './with-caller.ts'
 
 const HEADER = ['name', 'state', 'jobs', 'sandbox', 'version', 'last seen', 'languages']
 
@@ -45,16 +45,5 @@ function rowOf({ machine_id, state, jobs, facts, last_seen_at }: Judge): string[
   ]
 }
 
-async function asAdmin(invocation: Invocation, use: (caller: SteadyCaller) => Promise<number>): Promise<number> {
-  const caller = await openCaller(invocation, 'admin')
-  try {
-    return await use(caller)
-  } finally {
-    await caller.close()
-  }
-}
-
-function show({ io, values }: Invocation, result: object, text: string): number {
-  io.out(values.has('json') ? `${JSON.stringify(result)}\n` : `${text}\n`)
-  return 0
-}
+const asAdmin = (invocation: Invocation, use: (caller: SteadyCaller) => Promise<number>): Promise<number> =>
+  withCaller(invocation, 'admin', use)

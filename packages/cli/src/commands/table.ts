@@ -6,6 +6,7 @@ import { ACCOUNT_COMMANDS } from './account-table.ts'
 import { JOB_COMMANDS } from './job-table.ts'
 import { JSON_OPTION } from './json-option.ts'
 import { JUDGE_COMMANDS, JUDGE_OPTIONS } from './judge-table.ts'
+import { MODEL_COMMANDS } from './model-table.ts'
 
 const TOKEN_NOTE = 'A token given by --token shows in ps: rather use --token-file or PARLEY_TOKEN.'
 
@@ -20,6 +21,8 @@ export const COMMANDS: readonly CommandSpec[] = [
       'no-judge': { doc: 'starts no judge' },
       slots: JUDGE_OPTIONS.slots,
       sandbox: JUDGE_OPTIONS.sandbox,
+      engine: JUDGE_OPTIONS.engine,
+      attempts: JUDGE_OPTIONS.attempts,
       log: logOption(),
       ...JSON_OPTION,
     },
@@ -28,6 +31,23 @@ export const COMMANDS: readonly CommandSpec[] = [
       'With --json one line is printed when it is ready: {url, mcp, ws, sign_in, data}.',
     ],
     run: async (invocation) => (await import('./up.ts')).up(invocation),
+  },
+  {
+    name: 'demo',
+    summary: 'Shows a whole job on an instance of its own: an agent writes, fails, repairs; needs no key and no network',
+    options: {
+      example: {
+        doc: 'the problem: knapsack, goldbach (a checker of its own), stairs (Python); default knapsack',
+        value: 'NAME',
+      },
+      keep: { doc: 'stays up afterwards and prints a link to the page, until Ctrl-C; on a terminal it does so anyway' },
+      ...JSON_OPTION,
+    },
+    notes: [
+      'A script plays the model; everything else is real: the wires, the engine, the sandbox, the judge. All of it is removed at the end.',
+      'With --json one line for each event; the last line is {job_id, status, report}. Exit code: 0 succeeded, 1 failed, 130 cancelled.',
+    ],
+    run: async (invocation) => (await import('./demo.ts')).demo(invocation),
   },
   {
     name: 'gateway',
@@ -68,6 +88,7 @@ export const COMMANDS: readonly CommandSpec[] = [
   },
   ...JUDGE_COMMANDS,
   ...JOB_COMMANDS,
+  ...MODEL_COMMANDS,
   ...ACCOUNT_COMMANDS,
   {
     name: 'doctor',

@@ -1,8 +1,11 @@
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
+import type * as z from 'zod'
 import { type TomlTable, type TomlValue, parse as parseToml } from 'smol-toml'
 import { CommandError } from '../command-line/command-error.ts'
 import { suggest } from '../command-line/suggest.ts'
+import { resolveChannels } from './channel-setting.ts'
+import { DEFAULT_CHANNEL, hasDefaultChannel } from './gateway-models.ts'
 import { OTHER_VARIABLES, SETTINGS, type SettingName, type SettingSpec, type Settings, isSettingName } from './setting.ts'
 
 /** Where a value came from, for whoever wonders why it is what it is. */
@@ -44,13 +47,14 @@ export function loadSettings(options: LoadOptions): Loaded {
     const raw = rawValue(name, spec, options, file, found)
     const checked = spec.schema.safeParse(raw.value)
     if (checked.success) values[name] = { value: checked.data, source: raw.source }
-    else problems.push({ key: raw.key, message: checked.error.issues[0]?.message ?? 'is wrong', level: 'error' })
+    else problems.push(...problemsOf(raw.key, checked.error))
   }
   problems.push(...strangers(file, options.env, found))
   if (problems.every(({ level }) => level === 'warning')) problems.push(...contradictions(values))
-  const isGood = problems.every(({ level }) => level === 'warning')
   const plain = Object.fromEntries(Object.entries(values).map(([name, { value }]) => [name, value]))
-  return { settings: isGood && isWhole(plain) ? plain : undefined, values, problems, file: found }
+  const whole = isWhole(plain) ? withModels(plain, options, problems) : undefined
+  const isGood = problems.every(({ level }) => level === 'warning')
+  return { settings: isGood ? whole : undefined, values, problems, file: found }
 }
 
 /** The settings, or an error that names the first wrong key. */
@@ -151,6 +155,33 @@ function contradictions(values: Loaded['values']): Problem[] {
     }
   }
   return problems
+}
+
+/** The keys of channels that stand in variables are read here, once; what is wrong with channels together is told. */
+function withModels(settings: Settings, { env }: LoadOptions, problems: Problem[]): Settings {
+  const { channels, problems: more } = resolveChannels(settings.channels, env)
+  problems.push(...more)
+  const taken = hasDefaultChannel(settings) ? channels.findIndex(({ name }) => name === DEFAULT_CHANNEL) : -1
+  if (taken >= 0) {
+    const message = `${DEFAULT_CHANNEL} is what model.base_url and model.api_key make: choose another`
+    problems.push({ key: `channels[${taken}].name`, message, level: 'error' })
+  }
+  if (settings.models.length > 0 && !hasDefaultChannel(settings))
+    problems.push({
+      key: SETTINGS.models.key,
+      message: 'has no effect without model.base_url or model.api_key',
+      level: 'warning',
+    })
+  return { ...settings, channels: [...channels] }
+}
+
+/** What a schema says about a value, each at its own key. */
+function problemsOf(key: string, { issues }: z.ZodError): Problem[] {
+  return issues.flatMap((issue): Problem[] => {
+    const at = [key, ...issue.path.map((part) => (typeof part === 'number' ? `[${part}]` : `.${String(part)}`))].join('')
+    if (issue.code !== 'unrecognized_keys') return [{ key: at, message: issue.message, level: 'error' }]
+    return issue.keys.map((name): Problem => ({ key: `${at}.${name}`, message: 'is no setting', level: 'error' }))
+  })
 }
 
 /** Every value has passed its own schema by now; together they are the settings when none is left out. */

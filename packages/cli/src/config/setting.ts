@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { ChannelSetting, maskChannels } from './channel-setting.ts'
 
 /** One setting: where it comes from, what it must be, whether it may be shown. */
 export interface SettingSpec {
@@ -10,6 +11,8 @@ export interface SettingSpec {
   readonly flag?: string
   readonly schema: z.ZodType
   readonly isSecret?: true
+  /** What may be shown of a value that holds secrets among other things. */
+  readonly shown?: (value: unknown) => unknown
   readonly doc: string
 }
 
@@ -52,6 +55,13 @@ const Names = z.union(
 )
 const HttpUrl = z.url({ protocol: /^https?$/, error: 'must be an http:// or https:// URL' })
 const Text = z.string({ error: 'must be text' }).min(1, 'must not be empty')
+const Bound = z.coerce
+  .number({ error: 'must be a number' })
+  .int('must be a whole number')
+  .min(0, 'must be 0 or more')
+  .max(Number.MAX_SAFE_INTEGER, 'must be smaller')
+  .optional()
+const Channels = z.array(ChannelSetting, { error: 'must be tables: [[channels]]' }).default([])
 
 /** Every setting. `config check`, the loader and the reference are made from this. */
 export const SETTINGS = {
@@ -189,6 +199,31 @@ export const SETTINGS = {
     doc: 'how it is spoken to',
   },
   models: { key: 'model.names', env: ['PARLEY_MODELS'], schema: Names.default([]), doc: 'the models on offer' },
+  channels: {
+    key: 'channels',
+    env: [],
+    schema: Channels,
+    shown: (value) => maskChannels(Channels.parse(value)),
+    doc: 'further ways to models, each a [[channels]]',
+  },
+  quotaJobsAtOnce: {
+    key: 'quota.jobs_at_once',
+    env: ['PARLEY_QUOTA_JOBS_AT_ONCE'],
+    schema: Bound,
+    doc: 'jobs that one person may have waiting and running',
+  },
+  quotaTokensPerDay: {
+    key: 'quota.tokens_per_day',
+    env: ['PARLEY_QUOTA_TOKENS_PER_DAY'],
+    schema: Bound,
+    doc: 'tokens that one person may use in a UTC day',
+  },
+  quotaMicrousdPerDay: {
+    key: 'quota.microusd_per_day',
+    env: ['PARLEY_QUOTA_MICROUSD_PER_DAY'],
+    schema: Bound,
+    doc: 'micro-USD that one person may spend in a UTC day',
+  },
   logLevel: {
     key: 'log',
     flag: 'log',

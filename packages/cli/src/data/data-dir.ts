@@ -9,6 +9,8 @@ export interface DataDir {
   readonly lock: string
   readonly secret: string
   readonly adminSocket: string
+  /** Scripts of this instance's own, beside those that come with the installation. */
+  readonly scripts: string
 }
 
 const OTHERS = 0o077
@@ -19,7 +21,14 @@ const SOCKET_PATH_BYTES = 103
 export function dataDirAt(cwd: string, dataDir: string): DataDir {
   const path = resolve(cwd, dataDir)
   const at = (name: string): string => join(path, name)
-  return { path, database: at('parley.db'), lock: at('lock'), secret: at('secret'), adminSocket: at('admin.sock') }
+  return {
+    path,
+    database: at('parley.db'),
+    lock: at('lock'),
+    secret: at('secret'),
+    adminSocket: at('admin.sock'),
+    scripts: at('scripts'),
+  }
 }
 
 /** Makes the folder, for its owner alone. One that is open to others is used all the same; the answer says so. */

@@ -23,6 +23,9 @@ const ROWS: readonly LanguageRow[] = [
   { name: 'go', language: 'go', title: 'Go', tool: 'go', hint: 'apt install golang' },
 ]
 
+/** What to do on a machine that cannot judge a language; undefined for one that comes with another. */
+export const hintFor = (language: string): string | undefined => ROWS.findLast((row) => language.startsWith(row.language))?.hint
+
 /** The languages that `parley up` and `parley judge` would offer here, asked as they ask: in a box, with this PATH. */
 export async function checkLanguages(sandbox: Sandbox, { env }: Pick<Io, 'env'>): Promise<Check[]> {
   const found = await findLanguages(sandbox, { ...toolPlacesOf(env), nodePath: process.execPath })

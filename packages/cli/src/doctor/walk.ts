@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { isJsonObject } from '@parley/protocol'
+import { type ToolOutput, isJsonObject } from '@parley/protocol'
 import { type Client, WireError, connectClient, httpTransport } from '@parley/rpc'
 import { asCommandError } from '../failure.ts'
 import type { Target } from '../target.ts'
@@ -9,6 +9,7 @@ import { type Check, reasonOf } from './check.ts'
 const UPDATE_WAIT_MS = 5_000
 const PROBE_TTL_SECONDS = 60
 const PROBE_NAME = 'doctor'
+const MODELS_SHOWN = 8
 
 const WAYS_OUT: Readonly<Record<string, string>> = {
   no_header: 'give a token by --token-file or PARLEY_TOKEN',
@@ -16,7 +17,7 @@ const WAYS_OUT: Readonly<Record<string, string>> = {
   reach: 'check the URL, that the gateway runs, and what stands between',
 }
 
-/** Walks one connection, step by step, and stops at the first that fails: header, token, role, server, subscribe, update, re-read. */
+/** Walks one connection, step by step, and stops at the first that fails: header, token, role, server, subscribe, update, re-read, models. */
 export async function walk(target: Target): Promise<Check[]> {
   const checks: Check[] = []
   const ok = (name: string, detail: string): void => void checks.push({ name, status: 'ok', detail })
@@ -96,6 +97,8 @@ async function walkInside(client: Client, checks: Check[]): Promise<Check[]> {
       checks.push({ name: step, status: 'ok', detail: 'the change is in it' })
     }
     await unsubscribe()
+    step = 'models'
+    if (hasTool(tools, 'models.list')) checks.push(modelsCheck(await client.callTool('models.list', { live: true })))
     return checks
   } catch (error) {
     return [
@@ -105,10 +108,30 @@ async function walkInside(client: Client, checks: Check[]): Promise<Check[]> {
   }
 }
 
+/** Which models there are, and which channels do not answer. None at all is fine for who has code judged as it is. */
+function modelsCheck({ items, channels }: ToolOutput<'models.list'>): Check {
+  const name = 'models'
+  const faults = channels.filter(({ ok }) => !ok).map(({ channel, error }) => `${channel} (${error ?? 'no answer'})`)
+  const shown = items.slice(0, MODELS_SHOWN).map(({ model, script }) => (script ? `${model} (a script)` : model))
+  const found = items.length === 0 ? 'none' : `${items.length}: ${shown.join(', ')}${items.length > MODELS_SHOWN ? ', …' : ''}`
+  if (faults.length > 0)
+    return {
+      name,
+      status: 'failed',
+      detail: `${found}; no answer from ${faults.join(', ')}`,
+      hint: 'parley channel list shows them',
+    }
+  if (items.length > 0) return { name, status: 'ok', detail: found }
+  return { name, status: 'missing', detail: 'there is none, so nobody writes solutions', hint: 'parley channel set --help' }
+}
+
+const hasTool = (tools: readonly unknown[], name: string): boolean =>
+  tools.some((tool) => isJsonObject(tool) && tool['name'] === name)
+
 /** The role by the server's own word, and by the tool where there is one. */
 async function whoAmI(client: Client): Promise<{ role: string | undefined; isAdmin: boolean; tools: readonly unknown[] }> {
   const tools = await client.listTools()
-  if (tools.some((tool) => isJsonObject(tool) && tool['name'] === 'account.get')) {
+  if (hasTool(tools, 'account.get')) {
     const { role, admin } = await client.callTool('account.get', {})
     return { role, isAdmin: admin, tools }
   }

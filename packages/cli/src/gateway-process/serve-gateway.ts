@@ -1,8 +1,10 @@
 import { type Gateway, type GatewayOptions, createLogger, openGateway, openLocalAdmin } from '@parley/gateway'
 import type { Store } from '@parley/store'
+import { channelSeedsOf, quotaOf } from '../config/gateway-models.ts'
 import type { Settings } from '../config/setting.ts'
 import { type DataDir, dataDirAt, makeDataDir } from '../data/data-dir.ts'
 import { readPage } from '../data/page-files.ts'
+import { scriptsOf } from '../data/scripts.ts'
 import { ensureSecret } from '../data/secret.ts'
 import { ownVersion } from '../version.ts'
 import { checkExposure } from './exposure.ts'
@@ -48,6 +50,9 @@ export async function serveGateway({ settings, cwd }: GatewayPlan, { now, random
         username: settings.adminUsername,
         ...(settings.adminPassword === undefined ? {} : { password: settings.adminPassword }),
       },
+      channels: channelSeedsOf(settings),
+      scripts: scriptsOf(data),
+      quota: quotaOf(settings),
       log,
       now,
       random,
@@ -101,6 +106,7 @@ function optional(settings: Settings, data: DataDir): Partial<GatewayOptions> {
   }
 }
 
-function secretsOf({ secret, judgeToken, adminPassword, modelApiKey }: Settings): string[] {
-  return [secret, judgeToken, adminPassword, modelApiKey].filter((text) => text !== undefined)
+function secretsOf({ secret, judgeToken, adminPassword, modelApiKey, channels }: Settings): string[] {
+  const keys = channels.map(({ api_key }) => api_key)
+  return [secret, judgeToken, adminPassword, modelApiKey, ...keys].filter((text) => text !== undefined)
 }

@@ -1,21 +1,28 @@
-import { type JobState, Report, type ToolOutput } from '@parley/protocol'
+import { type JobState, Report, type ToolOutput, Usage } from '@parley/protocol'
 import { type CaseLimits, caseRows, memoryText, nameWidthOf, timeText } from './case-table.ts'
 import { plainLines, plainText } from './plain-text.ts'
 import { type Screen, painterFor } from './screen.ts'
 import type { SteadyCaller } from './steady-caller.ts'
+import { usageText } from './usage-text.ts'
 
 /** How a job ended, with the report where there is one. */
 export interface Ending {
   readonly state: JobState
   readonly report: Report | null
+  /** What the calls of a model came to; null when there were none, or nobody knows. */
+  readonly usage: Usage | null
 }
 
 export async function readEnding(caller: SteadyCaller, state: JobState): Promise<Ending> {
   const answer: ToolOutput<'job.get_artifacts'> = await caller.call('job.get_artifacts', {
     job_id: state.job_id,
-    names: ['report.json'],
+    names: ['report.json', 'usage.json'],
   })
-  return { state, report: Report.safeParse(answer.items['report.json']).data ?? null }
+  return {
+    state,
+    report: Report.safeParse(answer.items['report.json']).data ?? null,
+    usage: Usage.safeParse(answer.items['usage.json']).data ?? null,
+  }
 }
 
 /** 0 succeeded, 1 failed, 130 cancelled. */
@@ -28,7 +35,7 @@ const ROWS_MAX = 100
 const COMPILE_LINES = 20
 
 /** The whole result for a person: what the compiler said if it failed, the table of verdicts, the sum. */
-export function endingText({ state, report }: Ending, screen: Screen): string {
+export function endingText({ state, report, usage }: Ending, screen: Screen): string {
   const paint = painterFor(screen)
   const lines: string[] = []
   const isCompiled = report?.compile?.ok !== false
@@ -42,11 +49,12 @@ export function endingText({ state, report }: Ending, screen: Screen): string {
   const parts = [...(own === null ? [] : [plainText(own.message)]), ...sumTexts({ state, report })]
   lines.push(`${paint(style, paint('bold', state.status))}${parts.length === 0 ? '' : `: ${parts.join(', ')}`}`)
   if (state.error !== null && own === null) lines.push(`${plainText(state.error.code)}: ${plainText(state.error.message)}`)
+  if (usage !== null) lines.push(usageText(usage))
   for (const note of report?.notes ?? []) lines.push(paint('dim', `note: ${plainText(note)}`))
   return `${lines.join('\n')}\n`
 }
 
-function sumTexts({ state, report }: Ending): string[] {
+function sumTexts({ state, report }: Pick<Ending, 'state' | 'report'>): string[] {
   const summary = report?.summary ?? state.summary
   if (summary === null || summary === undefined || summary.total === 0) return []
   return [

@@ -7,7 +7,10 @@ export function jsonView(out: (text: string) => void, say: (text: string) => voi
     state: ({ job_id, status, attempt, claims }) => line({ event: 'state', job_id, status, attempt, claims }),
     status: (item) => line({ event: 'agent_status', item }),
     caseDone: (item) => line({ event: 'case_result', item }),
-    end: ({ state, report }) => line({ job_id: state.job_id, status: state.status, report }),
+    end: ({ state, report, usage }) => {
+      if (usage !== null) line({ event: 'usage', usage })
+      line({ job_id: state.job_id, status: state.status, report })
+    },
     say,
     close: () => {},
   }

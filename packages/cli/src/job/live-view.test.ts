@@ -91,7 +91,7 @@ test('a word that comes while the picture is drawn stays above it, and nothing o
   view.say('cancelling\n')
   expect(screenAfter(out, SCREEN.columns).lines.slice(0, 2)).toEqual(['cancelling', expect.stringContaining('running_test')])
   const ended = { ...STATE, status: 'cancelled', summary: null, error: { code: 'cancelled', message: 'somebody did it' } }
-  view.end({ state: ended as unknown as JobState, report: null })
+  view.end({ state: ended as unknown as JobState, report: null, usage: null })
   view.close()
   expect(screenAfter(out, SCREEN.columns).lines).toEqual(['cancelling', 'cancelled: somebody did it', ''])
 })

@@ -1,7 +1,8 @@
-import type { CaseItem, JobState } from '@parley/protocol'
+import type { AgentStatusItem, CaseItem, JobState } from '@parley/protocol'
+import { type AgentLine, AgentText, agentLine, isPiece } from './agent-text.ts'
 import { ROW_MIN, caseRow, nameWidthOf, timeText } from './case-table.ts'
 import { endingText } from './ending.ts'
-import { fit, plainText } from './plain-text.ts'
+import { fit, plainText, wrap } from './plain-text.ts'
 import { type Screen, bar, painterFor, verdictStyle } from './screen.ts'
 import { statusText } from './status-text.ts'
 import type { View } from './view.ts'
@@ -12,50 +13,69 @@ export interface LiveModel {
   readonly summary: string
   readonly cases: readonly CaseItem[]
   readonly elapsedMs: number
+  /** What the agent is writing, oldest first. */
+  readonly agent?: readonly string[]
 }
 
 const FRAME_MS = 100
-/** Lines besides the cases: header, status, progress, and one that stays free. */
+/** How often it is drawn when nothing happens, so that one sees that it lives. */
+const CLOCK_MS = 250
+const SPINNER = { unicode: Array.from('⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏'), plain: ['|', '/', '-', '\\'] }
+/** Lines besides the cases and the agent's words: header, status, progress, and one that stays free. */
 const OTHER_LINES = 4
 const PROGRESS = 30
+/** Lines that an agent is writing, or a command of it prints. */
+const AGENT_LINES = 6
 
 /** The lines of one frame; never more than the screen holds, never wider. */
-export function liveLines({ state, summary, cases, elapsedMs }: LiveModel, screen: Screen): string[] {
+export function liveLines({ state, summary, cases, elapsedMs, agent = [] }: LiveModel, screen: Screen): string[] {
   const paint = painterFor(screen)
   if (state === undefined) return ['…']
-  const title = fit(`${state.job_id}  ${state.status}  ${timeText(elapsedMs)}`, screen.columns - 1).trimEnd()
+  const attempt = state.attempt > 1 ? `  attempt ${state.attempt}` : ''
+  const one = (text: string): string => fit(text, screen.columns - 1).trimEnd()
+  const title = one(`${state.job_id}  ${state.status}${attempt}  ${timeText(elapsedMs)}`)
   const total = cases.at(-1)?.total ?? 0
-  const shown = screen.columns <= ROW_MIN ? [] : cases.slice(-Math.max(1, screen.rows - OTHER_LINES))
-  const lines = [paint('bold', title), paint('dim', fit(plainText(summary), screen.columns - 1).trimEnd())]
+  const room = Math.max(1, screen.rows - OTHER_LINES)
+  const shown = screen.columns <= ROW_MIN ? [] : cases.slice(-room)
+  const turning = state.status === 'running_generate' ? `${spinner(elapsedMs, screen)} ` : ''
+  const lines = [paint('bold', title), paint('dim', one(`${turning}${plainText(summary)}`))]
   if (total > 0) {
     const wrong = cases.find(({ verdict }) => verdictStyle(verdict) === 'red')
     const width = Math.min(PROGRESS, Math.max(4, screen.columns - 20))
     const filled = paint(wrong === undefined ? 'green' : 'red', bar(cases.length / total, width, screen.isUnicode))
     lines.push(`${filled} ${cases.length}/${total}`)
   }
+  const spoken = agent.slice(-Math.min(AGENT_LINES, room - shown.length)).map((text) => paint('cyan', one(text)))
   const width = nameWidthOf(cases)
-  return [...lines, ...shown.map((item) => caseRow(item, state.limits, screen, width))]
+  return [...lines, ...(room > shown.length ? spoken : []), ...shown.map((item) => caseRow(item, state.limits, screen, width))]
 }
 
-/** A picture of the job that is drawn over itself, ten times a second at most. */
+/**
+ * A picture of the job that is drawn over itself, ten times a second at most. The steps of an agent and what it says stay
+ * above it, because that is what one wants to look at again.
+ */
 export function liveView(
   out: (text: string) => void,
   ports: { readonly screen: () => Screen; readonly now: () => number; readonly err: (text: string) => void },
 ): View {
   const startedAt = ports.now()
+  const text = new AgentText()
   let state: JobState | undefined
   let summary = ''
   let cases: CaseItem[] = []
+  let agent: string[] = []
   let drawn = 0
   let timer: NodeJS.Timeout | undefined
 
   const erase = (): string => (drawn === 0 ? '' : `\u001b[${drawn}A\r\u001b[0J`)
   const draw = (): void => {
-    const lines = liveLines({ state, summary, cases, elapsedMs: ports.now() - startedAt }, ports.screen())
+    const screen = ports.screen()
+    const words = text.unfinished === undefined ? agent : [...agent, ...wrapped(text.unfinished, screen)]
+    const lines = liveLines({ state, summary, cases, elapsedMs: ports.now() - startedAt, agent: words }, screen)
     out(`${erase()}${lines.join('\n')}\n`)
     drawn = lines.length
   }
-  const clock = setInterval(draw, 1_000)
+  const clock = setInterval(draw, CLOCK_MS)
   const soon = (): void => {
     timer ??= setTimeout(() => {
       timer = undefined
@@ -69,15 +89,38 @@ export function liveView(
     if (drawn > 0) out(erase())
     drawn = 0
   }
+  /** Writes something that stays, above the picture. */
+  const above = (write: () => void): void => {
+    const isShown = drawn > 0
+    if (isShown) out(erase())
+    drawn = 0
+    write()
+    if (isShown) draw()
+  }
+  /** What an agent says stays; what its commands print goes by. */
+  const tell = (lines: readonly AgentLine[]): void => {
+    const screen = ports.screen()
+    const paint = painterFor(screen)
+    const [stays, passes] = [lines.filter(({ verb }) => verb !== 'prints'), lines.filter(({ verb }) => verb === 'prints')]
+    agent = [...agent, ...passes.map(agentLine)].slice(-AGENT_LINES)
+    const whole = stays.flatMap((line) => wrapped(line, screen).map((row) => paint('cyan', row)))
+    if (whole.length > 0) above(() => out(`${whole.join('\n')}\n`))
+  }
   return {
     state: (next) => {
       // Another judge begins from the first case.
-      if (state !== undefined && next.claims !== state.claims) cases = []
+      if (state !== undefined && (next.claims !== state.claims || next.attempt !== state.attempt)) cases = []
+      if (next.status !== 'running_generate') agent = []
       state = next
       soon()
     },
     status: (item) => {
-      summary = statusText(item)
+      if (isPiece(item)) tell(text.push(item))
+      else {
+        tell(text.flush())
+        summary = statusText(item)
+        if (isStep(item, state)) above(() => out(`${stepText(item, ports.screen())}\n`))
+      }
       soon()
     },
     caseDone: (item) => {
@@ -86,17 +129,29 @@ export function liveView(
       cases.push(item)
       soon()
     },
-    say: (text) => {
-      const isShown = drawn > 0
-      if (isShown) out(erase())
-      drawn = 0
-      ports.err(text)
-      if (isShown) draw()
-    },
+    say: (words) => above(() => ports.err(words)),
     end: (ending) => {
       close()
       out(endingText(ending, ports.screen()))
     },
     close,
   }
+}
+
+const wrapped = (line: AgentLine, { columns }: Screen): string[] => wrap(agentLine(line), columns - 1, '    ')
+
+function spinner(elapsedMs: number, { isUnicode }: Screen): string {
+  const frames = isUnicode ? SPINNER.unicode : SPINNER.plain
+  return frames[Math.floor(elapsedMs / CLOCK_MS) % frames.length] ?? ''
+}
+
+/** A step of a job that a model works on; of code that is judged as it is the table says all there is. */
+function isStep({ meta }: AgentStatusItem, state: JobState | undefined): boolean {
+  return state !== undefined && state.model !== null && state.model !== undefined && typeof meta['done'] !== 'number'
+}
+
+function stepText(item: AgentStatusItem, screen: Screen): string {
+  const style = item.level === 'error' ? 'red' : item.level === 'warn' ? 'yellow' : 'dim'
+  const rows = wrap(statusText(item), screen.columns - 1, '  ')
+  return rows.map((row) => painterFor(screen)(style, row)).join('\n')
 }

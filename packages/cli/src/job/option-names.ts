@@ -8,6 +8,10 @@ const OPTIONS: Readonly<Record<string, string>> = {
   title: 'title',
   language: 'language',
   model: 'model',
+  upstream_channel: 'channel',
+  max_attempts: 'attempts',
+  'budget.tokens': 'budget-tokens',
+  'budget.microusd': 'budget-usd',
   engine: 'engine',
   current_code: 'code',
   tests_zip_b64: 'tests',
@@ -25,7 +29,7 @@ const SHOWN_CHARS = 80
 /** The gateway speaks of fields; whoever typed options is told about those, with what was given there. */
 export function inOptions(error: unknown, { values }: Pick<Invocation, 'values'>): unknown {
   if (!(error instanceof ToolError) || error.field === undefined) return error
-  const option = OPTIONS[error.field.split(/[.[]/)[0] ?? '']
+  const option = OPTIONS[error.field] ?? OPTIONS[error.field.split(/[.[]/)[0] ?? '']
   if (option === undefined || !values.has(option)) return error
   const said = error.message.startsWith(`${error.field}: `) ? error.message.slice(error.field.length + 2) : error.message
   const given = (values.text(option) ?? '').slice(0, SHOWN_CHARS)

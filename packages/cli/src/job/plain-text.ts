@@ -36,6 +36,25 @@ export function fit(text: string, width: number): string {
   return `${kept}.${' '.repeat(Math.max(0, width - used - 1))}`
 }
 
+/** The text in lines of at most so many columns, broken between words; every line after the first begins with `indent`. */
+export function wrap(text: string, width: number, indent: string): string[] {
+  const lines: string[] = []
+  const [start = ''] = /^ */.exec(text) ?? []
+  let line = start
+  let isEmpty = true
+  for (const word of text.slice(start.length).split(' ')) {
+    const longer = isEmpty ? `${line}${word}` : `${line} ${word}`
+    if (isEmpty || widthOf(longer) <= width) line = longer
+    else {
+      lines.push(line)
+      line = `${indent}${word}`
+    }
+    isEmpty = false
+  }
+  // One word may be wider than everything.
+  return [...lines, line].map((one) => fit(one, width).trimEnd())
+}
+
 /** East Asian wide characters and pictures, by their blocks. */
 function isWide(code: number): boolean {
   return (

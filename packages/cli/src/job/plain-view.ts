@@ -1,4 +1,5 @@
 import type { CaseItem, JobState } from '@parley/protocol'
+import { AgentText, agentLine, isPiece } from './agent-text.ts'
 import { caseRow } from './case-table.ts'
 import { endingText } from './ending.ts'
 import { plainText } from './plain-text.ts'
@@ -14,6 +15,7 @@ export function plainView(out: (text: string) => void, say: (text: string) => vo
   // Steps and cases come by two logs; a case may be heard of before the step that begins them.
   let begun = 0
   let early: CaseItem[] = []
+  const agent = new AgentText()
   let cases: { readonly round: string; count: number } = { round: '', count: 0 }
 
   const line = (text: string): void => {
@@ -40,6 +42,8 @@ export function plainView(out: (text: string) => void, say: (text: string) => vo
       known = state
     },
     status: (item) => {
+      if (isPiece(item)) return agent.push(item).map(agentLine).forEach(line)
+      agent.flush().map(agentLine).forEach(line)
       const { done } = item.meta
       if (isEndStatus(item)) held = statusText(item)
       // Each case has a line of its own.
@@ -52,10 +56,13 @@ export function plainView(out: (text: string) => void, say: (text: string) => vo
       showEarly()
     },
     end: (ending) => {
+      agent.flush().map(agentLine).forEach(line)
       begun = Number.POSITIVE_INFINITY
       showEarly()
       const { report } = ending
-      const wereShown = report !== null && roundOf(report) === cases.round && cases.count >= report.tests.length
+      const hasModel = typeof ending.state.model === 'string'
+      // Of several rounds the last one is shown as a whole: it is the one that counts.
+      const wereShown = !hasModel && report !== null && roundOf(report) === cases.round && cases.count >= report.tests.length
       out(`\n${endingText(wereShown ? { ...ending, report: { ...report, tests: [] } } : ending, NO_SCREEN)}`)
     },
     say,

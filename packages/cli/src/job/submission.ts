@@ -4,11 +4,15 @@ import { CompareMode, JOB_LIMITS, Language, type ToolInput, languageOfFile } fro
 import type { Invocation } from '../command-line/command.ts'
 import { usageError } from '../command-line/command-error.ts'
 import { looksLikeZip } from './looks-like-zip.ts'
+import { modelOf, refuseModelOptions } from './model-options.ts'
 import { readText } from './read-text.ts'
+import { wholeNumber } from './whole-number.ts'
 import { zipFolder } from './zip-folder.ts'
 
 /** What a person hands in, read and checked as far as that can be done here. */
 export interface Submission {
+  /** A model is to write the solution; the gateway knows which there are. */
+  readonly needsModel: boolean
   readonly input: Omit<ToolInput<'job.create'>, 'tests_zip_b64' | 'tests_blob'>
   readonly zip: Buffer | undefined
 }
@@ -29,24 +33,25 @@ export function submissionOf({ values, io }: Pick<Invocation, 'values' | 'io'>):
     if (model !== undefined)
       throw usageError('--judge-only and --model exclude each other', 'without --judge-only the model repairs the code')
   }
-  if (code === undefined && model === undefined)
+  if (code === undefined && statement === undefined && model === undefined)
     throw usageError(
-      'there is nothing to do: give --code to have it judged, or --model to have it written',
+      'there is nothing to do: give --code to have it judged, or --statement to have it solved',
       'parley job submit --help',
     )
   if (statement === undefined && model !== undefined)
     throw usageError('--model needs --statement: nobody can solve what nobody stated')
-  const engine = values.text('engine')
+  const needsModel = !values.has('judge-only') && statement !== undefined
+  if (!needsModel) refuseModelOptions(values)
   // A statement has a title of its own.
   const title = values.text('title') ?? (statement === undefined ? titleOf(values.text('code')) : undefined)
   const samples = values.text('sample')
   return {
+    needsModel,
     input: {
       statement_md: statement ?? '',
       ...(title === undefined ? {} : { title }),
       language: languageFor(values.text('language'), 'code', values.text('code')),
-      ...(model === undefined ? {} : { model }),
-      ...(engine === 'mini' || engine === 'codex' ? { engine } : {}),
+      ...modelOf(values),
       ...(code === undefined ? {} : { current_code: code }),
       ...(samples === undefined ? {} : { samples: samples.split(',').map((name) => name.trim()) }),
       ...limitsOf(values),
@@ -70,16 +75,8 @@ function languageFor(given: string | undefined, flag: string, file: string | und
 }
 
 function limitsOf(values: Invocation['values']): Partial<Submission['input']> {
-  const number = (flag: string, { min, max }: { readonly min: number; readonly max: number }): number | undefined => {
-    const text = values.text(flag)
-    if (text === undefined) return undefined
-    const value = /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN
-    if (!(value >= min && value <= max))
-      throw usageError(`--${flag} must be a whole number from ${min} to ${max}, not ${JSON.stringify(text)}`)
-    return value
-  }
-  const time = number('time-ms', JOB_LIMITS.timeLimitMs)
-  const memory = number('memory-mb', JOB_LIMITS.memoryLimitMb)
+  const time = wholeNumber(values, 'time-ms', JOB_LIMITS.timeLimitMs)
+  const memory = wholeNumber(values, 'memory-mb', JOB_LIMITS.memoryLimitMb)
   return {
     ...(time === undefined ? {} : { time_limit_ms: time }),
     ...(memory === undefined ? {} : { memory_limit_mb: memory }),

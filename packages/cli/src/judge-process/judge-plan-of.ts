@@ -6,13 +6,15 @@ import { usageError } from '../command-line/command-error.ts'
 import { instanceOf } from '../config/instance.ts'
 import { cacheDirOf } from '../data/cache-dir.ts'
 import { dataDirAt } from '../data/data-dir.ts'
+import { wholeNumber } from '../job/whole-number.ts'
 import { targetOf } from '../target.ts'
-import { type JudgePlan, SANDBOX_CHOICES, type SandboxChoice } from './plan.ts'
+import { ENGINE_CHOICES, type JudgePlan, SANDBOX_CHOICES, type SandboxChoice } from './plan.ts'
 import { toolPlacesOf } from './tool-places.ts'
 
 /** Jobs at once, unless somebody says otherwise: the cores are shared among them anyway. */
 const SLOTS_DEFAULT_MAX = 8
 const SLOTS_MAX = 256
+const ATTEMPTS = { min: 1, max: 10 }
 
 /** The judge that a command line asks for. */
 export function judgePlanOf(invocation: Pick<Invocation, 'values' | 'io'>): JudgePlan {
@@ -39,10 +41,13 @@ export function localPlan(
   { values, io }: Pick<Invocation, 'values' | 'io'>,
   dataDir: string,
 ): Omit<JudgePlan, 'url' | 'token' | 'logLevel'> {
+  const attempts = wholeNumber(values, 'attempts', ATTEMPTS)
   return {
     machineId: machineIdOf(values.text('name')),
     slots: slotsOf(values.text('slots')),
     sandbox: sandboxOf(values.text('sandbox')),
+    engine: ENGINE_CHOICES.find((choice) => choice === values.text('engine')) ?? 'mini',
+    ...(attempts === undefined ? {} : { attempts }),
     workFolder: join(dataDirAt(io.cwd, dataDir).path, 'judge'),
     cacheFolder: cacheDirOf(io, dataDir),
     tools: toolPlacesOf(io.env),

@@ -1,13 +1,9 @@
-import { mkdirSync } from 'node:fs'
-import { availableParallelism } from 'node:os'
-import { join } from 'node:path'
-import { openTester, openWorker, type Tester, type TryLock } from '@parley/judge'
-import { openSandbox, type Sandbox } from '@parley/sandbox'
-import { lockFile } from '@parley/store'
-import { CommandError } from '../command-line/command-error.ts'
+import { openWorker } from '@parley/judge'
 import { ownVersion } from '../version.ts'
 import { connectJudge } from './connect-judge.ts'
 import { judgeLog } from './judge-log.ts'
+import { openEngines } from './open-engines.ts'
+import { type Testing, openTesting, tryLock } from './open-testing.ts'
 import type { JudgePlan, JudgeReady } from './plan.ts'
 
 export interface JudgePorts {
@@ -24,32 +20,14 @@ export interface OpenJudge {
   close(graceMs: number): Promise<void>
 }
 
-/** Judges of one user on one machine; each keeps compiled programs of its own. */
-const JUDGES_MAX = 64
-
 /** Opens sandbox, tester and worker, and waits for the gateway. */
 export async function openJudge(plan: JudgePlan, ports: JudgePorts): Promise<OpenJudge> {
   const log = judgeLog(plan.logLevel, plan.token, ports)
-  const sandbox = await openSandbox({
-    driver: plan.sandbox,
-    cacheFolder: join(plan.cacheFolder, 'sandbox'),
-    runFolder: join(plan.workFolder, 'boxes'),
-  })
-  if (sandbox.report.driver === 'none') log('warn', 'there is NO sandbox: programs run as this user, with all its rights')
-  const programs = lockPrograms(plan.cacheFolder)
-  let tester: Tester | undefined
+  const testing = await openTesting(plan, (message) => log('warn', message))
   try {
-    tester = await openTester({
-      sandbox,
-      cores: availableParallelism(),
-      cacheFolder: programs.folder,
-      nodePath: process.execPath,
-      ...plan.tools,
-    })
-    return await openWork(plan, ports, { sandbox, tester, log, release: programs.release })
+    return await openWork(plan, ports, testing, log)
   } catch (error) {
-    await tester?.close()
-    programs.release()
+    await testing.close()
     throw error
   }
 }
@@ -57,19 +35,11 @@ export async function openJudge(plan: JudgePlan, ports: JudgePorts): Promise<Ope
 async function openWork(
   plan: JudgePlan,
   ports: JudgePorts,
-  {
-    sandbox,
-    tester,
-    log,
-    release,
-  }: {
-    readonly sandbox: Sandbox
-    readonly tester: Tester
-    readonly log: ReturnType<typeof judgeLog>
-    readonly release: () => void
-  },
+  testing: Testing,
+  log: ReturnType<typeof judgeLog>,
 ): Promise<OpenJudge> {
   const { machineId, slots, url, workFolder } = plan
+  const { sandbox, tester } = testing
   const { driver, tier, enforced, missing } = sandbox.report
   const facts = {
     version: ownVersion(),
@@ -77,9 +47,12 @@ async function openWork(
     sandbox: { driver, tier, enforced: { ...enforced }, missing: [...missing] },
     slots,
   }
+  const engines = plan.engine === 'none' ? undefined : openEngines(plan, { ...ports, sandbox })
   const worker = await openWorker({
     connect: connectJudge(plan),
     tester,
+    ...(engines === undefined ? {} : { generator: engines.generator }),
+    ...(plan.attempts === undefined ? {} : { limits: { attempts: plan.attempts } }),
     machineId,
     facts,
     workFolder,
@@ -88,33 +61,14 @@ async function openWork(
     now: ports.now,
     random: ports.random,
     ...(ports.signal === undefined ? {} : { signal: ports.signal }),
+  }).catch(async (error: unknown) => {
+    await engines?.close()
+    throw error
   })
   const close = async (graceMs: number): Promise<void> => {
     await worker.stop(graceMs)
-    await tester.close()
-    release()
+    await engines?.close()
+    await testing.close()
   }
   return { ready: { machine_id: machineId, url, slots, languages: facts.languages, sandbox: facts.sandbox }, close }
-}
-
-/** The first folder for compiled programs that no other judge uses. */
-function lockPrograms(cacheFolder: string): { readonly folder: string; readonly release: () => void } {
-  mkdirSync(cacheFolder, { recursive: true, mode: 0o700 })
-  for (let index = 1; index <= JUDGES_MAX; index += 1) {
-    const folder = join(cacheFolder, `judge-${index}`)
-    const lock = tryLock(`${folder}.lock`)
-    if (lock !== undefined) return { folder, release: () => lock.release() }
-  }
-  throw new CommandError('too_many_judges', `${JUDGES_MAX} judges of this user run already`, {
-    hint: 'raise --slots of one of them',
-  })
-}
-
-const tryLock: TryLock = (path) => {
-  try {
-    return lockFile(path)
-  } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'locked') return undefined
-    throw error
-  }
 }

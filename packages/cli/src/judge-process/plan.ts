@@ -9,6 +9,10 @@ export interface JudgePlan {
   readonly machineId: string
   readonly slots: number
   readonly sandbox: SandboxChoice
+  /** What drives models; `none`: only code that is judged as it is. */
+  readonly engine: EngineChoice
+  /** Rounds of generate and test at most, whatever a job asks for. */
+  readonly attempts?: number
   /** Where jobs are unpacked. */
   readonly workFolder: string
   /** What is compiled once and used by every judge of this user. */
@@ -19,6 +23,9 @@ export interface JudgePlan {
 
 export const SANDBOX_CHOICES = ['auto', 'cage', 'bwrap', 'none'] as const
 export type SandboxChoice = (typeof SANDBOX_CHOICES)[number]
+
+export const ENGINE_CHOICES = ['mini', 'none'] as const
+export type EngineChoice = (typeof ENGINE_CHOICES)[number]
 
 /** What a judge says when it waits for work. */
 export interface JudgeReady {

@@ -16,13 +16,17 @@ export interface Supervised {
   readonly judgeEnv: Readonly<Record<string, string>>
   readonly onReady: (ready: Ready) => void
   readonly onJudge: (judge: JudgeReady) => void
+  /** There is no judge, or none any more, and why. Left out: it is said on `err`. */
+  readonly onJudgeMissing?: (error: unknown) => void
 }
 
 /**
  * Runs a gateway process and a judge process until somebody asks for the end. The judge ends first: what it gives back, it
  * gives to the gateway. A judge that cannot be had is said, and everything else goes on. Answers the exit code.
  */
-export async function supervise({ gateway, judgeFor, judgeEnv, onReady, onJudge }: Supervised, io: Io): Promise<number> {
+export async function supervise(supervised: Supervised, io: Pick<Io, 'env' | 'now' | 'err' | 'onSignal'>): Promise<number> {
+  const { gateway, judgeFor, judgeEnv, onReady, onJudge } = supervised
+  const onJudgeMissing = supervised.onJudgeMissing ?? ((error) => io.err(withoutJudge(error)))
   const asked = Promise.withResolvers<void>()
   const judgeStop = Promise.withResolvers<'stop'>()
   const gatewayStop = Promise.withResolvers<'stop'>()
@@ -53,7 +57,7 @@ export async function supervise({ gateway, judgeFor, judgeEnv, onReady, onJudge 
         stop: judgeStop.promise,
       },
       io,
-    ).catch((error: unknown) => io.err(withoutJudge(error)))
+    ).catch(onJudgeMissing)
   }
   void asked.promise.then(async () => {
     judgeStop.resolve('stop')

@@ -37,14 +37,14 @@ export function openAuthenticate(options: {
   const lookups = new Map<string, Promise<GatewayCaller>>()
   let revocations = 0
 
-  const lookUp = async (authorization: string | undefined, remote: string): Promise<GatewayCaller> => {
+  const lookUp = async (authorization: string | undefined, from: From): Promise<GatewayCaller> => {
     const token = bearerToken(authorization)
     for (let round = 0; round < LOOKUPS_MAX; round += 1) {
       const before = revocations
       const identity = await identify.byToken(token)
       // A revocation during the lookup may have come after the row was read: ask again before anybody is let in.
       if (before !== revocations) continue
-      const caller: GatewayCaller = { ...identity, remote, meter: meters.get(identity.key) }
+      const caller: GatewayCaller = { ...identity, ...from, meter: meters.get(identity.key) }
       const until = Math.min(now() + REMEMBERED_MS, identity.expiresAt ?? Infinity)
       if (authorization !== undefined) remembered.set(authorization, { caller, until })
       seen(caller)
@@ -53,20 +53,20 @@ export function openAuthenticate(options: {
     throw new Denied(503, 'unavailable', 'tokens are being changed faster than this one can be checked; try again', 1)
   }
 
-  const lookUpOnce = (authorization: string, remote: string): Promise<GatewayCaller> => {
+  const lookUpOnce = (authorization: string, from: From): Promise<GatewayCaller> => {
     const running = lookups.get(authorization)
-    if (running !== undefined) return running.then((caller) => from(caller, remote))
-    const lookup = lookUp(authorization, remote).finally(() => lookups.delete(authorization))
+    if (running !== undefined) return running.then((caller) => reached(caller, from.remote, from.host))
+    const lookup = lookUp(authorization, from).finally(() => lookups.delete(authorization))
     lookups.set(authorization, lookup)
     return lookup
   }
 
-  const authenticate = ({ authorization, remoteAddress, wire }: Credentials): GatewayCaller | Promise<GatewayCaller> => {
+  const authenticate = ({ authorization, remoteAddress, host, wire }: Credentials): GatewayCaller | Promise<GatewayCaller> => {
     if (authorization === undefined || authorization === '') throw refused('missing_authorization')
     const known = remembered.peek(authorization)
     if (known === undefined || known.until <= now())
-      return lookUpOnce(authorization, remoteAddress).then((caller) => metered(caller, wire))
-    if (known.caller.remote !== remoteAddress) known.caller = from(known.caller, remoteAddress)
+      return lookUpOnce(authorization, { remote: remoteAddress, host }).then((caller) => metered(caller, wire))
+    known.caller = reached(known.caller, remoteAddress, host)
     return metered(known.caller, wire)
   }
 
@@ -83,8 +83,11 @@ export function openAuthenticate(options: {
   })
 }
 
-function from(caller: GatewayCaller, remote: string): GatewayCaller {
-  return caller.remote === remote ? caller : { ...caller, remote }
+/** Where a call came from, and under which name it reached us: the same token may be used by many. */
+type From = Pick<GatewayCaller, 'remote' | 'host'>
+
+function reached(caller: GatewayCaller, remote: string, host: string | undefined): GatewayCaller {
+  return caller.remote === remote && caller.host === host ? caller : { ...caller, remote, host }
 }
 
 /** On HTTP a token that has used up its calls is told so before its body is read; calls themselves are counted later. */

@@ -7,7 +7,7 @@ import type { SignInTokens } from './sign-in-token.ts'
 import { hashText, isOpaqueToken, sameHash } from './token-text.ts'
 
 /** Everything the token says about its bearer; what belongs to the connection is added by the door. */
-export type Identity = Omit<GatewayCaller, 'meter' | 'remote'>
+export type Identity = Omit<GatewayCaller, 'meter' | 'remote' | 'host'>
 
 /** Asks the store who a token belongs to, and whether it still counts. */
 export interface Identify {

@@ -35,7 +35,7 @@ test('the page is served with a strict policy, cached as its name allows, and an
     '/api/nothing',
     '/.well-known/oauth-protected-resource',
     '/.well-known/oauth-protected-resource/mcp',
-    '/v1/models',
+    '/v1/files',
   ])
     expect({ path, status: (await fetch(url + path, html)).status }).toEqual({ path, status: 404 })
   expect((await fetch(`${url}/jobs/17`)).status).toBe(404)

@@ -1,7 +1,10 @@
-import { JOB_LIMITS, ToolError, type ToolArguments } from '@parley/protocol'
+import { JOB_LIMITS, TOOLS, ToolError, type ToolArguments, isPriced } from '@parley/protocol'
+import type { ModelDirectory } from '../channel/directory.ts'
 
 export type CreateArguments = ToolArguments<'job.create'>
 
+const DEFAULT_ATTEMPTS = TOOLS['job.create'].input.shape.max_attempts.parse(undefined)
+const NEEDS_MODEL = ['goes with a model only', 'give model too; models.list names those there are'] as const
 const CPP = /^cpp/
 
 /** What the schema cannot say about the arguments of job.create. Answers the code to judge or to begin with. */
@@ -18,18 +21,29 @@ export function checkCreate(args: CreateArguments): { readonly code: string } {
   return { code }
 }
 
-/** Until a model is served, whoever names one is told so. */
+/** What goes with a model alone, and what is needed without one or with one. */
 function checkModel(args: CreateArguments, code: string): void {
-  if (args.model !== undefined)
-    throw new ToolError('not_found', `model: there is no model ${args.model}`, {
-      field: 'model',
-      hint: 'models.list names those there are; without a model current_code is judged as it is',
-    })
-  if (args.engine !== undefined) throw wrong('engine', 'goes with a model only')
-  if (args.upstream_channel !== undefined && args.upstream_channel !== '')
-    throw wrong('upstream_channel', 'goes with a model only')
+  if (args.model !== undefined) {
+    if (code === '' && args.statement_md.trim() === '') throw wrong('statement_md', 'is empty, and so is current_code')
+    return
+  }
+  for (const field of ['engine', 'budget'] as const) if (args[field] !== undefined) throw wrong(field, ...NEEDS_MODEL)
+  if (args.max_attempts !== DEFAULT_ATTEMPTS) throw wrong('max_attempts', ...NEEDS_MODEL)
+  if (args.upstream_channel !== undefined && args.upstream_channel !== '') throw wrong('upstream_channel', ...NEEDS_MODEL)
   if (code === '')
     throw wrong('current_code', 'is needed without a model', 'give the code to judge, or the model that shall write it')
+}
+
+/** The model that is meant, by its channel; null without one. A bound in money needs a price to count by. */
+export async function checkRoute(
+  args: Pick<CreateArguments, 'model' | 'upstream_channel' | 'budget'>,
+  directory: Pick<ModelDirectory, 'resolve'>,
+): Promise<{ readonly channel: string } | null> {
+  if (args.model === undefined) return null
+  const { channel, prices } = await directory.resolve(args.model, args.upstream_channel || null)
+  if ((args.budget?.microusd ?? null) !== null && !isPriced(prices))
+    throw wrong('budget.microusd', `${args.model} has no price to count by`, 'bound it by budget.tokens')
+  return { channel: channel.name }
 }
 
 function codeOf({ language, current_code: code = '', current_code_cpp: cpp = '' }: CreateArguments): string {

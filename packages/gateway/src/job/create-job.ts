@@ -3,7 +3,7 @@ import { type JobInputs, type JobRecord, NotFound, jobHolder } from '@parley/sto
 import { storeTests } from '../tests-zip/tests-zip.ts'
 import { atField } from '../tests-zip/zip-refused.ts'
 import type { ToolContext } from '../tool/served-tool.ts'
-import { type CreateArguments, checkCreate } from './create-checks.ts'
+import { type CreateArguments, checkCreate, checkRoute } from './create-checks.ts'
 import { specOf } from './create-spec.ts'
 import { findJob, noSuchJob } from './find-job.ts'
 import { checkShare, checkUnfinished, holderOf } from './inputs-share.ts'
@@ -18,9 +18,10 @@ export async function createJob(args: CreateArguments, context: ToolContext): Pr
   const { store } = world
   const { code } = checkCreate(args)
   await checkUnfinished(store, caller)
+  const route = await checkRoute(args, world.directory)
   const tests = await readTests(args, store.blobs, holderOf(caller))
   const id = newId(context)
-  const spec = specOf(args, { id, ownerId: caller.userId, code }, tests)
+  const spec = specOf(args, { id, ownerId: caller.userId, code, channel: route?.channel ?? null }, tests)
   const kept = tests === undefined ? { blob: null, files: [] } : await keep(tests, id, context)
   return store.jobs.add({ id, ownerId: caller.userId, inputs: { spec, ...kept, cases: tests?.discovery.cases ?? [] } })
 }
@@ -37,7 +38,7 @@ async function keep(
   return atField(field, () => storeTests(zip, store.blobs, { owner: holderOf(caller), holder: jobHolder(id), goOn }))
 }
 
-/** A new job of its owner from the inputs of one that ended, started. The inputs are held for it before it is there. */
+/** A new job of its owner from the inputs of one that ended, started; in the owner's lane (`creations`). The inputs are held for it before it is there. */
 export async function retryJob(old: JobId, context: ToolContext): Promise<JobRecord> {
   const { caller, world } = context
   const { store } = world
@@ -48,6 +49,9 @@ export async function retryJob(old: JobId, context: ToolContext): Promise<JobRec
       hint: 'job.cancel first, or job.start a new one',
     })
   await checkUnfinished(store, { userId: job.ownerId })
+  await world.quotas.checkStart(job)
+  const { model, upstream_channel: channel } = job.spec
+  if (model !== null) await world.directory.resolve(model, channel)
   const inputs = await store.jobs.inputs(old)
   if (inputs === undefined) throw noSuchJob(old)
   const id = newId(context)

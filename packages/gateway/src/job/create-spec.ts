@@ -18,7 +18,7 @@ const DEFAULT_MODE: CompareMode = 'tokens'
 /** `job.json`. What the call leaves at its default the manifest may set; what the call says counts. */
 export function specOf(
   args: CreateArguments,
-  job: { readonly id: JobId; readonly ownerId: UserId | null; readonly code: string },
+  job: { readonly id: JobId; readonly ownerId: UserId | null; readonly code: string; readonly channel: string | null },
   tests: HandedTests | undefined,
 ): JobSpec {
   const discovery = tests?.discovery
@@ -34,12 +34,14 @@ export function specOf(
     title: titleOf(args.title, args.statement_md),
     language: args.language,
     model: args.model ?? null,
-    upstream_channel: args.upstream_channel ?? null,
+    upstream_channel: job.channel,
     engine: args.engine ?? null,
     problem: { statement_md: args.statement_md },
     seed: { current_code: job.code, current_code_cpp: cppStd === null ? '' : job.code },
     search_mode: args.search_mode,
     reasoning_effort: args.reasoning_effort,
+    max_attempts: args.max_attempts,
+    budget: { tokens: args.budget?.tokens ?? null, microusd: args.budget?.microusd ?? null },
     limits: {
       time_limit_ms: unlessDefault(args.time_limit_ms, timeLimitMs.default, discovery?.timeLimitMs),
       memory_limit_mb: unlessDefault(args.memory_limit_mb, memoryLimitMb.default, discovery?.memoryLimitMb),

@@ -1,28 +1,36 @@
-import * as z from 'zod'
-import { type Usage, isJsonObject, parseJson } from '@parley/protocol'
+import { type JobId, TokenUsage, type Usage, isJsonObject } from '@parley/protocol'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { type ClaimKey, type JobRecord, jobHolder } from '@parley/store'
 import { wrong } from '../job/create-checks.ts'
 import type { World } from '../tool/served-tool.ts'
 
-const Count = z.int('must be a whole number').min(0, 'must not be negative')
-const Tokens = z.object({
-  input_tokens: Count,
-  cached_input_tokens: Count.default(0),
-  output_tokens: Count,
-  cached_output_tokens: Count.default(0),
+const Tokens = TokenUsage.extend({
+  cached_input_tokens: TokenUsage.shape.cached_input_tokens.default(0),
+  cached_output_tokens: TokenUsage.shape.cached_output_tokens.default(0),
+  reasoning_output_tokens: TokenUsage.shape.reasoning_output_tokens.default(0),
 })
-type Tokens = z.infer<typeof Tokens>
 
-/** What is booked for one call of a model. */
-const Booked = z.object({ model: z.string(), codex_thread_id: z.string().nullable(), usage: Tokens })
-type Booked = z.infer<typeof Booked>
+/** What a judge tells about one call of a model. */
+export interface ToldUsage {
+  readonly model: string
+  readonly threadId: string | null
+  readonly tokens: TokenUsage
+}
 
 /** `usage.json` is written again when another call was booked meanwhile; so often at most. */
 const WRITES_MAX = 5
 const TEXT_MAX_CHARS = 256
+/** How long the end of a job waits for calls that are being booked. */
+const SETTLE_WAIT_MS = 1_500
+const SETTLE_POLL_MS = 50
+const PARTS = [
+  ['cached_input_tokens', 'input_tokens'],
+  ['cached_output_tokens', 'output_tokens'],
+  ['reasoning_output_tokens', 'output_tokens'],
+] as const
 
 /** The tokens of one call: as in `usage.json`, with its own `usage` inside, or flat. */
-export function readUsage(document: Record<string, unknown>, model: string | null): Booked {
+export function readUsage(document: Record<string, unknown>, model: string | null): ToldUsage {
   const isNested = isJsonObject(document['usage'])
   const path = isNested ? 'usage.usage' : 'usage'
   const parsed = Tokens.safeParse(isNested ? document['usage'] : document)
@@ -30,48 +38,54 @@ export function readUsage(document: Record<string, unknown>, model: string | nul
     const issue = parsed.error.issues[0]
     throw wrong([path, ...(issue?.path ?? []).map(String)].join('.'), issue?.message ?? 'is wrong')
   }
-  const usage = parsed.data
-  if (usage.cached_input_tokens > usage.input_tokens)
-    throw wrong(`${path}.cached_input_tokens`, 'is a part of input_tokens, so it cannot be more')
-  if (usage.cached_output_tokens > usage.output_tokens)
-    throw wrong(`${path}.cached_output_tokens`, 'is a part of output_tokens, so it cannot be more')
+  const tokens = parsed.data
+  for (const [part, whole] of PARTS)
+    if (tokens[part] > tokens[whole]) throw wrong(`${path}.${part}`, `is a part of ${whole}, so it cannot be more`)
   const text = (field: string): string | undefined => {
     const value = document[field]
     return typeof value === 'string' ? value.slice(0, TEXT_MAX_CHARS) : undefined
   }
-  return { model: text('model') ?? model ?? '', codex_thread_id: text('codex_thread_id') ?? null, usage }
+  return { model: text('model') ?? model ?? '', threadId: text('codex_thread_id') ?? null, tokens }
 }
 
 /** Brings `usage.json` up to what is booked. */
 export async function writeUsage({ store }: World, key: ClaimKey, job: JobRecord, attempt: number): Promise<void> {
-  let written = -1
+  let written: string | undefined
   for (let tries = 0; tries < WRITES_MAX; tries += 1) {
-    const calls = await store.jobs.usage(job.id)
-    if (calls.length === written) return
-    const document = sumOf(
-      job,
-      calls.map(({ body }) => Booked.parse(parseJson(body))),
-    )
-    const { sha256, bytes } = await store.blobs.put(Buffer.from(JSON.stringify(document)), jobHolder(job.id))
+    const document = JSON.stringify(await usageOf(store, job))
+    if (document === written) return
+    const { sha256, bytes } = await store.blobs.put(Buffer.from(document), jobHolder(job.id))
     await store.jobs.putArtifacts(key, [{ name: 'usage.json', attempt, sha256, bytes }])
-    written = calls.length
+    written = document
   }
 }
 
-function sumOf(job: JobRecord, calls: readonly Booked[]): Usage {
-  const total = (field: keyof Tokens): number => calls.reduce((sum, { usage }) => sum + usage[field], 0)
-  const last = calls.at(-1)
+/** The same at the end of a job: a call that was cut a moment ago may still be on its way into the books. */
+export async function writeLastUsage(world: World, key: ClaimKey, job: JobRecord): Promise<void> {
+  const deadline = world.now() + SETTLE_WAIT_MS
+  while ((await isSettling(world, job.id)) && world.now() < deadline) await sleep(SETTLE_POLL_MS)
+  // Whoever still holds a reservation died with it: its stream would have been cut by now.
+  await world.store.usages.settleJob(job.id)
+  await writeUsage(world, key, job, Math.max(1, job.attempt))
+}
+
+async function isSettling({ store: { usages } }: World, id: JobId): Promise<boolean> {
+  const [{ tokens }, booked] = await Promise.all([usages.spentOnJob(id), usages.totalOf(id)])
+  return tokens !== booked.input_tokens + booked.output_tokens
+}
+
+async function usageOf({ usages }: World['store'], job: JobRecord): Promise<Usage> {
+  const { calls, unpriced_calls, estimated_calls, cost_microusd, ...usage } = await usages.totalOf(job.id)
+  const last = (await usages.ofJob(job.id)).at(-1)
   return {
     schema_version: 'usage.v1',
     job_id: job.id,
-    codex_thread_id: last?.codex_thread_id ?? null,
-    model: last?.model ?? '',
-    usage: {
-      input_tokens: total('input_tokens'),
-      cached_input_tokens: total('cached_input_tokens'),
-      output_tokens: total('output_tokens'),
-      cached_output_tokens: total('cached_output_tokens'),
-    },
-    calls: calls.length,
+    codex_thread_id: last?.threadId ?? null,
+    model: last?.model ?? job.spec.model ?? '',
+    usage,
+    cost_microusd: calls === 0 ? null : cost_microusd,
+    calls,
+    unpriced_calls,
+    estimated_calls,
   }
 }

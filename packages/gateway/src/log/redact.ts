@@ -2,7 +2,7 @@ const MASK = '[redacted]'
 
 /** Anything that looks like a secret of ours or a JWT, wherever it stands in a line. */
 const SHAPES = [
-  /\b(?:pat|jdg|agt|lnk)_[A-Za-z0-9_-]{40,}/g,
+  /\b(?:pat|jdg|agt|lnk|mdl)_[A-Za-z0-9_-]{40,}/g,
   /\beyJ[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]*/g,
   /\b(?:bearer)[ .]+(?!\[redacted\])[A-Za-z0-9\-._~+/]+=*/gi,
   /(?<=[?&](?:token|access_token)=)[^&\s"'\\]+/gi,

@@ -1,6 +1,7 @@
 import type { Served } from '@parley/rpc'
 import type { GatewayCaller } from '../caller.ts'
 import { Counter, Histogram, type Series, gauge } from './counter.ts'
+import { ModelMetrics } from './model-metrics.ts'
 
 /** Told of every call of a tool: which, and `ok` or the code it failed with. */
 export type ToolCount = (tool: string, outcome: string) => void
@@ -41,6 +42,9 @@ export class Metrics {
   readonly #signIns = new Counter('parley_sign_ins_total', 'Sign-ins tried.', ['outcome'])
   readonly #claims = new Counter('parley_job_claims_total', 'What became of judges’ looks at the queue of jobs.', ['outcome'])
   readonly #opened = new Counter('parley_connections_total', 'Sessions and sockets opened.', ['wire', 'role'])
+
+  /** What passes the model proxy. */
+  readonly models = new ModelMetrics()
 
   /** What was counted last: most requests are of the same kind as the one before, and joining labels costs more than counting. */
   #last: Omit<Served<GatewayCaller>, 'ms'> | undefined
@@ -111,6 +115,7 @@ export class Metrics {
     ]
     return [
       ...counters.map((counter) => counter.render()),
+      this.models.render(),
       gauge('parley_sessions', 'Sessions and sockets open now.', now.sessions),
       gauge('parley_audit_waiting', 'Audit lines not written yet.', now.audit.waiting),
       gauge('parley_audit_dropped', 'Audit lines lost because too many waited.', now.audit.dropped),

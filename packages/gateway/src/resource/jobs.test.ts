@@ -28,7 +28,11 @@ test('templates are listed beside the resources, and what they stand for is read
     PARTS.map((part) => ({ uriTemplate: `resource://jobs/{id}/${part}`, name: `job-${part}`, mimeType: expect.any(String) })),
   )
   const resources = await request(url, ada.token, 'resources/list')
-  expect(resources.body.result?.['resources']).toMatchObject([{ uri: 'resource://account' }, { uri: 'resource://jobs/list' }])
+  expect(resources.body.result?.['resources']).toMatchObject([
+    { uri: 'resource://account' },
+    { uri: 'resource://jobs/list' },
+    { uri: 'resource://models/list' },
+  ])
   const read = async (uri: string) => {
     const { body } = await request(url, ada.token, 'resources/read', { uri })
     return (body.result?.['contents'] as { text: string; mimeType: string }[] | undefined)?.[0] ?? body.error

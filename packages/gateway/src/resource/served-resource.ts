@@ -6,6 +6,7 @@ import { tokenPage } from '../tool/token.ts'
 import { userPage } from '../tool/user.ts'
 import { JOB_RESOURCES } from './jobs.ts'
 import { judges } from './judges.ts'
+import { models } from './models.ts'
 import { watchTopics } from './watch-topics.ts'
 
 /** Who asks, and what stood in the URI where the template has its variable. */
@@ -52,4 +53,4 @@ const tokens: ServedResource = {
   watch: (request, changed) => watchTopics(request, ['tokens'], changed),
 }
 
-export const SERVED_RESOURCES: readonly ServedResource[] = [account, ...JOB_RESOURCES, judges, users, tokens]
+export const SERVED_RESOURCES: readonly ServedResource[] = [account, ...JOB_RESOURCES, judges, models, users, tokens]

@@ -1,6 +1,7 @@
 import { accountGet, accountPasswd } from './account.ts'
 import { auditExport, auditSearch } from './audit.ts'
 import { blobAbort, blobBegin, blobCommit, blobWrite } from './blob.ts'
+import { channelDelete, channelList, channelModels, channelSet } from './channel.ts'
 import { jobCreate, jobRetry } from './job-create.ts'
 import { modelsList } from './models.ts'
 import {
@@ -27,9 +28,11 @@ import {
 import { jobCancel, jobDelete, jobGetState, jobList, jobStart, jobWait } from './job.ts'
 import { jobGetArtifacts, jobGetTestPreview, jobGetTests } from './job-content.ts'
 import { jobReadLog, jobSubscribe, jobUnsubscribe } from './job-stream.ts'
+import { pricingDelete, pricingList, pricingSet } from './pricing.ts'
 import type { ServedTool } from './served-tool.ts'
 import { tokenCreate, tokenList, tokenRevoke } from './token.ts'
-import { userAdd, userDisable, userEnable, userLink, userList, userPasswd } from './user.ts'
+import { usageEvents, usageSummary } from './usage.ts'
+import { userAdd, userDisable, userEnable, userLink, userList, userPasswd, userSetQuota } from './user.ts'
 
 /** Every tool of the protocol that works here. */
 export const BUILT_IN_TOOLS: readonly ServedTool[] = [
@@ -41,6 +44,10 @@ export const BUILT_IN_TOOLS: readonly ServedTool[] = [
   blobBegin,
   blobCommit,
   blobWrite,
+  channelDelete,
+  channelList,
+  channelModels,
+  channelSet,
   jobCreate,
   jobRetry,
   modelsList,
@@ -73,13 +80,19 @@ export const BUILT_IN_TOOLS: readonly ServedTool[] = [
   jobSubscribe,
   jobUnsubscribe,
   jobWait,
+  pricingDelete,
+  pricingList,
+  pricingSet,
   tokenCreate,
   tokenList,
   tokenRevoke,
+  usageEvents,
+  usageSummary,
   userAdd,
   userDisable,
   userEnable,
   userLink,
   userList,
   userPasswd,
+  userSetQuota,
 ]

@@ -76,6 +76,8 @@ describe('job.create', () => {
         seed: { current_code: 'int main() {}', current_code_cpp: 'int main() {}' },
         search_mode: 'cached',
         reasoning_effort: 'medium',
+        max_attempts: 3,
+        budget: { tokens: null, microusd: null },
         limits: {
           time_limit_ms: 2_000,
           memory_limit_mb: 1_024,
@@ -220,6 +222,9 @@ describe('job.create', () => {
       [{ current_code_cpp: 'x', language: 'python' }, 'invalid_argument', 'current_code_cpp', /the language is python/],
       [{ ...CODE, model: 'gpt-9' }, 'not_found', 'model', /there is no model gpt-9/],
       [{ ...CODE, engine: 'mini' }, 'invalid_argument', 'engine', /with a model/],
+      [{ ...CODE, budget: { tokens: 9 } }, 'invalid_argument', 'budget', /with a model/],
+      [{ ...CODE, max_attempts: 2 }, 'invalid_argument', 'max_attempts', /with a model/],
+      [{ model: 'gpt-9' }, 'invalid_argument', 'statement_md', /is empty/],
       [{ ...CODE, upstream_channel: 'x' }, 'invalid_argument', 'upstream_channel', /with a model/],
       [{ ...CODE, language: 'cobol' }, 'invalid_argument', 'language', /./],
       [{ ...CODE, time_limit_ms: 0 }, 'invalid_argument', 'time_limit_ms', /./],
@@ -357,7 +362,3 @@ test('on PostgreSQL it is the same', async () => {
   }
   await postgres.stop()
 }, 60_000)
-
-test('the models are none yet', async () => {
-  expect((await call('models.list', {})).structuredContent).toEqual({ items: [] })
-})

@@ -9,7 +9,18 @@ import { type ToolContext, type World, serveTool } from './served-tool.ts'
 type Page = Parameters<World['store']['jobs']['list']>[0]
 
 export const jobStart = serveTool(TOOLS['job.start'], async ({ job_id }, context) => {
-  const job = await changed(context, job_id, (jobs) => jobs.start(job_id))
+  const { store, creations, quotas } = context.world
+  context.target = job_id
+  const { ownerId: userId } = await findJob(store, job_id, context.caller)
+  // One after the other for each owner, so that two starts cannot pass a bound together.
+  const job = await creations.run({ userId }, async () => {
+    const found = await findJob(store, job_id, context.caller)
+    if (found.status !== 'created') return found
+    await quotas.checkStart(found)
+    const started = await store.jobs.start(job_id)
+    if (started === undefined) throw noSuchJob(job_id)
+    return started
+  })
   if (isEnd(job.status)) throw ended(job)
   return { job_id, status: job.status }
 })

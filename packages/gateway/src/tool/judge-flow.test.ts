@@ -131,7 +131,8 @@ async function eightSteps(gw: TestGateway, call: Call): Promise<void> {
   await call('judge.job.put_artifacts', { ...claim, main_cpp: 'int main() {}', solution_json: {}, report_json })
   const usage = { input_tokens: 10, cached_input_tokens: 4, output_tokens: 2, cached_output_tokens: 0 }
   const ingested = await call('judge.usage.ingest', { ...claim, attempt: 1, usage: { model: 'm', usage } })
-  expect(ingested).toEqual({ ok: true, action: 'continue', booked: true })
+  const counted = { ...usage, reasoning_output_tokens: 0, calls: 1, unpriced_calls: 1, estimated_calls: 0, cost_microusd: null }
+  expect(ingested).toEqual({ ok: true, action: 'continue', booked: true, total: counted })
   const done = { ...running, status: 'succeeded', finished_at: '2026-01-01T00:00:01.000Z' }
   expect(await call('judge.job.patch_state', { ...claim, patch: done })).toEqual({ ok: true, action: 'continue' })
   expect(await call('judge.release_claim', claim)).toEqual({ released: true })

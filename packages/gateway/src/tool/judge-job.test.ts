@@ -243,7 +243,9 @@ test('a call of a model is booked once, and usage.json is the sum of all', async
   const read = await gw.store.blobs.read(artifact?.sha256 ?? '', 0, 10_000)
   expect(JSON.parse(unbase64(Buffer.from(read?.bytes ?? []).toString('base64')))).toMatchObject({
     usage: { input_tokens: 30, cached_input_tokens: 12, output_tokens: 6, cached_output_tokens: 3 },
+    cost_microusd: null,
     calls: 3,
+    unpriced_calls: 3,
   })
   const wrong: [object, string][] = [
     [{}, 'usage.input_tokens'],
@@ -254,18 +256,6 @@ test('a call of a model is booked once, and usage.json is the sum of all', async
   ]
   for (const [usage, field] of wrong)
     expect((await ingest({ usage, call_id: 'c' }))._meta?.['parley/error']).toMatchObject({ code: 'invalid_argument', field })
-})
-
-test('a job without a model has nothing to generate, and one with a model has to wait for a channel', async () => {
-  await using bench = await openBench()
-  const { judge, claim, gw } = bench
-  expect(await judge.refused('judge.prepare_generate', claim)).toMatchObject({
-    code: 'conflict',
-    message: 'this job has no model: its code is judged as it is',
-  })
-  await addJob(gw.store, { model: 'gpt' })
-  const next = await judge.claim()
-  expect(await judge.refused('judge.prepare_generate', next)).toMatchObject({ code: 'unavailable' })
 })
 
 test('what a judge sends by the thousand is not in the audit log, what it was refused is', async () => {

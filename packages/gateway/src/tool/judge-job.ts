@@ -1,4 +1,4 @@
-import { JOB_LIMITS, TOOLS, ToolError } from '@parley/protocol'
+import { END_STATUSES, JOB_LIMITS, TOOLS, ToolError } from '@parley/protocol'
 import { Conflict, jobHolder, jobLog } from '@parley/store'
 import { checkText } from '../job/create-checks.ts'
 import { jobStateOf } from '../job/state-view.ts'
@@ -6,7 +6,9 @@ import { appendChunk } from '../judge/append.ts'
 import { readArtifacts } from '../judge/artifacts.ts'
 import { actionOf, asHolder } from '../judge/held-job.ts'
 import { readPatch } from '../judge/patch.ts'
-import { readUsage, writeUsage } from '../judge/usage.ts'
+import { ingestUsage } from '../judge/ingest.ts'
+import { writeLastUsage, writeUsage } from '../judge/usage.ts'
+import { prepareGenerate } from '../model/prepare-generate.ts'
 import { serveTool } from './served-tool.ts'
 
 /** What a judge sends a thousand times a second is in the job's own logs: only what was refused is written down. */
@@ -21,6 +23,8 @@ export const judgeJobGetState = serveTool(
 export const judgeJobPatchState = serveTool(TOOLS['judge.job.patch_state'], (args, context) =>
   asHolder(args, context, async ({ key, job }) => {
     const patch = readPatch(args.patch, jobStateOf(job))
+    // Before the end is set, so that whoever hears of it finds what it came to, also from a judge that never tells.
+    if (job.spec.model !== null && isEndWord(args.patch['status'])) await writeLastUsage(context.world, key, job)
     const done = { ok: true as const, action: actionOf(job) }
     if (Object.keys(patch).length === 0) return done
     try {
@@ -80,19 +84,17 @@ export const judgeJobPutArtifacts = serveTool(TOOLS['judge.job.put_artifacts'], 
 )
 
 export const judgePrepareGenerate = serveTool(TOOLS['judge.prepare_generate'], (args, context) =>
-  asHolder(args, context, ({ job }) => {
-    if (job.spec.model === null) throw new ToolError('conflict', 'this job has no model: its code is judged as it is')
-    throw new ToolError('unavailable', 'this gateway has no channel to a model', { hint: 'give the job back' })
-  }),
+  asHolder(args, context, (held) => prepareGenerate(args, held, context)),
 )
 
 export const judgeUsageIngest = serveTool(TOOLS['judge.usage.ingest'], (args, context) =>
-  asHolder(args, context, async ({ key, job, action }) => {
-    const { attempt, call_id: callId } = args
-    checkText('call_id', callId)
-    const body = JSON.stringify(readUsage(args.usage, job.spec.model))
-    const booked = await context.world.store.jobs.addUsage(key, { attempt, callId, body })
-    await writeUsage(context.world, key, job, attempt)
-    return { ok: true as const, action, booked }
+  asHolder(args, context, async (held) => {
+    checkText('call_id', args.call_id)
+    const { world } = context
+    const booked = await ingestUsage(world, held, args)
+    await writeUsage(world, held.key, held.job, args.attempt)
+    return { ok: true as const, action: held.action, booked, total: await world.store.usages.totalOf(held.job.id) }
   }),
 )
+
+const isEndWord = (status: unknown): boolean => END_STATUSES.some((end) => end === status)

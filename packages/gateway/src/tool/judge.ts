@@ -4,6 +4,7 @@ import { checkText, wrong } from '../job/create-checks.ts'
 import { claimNext } from '../judge/claim-next.ts'
 import { asHolder, leaseLost } from '../judge/held-job.ts'
 import { judgeViews } from '../judge/judge-view.ts'
+import { writeLastUsage } from '../judge/usage.ts'
 import { serveTool } from './served-tool.ts'
 import { iso } from './time.ts'
 
@@ -30,11 +31,15 @@ export const judgeReleaseClaim = serveTool(TOOLS['judge.release_claim'], async (
   // First, or it would hear of its own release.
   desk.controls.forget(claim_id)
   desk.inputs.forget(job_id)
+  const key = { jobId: job_id, claimId: claim_id }
   try {
-    await store.jobs.release(
-      { jobId: job_id, claimId: claim_id },
-      { countLoss: reason === 'done', ...(reason === 'unsupported' ? { notBefore: now() + UNSUPPORTED_MS } : {}) },
-    )
+    const job = await store.jobs.byId(job_id)
+    // Nobody sets the end of a cancelled job, and a call of its may have been cut a moment ago.
+    if (job?.status === 'cancelled' && job.spec.model !== null) await writeLastUsage(context.world, key, job)
+    await store.jobs.release(key, {
+      countLoss: reason === 'done',
+      ...(reason === 'unsupported' ? { notBefore: now() + UNSUPPORTED_MS } : {}),
+    })
   } catch (error) {
     throw error instanceof LeaseLost || error instanceof NotFound ? leaseLost(job_id, error) : error
   }

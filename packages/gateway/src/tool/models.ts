@@ -1,5 +1,10 @@
-import { TOOLS } from '@parley/protocol'
-import { serveTool } from './served-tool.ts'
+import { TOOLS, type ToolOutput } from '@parley/protocol'
+import { type World, serveTool } from './served-tool.ts'
 
-/** No upstream can be set up yet, so there is none to list. */
-export const modelsList = serveTool(TOOLS['models.list'], () => ({ items: [] }))
+export const modelsList = serveTool(TOOLS['models.list'], ({ live }, { world }) => modelPage(world, live))
+
+/** The models that jobs may name, and with `live` what became of asking for them. */
+export async function modelPage({ directory }: Pick<World, 'directory'>, live: boolean): Promise<ToolOutput<'models.list'>> {
+  const { items, channels } = await directory.list(live)
+  return { items: [...items], channels: [...channels] }
+}

@@ -2,15 +2,19 @@ import type * as z from 'zod'
 import type { ToolSpec } from '@parley/protocol'
 import type { Call } from '@parley/rpc'
 import type { Store } from '@parley/store'
+import type { Logger } from 'pino'
 import type { Recorder } from '../audit/recorder.ts'
 import type { OneTimeLinks } from '../auth/one-time-link.ts'
 import type { Passwords } from '../auth/password.ts'
 import type { RandomBytes } from '../auth/token-text.ts'
 import type { GatewayCaller } from '../caller.ts'
+import type { ModelDirectory, QuotaBook } from '../channel/directory.ts'
+import type { ScriptFiles } from '../channel/script-files.ts'
 import type { Creations } from '../job/inputs-share.ts'
 import type { JobWatch } from '../job/watch.ts'
 import type { JudgeDesk } from '../judge/desk.ts'
 import type { SignInLimit } from '../limit/sign-in-limit.ts'
+import type { Sealer } from '../secret/seal.ts'
 
 /** What every tool may use. One for the whole gateway. */
 export interface World {
@@ -22,6 +26,13 @@ export interface World {
   readonly creations: Creations
   readonly watch: JobWatch
   readonly desk: JudgeDesk
+  readonly directory: ModelDirectory
+  readonly quotas: QuotaBook
+  readonly sealer: Sealer
+  readonly scripts: ScriptFiles
+  /** Where somebody who called us by that name reaches us; without one, where everybody does. */
+  readonly urlFor: (host: string | undefined) => string
+  readonly log: Logger
   readonly now: () => number
   readonly random: RandomBytes
 }

@@ -60,6 +60,19 @@ export const userLink = serveTool(TOOLS['user.link'], async ({ username }, conte
   return { url, expires_at: iso(expiresAt) }
 })
 
+export const userSetQuota = serveTool(TOOLS['user.set_quota'], async (args, context) => {
+  const user = await named(args.username, context)
+  const { store, quotas } = context.world
+  const there = await store.quotas.of(user.id)
+  await store.quotas.set({
+    userId: user.id,
+    jobsAtOnce: args.jobs_at_once === undefined ? there.jobsAtOnce : args.jobs_at_once,
+    tokensPerDay: args.tokens_per_day === undefined ? there.tokensPerDay : args.tokens_per_day,
+    microusdPerDay: args.microusd_per_day === undefined ? there.microusdPerDay : args.microusd_per_day,
+  })
+  return { username: user.username, quota: await quotas.of(user.id) }
+})
+
 async function named(username: string, context: ToolContext): Promise<UserRecord> {
   context.target = username
   const user = await context.world.store.users.byName(username)

@@ -11,7 +11,7 @@ export interface FoundCases {
 }
 
 /** Finds the cases among the inputs on disk, by the same rules as the gateway. */
-export async function findCases({ spec, inputFolder }: TestRequest): Promise<FoundCases> {
+export async function findCases({ spec, inputFolder }: Pick<TestRequest, 'spec' | 'inputFolder'>): Promise<FoundCases> {
   if (!spec.tests.present) return { discovery: null, paths: [], error: null }
   const paths = await testFiles(inputFolder)
   const { format, samples } = spec.tests

@@ -1,5 +1,11 @@
-import type { JobError, JobSpec, Report, Solution } from '@parley/protocol'
-import type { TestListener } from '../tester.ts'
+import type { TranscriptEntry, Transcripts } from '@parley/agent'
+import type { JobError, JobSpec, Report, Solution, ToolOutput } from '@parley/protocol'
+import type { JobVoice, Tester } from '../tester.ts'
+
+/** The short-lived key, model and budget of one attempt. */
+export type Prepared = ToolOutput<'judge.prepare_generate'>
+/** All calls of the job so far. */
+export type UsageTotal = ToolOutput<'judge.usage.ingest'>['total']
 
 /** What an engine is asked for: a solution, or a better one than that of the last attempt. */
 export interface GenerateRequest {
@@ -9,11 +15,51 @@ export interface GenerateRequest {
   readonly claim: number
   /** What became of the attempt before; null for the first. */
   readonly previous: { readonly code: string; readonly report: Report } | null
+  readonly ports: GeneratePorts
+}
+
+/** What a generator may use of the job that is held. */
+export interface GeneratePorts {
+  /** Private to this job under this claim, and gone with it. */
+  readonly folder: string
+  readonly judgeName: string
+  readonly tester: Tester
+  readonly memory: JobMemory
+  prepare(attempt: number, signal: AbortSignal): Promise<Prepared>
+  /** Books one call of a model; settles when the gateway has it. */
+  ingest(attempt: number, call: ModelCall): Promise<UsageTotal>
+}
+
+/**
+ * What survives this judge: the transcript of the engine, and what of our own another judge needs to go on. It is written
+ * in order, and what was acknowledged is read by whoever claims the job next.
+ */
+export interface JobMemory {
+  /** The conversation that earlier attempts or claims left. */
+  readonly conversation: string | undefined
+  readonly transcripts: Transcripts
+  /** The log of the conversation so far. */
+  entries(): readonly TranscriptEntry[]
+  /** The last message of a turn that was seen to its end. */
+  message(attempt: number, turn: number): string | undefined
+  turnEnded(attempt: number, turn: number, message: string): Promise<void>
+  /** How many sources were self-tested, and whether this one passed. */
+  readonly selfTests: number
+  hasPassed(codeHash: string): boolean
+  selfTested(codeHash: string, ok: boolean): Promise<void>
 }
 
 export type Generated =
-  | { readonly kind: 'code'; readonly code: string; readonly solution?: Solution; readonly calls: readonly ModelCall[] }
-  | { readonly kind: 'failed'; readonly error: JobError; readonly calls: readonly ModelCall[] }
+  | {
+      readonly kind: 'code'
+      readonly code: string
+      readonly solution?: Solution
+      /** Calls that are not booked yet. */
+      readonly calls?: readonly ModelCall[]
+      /** For the report of this attempt. */
+      readonly notes?: readonly string[]
+    }
+  | { readonly kind: 'failed'; readonly error: JobError; readonly calls?: readonly ModelCall[] }
 
 /** One call of a model, booked once by its id. */
 export interface ModelCall {
@@ -23,5 +69,8 @@ export interface ModelCall {
 
 /** Writes solutions. A judge without one takes only code that is judged as it is. */
 export interface Generator {
-  generate(request: GenerateRequest, listener: Omit<TestListener, 'caseDone'>, signal: AbortSignal): Promise<Generated>
+  /** Settles soon after the signal fired, whatever it was doing, and leaves nothing running. */
+  generate(request: GenerateRequest, voice: JobVoice, signal: AbortSignal): Promise<Generated>
+  /** The report of an answer without anything secret in it. */
+  cleaned?(report: Report): Report
 }

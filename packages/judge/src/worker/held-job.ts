@@ -103,8 +103,26 @@ export class HeldJob {
     )
   }
 
-  async ingestUsage(usage: Omit<ToolInput<'judge.usage.ingest'>, 'job_id' | 'claim_id'>): Promise<void> {
-    await this.#send((options) => this.#link.call('judge.usage.ingest', { ...this.#claimed(), ...usage }, options))
+  /** Books a call of a model; answers what all calls of the job came to. */
+  ingestUsage(usage: Omit<ToolInput<'judge.usage.ingest'>, 'job_id' | 'claim_id'>): Promise<ToolOutput<'judge.usage.ingest'>> {
+    return this.#send((options) => this.#link.call('judge.usage.ingest', { ...this.#claimed(), ...usage }, options))
+  }
+
+  /** The key of an attempt. A gateway that has none now is asked again until the signal fires. */
+  prepareGenerate(attempt: number, signal: AbortSignal): Promise<ToolOutput<'judge.prepare_generate'>> {
+    const input = { ...this.#claimed(), attempt }
+    return this.#send((options) =>
+      this.#link.call('judge.prepare_generate', input, { ...options, signal: AbortSignal.any([options.signal, signal]) }),
+    )
+  }
+
+  appendTranscript(offset: number, bytes: Buffer, onRetry: () => void): Promise<ToolOutput<'judge.job.append_transcript'>> {
+    const input = { ...this.#claimed(), offset, chunk_b64: bytes.toString('base64') }
+    return this.#send((options) => this.#link.call('judge.job.append_transcript', input, { ...options, onRetry }))
+  }
+
+  readTranscript(offset: number): Promise<ToolOutput<'judge.job.read_transcript'>> {
+    return this.#send((options) => this.#link.call('judge.job.read_transcript', { ...this.#claimed(), offset }, options))
   }
 
   /** Ends the claim. After it nothing is sent any more. */
@@ -131,8 +149,7 @@ export class HeldJob {
       return answer
     } catch (error) {
       if (this.#reason === 'lost') throw new ClaimLost(this.claim.jobId, { cause: error })
-      // A job that was deleted under us is as lost as one that somebody else has.
-      if (!(error instanceof ToolError) || (error.code !== 'lease_lost' && error.code !== 'not_found')) throw error
+      if (!(error instanceof ToolError) || !isLost(error)) throw error
       this.stop('lost')
       throw new ClaimLost(this.claim.jobId, { cause: error })
     }
@@ -166,3 +183,7 @@ export class HeldJob {
     }
   }
 }
+
+/** A job that was deleted under us is as lost as one that somebody else has. Models and files are missed without that. */
+const isLost = ({ code, field }: ToolError): boolean =>
+  code === 'lease_lost' || (code === 'not_found' && (field === undefined || field === 'job_id'))

@@ -1,16 +1,19 @@
-import { type AgentStatusItem, type CaseItem, JOB_LIMITS } from '@parley/protocol'
-import type { StatusLine, TestListener } from '../tester.ts'
+import { type CaseItem, JOB_LIMITS } from '@parley/protocol'
+import { statusItem } from '../status/status-item.ts'
+import type { JobVoice, StatusLine, TestListener } from '../tester.ts'
 import type { HeldJob, LogName } from './held-job.ts'
 import type { Log } from './log.ts'
 import { Uploader } from './uploader.ts'
 import type { WorkerLimits } from './worker-limits.ts'
 
-const SUMMARY_CHARS = 2_000
 /** As much of the claim's id as tells two claims of one job apart. */
 const CLAIM_CHARS = 8
 
-/** The three logs of a job on their way to the gateway, and who writes into them while it is tested. */
-export class JobLogs implements TestListener {
+/** Of each log so much is left to the judge's own words: whatever an engine writes, how the job ended is told. */
+const OWN_BYTES = 1024 * 1024
+
+/** The three logs of a job on their way to the gateway, and who writes into them while it is worked on. */
+export class JobLogs implements TestListener, JobVoice {
   readonly #job: HeldJob
   readonly #limits: WorkerLimits
   readonly #now: () => number
@@ -35,29 +38,22 @@ export class JobLogs implements TestListener {
     this.#attempt = attempt
   }
 
+  /** The voice of an engine, which may write as much as it likes. */
+  readonly engine: JobVoice = {
+    terminal: (text) => this.#terminal.write(Buffer.from(text), OWN_BYTES),
+    status: (line) => this.#say(line, OWN_BYTES),
+  }
+
   terminal(text: string): void {
     this.#terminal.write(Buffer.from(text))
   }
 
-  status({ stage, level, summary, progress, meta }: StatusLine): void {
-    this.#lines += 1
-    const item: AgentStatusItem = {
-      ts: new Date(this.#now()).toISOString(),
-      job_id: this.#job.claim.jobId,
-      attempt: this.#attempt,
-      stage,
-      level,
-      progress: progress ?? null,
-      summary: summary.slice(0, SUMMARY_CHARS),
-      meta: { ...meta },
-      // A claim that was given back leaves its number to the next one; its id is never used again.
-      seq: `${this.#job.claim.claimId.slice(0, CLAIM_CHARS)}-${this.#lines}`,
-    }
-    this.#line(this.#status, 'agent_status', item)
+  status(line: StatusLine): string {
+    return this.#say(line, 0)
   }
 
   caseDone(item: CaseItem): void {
-    this.#line(this.#cases, 'cases', item)
+    this.#line(this.#cases, 'cases', item, 0)
   }
 
   /** Settles when the gateway has all of it. A log that it refuses for good is said and left; a lost claim is thrown. */
@@ -71,9 +67,18 @@ export class JobLogs implements TestListener {
     })
   }
 
-  #line(uploader: Uploader, name: LogName, item: object): void {
+  #say(line: StatusLine, spareBytes: number): string {
+    this.#lines += 1
+    // A claim that was given back leaves its number to the next one; its id is never used again.
+    const seq = `${this.#job.claim.claimId.slice(0, CLAIM_CHARS)}-${this.#lines}`
+    const about = { at: this.#now(), jobId: this.#job.claim.jobId, attempt: this.#attempt, seq }
+    this.#line(this.#status, 'agent_status', statusItem(line, about), spareBytes)
+    return seq
+  }
+
+  #line(uploader: Uploader, name: LogName, item: object, spareBytes: number): void {
     const line = Buffer.from(`${JSON.stringify(item)}\n`)
-    if (line.length <= this.#limits.lineBytes) uploader.write(line)
+    if (line.length <= this.#limits.lineBytes) uploader.write(line, spareBytes)
     else this.#log('warn', `${this.#job.claim.jobId}: a line of ${line.length} bytes is left out of ${name}`)
   }
 

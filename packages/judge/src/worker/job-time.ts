@@ -4,7 +4,7 @@ import { AUTHOR_LIMITS, caseWallMs } from '../test/case-limits.ts'
 /** One run beside others, one alone with twice the time, and as much again for slow languages and busy cores. */
 const RUNS_PER_CASE = 4
 
-/** How long a whole job may take: what its limits allow at the very most, and never more than `mostMs`. */
+/** How long one test of a job may take: what its limits allow at the very most, and never more than `mostMs`. */
 export function jobTimeMs(
   { limits, tests }: Pick<JobSpec, 'limits' | 'tests'>,
   paths: readonly string[],

@@ -54,6 +54,21 @@ test('a line never travels in two parts unless it is longer than one append', as
   expect(log.sends).toEqual(['aaaaaa\n', 'bbbbbb\n', 'c'.repeat(10), 'cccc\n'])
 })
 
+test('who has to leave room is cut off before the log is full, and others still write', async () => {
+  const log = openLog()
+  const said: string[] = []
+  const uploader = new Uploader({ ...parts(log, { limitBytes: 12 }), warn: (message) => said.push(message) })
+  for (const line of ['aaa\n', 'bbb\n', 'ccc\n']) uploader.write(Buffer.from(line), 4)
+  uploader.write(Buffer.from('end\n'))
+  uploader.write(Buffer.from('x\n'))
+  await uploader.flush()
+  expect(log.text()).toBe('aaa\nbbb\nend\n')
+  expect(said).toEqual([
+    'the log is nearly full: what is left of it is for the judge',
+    'the log is full: what comes now is left out',
+  ])
+})
+
 test('whatever gets lost on the way, the log holds every byte once', async () => {
   let random = 12_345
   const roll = (): number => (random = (random * 48_271) % 2_147_483_647)

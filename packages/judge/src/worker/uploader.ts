@@ -31,16 +31,22 @@ export class Uploader {
   #pumping: Promise<void> | undefined
   #failure: Error | undefined
   #isFull = false
+  #isSparing = false
 
   constructor(parts: UploaderParts) {
     this.#parts = parts
     this.#base = parts.offset
   }
 
-  /** Takes one piece whole, a line for example, or leaves it out when the log is full. Returns at once. */
-  write(piece: Buffer): void {
+  /**
+   * Takes one piece whole, a line for example, or leaves it out when the log is full. So much of the log as `spareBytes` stays
+   * free for others. Returns at once.
+   */
+  write(piece: Buffer, spareBytes = 0): void {
     if (piece.length === 0 || this.#failure !== undefined || this.#isFull) return
-    if (this.#base + this.#waiting + piece.length > this.#parts.limitBytes) return this.#full()
+    const end = this.#base + this.#waiting + piece.length
+    if (end > this.#parts.limitBytes) return this.#full()
+    if (end > this.#parts.limitBytes - spareBytes) return this.#spare()
     this.#pieces.push(piece)
     this.#waiting += piece.length
     this.#pumping ??= this.#pump().finally(() => {
@@ -122,6 +128,11 @@ export class Uploader {
     this.#pieces.splice(0, whole)
     const [first] = this.#pieces
     if (left > 0 && first !== undefined) this.#pieces[0] = first.subarray(left)
+  }
+
+  #spare(): void {
+    if (!this.#isSparing) this.#parts.warn('the log is nearly full: what is left of it is for the judge')
+    this.#isSparing = true
   }
 
   #full(): void {

@@ -1,6 +1,7 @@
 import { mkdirSync } from 'node:fs'
 import { mkdir, readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
+import { removeTree } from './remove-tree.ts'
 
 /** Takes the one ownership of a file, gone with the process that holds it; `undefined` when somebody has it. */
 export type TryLock = (path: string) => { release(): void } | undefined
@@ -26,7 +27,7 @@ export async function openWorkFolder(path: string, name: string, tryLock: TryLoc
   const lock = tryLock(lockPath)
   if (lock === undefined) throw new Error(`${own} belongs to a judge that runs`)
   await removeLeftovers(path, tryLock, own)
-  await rm(own, { recursive: true, force: true })
+  await removeTree(own)
   await mkdir(join(own, 'jobs'), { recursive: true, mode: 0o700 })
   const jobFolder = (job: string): string => join(own, 'jobs', job)
   return {
@@ -38,9 +39,9 @@ export async function openWorkFolder(path: string, name: string, tryLock: TryLoc
       for (const part of ['input', 'logs', 'output']) mkdirSync(join(folder, part), { mode: 0o700 })
       return folder
     },
-    removeJob: (job) => rm(jobFolder(job), { recursive: true, force: true }),
+    removeJob: (job) => removeTree(jobFolder(job)),
     async close() {
-      await rm(own, { recursive: true, force: true })
+      await removeTree(own)
       lock.release()
       await rm(lockPath, { force: true })
     },
@@ -56,7 +57,7 @@ async function removeLeftovers(path: string, tryLock: TryLock, own: string): Pro
     if (folder === own) continue
     const lock = tryLock(`${folder}.lock`)
     if (lock === undefined) continue
-    await rm(folder, { recursive: true, force: true })
+    await removeTree(folder)
     lock.release()
     await rm(`${folder}.lock`, { force: true })
   }

@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type JobError, JobSpec, type Report, type SandboxFacts, type Solution, isSameLanguage } from '@parley/protocol'
 import type { Tester } from '../tester.ts'
+import { generateAndTest } from './attempts.ts'
 import { fetchInputs } from './fetch-inputs.ts'
 import type { Generator } from './generator.ts'
 import type { HeldJob } from './held-job.ts'
@@ -48,19 +49,27 @@ export type Outcome =
 
 /** Fetches the inputs and generates and tests until a solution holds or the attempts are used up. */
 export async function workOn(parts: WorkParts): Promise<Outcome> {
-  const { job, logs, tester, limits, judgeName } = parts
+  const { job, logs, tester, generator, limits, judgeName } = parts
   logs.status({ stage: 'analysis', level: 'info', summary: `claimed by ${judgeName}`, meta: { claim: job.claim.claim } })
   const inputs = await readInputs(parts)
   if (inputs.kind !== 'ready') return inputs.outcome
   const { spec, paths } = inputs
   if (!tester.languages.some(({ language }) => isSameLanguage(language, spec.language))) return { kind: 'unsupported', spec }
-  const timeMs = jobTimeMs(spec, paths, { slackMs: limits.jobSlackMs, mostMs: limits.jobMs })
-  const timer = setTimeout(() => job.stop('timeout'), timeMs)
-  try {
-    return await attempts(parts, spec)
-  } finally {
-    clearTimeout(timer)
-  }
+  const testMs = jobTimeMs(spec, paths, { slackMs: limits.jobSlackMs, mostMs: limits.jobMs })
+  if (spec.model === null) return judgeOnly(parts, spec, testMs)
+  if (generator !== undefined)
+    return generateAndTest(parts, spec, generator, (attempt, code) => test(parts, { spec, attempt, code, testMs }))
+  const message = `this judge has no engine, so nobody can write code with ${spec.model}; hand in code without a model to have it judged`
+  return { kind: 'failed', spec, attempt: 1, error: { code: 'engine_missing', message } }
+}
+
+/** Code that is judged as it is. */
+async function judgeOnly(parts: WorkParts, spec: JobSpec, testMs: number): Promise<Outcome> {
+  const code = spec.seed.current_code
+  const error = { code: 'no_code', message: 'there is neither code to judge nor a model to write some' }
+  if (code === '') return { kind: 'failed', spec, attempt: 1, error }
+  const report = await test(parts, { spec, attempt: 1, code, testMs })
+  return { kind: 'reported', spec, attempt: 1, code, report }
 }
 
 type Inputs =
@@ -91,57 +100,22 @@ async function readSpec(input: string, jobId: string): Promise<JobSpec> {
   throw new InputRefused('job.json belongs to another job')
 }
 
-async function attempts(parts: WorkParts, spec: JobSpec): Promise<Outcome> {
-  const { job, logs, generator, limits } = parts
-  if (spec.model === null) {
-    if (spec.seed.current_code === '')
-      return {
-        kind: 'failed',
-        spec,
-        attempt: 1,
-        error: { code: 'no_code', message: 'there is neither code to judge nor a model to write some' },
-      }
-    return test(parts, spec, { attempt: 1, code: spec.seed.current_code })
-  }
-  if (generator === undefined) {
-    const message = `this judge has no engine, so nobody can write code with ${spec.model}; hand in code without a model to have it judged`
-    return { kind: 'failed', spec, attempt: 1, error: { code: 'engine_missing', message } }
-  }
-  let previous: { code: string; report: Report } | null = null
-  for (let attempt = 1; ; attempt += 1) {
-    logs.attempt = attempt
-    await job.patch({ status: 'running_generate', attempt })
-    const request = { spec, inputFolder: join(parts.folder, 'input'), attempt, claim: job.claim.claim, previous }
-    const generated = await generator.generate(request, logs, job.signal)
-    for (const call of generated.calls) await job.ingestUsage({ attempt, call_id: call.id, usage: { ...call.usage } })
-    if (job.signal.aborted) return { kind: 'stopped', spec }
-    if (generated.kind === 'failed') return { kind: 'failed', spec, attempt, error: generated.error }
-    const { code, solution } = generated
-    const outcome = await test(parts, spec, { attempt, code, ...(solution === undefined ? {} : { solution }) })
-    if (outcome.kind !== 'reported' || outcome.report.status === 'succeeded' || attempt >= limits.attempts) return outcome
-    previous = { code, report: outcome.report }
-  }
-}
-
+/** One test, within the time that its cases can explain. Writing takes none of it. */
 async function test(
-  parts: WorkParts,
-  spec: JobSpec,
-  what: { readonly attempt: number; readonly code: string; readonly solution?: Solution },
-): Promise<Outcome> {
-  const { job, logs, tester, judgeName } = parts
+  { job, logs, tester, judgeName, folder }: WorkParts,
+  what: { readonly spec: JobSpec; readonly attempt: number; readonly code: string; readonly testMs: number },
+): Promise<Report> {
+  const { spec, attempt, code, testMs } = what
   // Nobody has to wait for the word that it runs: the test begins meanwhile.
-  const told = job.patch({ status: 'running_test', attempt: what.attempt })
+  const told = job.patch({ status: 'running_test', attempt })
   told.catch(() => {})
-  if (job.signal.aborted) return { kind: 'stopped', spec }
-  const request = {
-    spec,
-    code: what.code,
-    inputFolder: join(parts.folder, 'input'),
-    attempt: what.attempt,
-    claim: job.claim.claim,
-    judgeName,
+  const timer = setTimeout(() => job.stop('timeout'), testMs)
+  try {
+    const request = { spec, code, inputFolder: join(folder, 'input'), attempt, claim: job.claim.claim, judgeName }
+    const report = await tester.test(request, logs, job.signal)
+    await told
+    return report
+  } finally {
+    clearTimeout(timer)
   }
-  const report = await tester.test(request, logs, job.signal)
-  await told
-  return { kind: 'reported', spec, report, ...what }
 }

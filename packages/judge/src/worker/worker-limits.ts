@@ -36,13 +36,13 @@ export interface WorkerLimits {
   readonly cacheBytes: number
   /** `job.json` holds statement, code, checker and interactor. */
   readonly jobFileBytes: number
-  /** A whole job, whatever it asks for. */
+  /** One test of a job, whatever it asks for. */
   readonly jobMs: number
-  /** What a job gets beside the limits of its cases, for compiling and for our own work. */
+  /** What a test gets beside the limits of its cases, for compiling and for our own work. */
   readonly jobSlackMs: number
   /** How long giving jobs back may take when the judge ends. */
   readonly returnMs: number
-  /** Rounds of generate and test. */
+  /** Rounds of generate and test, whatever a job asks for. */
   readonly attempts: number
 }
 
@@ -67,5 +67,5 @@ export const WORKER_LIMITS: WorkerLimits = {
   jobMs: 60 * 60_000,
   jobSlackMs: 3 * 60_000,
   returnMs: 5_000,
-  attempts: 3,
+  attempts: 10,
 }

@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { TokenUsage } from '../model/usage.ts'
 
 /** `solution.json`: what an engine says about its own solution. Absent for code that is judged as it is. */
 export const Solution = z.looseObject({
@@ -17,17 +18,17 @@ export const Solution = z.looseObject({
 })
 export type Solution = z.infer<typeof Solution>
 
-/** `usage.json`: tokens of one attempt. Cached tokens are a part of the others, never beside them. */
+/** `usage.json`: tokens of all calls of a job, failed attempts included. Cached tokens are a part of the others, never beside them. */
 export const Usage = z.looseObject({
   schema_version: z.literal('usage.v1'),
   job_id: z.string(),
   codex_thread_id: z.string().nullable(),
   model: z.string(),
-  usage: z.object({
-    input_tokens: z.int().min(0),
-    cached_input_tokens: z.int().min(0),
-    output_tokens: z.int().min(0),
-    cached_output_tokens: z.int().min(0),
-  }),
+  usage: TokenUsage.partial({ reasoning_output_tokens: true }),
+  /** Of the priced calls; null when none has a price. */
+  cost_microusd: z.int().nullable().optional(),
+  calls: z.int().optional(),
+  unpriced_calls: z.int().optional(),
+  estimated_calls: z.int().optional(),
 })
 export type Usage = z.infer<typeof Usage>

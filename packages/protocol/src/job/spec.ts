@@ -1,10 +1,13 @@
 import * as z from 'zod'
 import { CompareMode, FloatTolerance, JudgeProgram, TestsFormat } from './compare.ts'
+import { JobBudget } from '../model/budget.ts'
 import { Language } from './language.ts'
 
 export const SearchMode = z.enum(['disabled', 'cached', 'live'])
 export const ReasoningEffort = z.enum(['low', 'medium', 'high', 'xhigh'])
 export const EngineName = z.enum(['mini', 'codex'])
+export type EngineName = z.infer<typeof EngineName>
+export type ReasoningEffort = z.infer<typeof ReasoningEffort>
 
 /** `input/job.json` as a judge reads it: what is asked for, never what became of it. */
 export const JobSpec = z.object({
@@ -22,6 +25,9 @@ export const JobSpec = z.object({
   seed: z.object({ current_code: z.string(), current_code_cpp: z.string() }),
   search_mode: SearchMode,
   reasoning_effort: ReasoningEffort,
+  /** Rounds of generate and test, and what the calls of the model may use up over all of them. */
+  max_attempts: z.int().min(1).max(10).default(3),
+  budget: JobBudget.default({ tokens: null, microusd: null }),
   limits: z.object({
     time_limit_ms: z.int(),
     memory_limit_mb: z.int(),

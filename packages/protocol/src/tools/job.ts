@@ -6,12 +6,13 @@ import { JOB_LIMITS } from '../job/limits.ts'
 import { EngineName, ReasoningEffort, SearchMode } from '../job/spec.ts'
 import { JobState } from '../job/state.ts'
 import { JobStatus } from '../job/status.ts'
+import { JobBudget } from '../model/budget.ts'
 import { ADDS, ENDS, READS, SETS, tool } from '../tool.ts'
 import { Sha256 } from './blob.ts'
+import { ModelName } from './models.ts'
 
 const { timeLimitMs, memoryLimitMb } = JOB_LIMITS
 const JobAndStatus = z.object({ job_id: JobId, status: JobStatus })
-const ModelName = z.string().min(1).max(256)
 
 export const jobCreate = tool({
   name: 'job.create',
@@ -37,6 +38,8 @@ export const jobCreate = tool({
     run_if_no_expected: z.boolean().default(true),
     search_mode: SearchMode.default('cached'),
     reasoning_effort: ReasoningEffort.default('medium'),
+    max_attempts: z.int().min(1).max(10).default(3),
+    budget: JobBudget.partial().strict().optional(),
     time_limit_ms: z.int().min(timeLimitMs.min).max(timeLimitMs.max).default(timeLimitMs.default),
     memory_limit_mb: z.int().min(memoryLimitMb.min).max(memoryLimitMb.max).default(memoryLimitMb.default),
   }),

@@ -1,8 +1,12 @@
 import * as z from 'zod'
 import { JOB_LIMITS } from '../job/limits.ts'
 import { JobState } from '../job/state.ts'
+import { Budget } from '../model/budget.ts'
+import { ModelPrices } from '../model/price.ts'
+import { ModelWire } from '../model/wire.ts'
 import { READS, SETS, tool } from '../tool.ts'
 import { Claimed, JudgeAction } from './judge.ts'
+import { UsageTotal } from './usage.ts'
 
 const Done = z.object({ ok: z.literal(true), action: JudgeAction })
 const Chunk = Claimed.extend({ offset: z.int().min(0), chunk_b64: z.string() })
@@ -83,12 +87,25 @@ export const judgePrepareGenerate = tool({
   doc: 'The short-lived key, model and budget of an attempt. Code that is judged as it is needs none: that is a conflict.',
   input: Claimed.extend({ attempt: z.int().min(1).max(100).default(1) }),
   output: z.object({
+    /** Below the URL that the judge dialled; `/responses` or `/chat/completions` follows. */
     base_url: z.string(),
+    /** Works while the lease lives, for this model alone. */
     api_key: z.string(),
     model: z.string(),
-    wire: z.enum(['responses', 'chat']),
+    upstream_channel: z.string(),
+    wire: ModelWire,
     expires_at: z.iso.datetime(),
-    budget: z.record(z.string(), z.unknown()),
+    /** What is left for this attempt. */
+    budget: Budget,
+    prices: ModelPrices,
+    context_tokens: z.int().nullable(),
+    /** True: a file is played instead of a model. */
+    script: z.boolean(),
+    /** The same again in the form that older judges read. */
+    effective_config_toml: z.string(),
+    auth_json_b64: z.string(),
+    openai_base_url: z.string(),
+    mock_mode: z.boolean(),
     action: JudgeAction,
   }),
   annotations: SETS,
@@ -97,12 +114,17 @@ export const judgePrepareGenerate = tool({
 export const judgeUsageIngest = tool({
   name: 'judge.usage.ingest',
   roles: ['judge'],
-  doc: 'Books the tokens of one call of a model. The same `call_id` of the same claim and attempt is booked once.',
+  doc: 'Books the tokens of one call of a model. The same `call_id` of the same claim and attempt is booked once; what passed the gateway’s own model proxy is booked already.',
   input: Claimed.extend({
     attempt: z.int().min(1).max(100),
     call_id: z.string().min(1).max(128).default('attempt'),
     usage: JsonDocument,
   }),
-  output: Done.extend({ booked: z.boolean() }),
+  output: Done.extend({
+    /** False: it was counted already, when it passed the gateway or by an earlier call. */
+    booked: z.boolean(),
+    /** All calls of the job so far. */
+    total: UsageTotal,
+  }),
   annotations: SETS,
 })

@@ -10,11 +10,16 @@ export interface HttpRequest {
   readonly remoteAddress: string
   /** Reads the body, at most `limitBytes`; more is a 413 that the server answers by itself. */
   body(limitBytes: number): Promise<Buffer>
+  /** Aborted when the client is gone before it had the whole answer, and at shutdown. */
+  readonly signal: AbortSignal
 }
 export interface HttpReply {
   readonly status: number
   readonly headers?: Readonly<Record<string, string>>
-  readonly body?: string | Uint8Array
+  /** Pieces go out as they come, as fast as the client reads; when they throw, the connection is cut, so that nobody takes a part for the whole. */
+  readonly body?: string | Uint8Array | AsyncIterable<Uint8Array>
+  /** Aborted while pieces go out: the connection is cut, also under a client that does not read. No failure of ours. */
+  readonly cut?: AbortSignal
 }
 /** Answers a request, or says with `undefined` that it is not its own. */
 export type Route = (request: HttpRequest) => HttpReply | undefined | Promise<HttpReply | undefined>

@@ -16,13 +16,15 @@ export async function answerRoutes<C extends Caller>(
   trustedProxies: ReadonlySet<string>,
   observer: Observer<C>,
 ): Promise<void> {
-  const asked = requestOf(request, remoteAddressOf(request, trustedProxies))
+  const gone = new AbortController()
+  response.once('close', () => gone.abort())
+  const asked = requestOf(request, remoteAddressOf(request, trustedProxies), gone.signal)
   if (asked === undefined)
     return answerJson(response, 400, '{"error":{"code":"bad_request","message":"the path cannot be decoded"}}')
   try {
     for (const route of routes) {
       const reply = await route(asked)
-      if (reply !== undefined) return send(response, reply, asked.method)
+      if (reply !== undefined) return await send(response, reply, asked.method)
     }
     answerJson(response, 404, '{"error":{"code":"not_found","message":"there is nothing at this path"}}')
   } catch (error) {
@@ -33,11 +35,12 @@ export async function answerRoutes<C extends Caller>(
       })
     }
     observer.failed?.({ wire: 'http', method: `${asked.method} ${asked.path}`, error })
+    if (response.headersSent) return void response.destroy()
     answerJson(response, 500, '{"error":{"code":"internal","message":"something went wrong on our side"}}')
   }
 }
 
-function requestOf(request: IncomingMessage, remoteAddress: string): HttpRequest | undefined {
+function requestOf(request: IncomingMessage, remoteAddress: string, signal: AbortSignal): HttpRequest | undefined {
   const [rawPath, query] = splitTarget(request.url ?? '/')
   try {
     return {
@@ -46,6 +49,7 @@ function requestOf(request: IncomingMessage, remoteAddress: string): HttpRequest
       query: new URLSearchParams(query),
       headers: request.headers,
       remoteAddress,
+      signal,
       body: (limitBytes) =>
         new Promise((resolve, reject) =>
           readBody(request, limitBytes, (outcome) => {
@@ -59,9 +63,76 @@ function requestOf(request: IncomingMessage, remoteAddress: string): HttpRequest
   }
 }
 
-function send(response: ServerResponse, { status, headers, body }: HttpReply, method: string): void {
-  if (response.headersSent || response.destroyed) return
+async function send(response: ServerResponse, { status, headers, body, cut }: HttpReply, method: string): Promise<void> {
+  if (response.headersSent || response.destroyed) return endUnread(body)
+  if (isPieces(body)) {
+    response.writeHead(status, headers)
+    if (method !== 'HEAD') return sendPieces(response, body, cut)
+    await endUnread(body)
+    return void response.end()
+  }
   const bytes = typeof body === 'string' ? Buffer.from(body) : (body ?? new Uint8Array())
   response.writeHead(status, { ...(status === 304 ? {} : { 'content-length': bytes.length }), ...headers })
   response.end(method === 'HEAD' || status === 304 ? undefined : bytes)
+}
+
+type Pieces = AsyncIterable<Uint8Array>
+const isPieces = (body: HttpReply['body']): body is Pieces => typeof body === 'object' && Symbol.asyncIterator in body
+
+/** Whoever made the pieces must learn that nobody reads them. */
+async function endUnread(body: HttpReply['body']): Promise<void> {
+  if (isPieces(body)) await body[Symbol.asyncIterator]().return?.()
+}
+
+async function sendPieces(response: ServerResponse, body: Pieces, cut: AbortSignal | undefined): Promise<void> {
+  response.flushHeaders()
+  const destroy = (): void => void response.destroy()
+  cut?.addEventListener('abort', destroy, { once: true })
+  if (cut?.aborted === true) destroy()
+  const pieces = body[Symbol.asyncIterator]()
+  try {
+    for (;;) {
+      const next = response.destroyed ? undefined : await nextPiece(response, pieces)
+      if (next === undefined || response.destroyed) return endPieces(pieces)
+      if (next.done === true) return void response.end()
+      if (!response.write(next.value)) await writable(response)
+    }
+  } catch (error) {
+    response.destroy()
+    throw error
+  } finally {
+    cut?.removeEventListener('abort', destroy)
+  }
+}
+
+/** The next piece, or `undefined` when the connection is closed first: whoever makes the pieces may never notice. */
+function nextPiece(
+  response: ServerResponse,
+  pieces: AsyncIterator<Uint8Array>,
+): Promise<IteratorResult<Uint8Array, unknown> | undefined> {
+  return new Promise((resolve, reject) => {
+    const close = (): void => resolve(undefined)
+    response.once('close', close)
+    pieces
+      .next()
+      .then(resolve, reject)
+      .finally(() => response.off('close', close))
+  })
+}
+
+/** Not waited for: one that is busy with its next piece ends only after that. What it throws then interests nobody. */
+function endPieces(pieces: AsyncIterator<Uint8Array>): void {
+  pieces.return?.().catch(() => undefined)
+}
+
+function writable(response: ServerResponse): Promise<void> {
+  return new Promise((resolve) => {
+    const done = (): void => {
+      response.off('drain', done)
+      response.off('close', done)
+      resolve()
+    }
+    response.on('drain', done)
+    response.on('close', done)
+  })
 }

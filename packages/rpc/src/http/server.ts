@@ -126,6 +126,7 @@ class Wires<C extends Caller> {
       const caller = this.#options.door.authenticate({
         authorization: headerOf(request, 'authorization'),
         remoteAddress,
+        host: request.headers.host,
         wire: 'http',
       })
       if (caller instanceof Promise) caller.then(enter).catch(refuse)
@@ -149,6 +150,7 @@ class Wires<C extends Caller> {
       const credentials: Credentials = {
         authorization: authorizationOf(request, new URLSearchParams(query), this.#options.queryToken ?? true),
         remoteAddress: remoteAddressOf(request, this.#trusted),
+        host: request.headers.host,
         wire: 'websocket',
       }
       const caller = await this.#options.door.authenticate(credentials)

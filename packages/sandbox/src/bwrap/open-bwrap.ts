@@ -48,16 +48,24 @@ export async function openBwrap(options: SandboxOptions): Promise<Sandbox> {
     ],
   } as const
   return spawnedSandbox(report, options.runFolder, (request, folder, profile) => ({
-    argv: [binary, ...isolation(folder), ...view(request, profile), '--', ...limitsShell(request.limits), ...request.argv],
+    argv: [
+      binary,
+      ...isolation(folder, profile),
+      ...view(request, profile),
+      '--',
+      ...limitsShell(request.limits),
+      ...request.argv,
+    ],
     cwd: '/',
     environment: { ...(request.environment ?? DEFAULT_ENVIRONMENT) },
   }))
 }
 
-function isolation(folder: BoxFolder): string[] {
+function isolation(folder: BoxFolder, profile: BoxProfile): string[] {
   const bound = ['--bind', folder.box, '/box', '--bind', folder.tmp, '/tmp', '--symlink', '/tmp', '/dev/shm']
   return [
     '--unshare-all',
+    ...(profile.kind === 'workspace' && profile.network === 'host' ? ['--share-net'] : []),
     '--die-with-parent',
     '--new-session',
     '--hostname',
@@ -86,8 +94,12 @@ function view(request: RunRequest, profile: BoxProfile): string[] {
   if (profile.kind === 'judge') return [...SYSTEM.flatMap(asItIs), ...SETTINGS.flatMap(asItIs), ...readable, '--chdir', '/box']
   const top = readdirSync('/').filter((name) => !LEFT_OUT.has(name))
   const hidden = (profile.hidden ?? []).filter((path) => existsSync(path)).flatMap((path) => ['--tmpfs', path])
-  const hooks = `${profile.folder}/.git/hooks`
-  const sealed = profile.writable && existsSync(hooks) ? ['--ro-bind', hooks, hooks] : []
+  const git = `${profile.folder}/.git`
+  const sealed = profile.writable
+    ? [git, `${git}/hooks`, `${git}/config`]
+        .filter((path) => existsSync(path))
+        .flatMap((path) => [path === git ? '--bind' : '--ro-bind', path, path])
+    : []
   const work = [profile.writable ? '--bind' : '--ro-bind', profile.folder, profile.folder]
   return [...top.flatMap((name) => asItIs(`/${name}`)), ...hidden, ...readable, ...work, ...sealed, '--chdir', profile.folder]
 }

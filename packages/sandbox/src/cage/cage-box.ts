@@ -4,7 +4,7 @@ import { failedOutcome } from '../defaults.ts'
 import type { Box, RunOutcome, RunRequest } from '../sandbox.ts'
 import { FRAME, FrameWriter } from './frame.ts'
 import type { Ground, CageProcess } from './cage-process.ts'
-import { decodeOutcome, encodeOrder, type Streams, type TimedOutcome } from './order.ts'
+import { decodeOutcome, encodeOrder, type Streams, tellOutput, type TimedOutcome } from './order.ts'
 import { withRealPaths } from '../real-paths.ts'
 
 /** A box whose helper process waits for orders. */
@@ -29,7 +29,9 @@ export class CageBox implements Box {
     this.#busy = true
     const kill = (): void => this.#helper.tell(new FrameWriter().finish(FRAME.kill))
     try {
-      const answer = this.#helper.ask(encodeOrder(withRealPaths(request, this.#ground.folder), streams))
+      const answer = this.#helper.ask(encodeOrder(withRealPaths(request, this.#ground.folder), streams), (frame) =>
+        tellOutput(frame, request),
+      )
       if (signal?.aborted === true) kill()
       else signal?.addEventListener('abort', kill, { once: true })
       const frame = await answer

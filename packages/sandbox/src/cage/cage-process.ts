@@ -36,6 +36,7 @@ export class CageProcess {
   readonly #child: ChildProcess
   readonly #splitter = new FrameSplitter()
   #waiting: ((frame: Frame | null) => void) | null = null
+  #onOutput: ((frame: Frame) => void) | undefined
   #complaint = ''
   #gone = false
 
@@ -51,9 +52,10 @@ export class CageProcess {
     this.#child.on('close', (code, signal) => this.#end(`it ended with ${signal ?? code}`))
   }
 
-  /** Sends a frame and waits for the answer; null when the helper is gone. */
-  ask(frame: Buffer): Promise<Frame | null> {
+  /** Sends a frame and waits for the answer; null when the helper is gone. What a run says meanwhile goes to `onOutput`. */
+  ask(frame: Buffer, onOutput?: (frame: Frame) => void): Promise<Frame | null> {
     if (this.#gone) return Promise.resolve(null)
+    this.#onOutput = onOutput
     return new Promise((resolve) => {
       this.#waiting = resolve
       this.tell(frame)
@@ -81,6 +83,10 @@ export class CageProcess {
 
   #receive(chunk: Buffer): void {
     for (const frame of this.#splitter.push(chunk)) {
+      if (frame.type === FRAME.output) {
+        this.#onOutput?.(frame)
+        continue
+      }
       const resolve = this.#waiting
       this.#waiting = null
       resolve?.(frame)
@@ -118,6 +124,7 @@ function openFrame({ tier, runFolder, profile }: CageStart): Buffer {
     .string(runFolder)
     .string(workspace ? profile.folder : '')
     .u32(workspace && profile.writable ? 1 : 0)
+    .u32(workspace && profile.network === 'host' ? 1 : 0)
     .strings(profile.readable ?? [])
     .strings(workspace ? (profile.hidden ?? []) : [])
     .finish(FRAME.open)

@@ -1,7 +1,7 @@
 import { Buffer } from 'node:buffer'
 
 /** What a frame is, as the helper numbers it. */
-export const FRAME = { open: 1, run: 2, kill: 3, join: 4, ready: 10, done: 11, joined: 12, failed: 13 } as const
+export const FRAME = { open: 1, run: 2, kill: 3, join: 4, ready: 10, done: 11, joined: 12, failed: 13, output: 14 } as const
 
 const HEAD_BYTES = 5
 const FIRST_ROOM_BYTES = 4096

@@ -36,6 +36,7 @@ export function encodeOrder(request: RunRequest, streams: Streams): Buffer {
     .u32(limits.openFiles)
     .u64(Math.min(capture.stdout, limits.outputBytes))
     .u64(Math.min(capture.stderr, limits.outputBytes))
+    .u32(request.onOutput === undefined ? 0 : 1)
   const files = request.files ?? []
   order.u32(files.length)
   for (const { name, from, executable } of files) {
@@ -63,6 +64,12 @@ function encodeInput(order: FrameWriter, { stdin }: RunRequest, streams: Streams
 export interface TimedOutcome {
   readonly outcome: RunOutcome
   readonly endedAtNs: number
+}
+
+/** A piece of what a run says, told while it runs. */
+export function tellOutput(frame: Frame, { onOutput }: RunRequest): void {
+  const from = new FrameReader(frame.payload)
+  onOutput?.(from.u32() === 1 ? 'stdout' : 'stderr', from.rest())
 }
 
 /** What the helper answered to an order. */

@@ -1,6 +1,8 @@
 import { execFileSync } from 'node:child_process'
+import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { mkdir, readFile, stat, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Box, RunOutcome, Sandbox } from '../index.ts'
@@ -45,6 +47,45 @@ test('the hooks of its repository cannot be written', async () => {
   expect(errors(outcome)).toMatch(/Read-only file system/)
   expect(existsSync(join(folder, '.git/hooks/pre-commit'))).toBe(false)
   expect(existsSync(join(folder, '.git/hooks'))).toBe(true)
+})
+
+test('neither its configuration can be written nor the repository moved away', async () => {
+  const outcome = await box.run(
+    shell(
+      'echo "[core] hooksPath=/x" >> .git/config; git config core.x y; mv .git other; rm -rf .git 2>/dev/null; grep -c hooksPath .git/config',
+    ),
+  )
+  expect(errors(outcome)).toMatch(/\.git\/config: Read-only file system/)
+  expect(errors(outcome)).toMatch(/cannot move '\.git'/)
+  expect(textOf(outcome)).toBe('0\n')
+})
+
+test('what is said is heard while it is said', async () => {
+  const heard: string[] = []
+  const asked = { ...shell('echo one; while [ ! -e go ]; do sleep 0.01; done; echo two >&2'), onOutput: tell }
+  function tell(stream: string, bytes: Uint8Array): void {
+    heard.push(`${stream}: ${Buffer.from(bytes).toString()}`)
+    if (stream === 'stdout') void writeFile(join(folder, 'go'), '')
+  }
+  const outcome = await box.run(asked)
+  expect([outcome.status, heard]).toEqual(['ok', ['stdout: one\n', 'stderr: two\n']])
+  expect([textOf(outcome), errors(outcome)]).toEqual(['one\n', 'two\n'])
+})
+
+test('with the network of the host it reaches what listens there, and no local socket', async () => {
+  await using open = await sandbox.openBox({ kind: 'workspace', folder, writable: true, network: 'host' })
+  const server = createServer((socket) => void socket.end('hello'))
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const address = server.address()
+  const port = typeof address === 'object' && address !== null ? address.port : 0
+  const dial = shell(`exec 3<>/dev/tcp/127.0.0.1/${port}; cat <&3; python3 -c 'import socket; socket.socket(socket.AF_UNIX)'`)
+  const bash = { ...dial, argv: ['/bin/bash', '-c', dial.argv[2] ?? ''] as const }
+  const [reached, not] = [await open.run(bash), await box.run(bash)]
+  server.close()
+  expect(textOf(reached)).toBe('hello')
+  expect(errors(reached)).toMatch(/PermissionError/)
+  expect(textOf(not)).toBe('')
 })
 
 test('homes and what is hidden are not there; the rest is there to read', async () => {

@@ -59,8 +59,20 @@ export function startRun(command: SpawnedCommand, request: RunRequest, signal?: 
         killTree(child)
       }
       const over = (): void => end('output-limit')
-      const out = captureStream(stdout, { captureBytes: capture.stdout, limitBytes: limits.outputBytes }, over, partner)
-      const err = captureStream(stderr, { captureBytes: capture.stderr, limitBytes: limits.outputBytes }, over)
+      const out = captureStream(
+        stdout,
+        { captureBytes: capture.stdout, limitBytes: limits.outputBytes },
+        over,
+        partner,
+        (bytes) => request.onOutput?.('stdout', bytes),
+      )
+      const err = captureStream(
+        stderr,
+        { captureBytes: capture.stderr, limitBytes: limits.outputBytes },
+        over,
+        undefined,
+        (bytes) => request.onOutput?.('stderr', bytes),
+      )
       account.on('data', (chunk: Buffer) => {
         said = (said + chunk.toString()).slice(-ACCOUNT_BYTES)
       })

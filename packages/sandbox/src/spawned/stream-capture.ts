@@ -11,6 +11,7 @@ export function captureStream(
   bounds: { readonly captureBytes: number; readonly limitBytes: number },
   onOver: () => void,
   partner?: Writable,
+  onHeld?: (bytes: Buffer) => void,
 ): StreamCapture {
   const chunks: Buffer[] = []
   let held = 0
@@ -19,7 +20,10 @@ export function captureStream(
     const allowed = chunk.subarray(0, bounds.limitBytes - total)
     total += allowed.length
     const wanted = allowed.subarray(0, bounds.captureBytes - held)
-    if (wanted.length > 0) chunks.push(wanted)
+    if (wanted.length > 0) {
+      chunks.push(wanted)
+      onHeld?.(wanted)
+    }
     held += wanted.length
     if (allowed.length < chunk.length) return onOver()
     if (partner !== undefined && !partner.destroyed && !partner.write(allowed)) {

@@ -2,13 +2,17 @@ import { mkdtemp, open, readdir, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import type { JobId, TokenId, UserId } from '@parley/protocol'
+import { type JobId, NO_BUDGET, NO_PRICES, type TokenId, type UserId } from '@parley/protocol'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { text } from '../database/column.ts'
-import { type Lease, type Store, jobLog, openStore, restoreStore } from '../index.ts'
+import { type ClaimKey, type Lease, type Store, jobLog, openStore, restoreStore } from '../index.ts'
 import { ENGINES, type TestEngine, startEngine } from '../testing/engines.ts'
+import { openSqlite } from '../database/sqlite.ts'
+import { firstTables } from '../migration/0001-first-tables.ts'
+import { jobs } from '../migration/0002-jobs.ts'
+import { migrate } from '../migration/migrate.ts'
 import { TABLES } from './tables.ts'
-import { claimNext, startedJob, storeFor } from '../testing/sample-job.ts'
+import { claimNext, newJobId, sampleCall, startedJob, storeFor } from '../testing/sample-job.ts'
 
 const bytes = (value: string) => new TextEncoder().encode(value)
 const PAIRS = ENGINES.flatMap((from) => ENGINES.map((to) => [from, to] as const))
@@ -90,6 +94,22 @@ describe('backup and restore', () => {
     const [first, second] = [await restored.logs.end('first'), await restored.logs.end('second')]
     expect([0, 1]).toContain(first.seq - second.seq)
     await restored.close()
+  })
+
+  test.each(ENGINES)('a backup of an earlier schema is brought up on its way to %s', async (engine) => {
+    const file = join(folder, `earlier-${engine}.backup`)
+    const db = openSqlite(file, 'normal')
+    await migrate(db, () => 0, [firstTables, jobs])
+    const id = newJobId()
+    await db.run(`INSERT INTO jobs (id, status, outline, created_at) VALUES ($1, 'failed', '{}', 5)`, [id])
+    const body = JSON.stringify({ model: 'm', codex_thread_id: null, usage: { input_tokens: 3, output_tokens: 4 } })
+    await db.run(`INSERT INTO job_usage VALUES ($1, 'claim', 1, 'call', 1, $2, 7)`, [id, body])
+    await db.close()
+    const url = await freshUrl(engine)
+    await restoreStore(file, url)
+    const store = await openStore({ url })
+    expect(await store.usages.ofJob(id)).toMatchObject([{ model: 'm', tokens: { input_tokens: 3, output_tokens: 4 }, at: 7 }])
+    await store.close()
   })
 
   test('no table and no column is left out of a backup', async () => {
@@ -184,9 +204,23 @@ async function fillJob(store: Store, ownerId: UserId): Promise<JobId> {
   await store.logs.append(jobLog(id, 'terminal'), [bytes('x')], { fence })
   await store.jobs.patch(key, { status: 'running_test', attempt: 1, error: { code: 'c', message: 'm' } }, 1_000)
   await store.jobs.putArtifacts(key, [{ name: 'main.cpp', attempt: 1, ...(await storeFor(store, id, 'int main() {}')) }])
-  await store.jobs.addUsage(key, { attempt: 1, callId: 'c', body: '{}' })
+  await fillModels(store, ownerId, key)
   await store.judges.seen({ machineId: 'm1', name: 'n' })
   return id
+}
+
+async function fillModels(store: Store, ownerId: UserId, key: ClaimKey): Promise<void> {
+  const [name, source, displayName] = ['main', 'admin', 'Main'] as const
+  const rest = { wire: 'chat', modelsPath: '/models', script: null, sealedKey: 's', keyHint: 'h', enabled: true } as const
+  await store.channels.put({ name, displayName, source, kind: 'openai', baseUrl: 'http://localhost', ...rest })
+  const prices = { ...NO_PRICES, input_microusd_per_1m_tokens: 7 }
+  await store.channels.putModel({ channel: name, model: 'm', displayName, contextTokens: 8, prices, active: false, source })
+  await store.modelKeys.add(key, { hash: 'key', attempt: 1, channel: name, model: 'm', budget: { ...NO_BUDGET, tokens: 5 } })
+  const call = sampleCall({ jobId: key.jobId, ownerId, claimId: key.claimId, prices, costMicrousd: 3, threadId: 't' })
+  await store.usages.add(call)
+  const limits = { since: 0, ownerTokens: null, ownerMicrousd: null, jobTokens: null, jobMicrousd: null }
+  await store.usages.reserve({ ...call, callId: 'under way' }, limits)
+  await store.quotas.set({ userId: ownerId, jobsAtOnce: 1, tokensPerDay: null, microusdPerDay: 3 })
 }
 
 async function snapshot(store: Store, { tokenId, sha256, jobId }: Pick<Filled, 'tokenId' | 'sha256' | 'jobId'>) {
@@ -204,7 +238,12 @@ async function snapshot(store: Store, { tokenId, sha256, jobId }: Pick<Filled, '
     job: await store.jobs.byId(jobId),
     inputs: await store.jobs.inputs(jobId),
     artifacts: await store.jobs.artifacts(jobId),
-    usage: await store.jobs.usage(jobId),
+    channels: await store.channels.list(),
+    models: await store.channels.models(),
+    modelKey: await store.modelKeys.find('key'),
+    usage: await store.usages.ofJob(jobId),
+    spent: await store.usages.spentOnJob(jobId),
+    quotas: await Promise.all((await store.users.list({ limit: 10 })).map(({ id }) => store.quotas.of(id))),
     heldBy: await store.jobs.heldBy(),
     terminal: await store.logs.end(jobLog(jobId, 'terminal')),
     judges: await store.judges.list(0),

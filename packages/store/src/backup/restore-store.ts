@@ -50,7 +50,10 @@ async function restorePostgres(file: string, url: string, now: () => number): Pr
     try {
       await migrate(target, now)
       await target.transaction(async (to) => {
-        await to.run('LOCK TABLE settings, users, logs, leases, blobs, jobs, judges IN ACCESS EXCLUSIVE MODE', [])
+        await to.run(
+          'LOCK TABLE settings, users, logs, leases, blobs, jobs, judges, channels, usage IN ACCESS EXCLUSIVE MODE',
+          [],
+        )
         if (!(await isEmpty(to))) throw new TargetNotEmpty('the database')
         await copyRows(copy, to)
         await setPostgresCounters(to, await sqliteCounters(copy))

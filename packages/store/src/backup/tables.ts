@@ -33,6 +33,18 @@ export const TABLES: readonly Table[] = [
   ),
   table('job_inputs', 'job_id', 'spec blob files cases'),
   table('job_artifacts', 'job_id name', 'attempt claim sha256 bytes at'),
-  table('job_usage', 'job_id claim_id attempt call_id', 'claim body at'),
+  table(
+    'channels',
+    'name',
+    'display_name kind base_url wire models_path script sealed_key key_hint enabled source created_at updated_at',
+  ),
+  table('models', 'channel model', 'display_name context_tokens prices active source created_at updated_at'),
+  table('model_keys', 'hash', 'job_id claim_id claim attempt channel model budget created_at'),
+  table(
+    'usage',
+    'id',
+    'status job_id owner_id claim_id claim attempt call_id channel model thread_id source estimated input_tokens cached_input_tokens output_tokens cached_output_tokens reasoning_output_tokens prices cost_microusd at',
+  ),
+  table('quotas', 'user_id', 'jobs_at_once tokens_per_day microusd_per_day'),
   table('judges', 'machine_id', 'name drain first_seen_at last_seen_at facts'),
 ]

@@ -49,7 +49,7 @@ export class SqliteDatabase implements Database {
   readonly engine = 'sqlite'
   readonly signals = new Signals()
   readonly #connection: DatabaseSync
-  readonly #statements = new Map<Sql, StatementSync>()
+  readonly #statements = new Map<string, StatementSync>()
   #turn: Promise<void> | undefined
 
   constructor(connection: DatabaseSync) {
@@ -160,11 +160,13 @@ export class SqliteDatabase implements Database {
   }
 
   #statement(sql: Sql): StatementSync {
-    const known = this.#statements.get(sql)
+    // By its text: a statement that is put together for each call must not be kept anew each time.
+    const text = textFor(sql, 'sqlite')
+    const known = this.#statements.get(text)
     if (known !== undefined) return known
     // SQLite takes `$1` for a name; `?1` is its spelling of the first parameter.
-    const statement = this.#connection.prepare(textFor(sql, 'sqlite').replaceAll(/\$(\d+)/g, '?$1'))
-    this.#statements.set(sql, statement)
+    const statement = this.#connection.prepare(text.replaceAll(/\$(\d+)/g, '?$1'))
+    this.#statements.set(text, statement)
     return statement
   }
 }

@@ -34,6 +34,21 @@ blobs: blobs_content_key UNIQUE (content)
 blobs: blobs_pkey PRIMARY KEY (sha256)
 CREATE UNIQUE INDEX blobs_content_key ON blobs USING btree (content)
 CREATE UNIQUE INDEX blobs_pkey ON blobs USING btree (sha256)
+channels.name text COLLATE "C" NOT NULL
+channels.display_name text NOT NULL
+channels.kind text NOT NULL
+channels.base_url text
+channels.wire text NOT NULL
+channels.models_path text NOT NULL
+channels.script text
+channels.sealed_key text
+channels.key_hint text
+channels.enabled integer NOT NULL
+channels.source text NOT NULL
+channels.created_at bigint NOT NULL
+channels.updated_at bigint NOT NULL
+channels: channels_pkey PRIMARY KEY (name)
+CREATE UNIQUE INDEX channels_pkey ON channels USING btree (name)
 job_artifacts.job_id text COLLATE "C" NOT NULL
 job_artifacts.name text COLLATE "C" NOT NULL
 job_artifacts.attempt bigint NOT NULL
@@ -52,16 +67,6 @@ job_inputs.cases text NOT NULL
 job_inputs: job_inputs_job_id_fkey FOREIGN KEY (job_id) REFERENCES jobs(id) ON DELETE CASCADE
 job_inputs: job_inputs_pkey PRIMARY KEY (job_id)
 CREATE UNIQUE INDEX job_inputs_pkey ON job_inputs USING btree (job_id)
-job_usage.job_id text COLLATE "C" NOT NULL
-job_usage.claim_id text COLLATE "C" NOT NULL
-job_usage.attempt bigint NOT NULL
-job_usage.call_id text COLLATE "C" NOT NULL
-job_usage.claim bigint NOT NULL
-job_usage.body text NOT NULL
-job_usage.at bigint NOT NULL
-job_usage: job_usage_job_id_fkey FOREIGN KEY (job_id) REFERENCES jobs(id) ON DELETE CASCADE
-job_usage: job_usage_pkey PRIMARY KEY (job_id, claim_id, attempt, call_id)
-CREATE UNIQUE INDEX job_usage_pkey ON job_usage USING btree (job_id, claim_id, attempt, call_id)
 jobs.id text COLLATE "C" NOT NULL
 jobs.owner_id text COLLATE "C"
 jobs.status text COLLATE "C" NOT NULL
@@ -129,6 +134,41 @@ logs: logs_name_key UNIQUE (name)
 logs: logs_pkey PRIMARY KEY (id)
 CREATE UNIQUE INDEX logs_name_key ON logs USING btree (name)
 CREATE UNIQUE INDEX logs_pkey ON logs USING btree (id)
+model_keys.hash text COLLATE "C" NOT NULL
+model_keys.job_id text COLLATE "C" NOT NULL
+model_keys.claim_id text COLLATE "C" NOT NULL
+model_keys.claim bigint NOT NULL
+model_keys.attempt bigint NOT NULL
+model_keys.channel text COLLATE "C" NOT NULL
+model_keys.model text COLLATE "C" NOT NULL
+model_keys.budget text NOT NULL
+model_keys.created_at bigint NOT NULL
+model_keys: model_keys_claim_id_attempt_key UNIQUE (claim_id, attempt)
+model_keys: model_keys_job_id_fkey FOREIGN KEY (job_id) REFERENCES jobs(id) ON DELETE CASCADE
+model_keys: model_keys_pkey PRIMARY KEY (hash)
+CREATE INDEX model_keys_by_age ON model_keys USING btree (created_at)
+CREATE INDEX model_keys_by_job ON model_keys USING btree (job_id)
+CREATE UNIQUE INDEX model_keys_claim_id_attempt_key ON model_keys USING btree (claim_id, attempt)
+CREATE UNIQUE INDEX model_keys_pkey ON model_keys USING btree (hash)
+models.channel text COLLATE "C" NOT NULL
+models.model text COLLATE "C" NOT NULL
+models.display_name text NOT NULL
+models.context_tokens bigint
+models.prices text NOT NULL
+models.active integer NOT NULL
+models.source text NOT NULL
+models.created_at bigint NOT NULL
+models.updated_at bigint NOT NULL
+models: models_channel_fkey FOREIGN KEY (channel) REFERENCES channels(name) ON DELETE CASCADE
+models: models_pkey PRIMARY KEY (channel, model)
+CREATE UNIQUE INDEX models_pkey ON models USING btree (channel, model)
+quotas.user_id text COLLATE "C" NOT NULL
+quotas.jobs_at_once bigint
+quotas.tokens_per_day bigint
+quotas.microusd_per_day bigint
+quotas: quotas_pkey PRIMARY KEY (user_id)
+quotas: quotas_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id)
+CREATE UNIQUE INDEX quotas_pkey ON quotas USING btree (user_id)
 schema_migrations.version bigint NOT NULL
 schema_migrations.name text NOT NULL
 schema_migrations.applied_at bigint NOT NULL
@@ -176,6 +216,35 @@ uploads.touched_at bigint NOT NULL
 uploads: uploads_pkey PRIMARY KEY (id)
 CREATE INDEX uploads_by_owner ON uploads USING btree (owner)
 CREATE UNIQUE INDEX uploads_pkey ON uploads USING btree (id)
+usage.id text COLLATE "C" NOT NULL
+usage.status text COLLATE "C" NOT NULL
+usage.job_id text COLLATE "C"
+usage.owner_id text COLLATE "C"
+usage.claim_id text COLLATE "C" NOT NULL
+usage.claim bigint NOT NULL
+usage.attempt bigint NOT NULL
+usage.call_id text COLLATE "C" NOT NULL
+usage.channel text COLLATE "C"
+usage.model text COLLATE "C" NOT NULL
+usage.thread_id text
+usage.source text NOT NULL
+usage.estimated integer NOT NULL
+usage.input_tokens bigint NOT NULL
+usage.cached_input_tokens bigint NOT NULL
+usage.output_tokens bigint NOT NULL
+usage.cached_output_tokens bigint NOT NULL
+usage.reasoning_output_tokens bigint NOT NULL
+usage.prices text
+usage.cost_microusd bigint
+usage.at bigint NOT NULL
+usage: usage_claim_id_attempt_call_id_key UNIQUE (claim_id, attempt, call_id)
+usage: usage_pkey PRIMARY KEY (id)
+CREATE INDEX usage_by_age ON usage USING btree (at, id)
+CREATE INDEX usage_by_job ON usage USING btree (job_id, at, id)
+CREATE INDEX usage_by_owner ON usage USING btree (owner_id, at, id)
+CREATE INDEX usage_reserved ON usage USING btree (at) WHERE (status = 'reserved'::text)
+CREATE UNIQUE INDEX usage_claim_id_attempt_call_id_key ON usage USING btree (claim_id, attempt, call_id)
+CREATE UNIQUE INDEX usage_pkey ON usage USING btree (id)
 users.id text COLLATE "C" NOT NULL
 users.username text COLLATE "C" NOT NULL
 users.password_hash text

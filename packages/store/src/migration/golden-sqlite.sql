@@ -30,6 +30,21 @@ CREATE TABLE blobs (
   content TEXT NOT NULL UNIQUE,
   touched_at INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
+CREATE TABLE channels (
+  name TEXT PRIMARY KEY,
+  display_name TEXT NOT NULL,
+  kind TEXT NOT NULL,
+  base_url TEXT,
+  wire TEXT NOT NULL,
+  models_path TEXT NOT NULL,
+  script TEXT,
+  sealed_key TEXT,
+  key_hint TEXT,
+  enabled INTEGER NOT NULL,
+  source TEXT NOT NULL,
+  created_at INTEGER NOT NULL,
+  updated_at INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
 CREATE TABLE job_artifacts (
   job_id TEXT NOT NULL REFERENCES jobs (id) ON DELETE CASCADE,
   name TEXT NOT NULL,
@@ -46,16 +61,6 @@ CREATE TABLE job_inputs (
   blob TEXT,
   files TEXT NOT NULL,
   cases TEXT NOT NULL
-) STRICT;
-CREATE TABLE job_usage (
-  job_id TEXT NOT NULL REFERENCES jobs (id) ON DELETE CASCADE,
-  claim_id TEXT NOT NULL,
-  attempt INTEGER NOT NULL,
-  call_id TEXT NOT NULL,
-  claim INTEGER NOT NULL,
-  body TEXT NOT NULL,
-  at INTEGER NOT NULL,
-  PRIMARY KEY (job_id, claim_id, attempt, call_id)
 ) STRICT;
 CREATE TABLE jobs (
   id TEXT PRIMARY KEY,
@@ -119,6 +124,38 @@ CREATE TABLE logs (
   max_bytes INTEGER NOT NULL,
   max_entries INTEGER NOT NULL
 ) STRICT;
+CREATE TABLE model_keys (
+  hash TEXT PRIMARY KEY,
+  job_id TEXT NOT NULL REFERENCES jobs (id) ON DELETE CASCADE,
+  claim_id TEXT NOT NULL,
+  claim INTEGER NOT NULL,
+  attempt INTEGER NOT NULL,
+  channel TEXT NOT NULL,
+  model TEXT NOT NULL,
+  budget TEXT NOT NULL,
+  created_at INTEGER NOT NULL,
+  UNIQUE (claim_id, attempt)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX model_keys_by_age ON model_keys (created_at);
+CREATE INDEX model_keys_by_job ON model_keys (job_id);
+CREATE TABLE models (
+  channel TEXT NOT NULL REFERENCES channels (name) ON DELETE CASCADE,
+  model TEXT NOT NULL,
+  display_name TEXT NOT NULL,
+  context_tokens INTEGER,
+  prices TEXT NOT NULL,
+  active INTEGER NOT NULL,
+  source TEXT NOT NULL,
+  created_at INTEGER NOT NULL,
+  updated_at INTEGER NOT NULL,
+  PRIMARY KEY (channel, model)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE quotas (
+  user_id TEXT PRIMARY KEY REFERENCES users (id),
+  jobs_at_once INTEGER,
+  tokens_per_day INTEGER,
+  microusd_per_day INTEGER
+) STRICT, WITHOUT ROWID;
 CREATE TABLE schema_migrations (version INTEGER PRIMARY KEY, name TEXT NOT NULL, applied_at INTEGER NOT NULL) STRICT;
 CREATE TABLE settings (key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
 CREATE TABLE sign_in_links (
@@ -154,6 +191,34 @@ CREATE TABLE uploads (
   touched_at INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX uploads_by_owner ON uploads (owner);
+CREATE TABLE usage (
+  id TEXT PRIMARY KEY,
+  status TEXT NOT NULL,
+  job_id TEXT,
+  owner_id TEXT,
+  claim_id TEXT NOT NULL,
+  claim INTEGER NOT NULL,
+  attempt INTEGER NOT NULL,
+  call_id TEXT NOT NULL,
+  channel TEXT,
+  model TEXT NOT NULL,
+  thread_id TEXT,
+  source TEXT NOT NULL,
+  estimated INTEGER NOT NULL,
+  input_tokens INTEGER NOT NULL,
+  cached_input_tokens INTEGER NOT NULL,
+  output_tokens INTEGER NOT NULL,
+  cached_output_tokens INTEGER NOT NULL,
+  reasoning_output_tokens INTEGER NOT NULL,
+  prices TEXT,
+  cost_microusd INTEGER,
+  at INTEGER NOT NULL,
+  UNIQUE (claim_id, attempt, call_id)
+) STRICT;
+CREATE INDEX usage_by_age ON usage (at, id);
+CREATE INDEX usage_by_job ON usage (job_id, at, id);
+CREATE INDEX usage_by_owner ON usage (owner_id, at, id);
+CREATE INDEX usage_reserved ON usage (at) WHERE status = 'reserved';
 CREATE TABLE users (
   id TEXT PRIMARY KEY,
   username TEXT NOT NULL UNIQUE,

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process'
 import { readFile, writeFile } from 'node:fs/promises'
 import { DatabaseSync } from 'node:sqlite'
 import { promisify } from 'node:util'
-import { UserId } from '@parley/protocol'
+import { JobId, NO_TOKENS, UserId } from '@parley/protocol'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Database } from '../database/database.ts'
 import { openPostgres } from '../database/postgres.ts'
@@ -11,6 +11,7 @@ import { SCHEMA_VERSION, openStore } from '../index.ts'
 import { ENGINES, type TestEngine, startEngine } from '../testing/engines.ts'
 import { startedJob } from '../testing/sample-job.ts'
 import { firstTables } from './0001-first-tables.ts'
+import { jobs } from './0002-jobs.ts'
 import { migrate, schemaVersion } from './migrate.ts'
 import { schemaDump } from './schema-dump.ts'
 
@@ -18,6 +19,10 @@ import { schemaDump } from './schema-dump.ts'
 const REWRITE = process.env['PARLEY_REWRITE_GOLDEN'] === '1'
 
 const ANN = UserId.parse(`usr_${'0'.repeat(26)}`)
+const JOB = JobId.parse(`job_${'0'.repeat(26)}`)
+const OTHER_JOB = JobId.parse(`job_${'1'.repeat(26)}`)
+const OLD_USAGE =
+  'INSERT INTO job_usage (job_id, claim_id, attempt, call_id, claim, body, at) VALUES ($1, $2, $3, $4, $5, $6, $7)'
 const run = promisify(execFile)
 const source = (path: string) => JSON.stringify(new URL(path, import.meta.url))
 const MIGRATES = `
@@ -98,6 +103,53 @@ describe.each(ENGINES)('migrations on %s', (engine) => {
       expect(await store.users.byName('ann')).toMatchObject({ id: ANN, createdAt: 5 })
       expect(await store.leases.claim('other', 'h', { ttlMs: 1_000 })).toMatchObject({ key: 'k', payload: 'p' })
       expect(await startedJob(store, ANN)).toMatchObject({ status: 'queued', ownerId: ANN })
+    } finally {
+      await store.close()
+    }
+    const after = await open(url)
+    try {
+      expect(await schemaDump(after)).toBe(await readFile(new URL(`golden-${engine}.sql`, import.meta.url), 'utf8'))
+    } finally {
+      await after.close()
+    }
+  })
+
+  test('what a database of the second schema booked is kept, whatever a judge called its model', async () => {
+    const url = await host.freshUrl()
+    const db = await open(url)
+    await migrate(db, () => 0, [firstTables, jobs])
+    expect(await schemaVersion(db)).toBe(2)
+    await db.run('INSERT INTO users (id, username, admin, created_at) VALUES ($1, $2, 0, 5)', [ANN, 'ann'])
+    for (const [id, owner] of [[JOB, ANN] as const, [OTHER_JOB, null] as const]) {
+      await db.run(`INSERT INTO jobs (id, owner_id, status, outline, created_at) VALUES ($1, $2, 'failed', '{}', 5)`, [id, owner])
+    }
+    const usage = { input_tokens: 2 ** 40, cached_input_tokens: 7, output_tokens: 5, cached_output_tokens: 1 }
+    const bodies = [
+      { model: 'small', codex_thread_id: 'thread', usage },
+      { model: 'a\0b\ud800c', codex_thread_id: null, usage: { input_tokens: 3, output_tokens: 4 } },
+      { model: 'a\\u0000b', codex_thread_id: null, usage: { input_tokens: 0, output_tokens: 0 } },
+    ]
+    for (const [index, body] of bodies.entries()) {
+      const values = [index === 2 ? OTHER_JOB : JOB, 'claim', index + 1, 'call', 3, JSON.stringify(body), 100 + index]
+      await db.run(OLD_USAGE, values)
+    }
+    await db.close()
+    const store = await openStore({ url })
+    try {
+      const calls = [...(await store.usages.ofJob(JOB)), ...(await store.usages.ofJob(OTHER_JOB))]
+      const common = { status: 'booked', claimId: 'claim', claim: 3, callId: 'call', channel: null, source: 'judge' }
+      const none = { threadId: null, estimated: false, prices: null, costMicrousd: null, id: expect.stringMatching(/^usg_/) }
+      const tokens = { ...NO_TOKENS, ...usage }
+      const few = { ...NO_TOKENS, input_tokens: 3, output_tokens: 4 }
+      const odd = expect.stringMatching(/^a[^\0]*b[^\0]*c$/)
+      expect(calls).toEqual([
+        { ...common, ...none, jobId: JOB, ownerId: ANN, attempt: 1, model: 'small', threadId: 'thread', tokens, at: 100 },
+        { ...common, ...none, jobId: JOB, ownerId: ANN, attempt: 2, model: odd, tokens: few, at: 101 },
+        { ...common, ...none, jobId: OTHER_JOB, ownerId: null, attempt: 3, model: 'a/u0000b', tokens: NO_TOKENS, at: 102 },
+      ])
+      expect(new Set(calls.map(({ id }) => id)).size).toBe(3)
+      expect(await store.usages.totalOf(JOB)).toMatchObject({ calls: 2, unpriced_calls: 2, input_tokens: 2 ** 40 + 3 })
+      expect(await store.usages.spent(ANN, 0)).toEqual({ tokens: 2 ** 40 + 12, microusd: 0 })
     } finally {
       await store.close()
     }

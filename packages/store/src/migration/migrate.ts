@@ -3,9 +3,10 @@ import type { Database, Queries } from '../database/database.ts'
 import { SchemaTooNew } from '../errors.ts'
 import { firstTables } from './0001-first-tables.ts'
 import { jobs } from './0002-jobs.ts'
+import { models } from './0003-models.ts'
 import type { Migration } from './migration.ts'
 
-const MIGRATIONS: readonly Migration[] = [firstTables, jobs]
+const MIGRATIONS: readonly Migration[] = [firstTables, jobs, models]
 
 /** The schema that this version reads and writes. */
 export const SCHEMA_VERSION = MIGRATIONS.length

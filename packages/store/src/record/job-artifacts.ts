@@ -3,12 +3,9 @@ import { integer, text } from '../database/column.ts'
 import type { Queries, Sql, Transaction } from '../database/database.ts'
 import { Conflict, NotFound } from '../errors.ts'
 import { TOUCH_BLOB } from '../blob/statements.ts'
-import { MAX_PAYLOAD_BYTES, checkInteger, checkName, checkText } from '../limits.ts'
-import { type ClaimKey, type JobArtifact, type JobRecord, type Jobs, jobHolder } from './job.ts'
-import { announce, lockHeld } from './job-steps.ts'
-
-/** Calls of models that one job may book. */
-const MAX_USAGE_CALLS = 10_000
+import { checkInteger, checkName } from '../limits.ts'
+import { type JobArtifact, type JobRecord, jobHolder } from './job.ts'
+import { announce } from './job-steps.ts'
 
 type NewArtifact = Omit<JobArtifact, 'claim' | 'at'>
 
@@ -64,37 +61,6 @@ export async function checkHeld(tx: Transaction, sha256: string, holder: string)
   if ((await tx.get(HELD, [sha256, holder])) === undefined) throw new NotFound(`blob ${sha256} of ${holder}`)
 }
 
-/** Books one call of a model once per claim and attempt. */
-export async function addUsage(
-  tx: Transaction,
-  key: ClaimKey,
-  { attempt, callId, body }: Parameters<Jobs['addUsage']>[1],
-  now: number,
-): Promise<boolean> {
-  checkInteger('attempt', attempt, 0)
-  checkName('callId', callId)
-  checkText('body', body, MAX_PAYLOAD_BYTES)
-  const job = await lockHeld(tx, key, now)
-  const values = [job.id, key.claimId, attempt, callId, job.claims, body, now]
-  if ((await tx.run(ADD_USAGE, values)) === 0) return false
-  const count = await tx.get(COUNT_USAGE, [job.id])
-  if (count !== undefined && integer(count, 'calls') > MAX_USAGE_CALLS) {
-    throw new Conflict(`job ${job.id} has booked ${MAX_USAGE_CALLS} calls already`)
-  }
-  announce(tx, job)
-  return true
-}
-
-export async function findUsage(queries: Queries, jobId: string): ReturnType<Jobs['usage']> {
-  return (await queries.all(USAGE, [jobId])).map((row) => ({
-    claim: integer(row, 'claim'),
-    attempt: integer(row, 'attempt'),
-    callId: text(row, 'call_id'),
-    body: text(row, 'body'),
-    at: integer(row, 'at'),
-  }))
-}
-
 function checkArtifact({ name, attempt, sha256, bytes }: NewArtifact): void {
   checkName('name', name)
   checkInteger('attempt', attempt, 0)
@@ -114,8 +80,3 @@ const DROP_UNUSED: Sql = `DELETE FROM blob_holders WHERE sha256 = $1 AND holder 
 const held = (lock: string) => `SELECT 1 AS one FROM blob_holders h JOIN blobs b ON b.sha256 = h.sha256
   WHERE h.sha256 = $1 AND h.holder = $2 ${lock}`
 const HELD: Sql = { sqlite: held(''), postgres: held('FOR SHARE OF b, h') }
-
-const ADD_USAGE: Sql = `INSERT INTO job_usage (job_id, claim_id, attempt, call_id, claim, body, at) VALUES ($1, $2, $3, $4, $5, $6, $7)
-  ON CONFLICT (job_id, claim_id, attempt, call_id) DO NOTHING`
-const COUNT_USAGE: Sql = 'SELECT count(*) AS calls FROM job_usage WHERE job_id = $1'
-const USAGE: Sql = 'SELECT * FROM job_usage WHERE job_id = $1 ORDER BY at, attempt, call_id'

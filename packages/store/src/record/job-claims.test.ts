@@ -1,4 +1,4 @@
-import { JOB_LIMITS, type JobId } from '@parley/protocol'
+import { JOB_LIMITS, type JobId, NO_BUDGET } from '@parley/protocol'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { type ClaimKey, JOB_QUEUE, type Store, jobLog, openStore } from '../index.ts'
 import { ENGINES, type TestEngine, startEngine } from '../testing/engines.ts'
@@ -51,7 +51,7 @@ describe.each(ENGINES)('claims on %s', (engine) => {
       () => store.jobs.renew(key, TTL),
       () => store.jobs.patch(key, { status: 'running_test' }, KEPT),
       () => store.jobs.putArtifacts(key, [{ name: 'a', attempt: 1, ...blob }]),
-      () => store.jobs.addUsage(key, { attempt: 1, callId: 'c', body: '{}' }),
+      () => store.modelKeys.add(key, { hash: 'h', attempt: 1, channel: 'c', model: 'm', budget: NO_BUDGET }),
       () => store.jobs.release(key, { countLoss: false }),
       () => store.logs.append(jobLog(id, 'terminal'), [bytes('x')], { fence }),
     ]
@@ -112,7 +112,7 @@ describe.each(ENGINES)('claims on %s', (engine) => {
     if (lease === undefined) throw new Error('nothing to claim')
     const report = await storeFor(store, id, 'report')
     const claim = { id: 'f'.repeat(32), machineId: 'm5', maxLost: 3, keptMs: KEPT, report }
-    const told = topicsTold(store)
+    const told = await topicsTold(store)
     const poisoned = await store.jobs.claimed(lease, claim)
     expect(poisoned).toMatchObject({
       kind: 'poisoned',
@@ -222,7 +222,7 @@ describe.each(ENGINES)('claims on %s', (engine) => {
         () => gateway(1).jobs.release(key, { countLoss: round % 2 === 0 }),
         () => gateway(0).jobs.cancel(id, KEPT),
         () => gateway(1).jobs.renew(key, TTL),
-        () => gateway(0).jobs.addUsage(key, { attempt: 1, callId: 'c', body: '{}' }),
+        () => gateway(0).modelKeys.add(key, { hash: key.claimId, attempt: 1, channel: 'c', model: 'm', budget: NO_BUDGET }),
         () => gateway(1).jobs.delete(id),
         async () => {
           const other = await tryClaim(gateway(0), 'm2', TTL)

@@ -1,14 +1,8 @@
 import { JobError, JobId, JobSpec, JobStatus, ReportSummary, TestCase, UserId, isJsonObject, parseJson } from '@parley/protocol'
 import { flag, integer, integerOrNull, text, textOrNull } from '../database/column.ts'
 import type { Row } from '../database/database.ts'
-import { InvalidArgument } from '../errors.ts'
 import type { InputFile, JobClaim, JobInputs, JobRecord } from './job.ts'
-
-/** What reads a column back; the same has passed it before it was written, so that no row is ever unreadable. */
-interface Shape<T> {
-  parse(value: unknown): T
-  safeParse(value: unknown): { readonly success: true; readonly data: T } | { readonly success: false; readonly error: Error }
-}
+import { fromJson, parsedOrNull, toJson } from './json-column.ts'
 
 const { tests } = JobSpec.shape
 const Outline = JobSpec.omit({ problem: true, seed: true }).extend({
@@ -19,7 +13,7 @@ const Cases = TestCase.array()
 export function toJob(row: Row): JobRecord {
   return {
     id: JobId.parse(text(row, 'id')),
-    ownerId: idOrNull(UserId, textOrNull(row, 'owner_id')),
+    ownerId: parsedOrNull(UserId, textOrNull(row, 'owner_id')),
     status: JobStatus.parse(text(row, 'status')),
     createdAt: integer(row, 'created_at'),
     startedAt: integerOrNull(row, 'started_at'),
@@ -34,7 +28,7 @@ export function toJob(row: Row): JobRecord {
     summary: fromJson(ReportSummary, textOrNull(row, 'summary')),
     containers: textOrNull(row, 'containers'),
     artifactNames: toNames(text(row, 'artifact_names')),
-    retryOf: idOrNull(JobId, textOrNull(row, 'retry_of')),
+    retryOf: parsedOrNull(JobId, textOrNull(row, 'retry_of')),
   }
 }
 
@@ -72,20 +66,6 @@ function toClaim(row: Row): JobClaim | null {
     claimedAt: integer(row, 'claimed_at'),
     begun: flag(row, 'begun'),
   }
-}
-
-function toJson<T>(field: string, shape: Shape<T>, value: unknown): string {
-  const read = shape.safeParse(value)
-  if (!read.success) throw new InvalidArgument(field, `cannot be stored: ${read.error.message}`)
-  return JSON.stringify(read.data)
-}
-
-function fromJson<T>(shape: Shape<T>, column: string | null): T | null {
-  return column === null ? null : shape.parse(parseJson(column))
-}
-
-function idOrNull<T>(shape: Shape<T>, column: string | null): T | null {
-  return column === null ? null : shape.parse(column)
 }
 
 function toNames(column: string): readonly string[] {

@@ -7,30 +7,31 @@ const ARTIFACT_NAMES = {
   sqlite: '(SELECT json_group_array(name) FROM (SELECT name FROM job_artifacts WHERE job_id = j.id ORDER BY name))',
   postgres: `(SELECT CAST(coalesce(json_agg(name ORDER BY name), '[]') AS TEXT) FROM job_artifacts WHERE job_id = j.id)`,
 }
-const select = (rest: string, { lock = '', more = '' } = {}): Sql => ({
+/** Jobs, and `more` columns of what the rest joins them with. */
+export const selectJobs = (rest: string, { lock = '', more = '' } = {}): Sql => ({
   sqlite: `SELECT j.*, ${ARTIFACT_NAMES.sqlite} AS artifact_names ${more} ${rest}`,
   postgres: `SELECT j.*, ${ARTIFACT_NAMES.postgres} AS artifact_names ${more} ${rest} ${lock}`,
 })
 const isOneOf = (statuses: readonly JobStatus[]): string => `status IN (${statuses.map((status) => `'${status}'`).join(', ')})`
 
 const BY_ID = 'FROM jobs j WHERE j.id = $1'
-export const JOB: Sql = select(BY_ID)
+export const JOB: Sql = selectJobs(BY_ID)
 /** Everybody who changes a job locks its row first and its lease after it, so that no two wait for each other. */
-export const JOB_FOR_CHANGE: Sql = select(BY_ID, { lock: 'FOR UPDATE OF j' })
+export const JOB_FOR_CHANGE: Sql = selectJobs(BY_ID, { lock: 'FOR UPDATE OF j' })
 
 /** $1 job, $2 claim, $3 now: the job if this claim is its last and holds the lease now. */
 const HELD = `FROM jobs j JOIN leases l ON l.queue = '${JOB_QUEUE}' AND l.key = j.id
   WHERE j.id = $1 AND j.claim_id = $2 AND ${heldUnder('l', 'j.fence', '$3')}`
-export const HELD_JOB: Sql = select(HELD, { more: ', l.available_at AS lease_until' })
+export const HELD_JOB: Sql = selectJobs(HELD, { more: ', l.available_at AS lease_until' })
 /** Both rows are kept to the end of the transaction: nobody can claim the lease before what it guards is written. */
-export const HELD_JOB_FOR_CHANGE: Sql = select(HELD, { lock: 'FOR UPDATE OF j, l' })
+export const HELD_JOB_FOR_CHANGE: Sql = selectJobs(HELD, { lock: 'FOR UPDATE OF j, l' })
 
 /** One text for each kind of owner and for a list with and without statuses; the latter are always as many as there are. */
 export function listSql(owner: 'anybody' | 'nobody' | 'one', hasStatuses: boolean): Sql {
   const ofOwner = { anybody: '', nobody: 'AND j.owner_id IS NULL', one: 'AND j.owner_id = $4' }[owner]
   const first = owner === 'one' ? 5 : 4
   const places = JobStatus.options.map((_, index) => `$${first + index}`).join(', ')
-  return select(`FROM jobs j WHERE (j.created_at, j.id) < ($1, $2) ${ofOwner} ${hasStatuses ? `AND j.status IN (${places})` : ''}
+  return selectJobs(`FROM jobs j WHERE (j.created_at, j.id) < ($1, $2) ${ofOwner} ${hasStatuses ? `AND j.status IN (${places})` : ''}
     ORDER BY j.created_at DESC, j.id DESC LIMIT $3`)
 }
 
@@ -81,7 +82,7 @@ export const RELEASE_FORGOTTEN: Sql = release(', claims = claims - 1, begun = 0,
 export const HELD_BY: Sql = `SELECT j.machine_id, j.id FROM leases l JOIN jobs j ON j.id = l.key
   WHERE l.queue = $1 AND ${heldUnder('l', 'j.fence', '$2')} AND j.machine_id IS NOT NULL ORDER BY j.machine_id, j.id LIMIT $3`
 
-/** The rows of inputs, artifacts and usage go with it. */
+/** The rows of inputs, artifacts and keys to models go with it; what its calls came to stays. */
 export const DELETE: Sql = `DELETE FROM jobs WHERE id = $1 AND ${isOneOf(['created', ...END_STATUSES])} RETURNING owner_id`
 /** One that was never started has its time too: nobody may know of it, when the answer to its creation got lost. */
 export const EXPIRED: Sql = `SELECT id FROM jobs WHERE expires_at < $1 AND ${isOneOf(['created', ...END_STATUSES])}

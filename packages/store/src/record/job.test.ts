@@ -1,8 +1,8 @@
-import { JOB_LIMITS, type JobId, JobStatus, type ReportSummary, UserId } from '@parley/protocol'
+import { JOB_LIMITS, type JobId, JobStatus, NO_BUDGET, type ReportSummary, UserId } from '@parley/protocol'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { JOB_QUEUE, type JobRecord, type Store, jobHolder, jobLog, openStore } from '../index.ts'
 import { ENGINES, type TestEngine, startEngine } from '../testing/engines.ts'
-import { claimNext, newJobId, sampleInputs, startedJob, storeFor, tryClaim } from '../testing/sample-job.ts'
+import { claimNext, newJobId, sampleCall, sampleInputs, startedJob, storeFor, tryClaim } from '../testing/sample-job.ts'
 import { rowCounts, topicsTold } from '../testing/look.ts'
 
 const HOUR = 60 * 60_000
@@ -56,7 +56,7 @@ describe.each(ENGINES)('jobs on %s', (engine) => {
     const cases = [{ ...one, hidden: false, points: 0.5, compare_mode: null }]
     const inputs = sampleInputs(id, { blob: blob.sha256, files, cases })
     const earlier = newJobId()
-    const told = topicsTold(store)
+    const told = await topicsTold(store)
     const job = await store.jobs.add({ id, ownerId: ann.id, inputs, retryOf: earlier })
     expect(await told(3)).toEqual([`job/${id}`, 'jobs', `jobs/${ann.id}`])
     const { problem: _problem, seed: _seed, tests, ...spec } = inputs.spec
@@ -141,7 +141,7 @@ describe.each(ENGINES)('jobs on %s', (engine) => {
     const { id } = await startedJob(store)
     expect(await store.jobs.start(id)).toMatchObject({ status: 'queued', startedAt: null })
     expect(await store.jobs.start(newJobId())).toBeUndefined()
-    const told = topicsTold(store)
+    const told = await topicsTold(store)
     now = 11_000
     const key = await claimNext(store, 'm1', TTL)
     expect(await told(1)).toEqual([`job/${id}`])
@@ -274,26 +274,7 @@ describe.each(ENGINES)('jobs on %s', (engine) => {
     await expect(store.jobs.putArtifacts(key, many)).rejects.toMatchObject({ code: 'conflict' })
   })
 
-  test('a call of a model is booked once for its claim and attempt', async () => {
-    const { id } = await startedJob(store)
-    const first = await claimNext(store, 'm1', TTL)
-    const usage = { attempt: 1, callId: 'c', body: '{"n":1}' }
-    const booked = await Promise.all([store.jobs.addUsage(first, usage), store.jobs.addUsage(first, usage)])
-    expect(booked.toSorted()).toEqual([false, true])
-    expect(await store.jobs.addUsage(first, { ...usage, attempt: 2 })).toBe(true)
-    await store.jobs.release(first, { countLoss: false })
-    now += 1
-    // Its number is the same again, and still it is another claim.
-    expect(await store.jobs.addUsage(await claimNext(store, 'm2', TTL), usage)).toBe(true)
-    expect(await store.jobs.usage(id)).toEqual([
-      { claim: 1, ...usage, at: 10_000 },
-      { claim: 1, ...usage, attempt: 2, at: 10_000 },
-      { claim: 1, ...usage, at: 10_001 },
-    ])
-    await expect(store.jobs.addUsage(first, usage)).rejects.toMatchObject({ code: 'lease_lost' })
-  })
-
-  test('a job that is not at work is deleted, and nothing of it stays', async () => {
+  test('a job that is not at work is deleted, and nothing of it stays but what its calls came to', async () => {
     const empty = await rowCounts(url)
     const { id } = await startedJob(store)
     expect(await store.jobs.delete(id)).toBe(false)
@@ -305,9 +286,10 @@ describe.each(ENGINES)('jobs on %s', (engine) => {
       await store.logs.append(jobLog(id, log), [bytes(log)], { fence })
     await store.jobs.putArtifacts(key, [{ name: 'a', attempt: 1, ...(await storeFor(store, id, 'a')) }])
     await storeFor(store, id, 'never recorded')
-    await store.jobs.addUsage(key, { attempt: 1, callId: 'c', body: '{}' })
+    await store.modelKeys.add(key, { hash: 'h', attempt: 1, channel: 'c', model: 'm', budget: NO_BUDGET })
+    await store.usages.add(sampleCall({ jobId: id }))
     await store.jobs.patch(key, { status: 'succeeded' }, KEPT)
-    const told = topicsTold(store)
+    const told = await topicsTold(store)
     expect(await store.jobs.delete(id)).toBe(true)
     expect(await told(3)).toEqual([`job/${id}`, 'jobs', 'jobs/-'])
     expect(await store.jobs.delete(id)).toBe(false)
@@ -320,7 +302,9 @@ describe.each(ENGINES)('jobs on %s', (engine) => {
     }
     now += 2 * HOUR
     await store.blobs.collect(HOUR)
-    expect(await rowCounts(url)).toEqual(empty)
+    expect(await store.modelKeys.find('h')).toBeUndefined()
+    expect(await store.usages.totalOf(id)).toMatchObject({ calls: 1, input_tokens: 10 })
+    expect(await rowCounts(url)).toEqual({ ...empty, usage: 1 })
   })
 
   test('sweeping removes what is over and holds of jobs that never came', async () => {

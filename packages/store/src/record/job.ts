@@ -148,17 +148,6 @@ export interface Jobs {
   /** Records artifacts whose blobs `job/ID` holds already; replaces those of the same name. */
   putArtifacts(key: ClaimKey, artifacts: readonly Omit<JobArtifact, 'claim' | 'at'>[]): Promise<void>
   artifacts(id: JobId): Promise<readonly JobArtifact[]>
-  /** Books one call once; answers whether it was new. */
-  addUsage(key: ClaimKey, usage: { readonly attempt: number; readonly callId: string; readonly body: string }): Promise<boolean>
-  usage(id: JobId): Promise<
-    readonly {
-      readonly claim: number
-      readonly attempt: number
-      readonly callId: string
-      readonly body: string
-      readonly at: number
-    }[]
-  >
   /** Jobs held by a judge now, by machine. */
   heldBy(): Promise<readonly { readonly machineId: string; readonly jobId: JobId }[]>
   /** How many of an owner's jobs have not ended, and what inputs and artifacts of all of them take; the same bytes count once. */

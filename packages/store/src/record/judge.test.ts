@@ -57,7 +57,7 @@ describe.each(ENGINES)('judges on %s', (engine) => {
   })
 
   test('those who look are told when a judge comes, changes or drains, and not when it is merely there', async () => {
-    const told = topicsTold(store)
+    const told = await topicsTold(store)
     const judge = { machineId: 'm1', name: 'n', facts: FACTS }
     const changes = [
       () => store.judges.seen(judge),

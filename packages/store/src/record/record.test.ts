@@ -69,7 +69,7 @@ describe.each(ENGINES)('records on %s', (engine) => {
     await store.signIns.add({ jti: 'j1', userId: ann.id, expiresAt: 9_000 })
     await store.signIns.add({ jti: 'j2', userId: bob.id, expiresAt: 9_000 })
     await store.signIns.addLink({ hash: 'l1', userId: ann.id, expiresAt: 9_000 })
-    const told = topicsTold(store)
+    const told = await topicsTold(store)
     now = 2_000
     await store.users.setDisabled(ann.id, true)
     expect(await told(5)).toEqual([`sign-in/j1`, `token/${token.id}`, 'tokens', `user/${ann.id}`, 'users'].toSorted())

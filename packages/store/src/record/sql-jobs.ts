@@ -14,7 +14,7 @@ import {
   type StatePatch,
   jobHolder,
 } from './job.ts'
-import { addUsage, checkHeld, findArtifacts, findUsage, putJudged } from './job-artifacts.ts'
+import { checkHeld, findArtifacts, putJudged } from './job-artifacts.ts'
 import { releaseClaim, renewClaim, takeJob } from './job-claims.ts'
 import { createLogs } from './job-logs.ts'
 import { deleteJob, sweepJobs } from './job-removal.ts'
@@ -116,14 +116,6 @@ export class SqlJobs implements Jobs {
 
   async artifacts(id: JobId): Promise<readonly JobArtifact[]> {
     return findArtifacts(this.#db, id)
-  }
-
-  async addUsage(key: ClaimKey, usage: Parameters<Jobs['addUsage']>[1]): Promise<boolean> {
-    return this.#db.transaction((tx) => addUsage(tx, key, usage, this.#now()))
-  }
-
-  async usage(id: JobId): ReturnType<Jobs['usage']> {
-    return findUsage(this.#db, id)
   }
 
   async heldBy(): Promise<readonly { readonly machineId: string; readonly jobId: JobId }[]> {

@@ -1,10 +1,10 @@
-import { JOB_LIMITS, JudgeFacts, parseJson } from '@parley/protocol'
+import { JOB_LIMITS, JudgeFacts } from '@parley/protocol'
 import { flag, integer, text, textOrNull } from '../database/column.ts'
 import type { Database, Row, Sql } from '../database/database.ts'
-import { InvalidArgument } from '../errors.ts'
 import { MAX_LIST, checkName } from '../limits.ts'
 import { topicSignal } from '../topic/signal-topics.ts'
 import type { JudgeRecord, Judges } from './judge.ts'
+import { fromJson, toJson } from './json-column.ts'
 
 /** A judge that was silent for so long has come anew. */
 const AWAY_MS = JOB_LIMITS.leaseMs
@@ -23,7 +23,7 @@ export class SqlJudges implements Judges {
   async seen({ machineId, name, facts }: Parameters<Judges['seen']>[0]): Promise<JudgeRecord> {
     checkName('machineId', machineId)
     checkName('name', name)
-    const told = facts === undefined ? null : factsColumn(facts)
+    const told = facts === undefined ? null : toJson('facts', JudgeFacts, facts)
     return this.#db.transaction(async (tx) => {
       const now = this.#now()
       const isNew = (await tx.run(ADD, [machineId, name, now, told])) > 0
@@ -77,22 +77,14 @@ function isSame(one: JudgeRecord, other: JudgeRecord): boolean {
   return one.name === other.name && JSON.stringify(one.facts) === JSON.stringify(other.facts)
 }
 
-/** What could not be read back is not written. */
-function factsColumn(facts: JudgeFacts): string {
-  const read = JudgeFacts.safeParse(facts)
-  if (!read.success) throw new InvalidArgument('facts', `cannot be stored: ${read.error.message}`)
-  return JSON.stringify(read.data)
-}
-
 function toJudge(row: Row | undefined): JudgeRecord | undefined {
   if (row === undefined) return undefined
-  const facts = textOrNull(row, 'facts')
   return {
     machineId: text(row, 'machine_id'),
     name: text(row, 'name'),
     drain: flag(row, 'drain'),
     firstSeenAt: integer(row, 'first_seen_at'),
     lastSeenAt: integer(row, 'last_seen_at'),
-    facts: facts === null ? null : JudgeFacts.parse(parseJson(facts)),
+    facts: fromJson(JudgeFacts, textOrNull(row, 'facts')),
   }
 }

@@ -8,6 +8,8 @@ export type Acknowledged =
   | { readonly kind: 'audit'; readonly action: string }
   | { readonly kind: 'job'; readonly id: string }
   | { readonly kind: 'end'; readonly id: string }
+  | { readonly kind: 'reserve'; readonly call: string }
+  | { readonly kind: 'book'; readonly call: string; readonly tokens: number }
 
 /** Only the harness's own worker writes these lines, so their shape is trusted. */
 export function parseAcknowledged(line: string): Acknowledged {

@@ -6,6 +6,7 @@ import { openStore } from '../open-store.ts'
 import type { Store } from '../store.ts'
 import { type Acknowledged, parseAcknowledged } from './acknowledged.ts'
 import { checkJobs } from './check-jobs.ts'
+import { checkUsages } from './check-usages.ts'
 
 const WORKER = fileURLToPath(new URL('kill-worker.ts', import.meta.url))
 /** A worker is killed after so many acknowledgements, and up to so many milliseconds later. */
@@ -49,6 +50,7 @@ export async function killRounds({
       ...(await checkBlobs(store, all)),
       ...(await checkAudit(store, all)),
       ...(await checkJobs(store, all)),
+      ...(await checkUsages(store, all)),
     ]
     const count = (kind: Acknowledged['kind']) => all.filter((each) => each.kind === kind).length
     const acknowledged = {
@@ -60,6 +62,8 @@ export async function killRounds({
       audit: count('audit'),
       job: count('job'),
       end: count('end'),
+      reserve: count('reserve'),
+      book: count('book'),
     }
     return { seed, kills: rounds, acknowledged, problems }
   } finally {

@@ -4,21 +4,25 @@
  */
 import { createHash } from 'node:crypto'
 import { writeSync } from 'node:fs'
+import { NO_TOKENS } from '@parley/protocol'
 import { LeaseLost } from '../errors.ts'
 import { openStore } from '../open-store.ts'
 import type { Acknowledged } from './acknowledged.ts'
-import { endJob, startedJob, tryClaim } from './sample-job.ts'
+import { KILLED_CLAIM } from './check-usages.ts'
+import { endJob, sampleCall, startedJob, tryClaim } from './sample-job.ts'
 
 const [url = '', round = ''] = process.argv.slice(2)
 /** Short, so that what the dead held is soon for the taking. */
 const TTL_MS = 300
 const JOB_TTL_MS = 1_000
 
+const NO_LIMITS = { since: 0, ownerTokens: null, ownerMicrousd: null, jobTokens: null, jobMicrousd: null }
+
 const acknowledge = (what: Acknowledged): void => void writeSync(1, `${JSON.stringify(what)}\n`)
 /** SQLite answers without a pause; this lets the other writers have theirs. */
 const pause = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
 const store = await openStore({ url })
-await Promise.all([append('one'), append('one'), append(`round ${round}`), work(), upload(), audit(), jobs()])
+await Promise.all([append('one'), append('one'), append(`round ${round}`), work(), upload(), audit(), jobs(), usage()])
 
 async function append(log: string): Promise<void> {
   const writer = Math.random().toString(36).slice(2)
@@ -92,4 +96,27 @@ async function judge(ends: boolean): Promise<void> {
   await endJob(store, key, JOB_TTL_MS)
   acknowledge({ kind: 'end', id: key.jobId })
   await store.jobs.release(key, { countLoss: true })
+}
+
+/** Of four calls one is left to the next worker, one is told by a judge, and two are booked, one of them twice. */
+async function usage(): Promise<void> {
+  for (let index = 0; ; index += 1) {
+    await pause()
+    const call = `${round}/${index}`
+    const tokens = { ...NO_TOKENS, input_tokens: index + 1 }
+    if (index % 4 === 0) {
+      await store.usages.add(sampleCall({ claimId: KILLED_CLAIM, callId: call, tokens }))
+      acknowledge({ kind: 'book', call, tokens: index + 1 })
+      continue
+    }
+    const reserved = await store.usages.reserve(sampleCall({ claimId: KILLED_CLAIM, callId: call }), NO_LIMITS)
+    if (reserved.kind !== 'reserved') throw new Error(`a reservation was answered with ${reserved.kind}`)
+    acknowledge({ kind: 'reserve', call })
+    if (index % 4 === 1) continue
+    for (let times = 1; times < index % 4; times += 1) {
+      const isFirst = await store.usages.book(reserved.id, { tokens, costMicrousd: null, estimated: false })
+      if (isFirst !== (times === 1)) throw new Error(`booking ${times} was answered with ${isFirst}`)
+    }
+    acknowledge({ kind: 'book', call, tokens: index + 1 })
+  }
 }

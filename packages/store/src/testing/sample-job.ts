@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
-import { JobId, type JobSpec, type UserId, makeId } from '@parley/protocol'
+import { JobId, type JobSpec, NO_TOKENS, type UserId, makeId } from '@parley/protocol'
 import { type ClaimKey, JOB_QUEUE, type JobClaim, type JobInputs, type JobRecord, jobHolder, jobLog } from '../record/job.ts'
+import type { Usages } from '../record/usage.ts'
 import type { Store } from '../store.ts'
 
 const LIMITS = { maxLost: 3, keptMs: 60_000 }
@@ -51,6 +52,26 @@ export async function storeFor(store: Store, id: JobId, content: string) {
   return store.blobs.put(new TextEncoder().encode(content), jobHolder(id))
 }
 
+/** A call of a model for a job, to reserve or to add. */
+export function sampleCall(changes: Partial<Parameters<Usages['add']>[0]> = {}): Parameters<Usages['add']>[0] {
+  return {
+    jobId: null,
+    ownerId: null,
+    claimId: 'c'.repeat(32),
+    claim: 1,
+    attempt: 1,
+    callId: 'call',
+    channel: 'main',
+    model: 'm',
+    threadId: null,
+    tokens: { ...NO_TOKENS, input_tokens: 10, output_tokens: 5 },
+    prices: null,
+    costMicrousd: null,
+    estimated: false,
+    ...changes,
+  }
+}
+
 /** Ends a job as a judge does: its log, its report, then its state. */
 export async function endJob(store: Store, key: ClaimKey, ttlMs: number): Promise<void> {
   const { fence } = await store.jobs.renew(key, ttlMs)
@@ -75,6 +96,8 @@ function sampleSpec(id: JobId): JobSpec {
     seed: { current_code: 'int main() {}', current_code_cpp: 'int main() {}' },
     search_mode: 'disabled',
     reasoning_effort: 'medium',
+    max_attempts: 3,
+    budget: { tokens: null, microusd: null },
     limits: {
       time_limit_ms: 1_000,
       memory_limit_mb: 256,

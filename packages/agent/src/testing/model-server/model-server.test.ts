@@ -1,0 +1,130 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { createInterface } from 'node:readline'
+import type { JsonObject, ModelWire } from '@parley/protocol'
+import { openHttpCaller } from '@parley/rpc'
+import { expect, test } from 'vitest'
+import type { ModelAnswer, ModelListener } from '../../model.ts'
+import { openModelClient } from '../../model/model-client.ts'
+import type { Answer } from './answer.ts'
+import { openModelServer } from './model-server.ts'
+import { REQUEST } from './open-asker.ts'
+
+async function post(url: string, body: JsonObject): Promise<{ status: number; text: string }> {
+  const answer = await fetch(url, { method: 'POST', body: JSON.stringify(body) })
+  return { status: answer.status, text: await answer.text() }
+}
+
+const user = { type: 'message', role: 'user', content: 'Hi' }
+const call = { type: 'function_call', call_id: 'c1', name: 'f', arguments: '{}' }
+const output = { type: 'function_call_output', call_id: 'c1', output: 'ok' }
+const reasoning = { type: 'reasoning', id: 'rs_1', summary: [], encrypted_content: 'e' }
+const tool = { type: 'function', name: 'f', parameters: { type: 'object' } }
+
+test.each<readonly [string, JsonObject, string]>([
+  ['a call without its output', { input: [user, call] }, 'No tool output found for function call c1.'],
+  ['an output without its call', { input: [user, output] }, 'No tool call found for function call output with call_id c1.'],
+  ['an output before its call', { input: [output, call] }, 'No tool call found'],
+  ['two outputs of one call', { input: [call, output, output] }, 'No tool call found'],
+  ['the same call twice', { input: [call, output, call, output] }, 'Duplicate function call'],
+  ['reasoning at the end', { input: [user, reasoning] }, 'without its required following item'],
+  ['reasoning before somebody else', { input: [reasoning, user] }, 'without its required following item'],
+  ['a name that no tool may have', { input: [user], tools: [{ ...tool, name: 'a.b' }] }, "Invalid 'tools[0].name'"],
+  ['a name that is too long', { input: [user], tools: [{ ...tool, name: 'x'.repeat(65) }] }, "Invalid 'tools[0].name'"],
+  ['one name twice', { input: [user], tools: [tool, tool] }, 'unique'],
+  ['a strict schema that is none', { input: [user], tools: [{ ...tool, strict: true }] }, "Invalid schema for function 'f'"],
+  ['something that is kept elsewhere', { input: [user], previous_response_id: 'resp_1' }, 'previous_response_id'],
+  ['nothing at all', { input: [] }, "Missing required parameter: 'input'"],
+])('responses: %s is refused', async (_name, body, words) => {
+  await using server = await openModelServer({ wire: 'responses', answers: [{ pieces: [{ text: 'no' }] }] })
+  const reply = await post(`${server.url}/responses`, { model: 'm', stream: true, store: false, ...body })
+  expect(reply).toEqual({ status: 400, text: expect.stringContaining(words) })
+  expect(server.violations).toHaveLength(1)
+})
+
+const chatCall = { role: 'assistant', content: null, tool_calls: [{ id: 'c1', type: 'function', function: { name: 'f' } }] }
+const chatOutput = { role: 'tool', tool_call_id: 'c1', content: 'ok' }
+const image = { type: 'image_url', image_url: { url: 'data:image/png;base64,AA==' } }
+test.each<readonly [string, JsonObject, string]>([
+  ['a call without its output', { messages: [chatCall] }, 'did not have response messages: c1'],
+  ['a message between call and output', { messages: [chatCall, user, chatOutput] }, 'did not have response messages: c1'],
+  ['an output without its call', { messages: [chatOutput] }, "must be a response to a preceeding message with 'tool_calls'"],
+  ['an image from a tool', { messages: [chatCall, { ...chatOutput, content: [image] }] }, "Invalid content type 'image_url'"],
+  ['an empty answer', { messages: [{ role: 'assistant', content: null }] }, "Invalid value for 'content'"],
+])('chat: %s is refused', async (_name, body, words) => {
+  await using server = await openModelServer({ wire: 'chat', answers: [{ pieces: [{ text: 'no' }] }] })
+  const reply = await post(`${server.url}/chat/completions`, { model: 'm', stream: true, ...body })
+  expect(reply).toEqual({ status: 400, text: expect.stringContaining(words) })
+})
+
+test('what it gave out must come back as it was, with the reasoning that led to it', async () => {
+  const pieces = [
+    { reasoning: 'Hm', encrypted: 'e1' },
+    { call: 'f', arguments: { a: 1 }, id: 'c1' },
+  ]
+  await using server = await openModelServer({ wire: 'responses', answers: () => ({ pieces, whole: true }) })
+  const url = `${server.url}/responses`
+  const base = { model: 'm', stream: true, store: false }
+  const first: unknown = JSON.parse((await post(url, { ...base, input: [user] })).text)
+  if (!isWithOutput(first)) throw new Error('no output')
+  const [thought = {}, made = {}] = first.output
+  const ask = async (...items: JsonObject[]) => (await post(url, { ...base, input: [user, ...items, output] })).text
+  expect(await ask(made)).toContain(`without its required 'reasoning' item: 'rs_`)
+  expect(await ask({ ...thought, encrypted_content: 'other' }, made)).toContain('Items are not persisted')
+  expect(await ask(thought, { ...made, arguments: '{}' })).toContain('is not what was given')
+  expect(await ask(thought, made)).toContain('"object":"response"')
+})
+
+const isWithOutput = (value: unknown): value is { output: JsonObject[] } =>
+  typeof value === 'object' && value !== null && 'output' in value && Array.isArray(value.output)
+
+const MAIN = new URL('main.ts', import.meta.url).pathname
+
+async function start(options: {
+  wire: ModelWire
+  port?: number
+  answers: readonly Answer[]
+}): Promise<{ child: ChildProcess; url: string; port: number }> {
+  const child = spawn(process.execPath, [MAIN, JSON.stringify(options)], { stdio: ['ignore', 'pipe', 'inherit'] })
+  const line = await once(createInterface({ input: child.stdout }), 'line')
+  const ready: unknown = JSON.parse(String(line[0]))
+  if (typeof ready !== 'object' || ready === null || !('url' in ready) || !('port' in ready)) throw new Error('not ready')
+  return { child, url: String(ready.url), port: Number(ready.port) }
+}
+
+test.each(['responses', 'chat'] as const)(
+  '%s: a server that is killed in the middle of an answer and comes back is answered from',
+  async (wire) => {
+    const answers = [{ pieces: [{ text: 'All of it' }] }]
+    const slow = await start({
+      wire,
+      answers: [{ pieces: [{ text: 'All of it' }], manner: { deltaCharacters: 1, pauseMs: 20 } }],
+    })
+    const http = openHttpCaller({ connectMs: 5_000, connections: 2 })
+    const endpoint = { wire, baseUrl: slow.url, apiKey: null }
+    const random = (size: number): Uint8Array => new Uint8Array(size)
+    const limits = { firstWaitMs: 20, longestWaitMs: 50, attempts: 500 }
+    const client = openModelClient({ endpoint, http, now: Date.now, random, limits })
+    let back: Promise<{ child: ChildProcess }> | undefined
+    const usages: boolean[] = []
+    const listener: ModelListener = {
+      messageDelta: () => {
+        if (back !== undefined) return
+        slow.child.kill('SIGKILL')
+        back = once(slow.child, 'exit').then(() => start({ wire, port: slow.port, answers }))
+      },
+      reasoningDelta: () => undefined,
+      reasoningPart: () => undefined,
+      retry: () => undefined,
+      usage: (_call, _usage, estimated) => usages.push(estimated),
+      exchanged: () => undefined,
+    }
+    const answer: ModelAnswer = await client.sample(REQUEST, listener, new AbortController().signal)
+    expect(answer).toMatchObject({ kind: 'answered', items: [{ content: [{ text: 'All of it' }] }] })
+    expect(usages).toEqual([true, false])
+    const child = (await back)?.child
+    await http.close()
+    child?.kill()
+    if (child !== undefined) expect(await once(child, 'exit')).toEqual([0, null])
+  },
+)

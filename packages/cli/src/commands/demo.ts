@@ -1,0 +1,93 @@
+import type { Invocation } from '../command-line/command.ts'
+import { CommandError } from '../command-line/command-error.ts'
+import { type Example, readExample } from '../demo/example.ts'
+import { requireLanguage } from '../demo/require-language.ts'
+import { type PrivateInstance, openPrivateInstance } from '../demo/private-instance.ts'
+import { painterFor } from '../job/screen.ts'
+import { watchJob } from '../job/watch-job.ts'
+
+const DEFAULT_EXAMPLE = 'knapsack'
+const CHANNEL = 'demo'
+const CANCELLED = 130
+
+/** A whole job on an instance of its own, played by a script: from the statement to the verdict, in front of one's eyes. */
+export async function demo(invocation: Invocation): Promise<number> {
+  const { io, values } = invocation
+  const example = readExample(values.text('example') ?? DEFAULT_EXAMPLE)
+  if (process.platform !== 'linux')
+    throw new CommandError('sandbox_unavailable', 'programs can be judged safely on Linux only, and the demo judges one', {
+      hint: 'run it on such a machine, or in a container',
+    })
+  const say = speaker(invocation)
+  const starting = new AbortController()
+  const ignore = io.onSignal(() => starting.abort())
+  say(`Parley demo: ${example.title}`)
+  say('Starting a gateway and a judge of its own …')
+  const channel = { name: CHANNEL, script: example.name, wire: 'responses', enabled: true, models: [] } as const
+  const instance = await openPrivateInstance({ ...channel, models: [] }, io, starting.signal).finally(ignore)
+  try {
+    requireLanguage(example.language, instance.judge.languages)
+    const { code, jobId } = await playOut(example, instance, invocation, say)
+    const isWatched = io.stdin.isTTY && io.screen() !== undefined && !values.has('json')
+    if (values.has('keep')) await keepUp(instance, jobId, invocation, say)
+    else if (isWatched && code !== CANCELLED) await keepUp(instance, jobId, invocation, say, io.stdin)
+    else if (code !== CANCELLED) say('To look at it on the page: npm run demo -- --keep')
+    return code
+  } finally {
+    await instance.close()
+  }
+}
+
+async function playOut(
+  example: Example,
+  instance: PrivateInstance,
+  invocation: Invocation,
+  say: (text: string) => void,
+): Promise<{ readonly code: number; readonly jobId: string }> {
+  const caller = await instance.caller()
+  try {
+    const { items } = await caller.call('models.list', { live: false })
+    const [model] = items
+    if (model === undefined) throw new CommandError('no_model', `the script of ${example.name} is not there`)
+    const { sandbox } = instance.judge
+    say(`Gateway at ${instance.ready.url}, judge in a sandbox (${sandbox.driver}, ${sandbox.tier}).`)
+    say(`${model.model} works on it: a script, no model is asked.\n`)
+    const { job_id } = await caller.once('job.create', { ...example.input, model: model.model })
+    await caller.call('job.start', { job_id })
+    const code = await watchJob(caller, job_id, invocation, 'cancels')
+    say('\nThis was a script, no model was asked. The cost is what its tokens would have cost.')
+    return { code, jobId: job_id }
+  } finally {
+    await caller.close()
+  }
+}
+
+/** Stays up until somebody says that it is enough: by a signal, or with a key where there are keys. */
+async function keepUp(
+  { ready }: PrivateInstance,
+  jobId: string,
+  { io }: Invocation,
+  say: (text: string) => void,
+  keys?: NodeJS.ReadStream,
+): Promise<void> {
+  const asked = Promise.withResolvers<void>()
+  const enough = (): void => asked.resolve()
+  const ignore = io.onSignal(enough)
+  keys?.once('data', enough).once('end', enough).resume()
+  const link = new URL(`/jobs/${jobId}`, ready.url)
+  if (ready.sign_in !== null) link.hash = new URL(ready.sign_in).hash
+  const note = ready.sign_in === null ? '' : ' This link works once, within 15 minutes'
+  say(`Look at it on the page.${note}:\n  ${link.href}`)
+  say(keys === undefined ? 'Ctrl-C stops everything and removes it.' : 'Enter or Ctrl-C stops everything and removes it.')
+  await asked.promise
+  keys?.off('data', enough).off('end', enough).pause()
+  ignore()
+}
+
+/** What is said besides the job itself: beside the result if that is for a program. */
+function speaker({ io, values }: Invocation): (text: string) => void {
+  const screen = io.screen()
+  if (values.has('json')) return (text) => io.err(`${text}\n`)
+  const paint = painterFor(screen ?? { hasColours: false })
+  return (text) => io.out(`${paint('bold', text)}\n`)
+}

@@ -1,0 +1,40 @@
+import type { Quota, UsageTotal } from '@parley/protocol'
+import type { Invocation } from '../command-line/command.ts'
+import { costText, counted, dollars } from '../job/usage-text.ts'
+import { columns } from './columns.ts'
+import { show, withCaller } from './with-caller.ts'
+
+const GROUPS = ['day', 'model', 'job', 'user'] as const
+
+/** What the calls of models came to, and what is left of the quota. */
+export const usage = (invocation: Invocation): Promise<number> => {
+  const by = GROUPS.find((group) => group === invocation.values.text('by')) ?? 'day'
+  return withCaller(invocation, 'user', async (caller) => {
+    const result = await caller.call('usage.summary', { group_by: by })
+    const rows = result.groups.map((group) => [group.key ?? '-', ...cells(group)])
+    const header = [by, 'calls', 'tokens in', 'cached', 'tokens out', 'cost']
+    const table = columns([header, ...rows, ['all', ...cells(result.total)]])
+    return show(invocation, result, [table, ...quotaLines(result.quota)].join('\n'))
+  })
+}
+
+const cells = (total: UsageTotal): string[] => [
+  counted(total.calls),
+  counted(total.input_tokens),
+  counted(total.cached_input_tokens),
+  counted(total.output_tokens),
+  total.calls === 0 ? dollars(0) : costText(total.cost_microusd, total.unpriced_calls, total.calls),
+]
+
+/** Bounds that there are; without one there is nothing to say. */
+function quotaLines({ jobs_at_once, tokens_per_day, microusd_per_day, resets_at }: Quota): string[] {
+  const line = (what: string, used: string, limit: string): string => `${what}: ${used} of ${limit}`
+  const lines = [
+    ...(jobs_at_once.limit === null ? [] : [line('jobs at once', counted(jobs_at_once.used), counted(jobs_at_once.limit))]),
+    ...(tokens_per_day.limit === null ? [] : [line('tokens today', counted(tokens_per_day.used), counted(tokens_per_day.limit))]),
+    ...(microusd_per_day.limit === null
+      ? []
+      : [line('cost today', dollars(microusd_per_day.used), dollars(microusd_per_day.limit))]),
+  ]
+  return lines.length === 0 ? [] : ['', ...lines, `A new day begins at ${resets_at}.`]
+}

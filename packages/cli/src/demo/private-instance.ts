@@ -1,0 +1,102 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { connectClient, httpTransport } from '@parley/rpc'
+import { CommandError } from '../command-line/command-error.ts'
+import type { Io } from '../command-line/io.ts'
+import type { ChannelSetting } from '../config/channel-setting.ts'
+import { requireSettings } from '../config/load.ts'
+import type { Settings } from '../config/setting.ts'
+import { cacheDirOf } from '../data/cache-dir.ts'
+import { dataDirAt } from '../data/data-dir.ts'
+import type { Ready } from '../gateway-process/plan.ts'
+import { SteadyCaller } from '../job/steady-caller.ts'
+import { localPlan } from '../judge-process/judge-plan-of.ts'
+import type { JudgePlan, JudgeReady } from '../judge-process/plan.ts'
+import { Values } from '../command-line/command.ts'
+import { supervise } from '../up/supervise.ts'
+import { ownVersion } from '../version.ts'
+
+/** An instance of its own: gateway and judge as processes, in a folder that goes with it. */
+export interface PrivateInstance {
+  readonly ready: Ready
+  readonly judge: JudgeReady
+  caller(): Promise<SteadyCaller>
+  /** Ends the processes in order and removes the folder. */
+  close(): Promise<void>
+}
+
+const TOKEN_BYTES = 32
+const FOLDER = 'parley-demo-'
+
+/**
+ * Starts gateway and judge with one channel, on a free port. Nothing of the environment or of a settings file decides how.
+ * Throws when either cannot be had, and leaves nothing behind.
+ */
+export async function openPrivateInstance(channel: ChannelSetting, io: Io, signal: AbortSignal): Promise<PrivateInstance> {
+  const folder = mkdtempSync(join(tmpdir(), FOLDER))
+  const flags = { dataDir: folder, port: '0', logLevel: 'error' }
+  const settings: Settings = {
+    ...requireSettings({ env: {}, cwd: folder, flags }),
+    channels: [channel],
+    judgeToken: Buffer.from(io.random(TOKEN_BYTES)).toString('hex'),
+  }
+  const stopping = Promise.withResolvers<() => void>()
+  const started = Promise.withResolvers<{ readonly ready: Ready; readonly judge: JudgeReady }>()
+  started.promise.catch(() => {})
+  let gateway: Ready | undefined
+  const running = supervise(
+    {
+      gateway: { settings, cwd: folder },
+      judgeFor: (ready) => judgePlan(ready, settings, io),
+      judgeEnv: {},
+      onReady: (ready) => (gateway = ready),
+      onJudge: (judge) => gateway !== undefined && started.resolve({ ready: gateway, judge }),
+      onJudgeMissing: (error) => started.reject(error),
+    },
+    {
+      env: io.env,
+      now: io.now,
+      // What the two say when all is well is no part of the show.
+      err: (text) => (String(text).startsWith('stopping;') ? undefined : io.err(text)),
+      onSignal: (asked) => {
+        stopping.resolve(() => asked('SIGTERM'))
+        return () => {}
+      },
+    },
+  )
+  running.catch((error: unknown) => started.reject(error))
+  const close = async (): Promise<void> => {
+    ;(await stopping.promise)()
+    await running.catch(() => {})
+    rmSync(folder, { recursive: true, force: true })
+  }
+  const interrupted = (): void =>
+    started.reject(new CommandError('interrupted', 'interrupted before it began', { exitCode: INTERRUPTED_EXIT }))
+  signal.addEventListener('abort', interrupted, { once: true })
+  try {
+    const { ready, judge } = await started.promise
+    return { ready, judge, caller: () => openCaller(folder, io), close }
+  } catch (error) {
+    await close()
+    throw error
+  } finally {
+    signal.removeEventListener('abort', interrupted)
+  }
+}
+const INTERRUPTED_EXIT = 130
+
+function judgePlan({ ws, data }: Ready, { judgeToken = '', logLevel }: Settings, io: Io): JudgePlan {
+  const local = localPlan({ values: new Values(new Map()), io }, data)
+  // Compilers and programs are kept where every judge of this user keeps them: the second demo is quicker.
+  return { ...local, url: ws, token: judgeToken, logLevel, cacheFolder: cacheDirOf(io, data) }
+}
+
+function openCaller(folder: string, io: Io): Promise<SteadyCaller> {
+  const { adminSocket } = dataDirAt('/', folder)
+  const connect = () =>
+    connectClient(httpTransport({ url: 'http://localhost/mcp', socketPath: adminSocket }), {
+      clientInfo: { name: 'parley-demo', version: ownVersion() },
+    })
+  return SteadyCaller.open(connect, { err: io.err, random: () => (io.random(1)[0] ?? 0) / 256 })
+}

@@ -1,0 +1,36 @@
+import type { Usage } from '@parley/protocol'
+import { plainText } from './plain-text.ts'
+
+const MICROUSD = 1_000_000
+/** Below a cent one wants to see more of it. */
+const CENTS = 2
+const FINE = 6
+
+/** An amount of money in dollars, as exact as it is small. */
+export function dollars(microusd: number): string {
+  const usd = microusd / MICROUSD
+  const digits = usd === 0 || usd >= 1 ? CENTS : FINE
+  return `$${usd.toFixed(digits).replace(/(\.\d\d\d*?)0+$/, '$1')}`
+}
+
+/** A number with its thousands apart. */
+export const counted = (count: number): string => String(count).replaceAll(/\B(?=(\d{3})+$)/g, ' ')
+
+/** What the calls of a model came to, on one line. What has no price is said, and is not nothing. */
+export function usageText({ model, usage, cost_microusd, calls, unpriced_calls, estimated_calls }: Usage): string {
+  const { input_tokens, cached_input_tokens, output_tokens, reasoning_output_tokens = 0 } = usage
+  const parts = [
+    ...(calls === undefined ? [] : [`${calls} ${calls === 1 ? 'call' : 'calls'}`]),
+    `${counted(input_tokens)} tokens in${cached_input_tokens > 0 ? ` (${counted(cached_input_tokens)} cached)` : ''}`,
+    `${counted(output_tokens)} out${reasoning_output_tokens > 0 ? ` (${counted(reasoning_output_tokens)} reasoning)` : ''}`,
+    costText(cost_microusd ?? null, unpriced_calls ?? 0, calls),
+    ...(estimated_calls === undefined || estimated_calls === 0 ? [] : [`${estimated_calls} of them estimated`]),
+  ]
+  return `${plainText(model)}: ${parts.join(', ')}`
+}
+
+/** A cost that may leave out calls without a price. */
+export function costText(microusd: number | null, unpriced: number, calls: number | undefined): string {
+  if (microusd === null || (unpriced > 0 && unpriced === calls)) return 'unpriced'
+  return unpriced > 0 ? `${dollars(microusd)} and ${unpriced} unpriced` : dollars(microusd)
+}

@@ -1,0 +1,57 @@
+import { resolve } from 'node:path'
+import { STATUS_LIMITS } from '@parley/protocol'
+import { type Service, httpTransport, openRelay } from '@parley/rpc'
+import type { Invocation } from '../command-line/command.ts'
+import { ownVersion } from '../version.ts'
+import { openJobFolder } from './job-folder.ts'
+import { unavailableStatus } from './unavailable.ts'
+
+/** What stands behind a status server. */
+export interface OpenStatus {
+  readonly service: Service
+  close(): Promise<void>
+}
+
+/** A self-test may take as long as it says, and a little for the way. */
+const CALL_MS = (STATUS_LIMITS.selfTestSeconds.max + 60) * 1_000
+/** A judge on this very machine answers at once, or not at all. */
+const HANDSHAKE_MS = 5_000
+
+/**
+ * The way to the job: a folder that is named here, the judge that started the engine, or a folder in the environment. One
+ * that cannot be had is said by every call, because an engine whose server does not start says less.
+ */
+export async function openStatus(invocation: Pick<Invocation, 'io' | 'values'>): Promise<OpenStatus> {
+  const { io, values } = invocation
+  const version = ownVersion()
+  const given = values.text('job-dir')
+  const socketPath = nonEmpty(io.env['PARLEY_STATUS_SOCKET'])
+  const folder = given ?? (socketPath === undefined ? nonEmpty(io.env['REALMOI_JOB_DIR']) : undefined)
+  const missing = (message: string, hint: string): OpenStatus => ({
+    service: unavailableStatus({ message, hint }, version),
+    close: () => Promise.resolve(),
+  })
+  if (folder !== undefined) {
+    return openJobFolder(resolve(io.cwd, folder), invocation).catch((error: unknown) =>
+      missing(reasonOf(error), `${given === undefined ? 'REALMOI_JOB_DIR' : '--job-dir'} must be the folder of a job`),
+    )
+  }
+  if (socketPath === undefined)
+    return missing('there is no job: neither PARLEY_STATUS_SOCKET nor REALMOI_JOB_DIR is set', 'a judge sets the first one')
+  try {
+    const relay = await openRelay({
+      connect: async () => httpTransport({ url: 'http://localhost/mcp', socketPath }),
+      clientInfo: { name: 'parley-status-server', version },
+      era: 'legacy',
+      limits: { callMs: CALL_MS },
+      clientLimits: { requestTimeoutMs: HANDSHAKE_MS },
+      log: (level, message) => io.err(`${level}: ${message}\n`),
+    })
+    return { service: relay, close: () => relay.close() }
+  } catch (error) {
+    return missing(`no judge answers at ${socketPath}: ${reasonOf(error)}`, 'PARLEY_STATUS_SOCKET names it')
+  }
+}
+
+const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
+const nonEmpty = (text: string | undefined): string | undefined => (text === '' ? undefined : text)

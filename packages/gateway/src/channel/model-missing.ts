@@ -1,0 +1,34 @@
+import { type Model, ToolError } from '@parley/protocol'
+import type { ChannelRecord } from '@parley/store'
+
+const NAMES_SHOWN_MAX = 20
+
+export function noSuchChannel(channel: string, enabled: readonly Pick<ChannelRecord, 'name'>[]): ToolError {
+  return new ToolError('not_found', `upstream_channel: there is no channel ${channel}`, {
+    field: 'upstream_channel',
+    hint: `models.list names those there are: ${shown(enabled.map(({ name }) => name))}`,
+  })
+}
+
+export function noSuchModel(model: string, channel: string | null, items: readonly Model[]): ToolError {
+  const there = channel === null || channel === '' ? items : items.filter((item) => item.upstream_channel === channel)
+  const where = channel === null || channel === '' ? '' : ` at channel ${channel}`
+  return new ToolError('not_found', `model: there is no model ${model}${where}`, {
+    field: 'model',
+    hint: `models.list names those there are: ${shown(there.map((item) => item.model))}; without a model current_code is judged as it is`,
+  })
+}
+
+export function notKnownYet(model: string, silent: readonly string[]): ToolError {
+  const who = silent.length === 1 ? `channel ${silent.join('')} does` : `channels ${shown(silent)} do`
+  return new ToolError('unavailable', `model: whether there is a model ${model} is not known: ${who} not answer`, {
+    field: 'model',
+    hint: 'try again in a moment; models.list says what is wrong with a channel; a model that an admin sets up needs no asking',
+  })
+}
+
+function shown(names: readonly string[]): string {
+  const unique = [...new Set(names)]
+  if (unique.length === 0) return 'none yet'
+  return unique.slice(0, NAMES_SHOWN_MAX).join(', ') + (unique.length > NAMES_SHOWN_MAX ? ', …' : '')
+}

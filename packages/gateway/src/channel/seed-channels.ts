@@ -1,0 +1,124 @@
+import { isDeepStrictEqual } from 'node:util'
+import { ChannelName, ModelName, ModelPrices, NO_PRICES } from '@parley/protocol'
+import type { ChannelRecord, ModelRecord, Store } from '@parley/store'
+import type { Logger } from 'pino'
+import { GatewayRefused } from '../failure.ts'
+import type { ChannelSeed, ModelSeed } from '../options.ts'
+import { type Sealer, maskKey } from '../secret/seal.ts'
+import { changedPrices } from './changed-prices.ts'
+import { channelFault } from './channel-fault.ts'
+import { tidyBaseUrl } from './upstream-url.ts'
+
+export const MODELS_PATH = '/models'
+
+/**
+ * Puts the channels of the settings in place, and takes away those that are gone from the settings. What an admin changed
+ * stays as the admin left it. The same settings again write nothing. Throws `GatewayRefused` `channel_invalid`.
+ */
+export async function seedChannels(
+  parts: { readonly store: Pick<Store, 'channels'>; readonly sealer: Sealer },
+  log: Logger,
+  seeds: readonly ChannelSeed[],
+): Promise<void> {
+  const { store } = parts
+  checkSeeds(seeds)
+  const there = await store.channels.list()
+  const models = await store.channels.models()
+  const named = new Set(seeds.map(({ name }) => name))
+  for (const { name, source } of there)
+    if (source === 'settings' && !named.has(name)) {
+      await store.channels.delete(name)
+      log.info({ channel: name }, 'a channel is gone from the settings and removed')
+    }
+  for (const seed of seeds) {
+    const channel = there.find(({ name }) => name === seed.name)
+    if (channel?.source === 'admin')
+      log.info({ channel: seed.name }, 'an admin changed this channel: the settings leave it alone')
+    else await putChannel(parts, seed, channel)
+    await putModels(
+      store,
+      seed,
+      models.filter((record) => record.channel === seed.name),
+    )
+  }
+}
+
+async function putChannel(
+  { store, sealer }: { readonly store: Pick<Store, 'channels'>; readonly sealer: Sealer },
+  seed: ChannelSeed,
+  there: ChannelRecord | undefined,
+): Promise<void> {
+  const key = seed.apiKey === undefined || seed.apiKey === '' ? null : seed.apiKey
+  const isSameKey =
+    there !== undefined &&
+    (there.sealedKey === null ? key === null : key !== null && sealer.open(seed.name, there.sealedKey) === key)
+  const wanted = {
+    name: seed.name,
+    displayName: seed.displayName ?? seed.name,
+    kind: seed.kind,
+    baseUrl: seed.baseUrl === undefined ? null : tidyBaseUrl(seed.baseUrl),
+    wire: seed.wire,
+    modelsPath: seed.modelsPath ?? MODELS_PATH,
+    script: seed.script ?? null,
+    sealedKey: isSameKey ? there.sealedKey : key === null ? null : sealer.seal(seed.name, key),
+    keyHint: key === null ? null : maskKey(key),
+    enabled: seed.enabled,
+    source: 'settings',
+  } as const
+  if (!isSame(wanted, there)) await store.channels.put(wanted)
+}
+
+async function putModels(store: Pick<Store, 'channels'>, seed: ChannelSeed, there: readonly ModelRecord[]): Promise<void> {
+  const named = new Set(seed.models.map(({ model }) => model))
+  for (const { model, source } of there)
+    if (source === 'settings' && !named.has(model)) await store.channels.deleteModel(seed.name, model)
+  for (const model of seed.models) {
+    const record = there.find((candidate) => candidate.model === model.model)
+    if (record?.source === 'admin') continue
+    const wanted = {
+      channel: seed.name,
+      model: model.model,
+      displayName: model.displayName ?? model.model,
+      contextTokens: model.contextTokens ?? null,
+      prices: changedPrices(NO_PRICES, model.prices ?? {}),
+      active: true,
+      source: 'settings',
+    } as const
+    if (!isSame(wanted, record)) await store.channels.putModel(wanted)
+  }
+}
+
+/** Whether a row holds all of it already. */
+const isSame = (wanted: object, there: object | undefined): boolean =>
+  there !== undefined && isDeepStrictEqual({ ...there, ...wanted }, { ...there })
+
+function checkSeeds(seeds: readonly ChannelSeed[]): void {
+  const names = new Set<string>()
+  for (const seed of seeds) {
+    if (!ChannelName.safeParse(seed.name).success)
+      throw invalid(seed.name, 'its name must be 1 to 64 small letters, digits, dots, underscores or hyphens')
+    if (names.has(seed.name)) throw invalid(seed.name, 'it stands there twice')
+    names.add(seed.name)
+    const found = channelFault({
+      kind: seed.kind,
+      display_name: seed.displayName ?? '',
+      base_url: seed.baseUrl ?? null,
+      models_path: seed.modelsPath ?? MODELS_PATH,
+      script: seed.script ?? null,
+      api_key: seed.apiKey,
+    })
+    if (found !== undefined) throw invalid(seed.name, `${found.field} ${found.fault}`)
+    for (const model of seed.models) checkModel(seed.name, model)
+  }
+}
+
+function checkModel(channel: string, { model, prices }: ModelSeed): void {
+  if (!ModelName.safeParse(model).success || /\p{Cc}/u.test(model))
+    throw invalid(channel, 'the name of a model must have 1 to 256 characters')
+  const parsed = ModelPrices.partial().safeParse(prices ?? {})
+  const issue = parsed.error?.issues[0]
+  if (issue !== undefined) throw invalid(channel, `model ${model}: ${issue.path.map(String).join('.')} ${issue.message}`)
+}
+
+const invalid = (channel: string, fault: string): GatewayRefused =>
+  new GatewayRefused('channel_invalid', `channel ${channel} of the settings: ${fault}`)

@@ -1,0 +1,92 @@
+import { type JsonObject, type ModelWire, isJsonObject, parseJson } from '@parley/protocol'
+import { checkTools } from './asked-tools.ts'
+import { ModelRefusal, wrongField } from './refusal.ts'
+
+/** A token of ordinary text has about so many bytes. */
+export const BYTES_PER_TOKEN = 4
+/** A picture costs about this much, however many bytes it has. */
+const PICTURE_TOKENS = 1_500
+const PICTURE = /"data:[a-z]+\/[^"]{512,}"/g
+const OUTPUT_TOKENS_MAX = 10_000_000
+
+/** A request to a model, checked: what goes upstream and what it may come to. */
+export interface Asked {
+  readonly wire: ModelWire
+  readonly stream: boolean
+  /** The request as it was read. Sent anew and not as it came: two parsers could read one text in two ways. */
+  readonly body: JsonObject
+  readonly text: string
+  /** Our own guess, before the upstream has counted. */
+  readonly inputTokens: number
+  /** The most that the client lets the model write; `undefined`: it set no bound. */
+  readonly outputTokens: number | undefined
+}
+
+/** Checks a body against what the key and the wire allow. Throws `ModelRefusal` that names the field. */
+export function readAsked(bytes: Buffer, wire: ModelWire, model: string): Asked {
+  const body = parseJson(bytes.toString('utf8'))
+  if (body === undefined) throw new ModelRefusal(400, 'invalid_json', 'the body is not JSON')
+  if (!isJsonObject(body)) throw new ModelRefusal(400, 'invalid_json', 'the body is not a JSON object')
+  checkModel(body['model'], model)
+  const { stream = null } = body
+  if (stream !== null && typeof stream !== 'boolean') throw wrongField('stream', 'must be true or false')
+  for (const field of KEPT_UPSTREAM)
+    if ((body[field] ?? null) !== null && body[field] !== false)
+      throw wrongField(field, 'is not served here: nothing is kept upstream; send the whole conversation')
+  if ((body['web_search_options'] ?? null) !== null) throw wrongField('web_search_options', 'hosted tools are not served here')
+  if ((body['n'] ?? 1) !== 1) throw wrongField('n', 'one answer at a time')
+  checkTools(body['tools'])
+  const outputTokens = outputBound(body, wire)
+  const sent = wire === 'responses' ? { ...body, store: false } : withUsage(body, stream === true)
+  const text = textOf(sent)
+  return { wire, stream: stream === true, body: sent, text, inputTokens: inputTokens(text), outputTokens }
+}
+
+/** `store` is true upstream when it is left out; so it is always sent. */
+const KEPT_UPSTREAM = ['background', 'store', 'previous_response_id', 'conversation', 'prompt'] as const
+
+function checkModel(asked: unknown, model: string): void {
+  if (typeof asked !== 'string') throw wrongField('model', `must be ${model}`)
+  if (asked !== model)
+    throw new ModelRefusal(404, 'model_not_found', `model: this key works for ${model} alone`, { param: 'model' })
+}
+
+function outputBound(body: JsonObject, wire: ModelWire): number | undefined {
+  const fields = wire === 'responses' ? ['max_output_tokens'] : ['max_completion_tokens', 'max_tokens']
+  for (const field of fields) {
+    const value = body[field] ?? null
+    if (value === null) continue
+    if (typeof value !== 'number' || !Number.isInteger(value) || value < 1 || value > OUTPUT_TOKENS_MAX)
+      throw wrongField(field, `must be a whole number from 1 to ${OUTPUT_TOKENS_MAX}`)
+    return value
+  }
+  return undefined
+}
+
+/** Chat Completions tell what a stream came to only when they are asked. */
+function withUsage(body: JsonObject, isStream: boolean): JsonObject {
+  if (!isStream) return body
+  const { stream_options: options } = body
+  return { ...body, stream_options: { ...(isJsonObject(options) ? options : {}), include_usage: true } }
+}
+
+function textOf(body: JsonObject): string {
+  try {
+    return JSON.stringify(body)
+  } catch (error) {
+    // JSON.parse reads deeper than JSON.stringify can write.
+    if (error instanceof RangeError)
+      throw new ModelRefusal(400, 'invalid_json', 'the body is nested too deeply', { cause: error })
+    throw error
+  }
+}
+
+function inputTokens(text: string): number {
+  let bytes = Buffer.byteLength(text)
+  let pictures = 0
+  for (const [picture] of text.matchAll(PICTURE)) {
+    bytes -= picture.length
+    pictures += 1
+  }
+  return Math.ceil(bytes / BYTES_PER_TOKEN) + pictures * PICTURE_TOKENS
+}

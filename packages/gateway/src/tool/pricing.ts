@@ -1,0 +1,78 @@
+import { NO_PRICES, type PricedModel, TOOLS, ToolError } from '@parley/protocol'
+import type { ChannelRecord, ModelRecord } from '@parley/store'
+import { changedPrices } from '../channel/changed-prices.ts'
+import { checkText, wrong } from '../job/create-checks.ts'
+import { type World, serveTool } from './served-tool.ts'
+import { iso } from './time.ts'
+
+/** Models that are set up, over all channels. */
+const MODELS_MAX = 5_000
+
+export const pricingList = serveTool(TOOLS['pricing.list'], async (_args, { world }) => ({
+  items: (await world.store.channels.models()).map(modelView),
+}))
+
+export const pricingSet = serveTool(TOOLS['pricing.set'], async (args, context) => {
+  const { model, upstream_channel: name } = args
+  const { channels } = context.world.store
+  context.target = targetOf(name, model)
+  checkText('model', model)
+  checkText('display_name', args.display_name ?? '')
+  const channel = await channels.byName(name)
+  if (channel === undefined) throw noSuchChannel(name)
+  const there = await channels.model(name, model)
+  if (there === undefined) await checkNew(context.world, channel, model)
+  const put = await channels.putModel({
+    channel: name,
+    model,
+    displayName: args.display_name ?? there?.displayName ?? model,
+    contextTokens: args.context_tokens === undefined ? (there?.contextTokens ?? null) : args.context_tokens,
+    prices: changedPrices(there?.prices ?? NO_PRICES, args),
+    active: args.active ?? there?.active ?? true,
+    source: 'admin',
+  })
+  return modelView(put)
+})
+
+export const pricingDelete = serveTool(TOOLS['pricing.delete'], async ({ model, upstream_channel }, context) => {
+  context.target = targetOf(upstream_channel, model)
+  checkText('model', model)
+  if (!(await context.world.store.channels.deleteModel(upstream_channel, model)))
+    throw new ToolError('not_found', `channel ${upstream_channel} has no model ${model} set up`, {
+      field: 'model',
+      hint: 'pricing.list names those there are',
+    })
+  return { model, upstream_channel, deleted: true as const }
+})
+
+async function checkNew({ store, scripts }: World, channel: ChannelRecord, model: string): Promise<void> {
+  if (channel.kind === 'script') {
+    const read = await scripts.read(channel.script ?? '')
+    if (read.kind === 'read' && read.script.model !== model)
+      throw wrong('model', `channel ${channel.name} plays a script`, `its one model is ${read.script.model}`)
+  }
+  if ((await store.channels.models()).length >= MODELS_MAX)
+    throw new ToolError('conflict', `${MODELS_MAX} models are set up, which is the most`, { hint: 'pricing.delete some first' })
+}
+
+function modelView(record: ModelRecord): PricedModel {
+  return {
+    model: record.model,
+    upstream_channel: record.channel,
+    display_name: record.displayName,
+    context_tokens: record.contextTokens,
+    ...record.prices,
+    active: record.active,
+    created_at: iso(record.createdAt),
+    updated_at: iso(record.updatedAt),
+  }
+}
+
+const TARGET_CHARS_MAX = 200
+const targetOf = (channel: string, model: string): string => `${channel}/${model}`.slice(0, TARGET_CHARS_MAX)
+
+const noSuchChannel = (name: string): ToolError =>
+  new ToolError('not_found', `there is no channel ${name}`, {
+    field: 'upstream_channel',
+    hint: 'channel.list names those there are; channel.set adds one',
+  })

@@ -1,0 +1,10 @@
+/** By this a turn is found again in the log of a conversation. */
+export const turnMark = (jobId: string, attempt: number, turn: number): string => `${jobId}/${attempt}.${turn}`
+
+/** For a model whose judge died before the answer was read. */
+export const continueText = (): string =>
+  'Your work was interrupted by a restart. Files that you made in the working folder are gone, and a call that was under way has no output. Go on where you stood, and answer with the whole document.'
+
+/** For an answer in which nobody can find the program. */
+export const followUpText = (reason: string): string =>
+  `Your last answer cannot be read: ${reason}. Answer again with one JSON document and nothing around it, the whole program in \`main\`.`

@@ -1,0 +1,120 @@
+import { JobId, type JobState, isEnd } from '@parley/protocol'
+import { element } from '../element.ts'
+import type { GatewayLink } from '../link/gateway-link.ts'
+import type { ScriptModels } from '../link/script-models.ts'
+import { go, jobPath } from '../route.ts'
+import { Timeline } from '../timeline/timeline.ts'
+import type { View } from '../view.ts'
+import { readArtifacts } from './artifacts.ts'
+import { CaseTable } from './case-table.ts'
+import { codeCard } from './code.ts'
+import { followJob } from './follow-job.ts'
+import { JobHeader } from './job-header.ts'
+import { noSuchJob } from './no-such-job.ts'
+import { solutionCard } from './solution.ts'
+import { Terminal } from './terminal.ts'
+import { usageCard } from './usage.ts'
+
+const CLOCK_MS = 1_000
+
+/** Everything about one job, as it happens. */
+export function openJobPage(link: GatewayLink, models: ScriptModels, id: string): View {
+  const known = JobId.safeParse(id)
+  if (!known.success) return { root: noSuchJob(id), title: 'No such job', close: () => {} }
+  const page = new JobPage(link, models, known.data)
+  return { root: page.root, title: 'Job', close: () => page.close() }
+}
+
+class JobPage {
+  readonly root = element('article', { class: 'job' })
+  readonly #link: GatewayLink
+  readonly #models: ScriptModels
+  readonly #header: JobHeader
+  readonly #timeline = new Timeline()
+  readonly #cases = new CaseTable()
+  readonly #terminal = new Terminal()
+  /** What is there only at the end. */
+  readonly #explanation = element('div', { class: 'place' })
+  readonly #code = element('div', { class: 'place' })
+  readonly #leave: readonly (() => void)[]
+  #state: JobState | undefined
+  /** The log itself says that a script was played, also when the channel is long gone. */
+  #saysScript = false
+  #isLoaded = false
+
+  constructor(link: GatewayLink, models: ScriptModels, id: JobId) {
+    this.#link = link
+    this.#models = models
+    this.#header = new JobHeader({
+      cancel: async () => void (await link.call('job.cancel', { job_id: id })),
+      retry: async () => go(jobPath((await link.call('job.retry', { job_id: id })).job_id)),
+    })
+    const side = element('div', { class: 'side' }, this.#cases.root, this.#explanation)
+    const back = element('p', { class: 'back' }, element('a', { href: '/' }, '← All jobs'))
+    this.root.append(back, this.#header.root, element('div', { class: 'columns' }, this.#timeline.root, side))
+    this.root.append(this.#code, this.#terminal.root)
+    const clock = setInterval(() => this.#tick(), CLOCK_MS)
+    this.#leave = [() => clearInterval(clock), this.#follow(id), models.onChange(() => this.#showHeader())]
+  }
+
+  close(): void {
+    for (const leave of this.#leave) leave()
+    this.#timeline.close()
+    this.#terminal.close()
+  }
+
+  #follow(id: JobId): () => void {
+    return followJob(this.#link, id, {
+      state: (state) => this.#showState(state),
+      status: (item) => {
+        if (item.meta['phase'] === 'prepared' && item.meta['script'] === true && !this.#saysScript) {
+          this.#saysScript = true
+          this.#showHeader()
+        }
+        this.#timeline.push(item)
+      },
+      caseDone: (item) => this.#cases.push(item),
+      terminal: (bytes) => this.#terminal.push(bytes),
+      terminalFrom: (offset) => this.#terminal.from(offset),
+      missing: () => this.root.replaceChildren(noSuchJob(id)),
+      restarted: () => {
+        for (const part of [this.#timeline, this.#cases, this.#terminal]) part.clear()
+      },
+      trouble: (message) => this.#header.trouble(message),
+    })
+  }
+
+  #showState(state: JobState): void {
+    this.#state = state
+    this.#showHeader()
+    document.title = `${state.title === '' ? 'Job' : state.title} · Parley`
+    if (isEnd(state.status) && !this.#isLoaded) void this.#load(state)
+  }
+
+  get #isScript(): boolean {
+    return this.#saysScript || this.#models.has(this.#state?.model ?? null, this.#state?.upstream_channel)
+  }
+
+  #showHeader(): void {
+    if (this.#state !== undefined) this.#header.show(this.#state, this.#isScript)
+  }
+
+  #tick(): void {
+    if (this.#state !== undefined && !isEnd(this.#state.status)) this.#header.tick()
+  }
+
+  /** Once, at the end. When it fails because the connection did, the state comes again with the next one. */
+  async #load(state: JobState): Promise<void> {
+    this.#isLoaded = true
+    try {
+      const { codeName, code, solution, usage } = await readArtifacts(this.#link, state)
+      if (code !== undefined) this.#code.replaceChildren(codeCard(codeName, code, solution?.seed_code_full_diff ?? ''))
+      this.#explanation.replaceChildren(
+        ...(solution === undefined ? [] : [solutionCard(solution)]),
+        ...(usage === undefined ? [] : [usageCard(usage, this.#isScript)]),
+      )
+    } catch {
+      this.#isLoaded = false
+    }
+  }
+}

@@ -1,0 +1,161 @@
+import type { JobListItem } from '@parley/protocol'
+import type { Client } from '@parley/rpc/browser'
+import { element } from '../element.ts'
+import type { GatewayLink } from '../link/gateway-link.ts'
+import type { ScriptModels } from '../link/script-models.ts'
+import type { View } from '../view.ts'
+import { JobRow } from './job-row.ts'
+
+const PAGE_ROWS = 50
+/** Older jobs than these are reached by their address; a list of more is read by nobody. */
+const ROWS_MAX = 500
+/** A burst of changes is read once. */
+const REREAD_MS = 250
+const CLOCK_MS = 20_000
+const HEADS = ['Status', 'Title', 'Model', 'Language', 'Passed', 'Created']
+
+/** Your jobs, newest first, as they are now. */
+export function openJobList(link: GatewayLink, models: ScriptModels): View {
+  const list = new JobList(models)
+  const leave = [link.follow({ opened: (client) => void list.connected(client) }), models.onChange(() => list.show())]
+  const clock = setInterval(() => list.tick(), CLOCK_MS)
+  return {
+    root: list.root,
+    title: 'Jobs',
+    close: () => {
+      clearInterval(clock)
+      list.close()
+      for (const each of leave) each()
+    },
+  }
+}
+
+class JobList {
+  readonly root: HTMLElement
+  readonly #models: ScriptModels
+  readonly #rows = new Map<string, JobRow>()
+  readonly #body = element('tbody', {})
+  readonly #table: HTMLTableElement
+  readonly #note = element('p', { class: 'quiet', role: 'status' }, 'Reading your jobs…')
+  readonly #more: HTMLButtonElement
+  #items: readonly JobListItem[] = []
+  #cursor: string | null = null
+  #wanted = PAGE_ROWS
+  #client: Client | undefined
+  #unsubscribe: (() => Promise<void>) | undefined
+  #timer: ReturnType<typeof setTimeout> | undefined
+  #isReading = false
+  #isStale = false
+  #isClosed = false
+
+  constructor(models: ScriptModels) {
+    this.#models = models
+    this.#more = element('button', { type: 'button', class: 'plain', click: () => this.#showMore() }, 'Show more')
+    this.#more.hidden = true
+    const head = element('tr', {}, ...HEADS.map((name) => element('th', { scope: 'col' }, name)))
+    this.#table = element('table', { class: 'jobs' }, element('thead', {}, head), this.#body)
+    this.#table.hidden = true
+    this.root = element(
+      'section',
+      { class: 'card', 'aria-labelledby': 'jobs-title' },
+      element('h2', { id: 'jobs-title' }, 'Your jobs'),
+      this.#note,
+      element('div', { class: 'scroll' }, this.#table),
+      this.#more,
+    )
+  }
+
+  async connected(client: Client): Promise<void> {
+    this.#client = client
+    this.#soon(0)
+    // When it is refused the list is still right, only not by itself.
+    const unsubscribe = await client.subscribe('resource://jobs/list', () => this.#soon(REREAD_MS)).catch(() => undefined)
+    if (this.#isClosed) await unsubscribe?.()
+    else this.#unsubscribe = unsubscribe
+  }
+
+  show(): void {
+    const here = new Set<string>(this.#items.map(({ job_id }) => job_id))
+    for (const [id, row] of this.#rows) {
+      if (here.has(id)) continue
+      row.root.remove()
+      this.#rows.delete(id)
+    }
+    // Rows that are where they belong are not touched: moving one would take the focus from it.
+    let at = this.#body.firstElementChild
+    for (const item of this.#items) {
+      const row = this.#rows.get(item.job_id) ?? new JobRow(item.job_id)
+      this.#rows.set(item.job_id, row)
+      row.show(item, this.#models.has(item.model))
+      if (row.root === at) at = at.nextElementSibling
+      else this.#body.insertBefore(row.root, at)
+    }
+    this.#table.hidden = this.#items.length === 0
+    this.#more.hidden = this.#cursor === null || this.#items.length >= ROWS_MAX
+  }
+
+  tick(): void {
+    for (const row of this.#rows.values()) row.tick(Date.now())
+  }
+
+  close(): void {
+    this.#isClosed = true
+    clearTimeout(this.#timer)
+    void this.#unsubscribe?.()
+  }
+
+  #showMore(): void {
+    this.#wanted = Math.min(ROWS_MAX, this.#wanted + PAGE_ROWS)
+    this.#soon(0)
+  }
+
+  #soon(ms: number): void {
+    if (this.#isClosed) return
+    this.#timer ??= setTimeout(() => {
+      this.#timer = undefined
+      void this.#read()
+    }, ms)
+  }
+
+  async #read(): Promise<void> {
+    this.#isStale = this.#isReading
+    if (this.#isReading || this.#client === undefined) return
+    this.#isReading = true
+    try {
+      const { items, cursor } = await readPages(this.#client, this.#wanted)
+      this.#items = items
+      this.#cursor = cursor
+      this.#note.textContent = noteFor(items.length, cursor)
+      this.#note.hidden = this.#note.textContent === ''
+      this.show()
+    } catch (error) {
+      this.#note.textContent = `The jobs could not be read: ${error instanceof Error ? error.message : String(error)}`
+      this.#note.hidden = false
+    } finally {
+      this.#isReading = false
+      if (this.#isStale) this.#soon(0)
+    }
+  }
+}
+
+const NO_JOBS = 'No jobs yet. Hand one in with `parley job submit`, or with job.create over MCP.'
+
+function noteFor(count: number, cursor: string | null): string {
+  if (count === 0) return NO_JOBS
+  return count >= ROWS_MAX && cursor !== null ? `The newest ${count}; older ones are reached by their address.` : ''
+}
+
+async function readPages(
+  client: Client,
+  wanted: number,
+): Promise<{ readonly items: readonly JobListItem[]; readonly cursor: string | null }> {
+  const items: JobListItem[] = []
+  let cursor: string | null = null
+  do {
+    const from: { cursor?: string } = cursor === null ? {} : { cursor }
+    const page = await client.callTool('job.list', { ...from, limit: PAGE_ROWS })
+    items.push(...page.items)
+    cursor = page.next_cursor
+  } while (cursor !== null && items.length < wanted)
+  return { items, cursor }
+}

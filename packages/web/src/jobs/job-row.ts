@@ -1,0 +1,48 @@
+import type { JobListItem } from '@parley/protocol'
+import { element } from '../element.ts'
+import { jobPath } from '../route.ts'
+import { agoText } from '../text/time-text.ts'
+import { modelName } from './model-name.ts'
+import { setStatus, statusBadge } from './status-badge.ts'
+
+/** One job of the list. It is changed in place, so that whoever stands on its link with the keyboard stays there. */
+export class JobRow {
+  readonly root = element('tr', {})
+  readonly #badge = statusBadge()
+  readonly #link: HTMLAnchorElement
+  readonly #model = cell('Model')
+  readonly #language = cell('Language')
+  readonly #passed = cell('Passed')
+  readonly #time = element('time', {})
+  #createdMs = 0
+
+  constructor(id: string) {
+    this.#link = element('a', { href: jobPath(id) })
+    const title = cell('Title')
+    title.append(this.#link)
+    const status = cell('Status')
+    status.append(this.#badge)
+    const created = cell('Created')
+    created.append(this.#time)
+    this.root.append(status, title, this.#model, this.#language, this.#passed, created)
+  }
+
+  show({ title, status, model, language, summary, created_at }: JobListItem, isScript: boolean): void {
+    setStatus(this.#badge, status)
+    this.#link.textContent = title === '' ? 'Untitled' : title
+    this.#model.replaceChildren(...modelName(model, isScript))
+    this.#language.textContent = language
+    this.#passed.textContent = summary === null || summary.total === 0 ? '–' : `${summary.passed}/${summary.total}`
+    this.#createdMs = Date.parse(created_at)
+    this.#time.dateTime = created_at
+    this.#time.title = new Date(created_at).toLocaleString()
+    this.tick(Date.now())
+  }
+
+  /** Time goes on even when nothing happens. */
+  tick(nowMs: number): void {
+    this.#time.textContent = agoText(this.#createdMs, nowMs)
+  }
+}
+
+const cell = (label: string): HTMLTableCellElement => element('td', { 'data-label': label })

@@ -1,0 +1,95 @@
+import { type Account, signOut } from './api.ts'
+import { accountCard, accountCorner } from './account.ts'
+import { element } from './element.ts'
+import { openJobPage } from './job/job-page.ts'
+import { openJobList } from './jobs/job-list.ts'
+import { GatewayLink, type LinkState } from './link/gateway-link.ts'
+import { ScriptModels } from './link/script-models.ts'
+import type { Route } from './route.ts'
+import type { View } from './view.ts'
+
+export interface SessionOptions {
+  readonly token: string
+  readonly account: Account
+  /** Where the page shows who is here. */
+  readonly corner: HTMLElement
+  /** It is over: the person left, or the gateway no longer takes the token. */
+  readonly onEnd: (message: string | undefined) => void
+}
+
+const LINK_WORDS: Readonly<Record<LinkState, string>> = {
+  connecting: 'connecting…',
+  live: 'live',
+  lost: 'connection lost, trying again',
+}
+
+/** What a person who is signed in sees, over one connection. */
+export class Session {
+  readonly #options: SessionOptions
+  readonly #link: GatewayLink
+  readonly #models: ScriptModels
+  #view: View | undefined
+
+  constructor(options: SessionOptions) {
+    this.#options = options
+    const state = element('span', { class: 'link', role: 'status' })
+    this.#link = new GatewayLink({
+      token: options.token,
+      onState: (next) => {
+        state.dataset['state'] = next
+        state.textContent = LINK_WORDS[next]
+      },
+      onSignedOut: (message) => this.#end(message),
+    })
+    this.#models = new ScriptModels(this.#link)
+    options.corner.replaceChildren(state, ...accountCorner(options.account, () => void this.#leave()))
+  }
+
+  get token(): string {
+    return this.#options.token
+  }
+
+  /** Opens what belongs to an address in place of what was open. */
+  open(route: Route): readonly HTMLElement[] {
+    this.#view?.close()
+    this.#view = this.#viewOf(route)
+    document.title = `${this.#view.title} · Parley`
+    return route.kind === 'jobs' ? [this.#view.root, accountCard(this.#options.account)] : [this.#view.root]
+  }
+
+  close(): void {
+    this.#view?.close()
+    this.#models.close()
+    this.#link.close()
+    this.#options.corner.replaceChildren()
+  }
+
+  #viewOf(route: Route): View {
+    switch (route.kind) {
+      case 'jobs':
+        return openJobList(this.#link, this.#models)
+      case 'job':
+        return openJobPage(this.#link, this.#models, route.id)
+      case 'unknown':
+        return { root: nothingHere(), title: 'Nothing here', close: () => {} }
+    }
+  }
+
+  async #leave(): Promise<void> {
+    this.close()
+    await signOut(this.#options.token)
+    // Whoever leaves by themselves begins anew the next time.
+    history.replaceState(undefined, '', '/')
+    this.#end(undefined)
+  }
+
+  #end(message: string | undefined): void {
+    this.close()
+    this.#options.onEnd(message)
+  }
+}
+
+function nothingHere(): HTMLElement {
+  const back = element('p', {}, element('a', { href: '/' }, 'All your jobs'))
+  return element('section', { class: 'card narrow' }, element('h2', {}, 'Nothing here'), back)
+}

@@ -1,0 +1,130 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { text } from 'node:stream/consumers'
+import { dirname, join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { type Browser, openBrowser } from './testing/browser.ts'
+import { PASSWORD, buildPage, signInWith } from './testing/house.ts'
+import { openScratch } from './testing/scratch.ts'
+
+/** The page beside a real gateway and a real judge, as `parley up` starts them, with jobs as `parley job submit` hands them in. */
+const root = dirname(import.meta.dirname)
+const LAUNCHER = join(root, 'bin/parley.js')
+const scratch = openScratch({
+  'parley.toml': '[[channels]]\nname = "play"\nscript = "stairs"\n',
+  'tests/1.in': '1 2\n',
+  'tests/1.out': '3\n',
+  'tests/2.in': '2 2\n',
+  'tests/2.out': '4\n',
+  'guesses.py': 'print(3)\n',
+  'forever.py': 'while True: pass\n',
+})
+const env = { PATH: process.env['PATH'] ?? '', HOME: scratch.root, TMPDIR: scratch.root, PARLEY_ADMIN_PASSWORD: PASSWORD }
+const REAL = { timeout: 180_000 }
+let url = ''
+let stop: () => Promise<void>
+
+beforeAll(async () => {
+  buildPage()
+  const up = spawn(process.execPath, [LAUNCHER, 'up', '--port', '0', '--data', 'data', '--json'], {
+    cwd: scratch.root,
+    env,
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  stop = async () => {
+    up.kill('SIGTERM')
+    await once(up, 'exit')
+  }
+  const [line] = await once(createInterface({ input: up.stdout }), 'line')
+  url = String(Reflect.get(Object(JSON.parse(String(line))), 'url'))
+}, 180_000)
+afterAll(async () => {
+  await stop()
+  scratch[Symbol.dispose]()
+}, 60_000)
+
+/** Hands a job in from the shell and answers its id. */
+async function submit(...args: readonly string[]): Promise<string> {
+  const command = [LAUNCHER, 'job', 'submit', ...args, '--data', 'data', '--json', '--detach']
+  const child = spawn(process.execPath, command, { cwd: scratch.root, env, stdio: ['ignore', 'pipe', 'inherit'] })
+  const out = await text(child.stdout)
+  return String(Reflect.get(Object(JSON.parse(out.trim().split('\n').at(-1) ?? '')), 'job_id'))
+}
+
+async function signInAt(browser: Browser, path: string): Promise<void> {
+  await browser.goto(`${url}${path}`)
+  await browser.until(`document.getElementById('username')`)
+  await browser.evaluate(signInWith(PASSWORD))
+  await browser.until(`document.querySelector('.link')?.textContent === 'live'`)
+}
+
+const textOf = (selector: string): string => `(document.querySelector(${JSON.stringify(selector)})?.textContent ?? '')`
+const click = (name: string): string =>
+  `[...document.querySelectorAll('button, a')].find((one) => one.textContent === '${name}').click()`
+const VERDICTS = `[...document.querySelectorAll('.cases tbody tr')].map((row) => row.children[0].textContent + ' ' + row.querySelector('.verdict').textContent).join()`
+
+test('a job appears in the list, its verdicts on its page, and all of it again after a reload', REAL, async () => {
+  await using browser = await openBrowser({ width: 1100, height: 900 })
+  await signInAt(browser, '/')
+  await submit('--judge-only', '--code', 'guesses.py', '--tests', 'tests', '--title', 'Guesses')
+  await browser.until(`${textOf('.jobs a')} === 'Guesses'`)
+  await browser.evaluate(click('Guesses'))
+  await browser.until(`${VERDICTS} === '1 AC,2 WA' && ${textOf('.badge')} === 'failed'`)
+  const shown = `document.querySelector('.cases').textContent + document.querySelector('.timeline').textContent`
+  await browser.until(`document.querySelector('[aria-label=Code]')`)
+  const before = await browser.evaluate(shown)
+  expect(before).toMatch(/wrong answer.*expected 4, got 3.*claimed by.*1 of 2 passed/s)
+  await browser.until(`/2 {2}2 +WA/.test(${textOf('.terminal')})`)
+  expect(await browser.evaluate(`document.activeElement.id + ' ' + document.title`)).toBe('content Guesses · Parley')
+  expect(await browser.evaluate(`location.pathname`)).toMatch(/^\/jobs\/job_\w{26}$/)
+  await browser.evaluate(`location.reload()`)
+  await browser.until(`${VERDICTS} === '1 AC,2 WA' && document.querySelector('[aria-label=Code]')`)
+  await browser.until(`${shown} === ${JSON.stringify(before)}`)
+  expect(await browser.evaluate(`document.querySelector('.banner').checkVisibility()`)).toBe(false)
+  await browser.evaluate(`history.back()`)
+  await browser.until(`/failed.*Guesses.*judged as it is.*python.*1\\/2/.test(${textOf('.jobs tbody tr')})`)
+  expect(browser.complaints).toEqual([])
+})
+
+test('a job is cancelled and tried again with a click', REAL, async () => {
+  await using browser = await openBrowser({ width: 1100, height: 900 })
+  const id = await submit('--judge-only', '--code', 'forever.py', '--tests', 'tests', '--time-ms', '15000')
+  await signInAt(browser, `/jobs/${id}`)
+  await browser.until(`${textOf('.badge')} === 'testing'`)
+  await browser.evaluate(click('Cancel'))
+  await browser.until(`${textOf('.badge')} === 'cancelled'`)
+  await browser.evaluate(click('Retry'))
+  await browser.until(`location.pathname !== '/jobs/${id}' && /^(queued|testing)$/.test(${textOf('.badge')})`)
+  expect(await browser.evaluate(`document.querySelector('a[href="/jobs/${id}"]')?.textContent`)).toBe(id)
+  await browser.evaluate(click('Cancel'))
+  await browser.until(`${textOf('.badge')} === 'cancelled'`)
+})
+
+test('a script is called one wherever it is shown', REAL, async () => {
+  await using browser = await openBrowser({ width: 1100, height: 900 })
+  const example = join(root, 'examples/stairs')
+  const files = [
+    '--statement',
+    join(example, 'problem.md'),
+    '--code',
+    join(example, 'code.py'),
+    '--tests',
+    join(example, 'tests'),
+  ]
+  const id = await submit(...files, '--model', 'script-stairs')
+  await signInAt(browser, `/jobs/${id}`)
+  await browser.until(`document.querySelector('.banner')?.checkVisibility()`)
+  await browser.until(`${textOf('.badge')} === 'succeeded' && document.querySelector('[aria-label=Usage]')`)
+  expect(await browser.evaluate(textOf('.banner'))).toBe('This was played from a script; no model was asked.')
+  expect(await browser.evaluate(textOf('.facts'))).toMatch(/^Modelscript script-stairs/)
+  expect(await browser.evaluate(textOf('.timeline'))).toMatch(/Warning: self-test failed: 4 of 5.*self-test passed: 5 of 5/s)
+  expect(await browser.evaluate(`document.querySelectorAll('.said').length`)).toBeGreaterThan(0)
+  expect(await browser.evaluate(`document.querySelectorAll('details[open]').length`)).toBe(0)
+  expect(await browser.evaluate(textOf('.usage'))).toMatch(/^Cost\$0\.\d+, had a model been asked/)
+  await browser.evaluate(click('Show changes'))
+  expect(await browser.evaluate(`document.querySelectorAll('.diff .added').length`)).toBeGreaterThan(0)
+  await browser.evaluate(click('← All jobs'))
+  await browser.until(`/script script-stairs/.test(${textOf('.jobs tbody tr')})`)
+  expect(browser.complaints).toEqual([])
+})

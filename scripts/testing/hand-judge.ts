@@ -1,0 +1,69 @@
+import { randomUUID } from 'node:crypto'
+import type { AgentStatusItem, JobId } from '@parley/protocol'
+import type { Client } from '@parley/rpc'
+
+type Line = Partial<Omit<AgentStatusItem, 'meta'>> & { readonly meta?: Readonly<Record<string, unknown>> }
+
+interface Artifacts {
+  readonly main_cpp?: string
+  readonly solution_json?: Record<string, unknown>
+}
+
+/** A job in the hands of a test that plays the judge, so that it decides what is written and when. */
+export class HandJudge {
+  readonly jobId: JobId
+  readonly #claim: { readonly job_id: JobId; readonly claim_id: string }
+  readonly #offsets = { terminal: 0, agent_status: 0 }
+  #client: Client
+
+  private constructor(client: Client, jobId: JobId, claimId: string) {
+    this.#client = client
+    this.jobId = jobId
+    this.#claim = { job_id: jobId, claim_id: claimId }
+  }
+
+  /** Takes the oldest job that waits. */
+  static async claim(client: Client): Promise<HandJudge> {
+    const { job_id, claim_id } = await client.callTool('judge.claim_next', { machine_id: 'by-hand', wait_ms: 5_000 })
+    if (job_id === undefined || claim_id === undefined) throw new Error('there is no job to claim')
+    return new HandJudge(client, job_id, claim_id)
+  }
+
+  /** Goes on over another connection. */
+  reconnected(client: Client): void {
+    this.#client = client
+  }
+
+  async patch(patch: Record<string, unknown>): Promise<void> {
+    await this.#client.callTool('judge.job.patch_state', { ...this.#claim, patch })
+  }
+
+  async status(line: Line): Promise<void> {
+    const item = { ts: new Date().toISOString(), job_id: this.jobId, attempt: 1, stage: 'coding', level: 'info', progress: null }
+    const text = `${JSON.stringify({ ...item, summary: '', meta: {}, seq: randomUUID(), ...line })}\n`
+    await this.#append('agent_status', Buffer.from(text))
+  }
+
+  async terminal(bytes: Buffer): Promise<void> {
+    await this.#append('terminal', bytes)
+  }
+
+  async #append(log: 'terminal' | 'agent_status', bytes: Buffer): Promise<void> {
+    const chunk = { ...this.#claim, offset: this.#offsets[log], chunk_b64: bytes.toString('base64') }
+    const { ok } = await this.#client.callTool(`judge.job.append_${log}`, chunk)
+    if (!ok) throw new Error(`the ${log} log stands elsewhere`)
+    this.#offsets[log] += bytes.length
+  }
+
+  /** Books one call of a model that nobody has a price for. */
+  async use(usage: Record<string, number>): Promise<void> {
+    const event = { schema_version: 'usage.v1', job_id: this.jobId, codex_thread_id: null, model: 'unknown', usage }
+    await this.#client.callTool('judge.usage.ingest', { ...this.#claim, attempt: 1, call_id: 'call', usage: event })
+  }
+
+  async end(patch: Record<string, unknown>, artifacts: Artifacts = {}): Promise<void> {
+    await this.#client.callTool('judge.job.put_artifacts', { ...this.#claim, ...artifacts })
+    await this.patch(patch)
+    await this.#client.callTool('judge.release_claim', this.#claim)
+  }
+}
