@@ -1,54 +1,111 @@
-import { type JsonObject, isJsonObject } from '@parley/protocol'
+import { type JsonObject, type JsonValue, isJsonObject } from '@parley/protocol'
 
-/** What strict modes are known to take. Anything else is asked for without it. */
+/** What every strict mode that we know understands. Others understand more; a tool too many without it costs nothing but some care. */
 const KEYWORDS = new Set([
-  '$schema',
-  '$defs',
-  '$ref',
-  'definitions',
-  'title',
-  'description',
   'type',
-  'enum',
-  'const',
-  'anyOf',
   'properties',
   'required',
   'additionalProperties',
   'items',
-  'minItems',
-  'maxItems',
-  'minimum',
-  'maximum',
-  'exclusiveMinimum',
-  'exclusiveMaximum',
-  'multipleOf',
-  'pattern',
-  'format',
+  'enum',
+  'const',
+  'anyOf',
+  '$ref',
+  '$defs',
+  'definitions',
+  'description',
+  'title',
 ])
-const DEPTH_MAX = 10
-const PROPERTIES_MAX = 5_000
+const TYPES = new Set(['string', 'number', 'integer', 'boolean', 'null', 'object', 'array'])
 
-/** Whether a schema fits the strict mode: an object at the top, every object closed, every property required. */
+/** The tightest of the providers' own bounds. */
+const DEPTH = 5
+const PROPERTIES = 100
+const ENUM_VALUES = 250
+const NAME_CHARS = 15_000
+
+/** Whether a provider's strict mode would take the schema of a tool's arguments. When in doubt it would not. */
 export function fitsStrict(schema: JsonObject): boolean {
-  const seen = { properties: 0 }
-  return schema['type'] === 'object' && fits(schema, 0, seen) && seen.properties <= PROPERTIES_MAX
+  if (schema['type'] !== 'object' || schema['anyOf'] !== undefined) return false
+  const sums: Sums = { properties: 0, values: 0, chars: 0, root: schema }
+  if (!fits(schema, 1, sums)) return false
+  return sums.properties <= PROPERTIES && sums.values <= ENUM_VALUES && sums.chars <= NAME_CHARS
 }
 
-function fits(schema: unknown, depth: number, seen: { properties: number }): boolean {
-  if (!isJsonObject(schema) || depth > DEPTH_MAX) return false
-  if (Object.keys(schema).some((keyword) => !KEYWORDS.has(keyword))) return false
-  const properties = schema['properties']
-  if (schema['type'] === 'object' || properties !== undefined) {
-    const names = isJsonObject(properties) ? Object.keys(properties) : []
-    const required = Array.isArray(schema['required']) ? schema['required'] : []
-    if (schema['additionalProperties'] !== false || names.some((name) => !required.includes(name))) return false
-    seen.properties += names.length
-  }
-  const inner = [properties, schema['$defs'], schema['definitions']].flatMap((map) =>
-    isJsonObject(map) ? Object.values(map) : [],
+interface Sums {
+  properties: number
+  values: number
+  chars: number
+  readonly root: JsonObject
+}
+
+function fits(schema: JsonValue | undefined, depth: number, sums: Sums): boolean {
+  if (!isJsonObject(schema) || depth > DEPTH) return false
+  if (!Object.keys(schema).every((key) => KEYWORDS.has(key))) return false
+  if (schema['$ref'] !== undefined) return fitsRef(schema, sums)
+  return (
+    fitsTypes(schema) &&
+    fitsObject(schema, depth, sums) &&
+    fitsArray(schema, depth, sums) &&
+    fitsValues(schema, sums) &&
+    fitsAnyOf(schema, depth, sums) &&
+    [schema['$defs'], schema['definitions']].every((defs) => fitsAll(defs, depth, sums))
   )
-  const choices = Array.isArray(schema['anyOf']) ? schema['anyOf'] : []
-  const items = schema['items'] === undefined ? [] : [schema['items']]
-  return [...inner, ...choices, ...items].every((one) => fits(one, depth + 1, seen))
+}
+
+/** A reference stands alone, and what it names is there. */
+function fitsRef(schema: JsonObject, { root }: Sums): boolean {
+  const ref = typeof schema['$ref'] === 'string' ? schema['$ref'] : ''
+  const [, holder, name] = /^#\/(\$defs|definitions)\/([^/~%]+)$/.exec(ref) ?? []
+  const defs = holder === undefined ? undefined : root[holder]
+  return (
+    Object.keys(schema).every((key) => key === '$ref' || key === 'description') &&
+    isJsonObject(defs) &&
+    isJsonObject(defs[name ?? ''])
+  )
+}
+
+function fitsTypes(schema: JsonObject): boolean {
+  const { type } = schema
+  if (type === undefined) return schema['anyOf'] !== undefined || schema['enum'] !== undefined || schema['const'] !== undefined
+  const types = Array.isArray(type) ? type : [type]
+  return types.length > 0 && types.every((one) => typeof one === 'string' && TYPES.has(one))
+}
+
+const hasType = ({ type }: JsonObject, wanted: string): boolean =>
+  type === wanted || (Array.isArray(type) && type.includes(wanted))
+
+function fitsObject(schema: JsonObject, depth: number, sums: Sums): boolean {
+  if (!hasType(schema, 'object')) return schema['properties'] === undefined && schema['required'] === undefined
+  const { properties, required } = schema
+  if (schema['additionalProperties'] !== false || !isJsonObject(properties)) return false
+  const names = Object.keys(properties)
+  sums.properties += names.length
+  sums.chars += names.join('').length
+  const wanted = Array.isArray(required) ? required : []
+  const isComplete = wanted.length === names.length && names.every((name) => wanted.includes(name))
+  return isComplete && fitsAll(properties, depth + 1, sums)
+}
+
+function fitsArray(schema: JsonObject, depth: number, sums: Sums): boolean {
+  if (!hasType(schema, 'array')) return schema['items'] === undefined
+  return fits(schema['items'], depth + 1, sums)
+}
+
+function fitsValues(schema: JsonObject, sums: Sums): boolean {
+  const values = schema['enum'] === undefined ? [] : schema['enum']
+  if (!Array.isArray(values) || (schema['enum'] !== undefined && values.length === 0)) return false
+  sums.values += values.length
+  sums.chars += values.reduce<number>((chars, value) => chars + (typeof value === 'string' ? value.length : 0), 0)
+  return values.every((value) => value === null || typeof value !== 'object')
+}
+
+function fitsAnyOf({ anyOf }: JsonObject, depth: number, sums: Sums): boolean {
+  if (anyOf === undefined) return true
+  return Array.isArray(anyOf) && anyOf.length > 0 && anyOf.every((one) => fits(one, depth, sums))
+}
+
+function fitsAll(schemas: JsonValue | undefined, depth: number, sums: Sums): boolean {
+  if (schemas === undefined) return true
+  return isJsonObject(schemas) && Object.values(schemas).every((schema) => fits(schema, depth, sums))
 }

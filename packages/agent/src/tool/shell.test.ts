@@ -5,7 +5,7 @@ import type { CommandRequest, Commands } from '../commands.ts'
 import { openLocalCommands } from '../testing/local-commands.ts'
 import { asksForMore } from './escalation.ts'
 import { openWork } from './fixture/open-work.ts'
-import { fitsStrict } from './schema/fits-strict.ts'
+import { fitsStrict } from '../model/strict-schema.ts'
 
 const commands = openLocalCommands()
 /** A shell that reads nobody's profile: what stands there is not ours to start, nor to kill halfway. */

@@ -1,6 +1,6 @@
 import { type JsonObject, type JsonValue, isJsonObject } from '@parley/protocol'
 import { TOOL_BOUNDS } from '../bounds.ts'
-import { fitsStrict } from './fits-strict.ts'
+import { fitsStrict } from '../../model/strict-schema.ts'
 
 /** A mounted tool's schema as the model gets to see it. */
 export interface MountedSchema {

@@ -1,6 +1,6 @@
 import type { JsonObject } from '@parley/protocol'
 import { describe, expect, test } from 'vitest'
-import { fitsStrict } from './fits-strict.ts'
+import { fitsStrict } from '../../model/strict-schema.ts'
 import { mountedSchema } from './mounted-schema.ts'
 
 const object = (properties: JsonObject, more: JsonObject = {}): JsonObject => ({
