@@ -20,7 +20,8 @@ const scratch = openScratch({
   'guesses.py': 'print(3)\n',
   'forever.py': 'while True: pass\n',
 })
-const env = { PATH: process.env['PATH'] ?? '', HOME: scratch.root, TMPDIR: scratch.root, PARLEY_ADMIN_PASSWORD: PASSWORD }
+const { PATH = '', NODE_COMPILE_CACHE = join(scratch.root, 'compiled') } = process.env
+const env = { PATH, NODE_COMPILE_CACHE, HOME: scratch.root, TMPDIR: scratch.root, PARLEY_ADMIN_PASSWORD: PASSWORD }
 const REAL = { timeout: 180_000 }
 let url = ''
 let stop: () => Promise<void>

@@ -5,9 +5,16 @@ import type { Part } from './part.ts'
 /** More than anybody reads; a tool that prints without end must not fill our memory. */
 const OUTPUT_LIMIT_CHARS = 200_000
 
-/** A check that is a program: it complains with its exit code, and its output is the complaint. */
-export function commandPart(name: string, program: string, args: readonly string[]): Part {
-  return { name, run: (root) => runCommand(root, program, args) }
+/** A check that is a program, run once for each list of arguments: it complains with its exit code, and its output is the complaint. */
+export function commandPart(name: string, program: string, ...lines: readonly (readonly string[])[]): Part {
+  return {
+    name,
+    run: async (root) => {
+      const complaints: string[] = []
+      for (const args of lines) complaints.push(...(await runCommand(root, program, args)))
+      return complaints
+    },
+  }
 }
 
 async function runCommand(root: string, program: string, args: readonly string[]): Promise<readonly string[]> {

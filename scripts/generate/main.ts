@@ -2,13 +2,14 @@
 import { mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { parseArgs } from 'node:util'
+import { TYPES_FOLDER } from './contract-types.ts'
 import { DOCUMENT_FOLDER, SCHEMA_FOLDER, outputs } from './outputs.ts'
 
 const { values } = parseArgs({ options: { check: { type: 'boolean' }, root: { type: 'string' } } })
 const root = values.root ?? dirname(dirname(import.meta.dirname))
 const wanted = outputs(root)
 const stale = [...wanted].filter(([path, text]) => read(path) !== text).map(([path]) => path)
-const orphans = [SCHEMA_FOLDER, DOCUMENT_FOLDER].flatMap(listSchemas).filter((path) => !wanted.has(path))
+const orphans = [SCHEMA_FOLDER, DOCUMENT_FOLDER, TYPES_FOLDER].flatMap(listSchemas).filter((path) => !wanted.has(path))
 
 if (values.check === true) report()
 else write()

@@ -1,5 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { renderMethodTable } from '@parley/codex/app-server'
+import { Registry } from '@parley/codex/contracts'
 import {
   DOCUMENTS,
   type JsonObject,
@@ -11,11 +14,19 @@ import {
   describeTool,
 } from '@parley/protocol'
 import { loadRooms } from '../check/rooms.ts'
+import { contractReference } from './contract-reference.ts'
+import { contractTypes } from './contract-types.ts'
 import { diagram, roomTable } from './diagram.ts'
 import { reference } from './reference.ts'
 
 export const SCHEMA_FOLDER = 'docs/protocol/tools'
 export const DOCUMENT_FOLDER = 'docs/protocol/documents'
+const APP_SERVER_HEAD = `# Methods of \`parley app-server\`
+
+Made from \`packages/codex/src/server/app/method-table.ts\` by \`npm run generate\`; do not edit. What a client of the app-server of
+Codex 0.42 and 0.44 gets of each method on either engine, and what the real one did otherwise and was wrong.
+[The contracts](contracts.md) have the shapes.
+`
 const DIALECT = 'https://json-schema.org/draft/2020-12/schema'
 
 /** Every generated file, by path from the root, with the text it should have. */
@@ -41,6 +52,10 @@ export function outputs(root: string): ReadonlyMap<string, string> {
       documents,
     }),
   )
+  const contracts = new Registry(pathToFileURL(join(root, 'packages/codex/contracts/')))
+  for (const [path, text] of contractTypes(contracts)) files.set(path, text)
+  files.set('docs/codex/contracts.md', contractReference(contracts))
+  files.set('docs/codex/app-server.md', `${APP_SERVER_HEAD}\n${renderMethodTable()}`)
   const rooms = loadRooms(root)
   files.set('docs/architecture.md', withBlocks(root, 'docs/architecture.md', { arrows: diagram(rooms) }))
   files.set('README.md', withBlocks(root, 'README.md', { rooms: roomTable(rooms) }))

@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util'
 import type { Benchmark } from './benchmark.ts'
+import { codexBenchmark } from './codex/codex.ts'
 import { engineBenchmark } from './engine/engine.ts'
 import { gatewayBenchmark } from './gateway/gateway.ts'
 import { judgeBenchmark } from './judge/judge.ts'
@@ -7,7 +8,14 @@ import { tableOf, writeResult } from './report.ts'
 import { sandboxBenchmark } from './sandbox/sandbox.ts'
 import { storeBenchmark } from './store/store.ts'
 
-const BENCHMARKS: readonly Benchmark[] = [gatewayBenchmark, storeBenchmark, judgeBenchmark, sandboxBenchmark, engineBenchmark]
+const BENCHMARKS: readonly Benchmark[] = [
+  gatewayBenchmark,
+  storeBenchmark,
+  judgeBenchmark,
+  sandboxBenchmark,
+  engineBenchmark,
+  codexBenchmark,
+]
 const DEFAULT_ROUNDS = 5
 const DEFAULT_SECONDS = 3
 

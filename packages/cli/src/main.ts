@@ -1,21 +1,22 @@
 import { randomBytes } from 'node:crypto'
+import type { CommandSpec } from './command-line/command.ts'
 import { CommandError } from './command-line/command-error.ts'
 import { helpFor } from './command-line/help.ts'
 import type { Io } from './command-line/io.ts'
 import { parseLine } from './command-line/parse.ts'
-import { COMMANDS } from './commands/table.ts'
+import { SERVER_COMMANDS } from './commands/server-table.ts'
 import { asCommandError } from './failure.ts'
 import { plainText } from './job/plain-text.ts'
 
 /** Runs one command line and answers the exit code. Nothing is thrown: what fails is one line on stderr. */
-export async function main(argv: readonly string[]): Promise<number> {
-  const io = processIo()
+export async function main(argv: readonly string[], io: Io = processIo()): Promise<number> {
   const asJson = wantsJson(argv)
   try {
-    const parsed = parseLine(argv, COMMANDS)
+    const commands = await commandsFor(argv)
+    const parsed = parseLine(argv, commands)
     if (parsed.kind === 'wrong') return report(io, parsed.error, asJson)
     if (parsed.kind === 'help') {
-      io.out(helpFor(parsed.words, COMMANDS))
+      io.out(helpFor(parsed.words, commands))
       return 0
     }
     return await parsed.command.run({ io, values: parsed.values, positionals: parsed.positionals, rest: parsed.rest })
@@ -25,6 +26,11 @@ export async function main(argv: readonly string[]): Promise<number> {
       io.err(`${error instanceof Error ? error.stack : String(error)}\n`)
     return report(io, known, asJson)
   }
+}
+
+/** The servers that a client waits for are found without the table of everything, which takes longer to load than they do. */
+async function commandsFor([first]: readonly string[]): Promise<readonly CommandSpec[]> {
+  return SERVER_COMMANDS.some(({ name }) => name === first) ? SERVER_COMMANDS : (await import('./commands/table.ts')).COMMANDS
 }
 
 /** Errors are for stderr either way; `--json` makes them data. */

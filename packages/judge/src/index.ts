@@ -1,4 +1,5 @@
 export { type EngineFor, type EnginePorts, type GeneratorOptions } from './generate/generator-options.ts'
+export { FolderGuard } from './generate/folder-guard.ts'
 export { type GenerateLimits } from './generate/generate-limits.ts'
 export { openGenerator } from './generate/open-generator.ts'
 export {
@@ -11,7 +12,7 @@ export { type FoundLanguage, findBehindShim, findLanguages } from './language/fi
 export { JobFolderInvalid, type LocalStatus, type LocalStatusOptions, openLocalStatus } from './status/local-status.ts'
 export { SelfTests, type SelfTestParts } from './status/self-test.ts'
 export { type StatusServiceParts, statusService } from './status/status-service.ts'
-export { type StatusSocket, openStatusSocket } from './status/status-socket.ts'
+export { type StatusSocket, openStatusSocket, shortSocketPath } from './status/status-socket.ts'
 export { type TesterOptions, openTester } from './test/open-tester.ts'
 export type { JobVoice, LanguageFacts, StatusLine, TestListener, TestRequest, Tester } from './tester.ts'
 export { type Connect, type JudgeClient } from './worker/gateway-link.ts'

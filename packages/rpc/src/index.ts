@@ -20,6 +20,7 @@ export {
   type Service,
   type ServiceResult,
 } from './service.ts'
+export { type LineFault, LineReader, type LineSink } from './stdio/lines.ts'
 export { serveStdio, type StdioServerOptions } from './stdio/server.ts'
 export { serveMemory } from './memory.ts'
 export {
@@ -52,4 +53,4 @@ export {
   webSocketTransport,
   WireError,
 } from './client/index.ts'
-export { type Relay, type RelayLimits, type RelayOptions, openRelay } from './relay/index.ts'
+export { type ParkedCall, ParkedCalls, type Relay, type RelayLimits, type RelayOptions, openRelay } from './relay/index.ts'

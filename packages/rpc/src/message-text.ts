@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject, type JsonValue } from '@parley/protocol'
+import { isJsonObject, type JsonObject, type JsonValue } from '@parley/protocol/wire'
 import type { RequestId } from './message.ts'
 import { JsonText } from './service.ts'
 

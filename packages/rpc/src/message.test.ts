@@ -39,7 +39,7 @@ test('an invalid message keeps the id that could be read, so that its sender lea
 })
 
 test('the id of a broken answer is not repeated: it would look like our answer to a request of theirs', () => {
-  expect(classify({ jsonrpc: '2.0', id: 7, result: null }, 8)).toMatchObject({ kind: 'invalid', id: null })
+  expect(classify({ jsonrpc: '2.0', id: 7, result: null }, 8)).toMatchObject({ kind: 'invalid', id: null, answers: 7 })
   expect(classify({ jsonrpc: '1.0', id: 7, result: {} }, 8)).toMatchObject({ kind: 'invalid', id: null })
   expect(classify({ jsonrpc: '2.0', id: 7, error: {} }, 8)).toMatchObject({ kind: 'invalid', id: null })
 })

@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer'
-import { isJsonObject, type JsonObject, type JsonValue, RPC_CODES } from '@parley/protocol'
+import { isJsonObject, type JsonObject, type JsonValue, RPC_CODES } from '@parley/protocol/wire'
 
 export type RequestId = string | number
 
@@ -26,6 +26,8 @@ export interface InvalidMessage {
   readonly id: RequestId | null
   readonly code: number
   readonly message: string
+  /** Of a broken answer: the request of ours that it is for, which will get no better one. */
+  readonly answers?: RequestId
 }
 export type Message = RequestMessage | NotificationMessage | ResponseMessage | InvalidMessage
 
@@ -77,12 +79,13 @@ export function classify(value: JsonValue, nestingDepth: number): Message {
 function classifyResponse(value: JsonObject, id: JsonValue | undefined): Message {
   const { result, error } = value
   if (!isRequestId(id)) return invalid(null, 'a response must carry the id of its request')
-  if (result !== undefined && error !== undefined) return invalid(null, 'a response has a result or an error, not both')
+  const broken = (message: string): InvalidMessage => ({ ...invalid(null, message), answers: id })
+  if (result !== undefined && error !== undefined) return broken('a response has a result or an error, not both')
   if (result !== undefined) {
-    return isJsonObject(result) ? { kind: 'response', id, result, error: undefined } : invalid(null, 'result must be an object')
+    return isJsonObject(result) ? { kind: 'response', id, result, error: undefined } : broken('result must be an object')
   }
   if (!isJsonObject(error) || typeof error['code'] !== 'number' || typeof error['message'] !== 'string') {
-    return invalid(null, 'error must have a numeric code and a message')
+    return broken('error must have a numeric code and a message')
   }
   return {
     kind: 'response',

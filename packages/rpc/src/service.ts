@@ -1,5 +1,6 @@
 import type { JsonObject, JsonValue } from '@parley/protocol'
 import type { Cancellation } from './cancellation.ts'
+import type { RequestId } from './message.ts'
 import type { Era, Revision } from './revision.ts'
 
 /** Who somebody says they are. Self-reported: for display and logs, never for a decision. */
@@ -82,6 +83,8 @@ export interface AskOptions {
 
 /** One request being served. Everything a handler may do besides returning. */
 export interface Call<C extends Caller = Caller> {
+  /** As the client gave it. */
+  readonly id: RequestId
   readonly era: Era
   readonly revision: Revision
   readonly caller: C
@@ -96,8 +99,13 @@ export interface Call<C extends Caller = Caller> {
   /** Answers to an earlier `InputRequired`, by key, and the state that went with it. */
   readonly answers: Readonly<Record<string, JsonObject>> | undefined
   readonly state: JsonValue | undefined
-  /** Sends a notification that belongs to this request, on its own stream, before the result. */
-  notify(method: string, params: JsonObject): void
+  /**
+   * Sends a notification that belongs to this request, on its own stream, before the result. False when it was not taken:
+   * the reader lags (wait for `drained`), or nobody listens any more.
+   */
+  notify(method: string, params: JsonObject | JsonText): boolean
+  /** Settles when there is room for notifications again. */
+  drained(): Promise<void>
   /** Sends progress if the client gave a token; otherwise does nothing. */
   progress(progress: number, total?: number, message?: string): void
   /** Sends a log message if the client wants that level; otherwise does nothing. */
@@ -124,6 +132,11 @@ export interface Service<C extends Caller = Caller> {
   readonly info: Implementation
   readonly capabilities: JsonObject
   readonly instructions?: string | undefined
+  /**
+   * A legacy call that was cancelled is answered all the same, and may speak until then: for services whose clients wait
+   * for the answer. Elsewhere a cancelled call is over.
+   */
+  readonly answersCancelled?: true
   /** Answers one request. Throw `RpcError` for a protocol error; an unknown method is `method_not_found`. */
   call(method: string, params: JsonObject, call: Call<C>): ServiceResult | Promise<ServiceResult>
   /** A notification that `rpc` does not handle itself. */

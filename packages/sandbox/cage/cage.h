@@ -25,6 +25,7 @@
 #define MAX_FAMILY 4096
 #define PARTING_NS 50000000ull
 #define MESSAGE_BYTES 1024
+#define LIVE_FIRST 3 // descriptors that the owner gave us for one program: its standard input, output and error
 
 enum tier { TIER_ROOT = 1, TIER_USER = 2, TIER_LANDLOCK = 3 };
 enum profile { PROFILE_JUDGE = 0, PROFILE_WORKSPACE = 1 };
@@ -69,7 +70,10 @@ struct cage {
   int skeleton; // the mount namespace that every run starts from
   char *folder;
   bool folder_writable, host_network;
-  struct list readable, hidden;
+  struct list readable, hidden, writable; // writable: more folders like `folder`
+  char *proxy_socket; // where the one way out leads, or empty
+  uint16_t proxy_port; // of the box's own loopback
+  bool live; // the next run's streams are LIVE_FIRST and the two after it
   char *run_folder;
   char *box_folder; // without namespaces, a real folder
   int cpu_count;
@@ -150,6 +154,7 @@ int set_mount(const char *at, uint64_t set, uint64_t clear);
 // stage.c, init.c, program.c, filter.c
 bool stage_open(struct stage *stage);
 void stage_close(struct stage *stage);
+void close_live(void);
 _Noreturn void init_main(struct stage *stage, int socket, int program_socket, const int ends[3]);
 _Noreturn void program_main(struct stage *stage, int socket, const int ends[3]);
 void fail_stage(struct shared *shared, const char *at);
@@ -158,6 +163,9 @@ int filter_install(void);
 bool set_oom_first(void);
 bool landlock_install(const struct stage *stage);
 int landlock_version(void);
+
+// relay.c
+void relay_start(void);
 
 // watch.c: what the processes of a run use together
 struct usage {

@@ -56,11 +56,13 @@ static void put_back(int tree, const char *path) {
 }
 
 static void own_tmp(const struct stage *stage) {
-  int readable[MAX_LIST], folder = cage.profile == PROFILE_WORKSPACE ? lift(cage.folder) : -1;
+  int readable[MAX_LIST], writable[MAX_LIST], folder = cage.profile == PROFILE_WORKSPACE ? lift(cage.folder) : -1;
   for (uint32_t i = 0; i < cage.readable.count; i++) readable[i] = lift(cage.readable.at[i]);
+  for (uint32_t i = 0; i < cage.writable.count; i++) writable[i] = lift(cage.writable.at[i]);
   must(put_mount(stage->tmp, "/tmp") == 0, "/tmp");
   for (uint32_t i = 0; i < cage.readable.count; i++) put_back(readable[i], cage.readable.at[i]);
   put_back(folder, cage.folder);
+  for (uint32_t i = 0; i < cage.writable.count; i++) put_back(writable[i], cage.writable.at[i]);
 }
 
 static void own_mounts(const struct stage *stage) {
@@ -247,6 +249,7 @@ void init_main(struct stage *stage, int socket, int program_socket, const int en
     program_main(stage, program_socket, ends);
   }
   for (int i = 0; i < 3; i++) close(ends[i]);
+  close_live();
   close(program_socket);
   watch(socket);
   report(socket);

@@ -28,11 +28,16 @@ static void open_cage(void) {
   cage.host_network = take_u32(&from) != 0;
   take_list(&from, &cage.readable);
   take_list(&from, &cage.hidden);
+  take_list(&from, &cage.writable);
+  cage.proxy_socket = take_string(&from);
+  cage.proxy_port = (uint16_t)take_u32(&from);
+  cage.live = take_u32(&from) != 0;
   if (from.bad) {
     write_failed("the opening frame is malformed");
     _exit(2);
   }
   free_frame(frame, length);
+  for (int fd = LIVE_FIRST; cage.live && fd < LIVE_FIRST + 3; fd++) fcntl(fd, F_SETFD, FD_CLOEXEC);
   cpu_set_t cpus;
   cage.cpu_count = sched_getaffinity(0, sizeof cpus, &cpus) == 0 ? CPU_COUNT(&cpus) : 1;
   stand_on_ground(tier);

@@ -119,10 +119,13 @@ void program_main(struct stage *stage, int socket, const int ends[3]) {
   int input = wait_for_order(socket);
   set_limits();
   if (bare) must(landlock_install(stage), "Landlock");
-  must(dup2(input >= 0 ? input : ends[0], 0) == 0 && dup2(ends[1], 1) == 1 && dup2(ends[2], 2) == 2, "streams");
+  static const int live[3] = {LIVE_FIRST, LIVE_FIRST + 1, LIVE_FIRST + 2};
+  const int *from = cage.live ? live : ends;
+  must(dup2(input >= 0 ? input : from[0], 0) == 0 && dup2(from[1], 1) == 1 && dup2(from[2], 2) == 2, "streams");
   // One that was in its place already would still close at exec.
   for (int fd = 0; fd < 3; fd++) must(fcntl(fd, F_SETFD, 0) == 0, "streams");
   must(syscall(SYS_close_range, 3u, ~0u, 0u) == 0, "descriptors");
+  if (cage.proxy_port != 0) relay_start();
   char *arguments[MAX_ARGS + 1], *environment[MAX_ARGS + 1];
   const char *at = shared->strings;
   for (uint32_t i = 0; i < shared->bind_count; i++) at += strlen(at) + 1;

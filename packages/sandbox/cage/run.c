@@ -257,6 +257,7 @@ static void go(struct run *run) {
   cage.join_out = -1;
   run->joined = run->out.forward >= 0;
   if (run->joined) run->out.capture = UINT64_MAX;
+  close_live();
   pump_in(&run->feed);
   run->deadline_ns = now_ns() + stage->shared->limits.wall_us * 1000u;
   bool sent = pass(stage->program_socket, 'G', &run->input, run->input >= 0 ? 1 : 0);

@@ -96,6 +96,12 @@ bool stage_open(struct stage *stage) {
   return stage->init > 0;
 }
 
+// Only the program holds them from here on, so that the owner sees when it lets them go.
+void close_live(void) {
+  for (int fd = LIVE_FIRST; cage.live && fd < LIVE_FIRST + 3; fd++) close(fd);
+  cage.live = false;
+}
+
 static void shut(int *fd) {
   if (*fd >= 0) close(*fd);
   *fd = -1;

@@ -18,7 +18,7 @@
 
 static const char *const LEFT_OUT[] = {".", "..", "proc", "sys", "dev", "tmp", "box", "home", "root", "run", "mnt", "media", "lost+found"};
 
-static int folder_tree = -1;
+static int folder_tree = -1, writable_trees[MAX_LIST];
 
 static bool left_out(const char *name) {
   for (size_t i = 0; i < sizeof LEFT_OUT / sizeof *LEFT_OUT; i++)
@@ -42,8 +42,18 @@ static void hide(const char *root, const char *path) {
   join(at, root, path);
   if (lstat(at, &found) != 0 || S_ISLNK(found.st_mode)) return;
   int over = S_ISDIR(found.st_mode) ? new_tmpfs(EMPTY_BYTES, 0755) : clone_tree("/dev/null", false, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NOEXEC);
-  if (over < 0 || put_mount(over, at) != 0 || set_mount(at, MOUNT_ATTR_RDONLY, 0) != 0) give_up(path);
+  if (over < 0 || put_mount(over, at) != 0) give_up(path);
   close(over);
+}
+
+// What is shown again inside of an empty place needs names there first: it is read-only only after that.
+static void shut_hidden(const char *root, const char *path) {
+  char at[PATH_BYTES];
+  struct stat found;
+  join(at, root, path);
+  if (lstat(at, &found) != 0 || S_ISLNK(found.st_mode)) return;
+  // One that lay inside of another is gone with it, and what has its name now is no mount.
+  if (set_mount(at, MOUNT_ATTR_RDONLY, 0) != 0 && errno != EINVAL) give_up(path);
 }
 
 void workspace_tree(const char *root) {
@@ -87,8 +97,14 @@ void workspace_folder(const char *root) {
   join(at, root, cage.folder);
   if (make_target(at, true) != 0 || put_mount(folder_tree, at) != 0) give_up(cage.folder);
   if (cage.folder_writable) seal_repository(at);
+  for (uint32_t i = 0; i < cage.writable.count; i++) {
+    join(at, root, cage.writable.at[i]);
+    if (make_target(at, true) != 0 || put_mount(writable_trees[i], at) != 0) give_up(cage.writable.at[i]);
+  }
   for (uint32_t i = 0; i < cage.hidden.count; i++)
     if (is_below(cage.hidden.at[i], cage.folder)) hide(root, cage.hidden.at[i]);
+  shut_hidden(root, cage.run_folder);
+  for (uint32_t i = 0; i < cage.hidden.count; i++) shut_hidden(root, cage.hidden.at[i]);
 }
 
 static void write_map(pid_t pid, const char *which, unsigned there, unsigned here) {
@@ -128,19 +144,29 @@ static int owner_as_box(const struct stat *owner) {
   return space;
 }
 
-// Before the tree is built: with a user of its own, the box needs the folder's files to be that user's, as seen from inside.
-void workspace_open_folder(void) {
-  struct stat owner;
-  if (stat(cage.folder, &owner) != 0 || !S_ISDIR(owner.st_mode)) give_up(cage.folder);
-  folder_tree = clone_tree(cage.folder, true, cage.folder_writable ? LOOSE : SEALED);
-  if (folder_tree < 0) give_up(cage.folder);
-  if (cage.slot_lock < 0) return;
-  struct mount_attr mapped = {.attr_set = MOUNT_ATTR_IDMAP, .userns_fd = (uint64_t)owner_as_box(&owner)};
-  bool done = syscall(SYS_mount_setattr, folder_tree, "", AT_EMPTY_PATH, &mapped, sizeof mapped) == 0;
+// A folder's files as the box's user's, as seen from inside; false where the file system cannot do so.
+static bool show_as_box(int tree, const struct stat *owner) {
+  struct mount_attr mapped = {.attr_set = MOUNT_ATTR_IDMAP, .userns_fd = (uint64_t)owner_as_box(owner)};
+  bool done = syscall(SYS_mount_setattr, tree, "", AT_EMPTY_PATH, &mapped, sizeof mapped) == 0;
   close((int)mapped.userns_fd);
-  if (done) return;
+  return done;
+}
+
+static int open_folder(const char *path, uint64_t attributes) {
+  struct stat owner;
+  if (stat(path, &owner) != 0 || !S_ISDIR(owner.st_mode)) give_up(path);
+  int tree = clone_tree(path, true, attributes);
+  if (tree < 0) give_up(path);
+  if (cage.slot_lock < 0 || show_as_box(tree, &owner)) return tree;
   // A file system that cannot do so: the box runs as the folder's owner, who must then not be root.
   if (owner.st_uid == 0) give_up("the folder belongs to root on a file system that cannot show it as another user's");
   cage.uid = owner.st_uid;
   cage.gid = owner.st_gid;
+  return tree;
+}
+
+// Before the tree is built, while the host's files are still where they are.
+void workspace_open_folder(void) {
+  folder_tree = open_folder(cage.folder, cage.folder_writable ? LOOSE : SEALED);
+  for (uint32_t i = 0; i < cage.writable.count; i++) writable_trees[i] = open_folder(cage.writable.at[i], LOOSE);
 }

@@ -9,6 +9,9 @@ export type {
   InteractOutcome,
   InteractRequest,
   KeptFile,
+  LiveProgram,
+  LiveRequest,
+  ProxyNetwork,
   RunInput,
   RunLimits,
   RunOutcome,
@@ -18,4 +21,5 @@ export type {
   Sandbox,
   SandboxOptions,
   SandboxReport,
+  StartLive,
 } from './sandbox.ts'

@@ -1,3 +1,5 @@
+import type { Readable, Writable } from 'node:stream'
+
 /** What the kernel and we enforce for one run. Each is a hard bound; going over one ends the run with its own status. */
 export interface RunLimits {
   /** User and system time of the whole tree of processes. */
@@ -68,6 +70,9 @@ export interface RunRequest {
   readonly limits: RunLimits
 }
 
+/** A program whose streams are not the request's to say. */
+export type LiveRequest = Omit<RunRequest, 'stdin' | 'captureBytes' | 'onOutput'>
+
 /** What one stream of a run gave. */
 export interface RunOutput {
   readonly bytes: Uint8Array
@@ -121,13 +126,37 @@ export interface Box {
   [Symbol.asyncDispose](): Promise<void>
 }
 
+/**
+ * No network but one way out: whatever connects to `port` of the box's own loopback talks to the socket file, which its owner
+ * listens on and which is visible inside. Whoever owns the socket decides what may pass.
+ */
+export interface ProxyNetwork {
+  readonly kind: 'proxy'
+  readonly port: number
+  readonly socketPath: string
+}
+
+/** A program in a box of its own whose streams are live. They are not counted: whoever reads them bounds them by reading. */
+export interface LiveProgram {
+  /** The process on this machine that holds the box; everything inside ends with it. */
+  readonly pid: number
+  readonly stdin: Writable
+  readonly stdout: Readable
+  readonly stderr: Readable
+  /** Settles when everything inside has ended and the box is gone. Never rejects for anything the program does. */
+  readonly ended: Promise<RunOutcome>
+  /** Ends everything inside; `ended` tells when that is done. */
+  kill(): void
+}
+
 /** What the inside looks like. */
 export type BoxProfile =
   /** A private root with nothing but what programs and compilers need, read-only; `readable` adds to it for the life of the box. */
   | { readonly kind: 'judge'; readonly readable?: readonly string[] }
   /**
    * The system read-only, homes and `hidden` not there, `folder` writable (save its `.git/hooks` and `.git/config`) and the
-   * working folder. `network`: none but its own loopback, or that of the host.
+   * working folder; `alsoWritable` are more such folders, of the same owner. `network`: none but its own loopback, that of the
+   * host, or its own loopback with one way out.
    */
   | {
       readonly kind: 'workspace'
@@ -135,7 +164,8 @@ export type BoxProfile =
       readonly hidden?: readonly string[]
       readonly readable?: readonly string[]
       readonly writable: boolean
-      readonly network?: 'none' | 'host'
+      readonly alsoWritable?: readonly string[]
+      readonly network?: 'none' | 'host' | ProxyNetwork
     }
 
 /** What holds on this machine, in words for a person and as data for a program. It is part of every verdict's report. */
@@ -149,10 +179,18 @@ export interface SandboxReport {
   readonly missing: readonly string[]
 }
 
+/** Starts one program in a box of its own. */
+export type StartLive = (profile: BoxProfile, request: LiveRequest, signal?: AbortSignal) => Promise<LiveProgram>
+
 /** One way to isolate. */
 export interface Sandbox {
   readonly report: SandboxReport
   openBox(profile: BoxProfile): Promise<Box>
+  /**
+   * Starts a program with live streams in a box of its own, which ends with it; aborting kills it. Left out where a box cannot
+   * have a network of its own: then nothing can be held that must reach one thing and no other.
+   */
+  readonly start?: StartLive
   /** Both programs run at once, each in its own box under its own user. */
   interact(program: Box, interactor: Box, request: InteractRequest, signal?: AbortSignal): Promise<InteractOutcome>
 }

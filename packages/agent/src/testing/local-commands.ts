@@ -12,7 +12,11 @@ export function openLocalCommands(): Commands {
         let timedOut = false
         const child = spawn(program, args, { cwd: folder, detached: true, stdio: ['ignore', 'pipe', 'pipe'] })
         const kill = (): void => {
-          if (child.pid !== undefined) process.kill(-child.pid, 'SIGKILL')
+          try {
+            if (child.pid !== undefined) process.kill(-child.pid, 'SIGKILL')
+          } catch {
+            // It ended by itself between the abort and us.
+          }
         }
         const timer = setTimeout(() => {
           timedOut = true

@@ -16,6 +16,8 @@ const MINUTES = 5
 const LEASE_MS = 10_000
 const LONGEST_PEACE_MS = 4_000
 const LONGEST_ABSENCE_MS = 800
+/** Also on a machine where a restart takes most of the time. */
+const LEAST_KILLS = 3
 /** Of ten kills so many hit the gateway. */
 const GATEWAY_SHARE = 3
 /** After the last kill a job may need a lease for each of its lost judges and its place in the queue. */
@@ -83,7 +85,7 @@ async function chaos(
   tally: Tally,
   options: SoakOptions,
 ) {
-  while (Date.now() < until) {
+  for (let kills = 0; kills < LEAST_KILLS || Date.now() < until; kills += 1) {
     await wait(random.between(100, LONGEST_PEACE_MS))
     const absence = random.between(0, LONGEST_ABSENCE_MS)
     if (random.between(1, 10) <= GATEWAY_SHARE) {

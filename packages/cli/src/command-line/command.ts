@@ -9,6 +9,8 @@ export interface OptionSpec {
   readonly choices?: readonly string[]
   /** Shells offer files. */
   readonly isFile?: true
+  /** May be given more than once; `Values.all` has them all, in order. */
+  readonly repeats?: true
 }
 
 export interface PositionalSpec {
@@ -45,13 +47,17 @@ export interface Invocation {
 
 /** The options as they were given. */
 export class Values {
-  readonly #given: ReadonlyMap<string, string | true>
-  constructor(given: ReadonlyMap<string, string | true>) {
+  readonly #given: ReadonlyMap<string, readonly string[] | true>
+  constructor(given: ReadonlyMap<string, readonly string[] | true>) {
     this.#given = given
   }
+  /** The last one given. */
   text(name: string): string | undefined {
+    return this.all(name).at(-1)
+  }
+  all(name: string): readonly string[] {
     const value = this.#given.get(name)
-    return typeof value === 'string' ? value : undefined
+    return value === undefined || value === true ? [] : value
   }
   has(name: string): boolean {
     return this.#given.has(name)

@@ -75,7 +75,7 @@ function parseCommand(args: readonly string[], command: CommandSpec): ParsedLine
     tokens: true,
     allowPositionals: true,
   })
-  const given = new Map<string, string | true>()
+  const given = new Map<string, readonly string[] | true>()
   const positionals: string[] = []
   const wrong = (message: string, hint = `parley ${command.name} --help`): ParsedLine => ({
     kind: 'wrong',
@@ -105,7 +105,8 @@ function parseCommand(args: readonly string[], command: CommandSpec): ParsedLine
       return wrong(`--${token.name} needs a value: --${token.name} ${spec.value}`)
     if (spec.choices !== undefined && !spec.choices.includes(token.value))
       return wrong(`--${token.name} must be one of: ${spec.choices.join(', ')}`)
-    given.set(token.name, token.value)
+    const before = spec.repeats === true ? given.get(token.name) : undefined
+    given.set(token.name, [...(before === undefined || before === true ? [] : before), token.value])
   }
   const rest = args.slice(end + 1)
   const problem = misfit(command, positionals, end < args.length ? rest : undefined)

@@ -3,48 +3,51 @@ import { join } from 'node:path'
 import { connectClient, webSocketTransport } from '@parley/rpc'
 import { expect, test } from 'vitest'
 import { MANY_PROCESSES, Scratch } from '../fixtures/parley.ts'
+import { commandsHere } from '../fixtures/run-here.ts'
 
 test('accounts and tokens are managed while a gateway runs, and a revoked token is cut off', MANY_PROCESSES, async () => {
   await using scratch = new Scratch()
+  const here = commandsHere(scratch)
   const at = ['--data', scratch.data]
   const up = await scratch.start(['up', '--no-judge', '--port', '0', ...at, '--json'])
   expect(await scratch.json(['user', 'add', 'bob', ...at])).toMatchObject({
     user: { username: 'bob', admin: false },
     sign_in: expect.stringContaining(up.ready.url),
   })
-  const made = await scratch.json(['token', 'create', '--role', 'user', '--user', 'bob', '--ttl', '1h', ...at])
+  const made = await here.json(['token', 'create', '--role', 'user', '--user', 'bob', '--ttl', '1h', ...at])
   expect(made).toEqual({
     token: expect.stringMatching(/^pat_/),
     id: expect.stringMatching(/^tok_/),
     role: 'user',
     expires_at: expect.any(String),
   })
-  const judge = await scratch.json(['token', 'create', '--role', 'judge', '--name', 'j1', ...at])
+  const judge = await here.json(['token', 'create', '--role', 'judge', '--name', 'j1', ...at])
   expect(judge).toMatchObject({ role: 'judge', expires_at: null, token: expect.stringMatching(/^jdg_/) })
 
   const client = await connectClient(webSocketTransport({ url: up.ready.ws, token: made.token }), {
     clientInfo: { name: 'test', version: '1' },
   })
   expect(await client.callTool('account.get', {})).toMatchObject({ role: 'user', name: 'bob' })
-  const { items } = await scratch.json(['token', 'list', ...at])
+  const { items } = await here.json(['token', 'list', ...at])
   expect(JSON.stringify(items)).not.toContain(made.token)
   expect(items.map(({ id }: { id: string }) => id)).toEqual([judge.id, made.id])
-  await scratch.json(['token', 'revoke', made.id, ...at])
+  await here.json(['token', 'revoke', made.id, ...at])
   await client.closed
 
   // Over the wire, as an admin would from another machine.
-  const admin = await scratch.json(['token', 'create', '--role', 'user', '--user', 'admin', ...at])
+  const admin = await here.json(['token', 'create', '--role', 'user', '--user', 'admin', ...at])
   const remote = { env: { PARLEY_URL: up.ready.url, PARLEY_TOKEN: admin.token } }
-  expect(await scratch.json(['user', 'disable', 'bob'], remote)).toMatchObject({ user: { username: 'bob', disabled: true } })
-  expect(await scratch.json(['user', 'enable', 'bob', '--url', up.ready.url, '--token', admin.token])).toMatchObject({
+  expect(await here.json(['user', 'disable', 'bob'], remote)).toMatchObject({ user: { username: 'bob', disabled: true } })
+  expect(await here.json(['user', 'enable', 'bob', '--url', up.ready.url, '--token', admin.token])).toMatchObject({
     user: { disabled: false },
   })
-  const denied = await scratch.run(['user', 'list', '--json'], { env: { PARLEY_URL: up.ready.url, PARLEY_TOKEN: made.token } })
+  const denied = await here.run(['user', 'list', '--json'], { env: { PARLEY_URL: up.ready.url, PARLEY_TOKEN: made.token } })
   expect(JSON.parse(denied.err)).toMatchObject({ error: { code: 'unauthorized' } })
 })
 
 test('accounts are managed while no gateway runs, and a gateway that starts later knows them', MANY_PROCESSES, async () => {
   await using scratch = new Scratch()
+  const here = commandsHere(scratch)
   const at = ['--data', scratch.data]
   const password = 'correct horse battery'
   writeFileSync(join(scratch.folder, 'pw'), `${password}\n`)
@@ -52,7 +55,7 @@ test('accounts are managed while no gateway runs, and a gateway that starts late
     user: { admin: true },
     sign_in: null,
   })
-  expect(await scratch.json(['user', 'add', 'bob', ...at])).toMatchObject({
+  expect(await here.json(['user', 'add', 'bob', ...at])).toMatchObject({
     sign_in: expect.stringContaining('http://127.0.0.1:7400/#'),
   })
   expect(await scratch.json(['user', 'passwd', 'bob', ...at], { input: `${password} too\n` })).toMatchObject({
@@ -75,7 +78,6 @@ test('accounts are managed while no gateway runs, and a gateway that starts late
 test.each([
   [['user', 'add', 'Not A Name'], 1, 'invalid_argument', 'username'],
   [['user', 'disable', 'nobody'], 1, 'not_found', 'nobody'],
-  [['user', 'passwd', 'nobody'], 2, 'usage', 'stdin'],
   [['token', 'create', '--role', 'user'], 2, 'usage', '--user'],
   [['token', 'create'], 2, 'usage', '--role'],
   [['token', 'create', '--role', 'judge', '--name', 'j', '--ttl', '1 hour'], 2, 'usage', '--ttl'],
@@ -84,7 +86,7 @@ test.each([
   [['user', 'list', '--url', 'http://127.0.0.1:1', '--token', 'x'], 1, 'unreachable', '127.0.0.1:1'],
 ])('%j fails in one line of JSON without a stack', async (args, exit, code, names) => {
   await using scratch = new Scratch()
-  const { code: ended, err, out } = await scratch.run([...args, '--data', scratch.data, '--json'])
+  const { code: ended, err, out } = await commandsHere(scratch).run([...args, '--data', scratch.data, '--json'])
   expect(out).toBe('')
   expect(err.trim().split('\n')).toHaveLength(1)
   expect(JSON.parse(err)).toMatchObject({ error: { code } })
@@ -92,8 +94,24 @@ test.each([
   expect(ended).toBe(exit)
 })
 
+test('a password that is not on standard input fails in one line of JSON as well', async () => {
+  await using scratch = new Scratch()
+  const { code, err, out } = await scratch.run(['user', 'passwd', 'nobody', '--data', scratch.data, '--json'])
+  expect({ code, out, lines: err.trim().split('\n').length }).toEqual({ code: 2, out: '', lines: 1 })
+  expect(JSON.parse(err)).toMatchObject({ error: { code: 'usage' } })
+  expect(err).toContain('stdin')
+})
+
 test('a password is never taken from the command line', async () => {
   await using scratch = new Scratch()
-  const { code, err } = await scratch.run(['user', 'add', 'bob', '--password', 'secret-in-ps', '--data', scratch.data])
+  const { code, err } = await commandsHere(scratch).run([
+    'user',
+    'add',
+    'bob',
+    '--password',
+    'secret-in-ps',
+    '--data',
+    scratch.data,
+  ])
   expect({ code, err }).toEqual({ code: 2, err: expect.stringContaining('no option --password') })
 })

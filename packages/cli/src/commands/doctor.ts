@@ -1,4 +1,5 @@
 import type { Invocation } from '../command-line/command.ts'
+import { usageError } from '../command-line/command-error.ts'
 import { flagsOf } from '../config/instance.ts'
 import { loadSettings } from '../config/load.ts'
 import type { Check } from '../doctor/check.ts'
@@ -11,6 +12,9 @@ import { columns } from './columns.ts'
 /** With a URL: the walk along a connection. Without: this machine and its instance. Exit code 1 when something failed. */
 export async function doctor(invocation: Invocation): Promise<number> {
   const { io, values } = invocation
+  if (values.has('codex-config')) return (await import('../doctor/codex-config.ts')).doctorCodexConfig(invocation)
+  for (const option of ['codex-home', 'codex-version', 'yes', 'undo'])
+    if (values.has(option)) throw usageError(`--${option} goes with --codex-config`)
   const target = targetOf(invocation)
   const checks = target === undefined ? await checkHere(invocation) : await walk(target)
   const isGood = checks.every(({ status }) => status !== 'failed')

@@ -2,18 +2,20 @@ import { copyFileSync, existsSync, mkdirSync, statSync, writeFileSync } from 'no
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { MANY_PROCESSES, Scratch } from '../fixtures/parley.ts'
+import { commandsHere } from '../fixtures/run-here.ts'
 
 test('a backup of a running instance, restored elsewhere with its secret, has everything', MANY_PROCESSES, async () => {
   await using scratch = new Scratch()
+  const here = commandsHere(scratch)
   const at = ['--data', scratch.data]
   const up = await scratch.start(['up', '--no-judge', '--port', '0', ...at, '--json'])
-  await scratch.json(['user', 'add', 'ann', ...at])
-  const made = await scratch.json(['token', 'create', '--role', 'user', '--user', 'ann', ...at])
+  await here.json(['user', 'add', 'ann', ...at])
+  const made = await here.json(['token', 'create', '--role', 'user', '--user', 'ann', ...at])
   const { file } = await scratch.json(['backup', 'copy.db', ...at])
   expect(statSync(file).mode & 0o777).toBe(0o600)
-  const again = await scratch.run(['backup', 'copy.db', ...at, '--json'])
+  const again = await here.run(['backup', 'copy.db', ...at, '--json'])
   expect(JSON.parse(again.err)).toMatchObject({ error: { code: 'already_exists' } })
-  await scratch.json(['user', 'add', 'later', ...at])
+  await here.json(['user', 'add', 'later', ...at])
   up.kill('SIGTERM')
   await up.exited
 
@@ -21,22 +23,23 @@ test('a backup of a running instance, restored elsewhere with its secret, has ev
   expect(await scratch.json(['restore', file, '--data', other])).toEqual({ data: other, has_secret: false })
   copyFileSync(join(scratch.data, 'secret'), join(other, 'secret'))
   const restored = await scratch.start(['up', '--no-judge', '--port', '0', '--data', other, '--json'])
-  const { items } = await scratch.json(['user', 'list', '--data', other])
+  const { items } = await here.json(['user', 'list', '--data', other])
   expect(items).toMatchObject([{ username: 'admin' }, { username: 'ann' }])
-  const walk = await scratch.json(['doctor', '--url', restored.ready.url], { env: { PARLEY_TOKEN: made.token } })
+  const walk = await here.json(['doctor', '--url', restored.ready.url], { env: { PARLEY_TOKEN: made.token } })
   expect(walk).toMatchObject({
     ok: true,
     checks: [{ name: 'header' }, { name: 'token' }, { name: 'role', detail: 'user' }, {}, {}, {}, {}, { name: 'models' }],
   })
-  const refused = await scratch.run(['restore', file, '--data', scratch.data, '--json'])
+  const refused = await here.run(['restore', file, '--data', scratch.data, '--json'])
   expect(JSON.parse(refused.err)).toMatchObject({ error: { code: 'not_empty' } })
 })
 
 test('doctor walks a connection and names the step that fails', MANY_PROCESSES, async () => {
   await using scratch = new Scratch()
+  const here = commandsHere(scratch)
   const at = ['--data', scratch.data]
   const up = await scratch.start(['up', '--no-judge', '--port', '0', ...at, '--json'])
-  const { token } = await scratch.json(['token', 'create', '--role', 'user', '--user', 'admin', ...at])
+  const { token } = await here.json(['token', 'create', '--role', 'user', '--user', 'admin', ...at])
   const names = ({ checks }: { checks: { name: string; status: string }[] }) =>
     checks.map(({ name, status }) => `${name} ${status}`)
   const walked = await scratch.json(['doctor', '--url', up.ready.url, '--token', token])
@@ -44,15 +47,15 @@ test('doctor walks a connection and names the step that fails', MANY_PROCESSES, 
   expect(names(walked)).toEqual(steps)
   expect(JSON.stringify(walked)).not.toContain(token)
   const walkWith = async (url: string, ...more: string[]) => {
-    const { code, out } = await scratch.run(['doctor', '--url', url, ...more, '--json'])
+    const { code, out } = await here.run(['doctor', '--url', url, ...more, '--json'])
     return { code, steps: names(JSON.parse(out)) }
   }
   expect(await walkWith(up.ready.url)).toEqual({ code: 1, steps: ['header failed'] })
   expect(await walkWith(up.ready.url, '--token', 'pat_wrong')).toEqual({ code: 1, steps: ['header ok', 'token failed'] })
   expect(await walkWith('http://127.0.0.1:1', '--token', token)).toEqual({ code: 1, steps: ['header ok', 'server failed'] })
-  const here = await scratch.json(['doctor', ...at])
-  expect(here.checks).toContainEqual(expect.objectContaining({ name: 'database', status: 'ok' }))
-  expect(here.checks).toContainEqual(
+  const local = await scratch.json(['doctor', ...at])
+  expect(local.checks).toContainEqual(expect.objectContaining({ name: 'database', status: 'ok' }))
+  expect(local.checks).toContainEqual(
     expect.objectContaining({ name: 'sandbox', status: 'ok', detail: expect.stringContaining('cage') }),
   )
 })
@@ -77,7 +80,7 @@ test('config check shows every setting, masks secrets and names every problem', 
   await using scratch = new Scratch()
   writeFileSync(join(scratch.folder, 'parley.toml'), 'port = 99999\nhots = "x"\n')
   const env = { PARLEY_SECRET: 'a-secret-that-must-not-be-seen-by-anybody' }
-  const bad = await scratch.run(['config', 'check', '--json'], { env })
+  const bad = await commandsHere(scratch).run(['config', 'check', '--json'], { env })
   expect(bad.code).toBe(1)
   expect(JSON.parse(bad.out)).toMatchObject({
     ok: false,

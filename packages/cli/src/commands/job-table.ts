@@ -36,7 +36,11 @@ export const JOB_COMMANDS: readonly CommandSpec[] = [
       'judge-only': { doc: 'judges --code as it is' },
       model: { doc: 'the model that writes the solution (default: the only one there is)', value: 'MODEL' },
       channel: { doc: 'the channel to reach it by (default: the first that has it)', value: 'CHANNEL' },
-      engine: { doc: 'what drives the model', value: 'ENGINE', choices: ['mini'] },
+      engine: {
+        doc: 'what drives the model (default: what the judge takes for such jobs, mini as a rule)',
+        value: 'ENGINE',
+        choices: ['mini', 'codex'],
+      },
       attempts: { doc: 'rounds of writing and testing at most, 1 to 10 (default 3)', value: 'N' },
       'budget-tokens': { doc: 'tokens that the model may use for this job', value: 'N' },
       'budget-usd': { doc: 'dollars that it may cost: 0.50', value: 'USD' },

@@ -3,9 +3,10 @@ import { randomBytes } from 'node:crypto'
 import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { CompareMode, JOB_LIMITS, type JobId, JobStatus, Language } from '@parley/protocol'
-import { expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, test } from 'vitest'
 import { LocalGateway } from '../fixtures/local-gateway.ts'
 import { MANY_PROCESSES, Scratch } from '../fixtures/parley.ts'
+import { runHere } from '../fixtures/run-here.ts'
 import { type Script, codeFor } from '../fixtures/scripted-tester.ts'
 import { openTestWorker } from '../fixtures/test-worker.ts'
 import { JOB_WORDS } from './job-table.ts'
@@ -31,6 +32,7 @@ async function openBench() {
     judge,
     write,
     run: (...args: string[]) => scratch.run(['job', ...args, '--data', scratch.data]),
+    here: (...args: string[]) => runHere(['job', ...args, '--data', scratch.data], { cwd: scratch.folder }),
     async [Symbol.asyncDispose]() {
       await judge[Symbol.asyncDispose]()
       await gateway[Symbol.asyncDispose]()
@@ -41,7 +43,7 @@ async function openBench() {
 
 test('a job from the shell: submit, list, show, artifacts, retry, delete', MANY_PROCESSES, async () => {
   await using bench = await openBench()
-  const { gateway, run, scratch } = bench
+  const { gateway, run, here, scratch } = bench
   const made = await run('submit', '--code', bench.write('good.cpp', { lines: 3 }), '--json')
   expect(made).toMatchObject({ code: 0, err: '' })
   const said = lines(made.out)
@@ -54,22 +56,22 @@ test('a job from the shell: submit, list, show, artifacts, retry, delete', MANY_
   const failed = await run('submit', '--code', bench.write('bad.cpp', { fails: true }), '--watch')
   expect(failed).toMatchObject({ code: 1, out: expect.stringContaining('tests_failed: the script says so') })
 
-  const listed = await run('list', '--json')
+  const listed = await here('list', '--json')
   expect(JSON.parse(listed.out).items.map(({ title }: { title: string }) => title)).toEqual(['bad.cpp', 'good.cpp'])
-  expect((await run('list', '--status', 'failed')).out.trimEnd().split('\n')).toHaveLength(2)
-  expect(await run('show', id)).toMatchObject({ code: 0, out: expect.stringContaining('succeeded: 1 of 1 passed') })
-  expect((await run('artifacts', id)).out.split('\n')).toEqual(['main.cpp', 'report.json', ''])
+  expect((await here('list', '--status', 'failed')).out.trimEnd().split('\n')).toHaveLength(2)
+  expect(await here('show', id)).toMatchObject({ code: 0, out: expect.stringContaining('succeeded: 1 of 1 passed') })
+  expect((await here('artifacts', id)).out.split('\n')).toEqual(['main.cpp', 'report.json', ''])
   expect((await run('artifacts', id, 'main.cpp')).out).toBe(codeFor({ lines: 3 }))
-  expect((await run('artifacts', id, '--out', 'kept')).code).toBe(0)
+  expect((await here('artifacts', id, '--out', 'kept')).code).toBe(0)
   expect(JSON.parse(readFileSync(join(scratch.folder, 'kept/report.json'), 'utf8'))).toMatchObject({ job_id: id })
-  expect(await run('artifacts', id, 'none.txt', '--json')).toMatchObject({ code: 1, err: expect.stringContaining('not_found') })
+  expect(await here('artifacts', id, 'none.txt', '--json')).toMatchObject({ code: 1, err: expect.stringContaining('not_found') })
 
-  const retried = lines((await run('retry', id, '--json')).out)
+  const retried = lines((await here('retry', id, '--json')).out)
   expect(retried.at(-1)).toMatchObject({ status: 'succeeded' })
   expect(retried.at(-1).job_id).not.toBe(id)
   await expect.poll(() => bench.judge.worker.running).toBe(0)
-  expect(await run('delete', id)).toMatchObject({ code: 0, out: `${id} is deleted.\n` })
-  expect(await run('show', id, '--json')).toMatchObject({ code: 1, err: expect.stringContaining('"not_found"') })
+  expect(await here('delete', id)).toMatchObject({ code: 0, out: `${id} is deleted.\n` })
+  expect(await here('show', id, '--json')).toMatchObject({ code: 1, err: expect.stringContaining('"not_found"') })
   expect((await gateway.call('job.list', {})).items).toHaveLength(2)
 })
 
@@ -82,16 +84,16 @@ test('Ctrl-C while it is shown cancels the job, and the exit code says so', MANY
   expect(await shown.exited).toEqual({ code: 130, signal: null })
   expect(shown.err()).toContain('cancelling')
   expect(await bench.gateway.state(shown.ready.job_id)).toMatchObject({ status: 'cancelled' })
-  const waiting = lines((await bench.run('submit', '--code', code, '--json', '--detach')).out)
+  const waiting = lines((await bench.here('submit', '--code', code, '--json', '--detach')).out)
   const id: JobId = waiting[0].job_id
-  expect(await bench.run('cancel', id, '--json')).toMatchObject({ code: 0, out: expect.stringContaining('"cancelled"') })
-  expect((await bench.run('watch', id)).code).toBe(130)
+  expect(await bench.here('cancel', id, '--json')).toMatchObject({ code: 0, out: expect.stringContaining('"cancelled"') })
+  expect((await bench.here('watch', id)).code).toBe(130)
 })
 
 test('who watches goes on after a restart of the gateway, without a gap and without a repeat', async () => {
   await using bench = await openBench()
   const code = bench.write('steady.cpp', { lines: 150, pauseMs: 10 })
-  const { out } = await bench.run('submit', '--code', code, '--json', '--detach')
+  const { out } = await bench.here('submit', '--code', code, '--json', '--detach')
   const watched = bench.run('watch', lines(out)[0].job_id, '--json')
   await expect.poll(() => bench.judge.tester.running).toBe(1)
   await bench.gateway.stop()
@@ -131,6 +133,23 @@ test(
   },
 )
 
+let refusing: { readonly scratch: Scratch; readonly gateway: LocalGateway }
+beforeAll(async () => {
+  const scratch = new Scratch()
+  refusing = { scratch, gateway: await LocalGateway.open(scratch.data) }
+  writeFileSync(join(scratch.folder, 'a.cpp'), 'int main() {}')
+  writeFileSync(join(scratch.folder, 'odd.xyz'), 'x')
+  writeFileSync(join(scratch.folder, 'cut.zip'), 'PK\u0003\u0004 and no end')
+  writeFileSync(join(scratch.folder, 'empty.py'), ' \n')
+  writeFileSync(join(scratch.folder, 'binary.py'), Buffer.from([0x7f, 0x45, 0x4c, 0x46, 0]))
+  writeFileSync(join(scratch.folder, 'latin1.py'), Buffer.from([0x23, 0xe9]))
+  mkdirSync(join(scratch.folder, 'empty'))
+})
+afterAll(async () => {
+  await refusing.gateway[Symbol.asyncDispose]()
+  await refusing.scratch[Symbol.asyncDispose]()
+})
+
 test.each([
   [['submit'], 2, 'usage', '--code'],
   [['submit', '--judge-only', '--model', 'm'], 2, 'usage', '--judge-only needs --code'],
@@ -152,16 +171,8 @@ test.each([
   [['show', 'job_x'], 2, 'usage', 'JOB'],
   [['list', '--limit', 'many'], 2, 'usage', '--limit'],
 ])('job %j fails in one line of JSON', async (args, exit, code, names) => {
-  await using scratch = new Scratch()
-  await using _gateway = await LocalGateway.open(scratch.data)
-  writeFileSync(join(scratch.folder, 'a.cpp'), 'int main() {}')
-  writeFileSync(join(scratch.folder, 'odd.xyz'), 'x')
-  writeFileSync(join(scratch.folder, 'cut.zip'), 'PK\u0003\u0004 and no end')
-  writeFileSync(join(scratch.folder, 'empty.py'), ' \n')
-  writeFileSync(join(scratch.folder, 'binary.py'), Buffer.from([0x7f, 0x45, 0x4c, 0x46, 0]))
-  writeFileSync(join(scratch.folder, 'latin1.py'), Buffer.from([0x23, 0xe9]))
-  mkdirSync(join(scratch.folder, 'empty'))
-  const { code: ended, err } = await scratch.run(['job', ...args, '--data', scratch.data, '--json'])
+  const { scratch } = refusing
+  const { code: ended, err } = await runHere(['job', ...args, '--data', scratch.data, '--json'], { cwd: scratch.folder })
   expect(err.trim().split('\n')).toHaveLength(1)
   expect(JSON.parse(err)).toMatchObject({ error: { code } })
   expect(err).toContain(names)
@@ -170,7 +181,7 @@ test.each([
 
 test('without a gateway there is a word about how to get one', async () => {
   await using scratch = new Scratch()
-  const { code, err } = await scratch.run(['job', 'list', '--data', scratch.data, '--json'])
+  const { code, err } = await runHere(['job', 'list', '--data', scratch.data, '--json'], { cwd: scratch.folder })
   expect(code).toBe(1)
   expect(JSON.parse(err)).toMatchObject({ error: { code: 'gateway_missing', hint: expect.stringContaining('parley up') } })
 })
@@ -182,7 +193,7 @@ test('the socket of a gateway that was killed is no gateway', async () => {
   spawnSync(process.execPath, ['--eval', script])
   expect(statSync(join(scratch.data, 'admin.sock')).isSocket()).toBe(true)
   writeFileSync(join(scratch.folder, 'a.cpp'), 'int main() {}')
-  const { code, err } = await scratch.run(['job', 'submit', '--code', 'a.cpp', '--data', scratch.data])
+  const { code, err } = await runHere(['job', 'submit', '--code', 'a.cpp', '--data', scratch.data], { cwd: scratch.folder })
   expect({ code, err }).toEqual({
     code: 1,
     err: expect.stringMatching(/^parley: no gateway runs on .*\(start one with parley up/),

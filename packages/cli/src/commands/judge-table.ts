@@ -13,7 +13,12 @@ const SANDBOX_OPTION = {
   },
 } as const
 const ENGINE_OPTIONS = {
-  engine: { doc: 'what drives models; none: only code that is judged as it is', value: 'ENGINE', choices: ENGINE_CHOICES },
+  engine: {
+    doc: 'what drives models: auto has mini, and codex for jobs that ask for it where one is found; codex must be there and takes jobs that do not say; none: only code that is judged as it is',
+    value: 'ENGINE',
+    choices: ENGINE_CHOICES,
+  },
+  codex: { doc: 'the Codex to use, a path or a name (PARLEY_CODEX; default: codex on PATH)', value: 'FILE', isFile: true },
   attempts: { doc: 'rounds of writing and testing at most, whatever a job asks for (default 10)', value: 'N' },
 } as const
 /** For judge and up. */

@@ -1,20 +1,23 @@
 import { expect, test } from 'vitest'
 import { LocalGateway } from '../fixtures/local-gateway.ts'
 import { MANY_PROCESSES, Scratch } from '../fixtures/parley.ts'
+import { commandsHere } from '../fixtures/run-here.ts'
 import { openTestWorker } from '../fixtures/test-worker.ts'
 
 async function openBench() {
   const scratch = new Scratch()
   const gateway = await LocalGateway.open(scratch.data)
+  const here = commandsHere(scratch)
   const tokenFor = async (username: string): Promise<string> =>
     (await gateway.call('token.create', { role: 'user', username })).token
   return {
     scratch,
+    here,
     gateway,
     tokenFor,
     at: ['--data', scratch.data],
     /** As somebody else, from another machine. */
-    as: (token: string, ...args: string[]) => scratch.run([...args, '--url', gateway.mcp], { env: { PARLEY_TOKEN: token } }),
+    as: (token: string, ...args: string[]) => here.run([...args, '--url', gateway.mcp], { env: { PARLEY_TOKEN: token } }),
     async [Symbol.asyncDispose]() {
       await gateway[Symbol.asyncDispose]()
       await scratch[Symbol.asyncDispose]()
@@ -24,17 +27,17 @@ async function openBench() {
 
 test('judges are listed, drained and taken back', MANY_PROCESSES, async () => {
   await using bench = await openBench()
-  const { scratch, at, gateway } = bench
+  const { scratch, here, at, gateway } = bench
   expect(await scratch.run(['judge', 'list', ...at])).toMatchObject({ code: 0, err: expect.stringContaining('no judge') })
   await using _judge = await openTestWorker(gateway, scratch.folder, { name: 'the one', slots: 3 })
-  expect((await scratch.json(['judge', 'list', ...at])).items).toMatchObject([{ machine_id: 'the one', state: 'idle' }])
-  expect((await scratch.run(['judge', 'list', ...at])).out).toMatch(/^the one +idle +0\/3 +none \(none\) .* cpp$/m)
-  const drained = await scratch.run(['judge', 'drain', 'the one', ...at])
+  expect((await here.json(['judge', 'list', ...at])).items).toMatchObject([{ machine_id: 'the one', state: 'idle' }])
+  expect((await here.run(['judge', 'list', ...at])).out).toMatch(/^the one +idle +0\/3 +none \(none\) .* cpp$/m)
+  const drained = await here.run(['judge', 'drain', 'the one', ...at])
   expect(drained).toMatchObject({ code: 0, out: 'the one finishes what it holds and takes no more jobs.\n' })
   const admin = await bench.tokenFor('admin')
   expect((await bench.as(admin, 'judge', 'list')).out).toMatch(/^the one +draining /m)
-  expect(await scratch.json(['judge', 'drain', 'the one', '--undo', ...at])).toEqual({ machine_id: 'the one', drain: false })
-  expect(await scratch.run(['judge', 'drain', 'no one', ...at])).toMatchObject({
+  expect(await here.json(['judge', 'drain', 'the one', '--undo', ...at])).toEqual({ machine_id: 'the one', drain: false })
+  expect(await here.run(['judge', 'drain', 'no one', ...at])).toMatchObject({
     code: 1,
     err: 'parley: there is no judge no one (parley judge list shows the names)\n',
   })
@@ -42,9 +45,10 @@ test('judges are listed, drained and taken back', MANY_PROCESSES, async () => {
 
 test('judge alone still runs one, and a word that is none of the others is a mistake', async () => {
   await using scratch = new Scratch()
-  expect(await scratch.run(['judge'])).toMatchObject({ code: 2, err: expect.stringContaining('judge needs --url') })
-  expect(await scratch.run(['judge', 'lits'])).toMatchObject({ code: 2, err: expect.stringContaining('parley judge list?') })
-  expect((await scratch.run(['judge', '--help'])).out).toMatch(/--slots N[^]*judge drain /)
+  const here = commandsHere(scratch)
+  expect(await here.run(['judge'])).toMatchObject({ code: 2, err: expect.stringContaining('judge needs --url') })
+  expect(await here.run(['judge', 'lits'])).toMatchObject({ code: 2, err: expect.stringContaining('parley judge list?') })
+  expect((await here.run(['judge', '--help'])).out).toMatch(/--slots N[^]*judge drain /)
 })
 
 test('a token that is not enough says whose it is and what is needed', MANY_PROCESSES, async () => {

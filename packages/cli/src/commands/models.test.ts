@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { LocalGateway } from '../fixtures/local-gateway.ts'
 import { MANY_PROCESSES, Scratch } from '../fixtures/parley.ts'
+import { commandsHere } from '../fixtures/run-here.ts'
 
 const script = (name: string) =>
   ({ name: `play-${name}`, kind: 'script', wire: 'responses', script: name, enabled: true, models: [] }) as const
@@ -10,11 +11,12 @@ const script = (name: string) =>
 async function openBench(...names: string[]) {
   const scratch = new Scratch()
   const gateway = await LocalGateway.open(scratch.data, { channels: names.map(script) })
+  const here = commandsHere(scratch)
   return {
     scratch,
     gateway,
-    run: (...args: string[]) => scratch.run([...args, '--data', scratch.data]),
-    json: (...args: string[]) => scratch.json([...args, '--data', scratch.data]),
+    run: (...args: string[]) => here.run([...args, '--data', scratch.data]),
+    json: (...args: string[]) => here.json([...args, '--data', scratch.data]),
     async [Symbol.asyncDispose]() {
       await gateway[Symbol.asyncDispose]()
       await scratch[Symbol.asyncDispose]()
@@ -24,7 +26,7 @@ async function openBench(...names: string[]) {
 
 test('models are listed with their prices, and a script says that it is one', MANY_PROCESSES, async () => {
   await using bench = await openBench('knapsack')
-  const { out } = await bench.run('model', 'list')
+  const { out } = await bench.scratch.run(['model', 'list', '--data', bench.scratch.data])
   expect(out).toMatch(/^script-knapsack +play-knapsack +\$1\.25 +\$0\.125 +\$10\.00 +- +400000 +- +a script, no model/m)
   expect((await bench.json('model', 'list')).items).toMatchObject([{ model: 'script-knapsack', script: true, priced: true }])
 })
@@ -85,7 +87,7 @@ test.each([
 ])('%j is wrong usage', async (args, message) => {
   await using scratch = new Scratch()
   writeFileSync(join(scratch.folder, 'a.cpp'), 'int main() {}')
-  expect(await scratch.run(args)).toMatchObject({ code: 2, err: expect.stringContaining(message) })
+  expect(await commandsHere(scratch).run(args)).toMatchObject({ code: 2, err: expect.stringContaining(message) })
 })
 
 test('usage says what was used and what is left', MANY_PROCESSES, async () => {

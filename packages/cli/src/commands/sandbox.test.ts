@@ -3,6 +3,7 @@ import { chmodSync, mkdirSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { Scratch } from '../fixtures/parley.ts'
+import { runHere } from '../fixtures/run-here.ts'
 
 const run = (scratch: Scratch, ...args: string[]) =>
   scratch.run(['sandbox', 'run', ...args], { cwd: join(scratch.folder, 'work') })
@@ -52,8 +53,9 @@ test.each([
   [['--memory-mb', '32', '--', 'perl', '-e', 'my $x = "a" x (1 << 28); print length $x'], { status: 'memory-limit' }, 124],
 ])('%j gives %j and exit code %d', async (args, outcome, exit) => {
   await using scratch = new Scratch()
-  openWork(scratch)
-  const asData = await run(scratch, '--json', ...args)
+  const cwd = openWork(scratch)
+  const { env } = scratch.launch([])
+  const asData = await runHere(['sandbox', 'run', '--stdin', '/dev/null', '--json', ...args], { cwd, env })
   expect(JSON.parse(asData.out)).toMatchObject(outcome)
   expect(asData.code).toBe(0)
   const plain = await run(scratch, ...args)

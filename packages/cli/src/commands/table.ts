@@ -3,10 +3,13 @@ import { SHELLS } from '../command-line/completion.ts'
 import { INSTANCE_OPTIONS, LISTEN_OPTIONS } from '../config/instance-options.ts'
 import { TARGET_OPTIONS } from '../target.ts'
 import { ACCOUNT_COMMANDS } from './account-table.ts'
+import { CONTRACTS_COMMANDS } from './contracts-table.ts'
 import { JOB_COMMANDS } from './job-table.ts'
 import { JSON_OPTION } from './json-option.ts'
 import { JUDGE_COMMANDS, JUDGE_OPTIONS } from './judge-table.ts'
+import { MCP_COMMANDS } from './mcp-table.ts'
 import { MODEL_COMMANDS } from './model-table.ts'
+import { SERVER_COMMANDS } from './server-table.ts'
 
 const TOKEN_NOTE = 'A token given by --token shows in ps: rather use --token-file or PARLEY_TOKEN.'
 
@@ -22,6 +25,7 @@ export const COMMANDS: readonly CommandSpec[] = [
       slots: JUDGE_OPTIONS.slots,
       sandbox: JUDGE_OPTIONS.sandbox,
       engine: JUDGE_OPTIONS.engine,
+      codex: JUDGE_OPTIONS.codex,
       attempts: JUDGE_OPTIONS.attempts,
       log: logOption(),
       ...JSON_OPTION,
@@ -89,11 +93,25 @@ export const COMMANDS: readonly CommandSpec[] = [
   ...JUDGE_COMMANDS,
   ...JOB_COMMANDS,
   ...MODEL_COMMANDS,
+  ...SERVER_COMMANDS,
+  ...MCP_COMMANDS,
+  ...CONTRACTS_COMMANDS,
   ...ACCOUNT_COMMANDS,
   {
     name: 'doctor',
     summary: 'Says what works on this machine, what is missing and how to get it; with --url walks a connection',
-    options: { ...TARGET_OPTIONS, ...INSTANCE_OPTIONS, port: LISTEN_OPTIONS.port, host: LISTEN_OPTIONS.host, ...JSON_OPTION },
+    options: {
+      ...TARGET_OPTIONS,
+      ...INSTANCE_OPTIONS,
+      port: LISTEN_OPTIONS.port,
+      host: LISTEN_OPTIONS.host,
+      'codex-config': { doc: "looks over Codex's own configuration instead, and shows what would repair it" },
+      'codex-home': { doc: 'where that is (CODEX_HOME, default ~/.codex)', value: 'DIR', isFile: true },
+      'codex-version': { doc: 'for which version (default: the codex on PATH)', value: 'VERSION' },
+      yes: { doc: 'writes the repair: a provider and a profile of their own; what is there stays' },
+      undo: { doc: 'takes the last repair back' },
+      ...JSON_OPTION,
+    },
     notes: [
       "With an admin's token the walk makes a token that ends after a minute, and revokes it at once, to see an update arrive.",
       TOKEN_NOTE,

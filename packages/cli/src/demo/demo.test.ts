@@ -5,7 +5,7 @@ import { text } from 'node:stream/consumers'
 import { AgentStatusItem, type Report } from '@parley/protocol'
 import { expect, test } from 'vitest'
 import { EXAMPLES_FOLDER } from '../data/examples.ts'
-import { Scratch, childrenOf } from '../fixtures/parley.ts'
+import { KEPT_COMPILED, Scratch, childrenOf } from '../fixtures/parley.ts'
 import { gone } from '../fixtures/gone.ts'
 import { hasTerminals, onTerminal, screenAfter } from '../fixtures/pty.ts'
 import { exampleNames, readExample } from './example.ts'
@@ -137,7 +137,7 @@ test('what is missing is named, with the way to get it', async () => {
 
 const root = join(EXAMPLES_FOLDER, '..')
 async function program(args: readonly string[], env: Readonly<Record<string, string>> = {}) {
-  const child = spawn(process.execPath, args, { cwd: root, env: { PATH: process.env['PATH'] ?? '', ...env } })
+  const child = spawn(process.execPath, args, { cwd: root, env: { PATH: process.env['PATH'] ?? '', ...KEPT_COMPILED, ...env } })
   const exited = new Promise<number | null>((resolve) => child.once('exit', resolve))
   const [out, err] = await Promise.all([text(child.stdout), text(child.stderr)])
   return { code: await exited, out, err }

@@ -1,4 +1,4 @@
-import type { Model, ToolInput } from '@parley/protocol'
+import { EngineName, type Model, type ToolInput } from '@parley/protocol'
 import type { Invocation } from '../command-line/command.ts'
 import { CommandError, usageError } from '../command-line/command-error.ts'
 import type { SteadyCaller } from './steady-caller.ts'
@@ -19,6 +19,7 @@ const NAMES_SHOWN = 20
 export function modelOf(values: Invocation['values']): ModelInput {
   const model = values.text('model')
   const channel = values.text('channel')
+  const engine = EngineName.safeParse(values.text('engine')).data
   const attempts = wholeNumber(values, 'attempts', ATTEMPTS)
   const tokens = wholeNumber(values, 'budget-tokens', TOKENS)
   const microusd = microusdOf(values.text('budget-usd'))
@@ -26,7 +27,7 @@ export function modelOf(values: Invocation['values']): ModelInput {
   return {
     ...(model === undefined ? {} : { model }),
     ...(channel === undefined ? {} : { upstream_channel: channel }),
-    ...(values.text('engine') === 'mini' ? { engine: 'mini' } : {}),
+    ...(engine === undefined ? {} : { engine }),
     ...(attempts === undefined ? {} : { max_attempts: attempts }),
     ...(Object.keys(budget).length === 0 ? {} : { budget }),
   }

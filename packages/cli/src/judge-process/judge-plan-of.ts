@@ -1,5 +1,5 @@
 import { availableParallelism, hostname } from 'node:os'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { MachineId } from '@parley/protocol'
 import type { Invocation } from '../command-line/command.ts'
 import { usageError } from '../command-line/command-error.ts'
@@ -46,7 +46,8 @@ export function localPlan(
     machineId: machineIdOf(values.text('name')),
     slots: slotsOf(values.text('slots')),
     sandbox: sandboxOf(values.text('sandbox')),
-    engine: ENGINE_CHOICES.find((choice) => choice === values.text('engine')) ?? 'mini',
+    engine: ENGINE_CHOICES.find((choice) => choice === values.text('engine')) ?? 'auto',
+    ...codexPathOf(values.text('codex') ?? io.env['PARLEY_CODEX'], io.cwd),
     ...(attempts === undefined ? {} : { attempts }),
     workFolder: join(dataDirAt(io.cwd, dataDir).path, 'judge'),
     cacheFolder: cacheDirOf(io, dataDir),
@@ -56,6 +57,12 @@ export function localPlan(
 
 export function sandboxOf(text: string | undefined): SandboxChoice {
   return SANDBOX_CHOICES.find((choice) => choice === text) ?? 'auto'
+}
+
+function codexPathOf(path: string | undefined, cwd: string): { readonly codexPath?: string } {
+  if (path === undefined || path === '') return {}
+  // A name alone is looked for on PATH.
+  return { codexPath: path.includes('/') ? resolve(cwd, path) : path }
 }
 
 function tokenIn(env: Invocation['io']['env']): string | undefined {

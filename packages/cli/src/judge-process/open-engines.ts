@@ -1,16 +1,30 @@
-import { dirname } from 'node:path'
 import { openMini, openModelClient } from '@parley/agent'
 import { type EngineFor, type Generator, openGenerator } from '@parley/judge'
+import type { EngineName } from '@parley/protocol'
 import { openHttpCaller } from '@parley/rpc'
 import type { Sandbox } from '@parley/sandbox'
+import { dirname } from 'node:path'
 import { ownVersion } from '../version.ts'
+import { type CodexEngineOptions, CodexUnfit, openCodexEngine } from './codex/open-codex-engine.ts'
+import { codexStatusServer, ownFiles } from './codex/own-files.ts'
+import { type CodexCheck, checkCodex } from './codex/check-codex.ts'
 import { openMounts } from './connect-mount.ts'
 import type { JudgePlan } from './plan.ts'
 
 /** What writes solutions on this judge. */
 export interface Engines {
   readonly generator: Generator
+  /** Which there are, in words for a person; a warning where one was named that is not there. */
+  readonly words: { readonly level: 'debug' | 'warn'; readonly text: string }
   close(): Promise<void>
+}
+
+export interface EngineParts {
+  readonly sandbox: Sandbox
+  readonly now: () => number
+  readonly random: (size: number) => Uint8Array
+  readonly err: (text: string) => void
+  readonly warn: (message: string) => void
 }
 
 /** A gateway that does not take the connection within this is not there. */
@@ -19,19 +33,14 @@ const CONNECT_MS = 10_000
 const CALLS_PER_JOB = 4
 
 /** The engines of a judge. They reach models through the gateway alone, with the key of each attempt. */
-export function openEngines(
-  plan: Pick<JudgePlan, 'slots' | 'token' | 'workFolder' | 'cacheFolder'>,
-  ports: {
-    readonly sandbox: Sandbox
-    readonly now: () => number
-    readonly random: (size: number) => Uint8Array
-    readonly err: (text: string) => void
-  },
-): Engines {
-  const { sandbox, now, random } = ports
+export function openEngines(plan: EnginePlan, parts: EngineParts): Engines {
+  const { sandbox, now, random } = parts
+  const codex = checkCodex(plan, sandbox)
   const http = openHttpCaller({ connectMs: CONNECT_MS, connections: plan.slots * CALLS_PER_JOB })
-  const mounts = openMounts(ports.err)
-  const engineFor: EngineFor = (prepared, { transcripts, commands }) => {
+  const mounts = openMounts(parts.err)
+  // The data folder of this judge, with the inputs of other jobs, and what it compiled for them.
+  const hidden = [dirname(plan.workFolder), plan.cacheFolder]
+  const mini: EngineFor = (prepared, { transcripts, commands }) => {
     const { wire, base_url, api_key, context_tokens, prices } = prepared
     const endpoint = { wire, baseUrl: base_url, apiKey: api_key }
     return openMini({
@@ -44,21 +53,36 @@ export function openEngines(
       random,
     })
   }
+  const real = realCodex(codex, { hidden, readable: ownFiles(), http, warn: parts.warn, now, random })
+  const engines: EngineName[] = codex.kind === 'there' ? ['mini', 'codex'] : ['mini']
   const generator = openGenerator({
-    engineFor,
-    engines: ['mini'],
+    engineFor: (prepared, ports) => (ports.engine === 'codex' ? real : mini)(prepared, ports),
+    engines,
+    defaultEngine: plan.engine === 'codex' ? 'codex' : 'mini',
+    statusServers: { codex: codexStatusServer },
     sandbox,
-    // The data folder of this judge, with the inputs of other jobs, and what it compiled for them.
-    hidden: [dirname(plan.workFolder), plan.cacheFolder],
+    hidden,
     secrets: [plan.token],
     version: ownVersion(),
     now,
   })
   return {
     generator,
+    words:
+      codex.kind === 'there'
+        ? { level: 'debug', text: `mini, codex (${codex.found.path})` }
+        : { level: plan.codexPath === undefined ? 'debug' : 'warn', text: `mini; no codex: ${codex.why}` },
     close: async () => {
       await mounts.close()
       await http.close()
     },
   }
+}
+
+type EnginePlan = Pick<JudgePlan, 'slots' | 'token' | 'workFolder' | 'cacheFolder' | 'engine' | 'codexPath' | 'tools'>
+
+function realCodex(codex: CodexCheck, options: Omit<CodexEngineOptions, 'codex' | 'start'>): EngineFor {
+  if (codex.kind === 'missing') return () => Promise.reject(new CodexUnfit(codex.why))
+  const { found, start } = codex
+  return (prepared, ports) => openCodexEngine({ ...options, codex: found, start }, prepared, ports)
 }

@@ -47,7 +47,9 @@ async function openWork(
     sandbox: { driver, tier, enforced: { ...enforced }, missing: [...missing] },
     slots,
   }
-  const engines = plan.engine === 'none' ? undefined : openEngines(plan, { ...ports, sandbox })
+  const engines =
+    plan.engine === 'none' ? undefined : openEngines(plan, { ...ports, sandbox, warn: (message) => log('warn', message) })
+  if (engines !== undefined) log(engines.words.level, `engines: ${engines.words.text}`)
   const worker = await openWorker({
     connect: connectJudge(plan),
     tester,

@@ -9,8 +9,13 @@ export interface JudgePlan {
   readonly machineId: string
   readonly slots: number
   readonly sandbox: SandboxChoice
-  /** What drives models; `none`: only code that is judged as it is. */
+  /**
+   * What drives models. `auto`: mini, and Codex for jobs that ask for it where there is one. `codex`: the same, and it must be
+   * there and takes the jobs that do not say. `none`: only code that is judged as it is.
+   */
   readonly engine: EngineChoice
+  /** The Codex to use: a file, or a name on PATH. Left out: `codex`. */
+  readonly codexPath?: string
   /** Rounds of generate and test at most, whatever a job asks for. */
   readonly attempts?: number
   /** Where jobs are unpacked. */
@@ -24,7 +29,7 @@ export interface JudgePlan {
 export const SANDBOX_CHOICES = ['auto', 'cage', 'bwrap', 'none'] as const
 export type SandboxChoice = (typeof SANDBOX_CHOICES)[number]
 
-export const ENGINE_CHOICES = ['mini', 'none'] as const
+export const ENGINE_CHOICES = ['auto', 'mini', 'codex', 'none'] as const
 export type EngineChoice = (typeof ENGINE_CHOICES)[number]
 
 /** What a judge says when it waits for work. */

@@ -3,7 +3,6 @@ import { STATUS_LIMITS } from '@parley/protocol'
 import { type Service, httpTransport, openRelay } from '@parley/rpc'
 import type { Invocation } from '../command-line/command.ts'
 import { ownVersion } from '../version.ts'
-import { openJobFolder } from './job-folder.ts'
 import { unavailableStatus } from './unavailable.ts'
 
 /** What stands behind a status server. */
@@ -32,6 +31,8 @@ export async function openStatus(invocation: Pick<Invocation, 'io' | 'values'>):
     close: () => Promise.resolve(),
   })
   if (folder !== undefined) {
+    // A tester comes with it, which takes longer to load than all the rest; an engine that has a judge needs none.
+    const { openJobFolder } = await import('./job-folder.ts')
     return openJobFolder(resolve(io.cwd, folder), invocation).catch((error: unknown) =>
       missing(reasonOf(error), `${given === undefined ? 'REALMOI_JOB_DIR' : '--job-dir'} must be the folder of a job`),
     )

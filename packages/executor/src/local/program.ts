@@ -1,4 +1,6 @@
 import { spawn } from 'node:child_process'
+import { getCompileCacheDir } from 'node:module'
+import { dirname } from 'node:path'
 import type { Readable, Writable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
 import type { ProcessExit } from './processes.ts'
@@ -28,7 +30,7 @@ export interface Program {
 export async function startProgram(spec: ProgramSpec): Promise<Program> {
   // A session of its own: Ctrl-C and a kill of our group reach us alone, and the lifeline does the rest in order.
   const child = spawn(process.execPath, [...(spec.nodeFlags ?? []), fileURLToPath(spec.entry), ...(spec.args ?? [])], {
-    env: { ...spec.env },
+    env: { ...compileCache(), ...spec.env },
     stdio: ['pipe', 'pipe', 'inherit'],
     detached: true,
   })
@@ -42,4 +44,11 @@ export async function startProgram(spec: ProgramSpec): Promise<Program> {
   // Writing to a child that just died is not our failure: `exited` tells.
   child.stdin.on('error', () => {})
   return { pid: child.pid ?? 0, stdin: child.stdin, stdout: child.stdout, exited, kill: (signal) => void child.kill(signal) }
+}
+
+/** What this process compiled, or an earlier one, need not be compiled again by its child: half of a start is that. */
+function compileCache(): Record<string, string> {
+  const folder = getCompileCacheDir()
+  // Node adds a folder for its own version, and would again.
+  return folder === undefined ? {} : { NODE_COMPILE_CACHE: dirname(folder) }
 }

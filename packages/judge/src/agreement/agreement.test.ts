@@ -27,7 +27,11 @@ let tools: BareTools
 beforeAll(async () => {
   tools = await openBareTools(folder, join(FIXTURES, 'bare-run.c'))
   tester = await openTester({
-    sandbox: await openSandbox({ driver: 'auto', cacheFolder: join(folder, 'helper'), runFolder: join(folder, 'run') }),
+    sandbox: await openSandbox({
+      driver: 'auto',
+      cacheFolder: join(tmpdir(), 'parley-test-cage'),
+      runFolder: join(folder, 'run'),
+    }),
     cores: 2,
     cacheFolder: join(folder, 'cache'),
     searchPath: (process.env['PATH'] ?? '').split(delimiter),

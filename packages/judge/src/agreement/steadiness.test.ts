@@ -19,7 +19,11 @@ let tester: Tester
 
 beforeAll(async () => {
   tester = await openTester({
-    sandbox: await openSandbox({ driver: 'auto', cacheFolder: join(folder, 'helper'), runFolder: join(folder, 'run') }),
+    sandbox: await openSandbox({
+      driver: 'auto',
+      cacheFolder: join(tmpdir(), 'parley-test-cage'),
+      runFolder: join(folder, 'run'),
+    }),
     cores: 2,
     cacheFolder: join(folder, 'cache'),
     searchPath: (process.env['PATH'] ?? '').split(delimiter),

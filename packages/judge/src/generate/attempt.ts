@@ -88,7 +88,7 @@ export class Attempt {
   async #work(): Promise<Generated> {
     const { options, limits, request } = this.#order
     const { inputFolder, attempt, ports } = request
-    const engine = this.#spec.engine ?? 'mini'
+    const engine = this.#spec.engine ?? options.defaultEngine ?? 'mini'
     if (!(options.engines ?? ['mini']).includes(engine))
       throw new Failed('engine_missing', `this judge has no engine ${engine}; it has ${(options.engines ?? ['mini']).join(', ')}`)
     const folder = `${ports.folder}/workspace`

@@ -8,6 +8,8 @@ import type { GenerateLimits } from './generate-limits.ts'
 export interface EnginePorts {
   readonly engine: EngineName
   readonly jobId: string
+  /** Private to this job under this claim, hidden from what the engine runs, and gone with it. */
+  readonly jobFolder: string
   /** The conversation's working folder. */
   readonly folder: string
   /** Survives this judge. */
@@ -25,6 +27,8 @@ export interface GeneratorOptions {
   readonly engineFor: EngineFor
   /** Those that `engineFor` knows on this machine; a job that asks for another fails. Default: `mini`. */
   readonly engines?: readonly EngineName[]
+  /** For jobs that do not say. Default: `mini`. */
+  readonly defaultEngine?: EngineName
   /** Left out, or without isolation: engines run no commands. */
   readonly sandbox?: Sandbox
   /** Hidden from commands beside the homes: data folders, what other jobs have. */

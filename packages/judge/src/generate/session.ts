@@ -74,6 +74,7 @@ export class Session {
       const made = options.engineFor(prepared, {
         engine: order.engine,
         jobId: request.spec.job_id,
+        jobFolder: request.ports.folder,
         folder,
         transcripts: cleanTranscripts(request.ports.memory.transcripts, redactor),
         ...(commands === undefined ? {} : { commands }),

@@ -1,7 +1,4 @@
 import type { Verdict } from '@parley/protocol'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type HostileBench, openHostileBench } from './fixture/hostile-bench.ts'
 import { CLUMSY, GREEDY } from './programs-of-limits.ts'
@@ -36,10 +33,6 @@ const ALSO_RIGHT: Readonly<Record<string, Readonly<Record<string, readonly Verdi
 const everything = process.env['HOSTILE'] === 'all'
 const PROGRAMS = [...GREEDY, ...CLUMSY, ...SPIES, ...BOMBS].filter(({ file }) => everything || TELLING.includes(file))
 
-// Compiled once for both.
-const cacheFolder = mkdtempSync(join(tmpdir(), 'parley-helper-'))
-afterAll(() => rmSync(cacheFolder, { recursive: true, force: true }))
-
 test('the selection names programs that there are', () => {
   if (!everything) expect(PROGRAMS.map(({ file }) => file).sort()).toEqual([...TELLING].sort())
 })
@@ -48,7 +41,7 @@ describe.each(['user-namespaces', 'landlock'] as const)('with no more than %s', 
   let bench: HostileBench
 
   beforeAll(async () => {
-    bench = await openHostileBench({ driver: 'cage', tier, cacheFolder })
+    bench = await openHostileBench({ driver: 'cage', tier })
   })
   afterAll(() => bench?.close())
 

@@ -1,9 +1,9 @@
-import { isJsonObject, type JsonObject, type JsonValue, RpcError } from '@parley/protocol'
+import { isJsonObject, type JsonObject, type JsonValue, RpcError } from '@parley/protocol/wire'
 import type { Cancellation } from '../cancellation.ts'
 import type { RequestId } from '../message.ts'
 import { notificationText } from '../message-text.ts'
 import type { Era, Revision } from '../revision.ts'
-import type { AskOptions, Call, Caller, ClientView, Link, LogLevel } from '../service.ts'
+import type { AskOptions, Call, Caller, ClientView, JsonText, Link, LogLevel } from '../service.ts'
 import { isAtLeast } from './log-level.ts'
 import type { Outlet } from './outlet.ts'
 
@@ -18,6 +18,8 @@ export interface CallStart<C extends Caller> {
   readonly outlet: Outlet
   /** The least important level that the client wants to hear; `undefined`: none. */
   readonly logLevel: LogLevel | undefined
+  /** Whether notifications still go out after the client has cancelled. */
+  readonly speaksWhenCancelled?: boolean
   readonly ask?: (method: string, params: JsonObject | undefined, options?: AskOptions) => Promise<JsonObject>
 }
 
@@ -93,8 +95,12 @@ export class ActiveCall<C extends Caller> implements Call<C>, Cancellation {
   }
 
   /** Progress and log lines are advice: for a reader that does not keep up they are left out, the result is not. */
-  notify(method: string, params: JsonObject): void {
-    if (this.#cancelled === undefined) this.#start.outlet.send(notificationText(method, params))
+  notify(method: string, params: JsonObject | JsonText): boolean {
+    if (this.#cancelled !== undefined && this.#start.speaksWhenCancelled !== true) return false
+    return this.#start.outlet.send(notificationText(method, params))
+  }
+  drained(): Promise<void> {
+    return this.#start.outlet.drained()
   }
 
   progress(progress: number, total?: number, message?: string): void {

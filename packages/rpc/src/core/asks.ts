@@ -1,4 +1,4 @@
-import { type JsonObject, RpcError } from '@parley/protocol'
+import { type JsonObject, RpcError } from '@parley/protocol/wire'
 import type { ResponseMessage } from '../message.ts'
 import { notificationText, requestText } from '../message-text.ts'
 import type { AskOptions } from '../service.ts'

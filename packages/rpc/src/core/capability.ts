@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject } from '@parley/protocol'
+import { isJsonObject, type JsonObject } from '@parley/protocol/wire'
 import type { InputRequest } from '../service.ts'
 
 /** Which capability the client must have declared to be asked this; `undefined` when it has. */

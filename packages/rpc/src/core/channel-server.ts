@@ -1,6 +1,13 @@
 import { randomBytes } from 'node:crypto'
-import { type JsonValue, parseJson, RPC_CODES, RpcError } from '@parley/protocol'
-import { classify, type Message, type NotificationMessage, type RequestId, type RequestMessage } from '../message.ts'
+import { type JsonValue, parseJson, RPC_CODES, RpcError } from '@parley/protocol/wire'
+import {
+  classify,
+  type InvalidMessage,
+  type Message,
+  type NotificationMessage,
+  type RequestId,
+  type RequestMessage,
+} from '../message.ts'
 import { errorText, resultText, UNDRESSED } from '../message-text.ts'
 import { LATEST_LEGACY } from '../revision.ts'
 import type { Caller, Service } from '../service.ts'
@@ -16,6 +23,8 @@ import type { Outlet } from './outlet.ts'
 
 /** A two-way channel that carries one message per frame or line. */
 export interface Channel extends Outlet {
+  /** An answer is taken when notifications are not any more, up to a bound of its own. Left out: as `send`. */
+  answer?(text: string): boolean
   close(reason: string): void
 }
 
@@ -40,6 +49,7 @@ export class ChannelServer<C extends Caller> implements Holding<C> {
   readonly #service: Service<C>
   readonly #modern = new Map<RequestId, Modern<C>>()
   #link: LegacyLink<C> | undefined
+  #isGreeted = false
   #closed = false
 
   constructor(start: ChannelStart<C>) {
@@ -85,14 +95,15 @@ export class ChannelServer<C extends Caller> implements Holding<C> {
     switch (message.kind) {
       case 'invalid':
         this.#malformed(message.code)
-        return this.#send(errorText(message.id, message.code, message.message))
+        this.#send(errorText(message.id, message.code, message.message))
+        return this.#failAsk(message)
       case 'response':
         return this.#link?.response(message)
       case 'notification':
         return this.#notification(message)
       case 'request':
         if (claimsModern(message.params)) return this.#modernRequest(message)
-        if (message.method === 'initialize' && this.#link === undefined) return this.#initialize(message)
+        if (message.method === 'initialize' && !this.#isGreeted) return this.#initialize(message)
         // A ping may come before `initialize`; it opens nothing.
         if (message.method === 'ping' && this.#link === undefined) return this.#send(resultText(message.id, {}, UNDRESSED))
         this.#legacy().request(message, this.#start.channel, ({ text }) => this.#send(text))
@@ -100,6 +111,12 @@ export class ChannelServer<C extends Caller> implements Holding<C> {
       default:
         return message satisfies never
     }
+  }
+
+  /** Whoever asked must not wait for an answer that came broken. */
+  #failAsk({ answers, code, message }: InvalidMessage): void {
+    if (answers !== undefined)
+      this.#link?.response({ kind: 'response', id: answers, result: undefined, error: { code, message } })
   }
 
   #notification(message: NotificationMessage): void {
@@ -114,7 +131,11 @@ export class ChannelServer<C extends Caller> implements Holding<C> {
 
   #initialize(message: RequestMessage): void {
     try {
-      const link = this.#open(clientOf(message.params), negotiate(message.params['protocolVersion']))
+      const client = clientOf(message.params)
+      const revision = negotiate(message.params['protocolVersion'])
+      const link = this.#link ?? this.#open(client, revision)
+      link.greet(client, revision)
+      this.#isGreeted = true
       this.#send(resultText(message.id, link.initializeResult(), UNDRESSED))
     } catch (error) {
       this.#refuse(message, error)
@@ -223,6 +244,8 @@ export class ChannelServer<C extends Caller> implements Holding<C> {
 
   /** A peer that asks and never reads is cut: its answers may not pile up. */
   #send(text: string | undefined): void {
-    if (text !== undefined && !this.#closed && !this.#start.channel.send(text)) this.end('the client does not read')
+    if (text === undefined || this.#closed) return
+    const { channel } = this.#start
+    if (!(channel.answer?.(text) ?? channel.send(text))) this.end('the client does not read')
   }
 }

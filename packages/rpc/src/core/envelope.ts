@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject, RpcError } from '@parley/protocol'
+import { isJsonObject, type JsonObject, RpcError } from '@parley/protocol/wire'
 import { isModernRevision, META, MODERN_REVISIONS, type ModernRevision } from '../revision.ts'
 import type { ClientView, LogLevel } from '../service.ts'
 import { isImplementation } from './legacy-link.ts'

@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject, RpcError } from '@parley/protocol'
+import { isJsonObject, type JsonObject, RpcError } from '@parley/protocol/wire'
 import type { NotificationMessage, RequestId, RequestMessage, ResponseMessage } from '../message.ts'
 import { notificationText, UNDRESSED } from '../message-text.ts'
 import { isLegacyRevision, LATEST_LEGACY, type LegacyRevision } from '../revision.ts'
@@ -31,8 +31,6 @@ const EMPTY: JsonObject = Object.freeze({})
 export class LegacyLink<C extends Caller> implements Link<C>, Holding<C> {
   readonly id: string
   readonly caller: C
-  readonly client: ClientView
-  readonly revision: LegacyRevision
   readonly lasting = true
   readonly #start: LegacyLinkStart<C>
   readonly #calls = new Map<RequestId, ActiveCall<C>>()
@@ -41,19 +39,27 @@ export class LegacyLink<C extends Caller> implements Link<C>, Holding<C> {
   #logLevel: LogLevel | undefined
   #controller: AbortController | undefined
   #ended: string | undefined
+  #client: ClientView
+  #revision: LegacyRevision
 
   constructor(start: LegacyLinkStart<C>) {
     this.#start = start
     this.id = start.id
     this.caller = start.caller
-    this.client = start.client
-    this.revision = start.revision
+    this.#client = start.client
+    this.#revision = start.revision
     const lists = changingLists(start.service.capabilities)
     if (lists.size > 0 && start.service.watchLists !== undefined) this.#subscribing().watchLists(lists)
     start.service.opened?.(this)
     start.host.observer.opened?.(this, start.host.wire)
   }
 
+  get client(): ClientView {
+    return this.#client
+  }
+  get revision(): LegacyRevision {
+    return this.#revision
+  }
   get busy(): boolean {
     return this.#calls.size > 0
   }
@@ -61,6 +67,12 @@ export class LegacyLink<C extends Caller> implements Link<C>, Holding<C> {
     this.#controller ??= new AbortController()
     if (this.#ended !== undefined) this.#controller.abort(new Error(this.#ended))
     return this.#controller.signal
+  }
+
+  /** A client that was served before it said who it is says so now. */
+  greet(client: ClientView, revision: LegacyRevision): void {
+    this.#client = client
+    this.#revision = revision
   }
 
   /** What `initialize` answers. */
@@ -81,6 +93,7 @@ export class LegacyLink<C extends Caller> implements Link<C>, Holding<C> {
       params: message.params,
       outlet,
       logLevel: this.#logLevel ?? 'debug',
+      speaksWhenCancelled: service.answersCancelled === true,
       ask: (method, params, options) => this.#ask(outlet, method, params, withSignal(options, call.signal)),
     })
     const refusal = this.#refusal(message)
@@ -90,6 +103,7 @@ export class LegacyLink<C extends Caller> implements Link<C>, Holding<C> {
       message,
       call,
       dressing: UNDRESSED,
+      answersCancelled: service.answersCancelled === true,
       run: () => {
         if (refusal !== undefined) throw refusal
         return this.#own(message) ?? service.call(message.method, message.params, call)
@@ -105,7 +119,7 @@ export class LegacyLink<C extends Caller> implements Link<C>, Holding<C> {
   #own(message: RequestMessage): JsonObject | Promise<JsonObject> | undefined {
     const { method, params } = message
     if (method === 'ping') return EMPTY
-    if (method === 'initialize') throw new RpcError('invalid_request', 'initialize was answered already')
+    if (method === 'initialize') throw new RpcError('invalid_request', 'initialize called more than once')
     if (method === 'resources/subscribe')
       return this.#subscribing()
         .watch(uriOf(params))

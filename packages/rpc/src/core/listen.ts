@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject, RpcError } from '@parley/protocol'
+import { isJsonObject, type JsonObject, RpcError } from '@parley/protocol/wire'
 import type { RequestId, RequestMessage } from '../message.ts'
 import { notificationText, resultText, dressing } from '../message-text.ts'
 import { META } from '../revision.ts'

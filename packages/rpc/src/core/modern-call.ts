@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject, RPC_CODES, RpcError } from '@parley/protocol'
+import { isJsonObject, type JsonObject, RPC_CODES, RpcError } from '@parley/protocol/wire'
 import type { RequestMessage } from '../message.ts'
 import { type Dressing, dressing } from '../message-text.ts'
 import { META, MODERN_REVISIONS } from '../revision.ts'

@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject, RPC_CODES, RpcError, type JsonValue } from '@parley/protocol'
+import { isJsonObject, type JsonObject, RPC_CODES, RpcError, type JsonValue } from '@parley/protocol/wire'
 import type { RequestMessage } from '../message.ts'
 import { type Dressing, errorText, resultText } from '../message-text.ts'
 import { type Caller, InputRequired, type JsonText, type ServiceResult } from '../service.ts'
@@ -17,6 +17,8 @@ export interface Serving<C extends Caller> {
   readonly message: RequestMessage
   readonly call: ActiveCall<C>
   readonly dressing: Dressing
+  /** Whether a cancelled call is answered, too. */
+  readonly answersCancelled?: boolean
   /** The handler; called again with the answers when it asked for input in the legacy era. */
   readonly run: () => ServiceResult | Promise<ServiceResult>
   readonly finish: (ending: Ending) => void
@@ -39,7 +41,7 @@ export function serve<C extends Caller>(serving: Serving<C>): void {
       errorCode,
       ms: performance.now() - startedAt,
     })
-    finish({ text: call.cancelled ? undefined : text, errorCode })
+    finish({ text: call.cancelled && serving.answersCancelled !== true ? undefined : text, errorCode })
   }
   const fail = (error: unknown): void => {
     const { code, message: words, data } = wireError(serving, error)

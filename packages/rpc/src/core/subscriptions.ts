@@ -1,4 +1,4 @@
-import { RpcError } from '@parley/protocol'
+import { RpcError } from '@parley/protocol/wire'
 import type { Caller, Link, ListKind, Service } from '../service.ts'
 import type { Outlet } from './outlet.ts'
 

@@ -20,6 +20,8 @@ export interface StdioServerOptions {
 }
 
 const CALLER: Caller = { key: 'stdio' }
+/** How much more may wait for the reader when it is an answer. */
+const ANSWERS_TIMES = 2
 
 /** Serves one client on a pair of streams, until the input ends. Calls under way are interrupted then. */
 export async function serveStdio(options: StdioServerOptions): Promise<void> {
@@ -73,6 +75,13 @@ class PipeChannel implements Channel {
   /** Only when a `drain` is sure to come: below Node's own mark none does, however small our limit is. */
   get #full(): boolean {
     return this.#output.writableLength > this.#bufferBytes && this.#output.writableNeedDrain
+  }
+
+  /** Answers have room of their own: whoever is told much while it waits must still get what it waits for. */
+  answer(text: string): boolean {
+    if (this.#output.destroyed || this.#output.writableLength > ANSWERS_TIMES * this.#bufferBytes) return false
+    this.#output.write(`${onOneLine(text)}\n`)
+    return true
   }
 
   send(text: string): boolean {

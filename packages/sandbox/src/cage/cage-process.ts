@@ -1,11 +1,20 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import type { Buffer } from 'node:buffer'
 import { once } from 'node:events'
+import { Duplex } from 'node:stream'
 import { FRAME, FrameReader, FrameSplitter, FrameWriter, type Frame } from './frame.ts'
 import { type BoxProfile, SandboxUnavailable } from '../sandbox.ts'
 
 const CLOSE_GRACE_MS = 5000
 const COMPLAINT_BYTES = 4096
+const LIVE_STREAMS: readonly 'pipe'[] = ['pipe', 'pipe', 'pipe']
+
+/** What a program reads and writes; each goes both ways for us, and one way is used. */
+export interface ProgramStreams {
+  readonly stdin: Duplex
+  readonly stdout: Duplex
+  readonly stderr: Duplex
+}
 
 /** How strongly the helper isolates, as it numbers it. */
 export const TIER = { root: 1, 'user-namespaces': 2, landlock: 3 } as const
@@ -29,6 +38,8 @@ export interface CageStart {
   readonly runFolder: string
   readonly tier: Tier
   readonly profile: BoxProfile
+  /** For one program whose streams are the owner's own. */
+  readonly isLive?: boolean
 }
 
 /** The process behind one box, and the frames to and from it. */
@@ -40,8 +51,10 @@ export class CageProcess {
   #complaint = ''
   #gone = false
 
-  constructor(binary: string) {
-    this.#child = spawn(binary, [], { stdio: ['pipe', 'pipe', 'pipe'], env: {}, cwd: '/' })
+  /** With streams, three more descriptors are handed to the helper for its program. */
+  constructor(binary: string, isLive = false) {
+    const streams = isLive ? LIVE_STREAMS : []
+    this.#child = spawn(binary, [], { stdio: ['pipe', 'pipe', 'pipe', ...streams], env: {}, cwd: '/' })
     this.#child.stdout?.on('data', (chunk: Buffer) => this.#receive(chunk))
     this.#child.stderr?.on('data', (chunk: Buffer) => {
       this.#complaint = (this.#complaint + chunk.toString()).slice(-COMPLAINT_BYTES)
@@ -64,6 +77,19 @@ export class CageProcess {
 
   tell(frame: Buffer): void {
     if (!this.#gone) this.#child.stdin?.write(frame)
+  }
+
+  get pid(): number {
+    return this.#child.pid ?? 0
+  }
+
+  /** The program's own: only for a helper that was started with them. */
+  get streams(): ProgramStreams {
+    const all: readonly unknown[] = this.#child.stdio
+    const [, , , stdin, stdout, stderr] = all
+    if (!(stdin instanceof Duplex) || !(stdout instanceof Duplex) || !(stderr instanceof Duplex))
+      throw new TypeError('this box has no live streams')
+    return { stdin, stdout, stderr }
   }
 
   /** Why it is gone, in its own words where it left some. */
@@ -104,7 +130,7 @@ export class CageProcess {
 
 /** Starts a helper and has it make its box ready; SandboxUnavailable says why it cannot. */
 export async function startCage(start: CageStart): Promise<{ readonly helper: CageProcess; readonly ground: Ground }> {
-  const helper = new CageProcess(start.binary)
+  const helper = new CageProcess(start.binary, start.isLive)
   const frame = await helper.ask(openFrame(start))
   if (frame?.type === FRAME.ready) {
     const from = new FrameReader(frame.payload)
@@ -116,8 +142,9 @@ export async function startCage(start: CageStart): Promise<{ readonly helper: Ca
   throw new SandboxUnavailable(`the box cannot be made: ${why}`, 'run as root, or allow user namespaces')
 }
 
-function openFrame({ tier, runFolder, profile }: CageStart): Buffer {
+function openFrame({ tier, runFolder, profile, isLive }: CageStart): Buffer {
   const workspace = profile.kind === 'workspace'
+  const proxy = workspace && typeof profile.network === 'object' ? profile.network : undefined
   return new FrameWriter()
     .u32(TIER[tier])
     .u32(workspace ? 1 : 0)
@@ -125,7 +152,11 @@ function openFrame({ tier, runFolder, profile }: CageStart): Buffer {
     .string(workspace ? profile.folder : '')
     .u32(workspace && profile.writable ? 1 : 0)
     .u32(workspace && profile.network === 'host' ? 1 : 0)
-    .strings(profile.readable ?? [])
+    .strings([...(profile.readable ?? []), ...(proxy === undefined ? [] : [proxy.socketPath])])
     .strings(workspace ? (profile.hidden ?? []) : [])
+    .strings(workspace ? (profile.alsoWritable ?? []) : [])
+    .string(proxy?.socketPath ?? '')
+    .u32(proxy?.port ?? 0)
+    .u32(isLive === true ? 1 : 0)
     .finish(FRAME.open)
 }

@@ -17,7 +17,8 @@ let sandbox: Sandbox
 
 beforeAll(async () => {
   from = await scratch()
-  sandbox = await from.open()
+  // Of its own, so that processes of this file are known by where their program lies.
+  sandbox = await from.open({ cacheFolder: join(from.folder, 'cache') })
 })
 afterAll(() => from[Symbol.asyncDispose]())
 

@@ -7,12 +7,14 @@ import {
   type Sandbox,
   type SandboxOptions,
   type SandboxReport,
+  type StartLive,
   SandboxUnavailable,
 } from '../sandbox.ts'
 import { CageBox } from './cage-box.ts'
+import { type CageStart, startCage, type Tier } from './cage-process.ts'
 import { compileHelper } from './compile-helper.ts'
-import { startCage, type Tier } from './cage-process.ts'
 import { interactInCages } from './interact.ts'
+import { startLive } from './live-program.ts'
 import { selfCheck } from './self-check.ts'
 
 const AS_ROOT: readonly Tier[] = ['root', 'user-namespaces', 'landlock']
@@ -50,6 +52,7 @@ async function tryTier(binary: string, runFolder: string, tier: Tier): Promise<A
 
 class Cage implements Sandbox {
   readonly report: SandboxReport
+  readonly start?: StartLive
   readonly #binary: string
   readonly #runFolder: string
   readonly #tier: Tier
@@ -59,11 +62,18 @@ class Cage implements Sandbox {
     this.#runFolder = runFolder
     this.#tier = tier
     this.report = report
+    if (tier !== 'landlock') this.start = (profile, request, signal) => startLive(this.#startOf(profile), request, signal)
   }
 
   async openBox(profile: BoxProfile): Promise<Box> {
-    const { helper, ground } = await startCage({ binary: this.#binary, runFolder: this.#runFolder, tier: this.#tier, profile })
+    const { helper, ground } = await startCage(this.#startOf(profile))
     return new CageBox(helper, ground)
+  }
+
+  #startOf(profile: BoxProfile): CageStart {
+    if (this.#tier === 'landlock' && profile.kind === 'workspace' && typeof profile.network === 'object')
+      throw new SandboxUnavailable('this tier has no network of its own to let one thing through', ALLOW_HINT)
+    return { binary: this.#binary, runFolder: this.#runFolder, tier: this.#tier, profile }
   }
 
   interact(program: Box, interactor: Box, request: InteractRequest, signal?: AbortSignal): Promise<InteractOutcome> {

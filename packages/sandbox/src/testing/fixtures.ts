@@ -8,6 +8,8 @@ import { openSandbox, type RunLimits, type RunOutcome, type RunRequest, type San
 const run = promisify(execFile)
 const SOURCES = join(import.meta.dirname, '..', '..', 'fixtures')
 const MIB = 1024 * 1024
+/** The helper takes seconds to compile: it is compiled once for all tests. */
+const CACHE = join(tmpdir(), 'parley-test-cage')
 
 export type Fixture = 'uses' | 'reaches'
 const FIXTURES: readonly Fixture[] = ['uses', 'reaches']
@@ -49,8 +51,7 @@ export async function scratch(): Promise<Scratch> {
       environment: {},
       limits: { ...ROOMY, ...limits },
     }),
-    open: (options = {}) =>
-      openSandbox({ driver: 'cage', cacheFolder: join(folder, 'cache'), runFolder: join(folder, 'run'), ...options }),
+    open: (options = {}) => openSandbox({ driver: 'cage', cacheFolder: CACHE, runFolder: join(folder, 'run'), ...options }),
     [Symbol.asyncDispose]: () => rm(folder, { recursive: true, force: true }),
   }
 }

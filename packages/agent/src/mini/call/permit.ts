@@ -23,15 +23,29 @@ export async function permit(prepared: PreparedCall, world: CallWorld): Promise<
     return { kind: 'declined', reason: gate.reason }
   }
   const more = world.reach === 'full-access' || prepared.bound.mount !== null ? undefined : escalation(prepared)
-  const granted = { kind: 'granted', reach: more === undefined ? world.reach : 'full-access', network: world.network } as const
-  const permitted: Permit = more === undefined ? granted : { ...granted, network: true }
-  const reasons = [gate.kind === 'ask' ? gate.reason : undefined, more].filter((reason) => reason !== undefined)
-  if (reasons.length === 0 && !(world.mode === 'always' && actsOutside(prepared))) return permitted
+  const reasons = [gate.kind === 'ask' ? gate.reason : undefined, more, writing(prepared, world)].filter(
+    (reason) => reason !== undefined,
+  )
+  if (reasons.length === 0 && !(world.mode === 'always' && actsOutside(prepared)))
+    return { kind: 'granted', reach: world.reach, network: world.network }
   const reason = reasons.length === 0 ? null : reasons.join('; ')
   if (world.mode === 'never') return declineUnasked(prepared, world, reason)
   const refusal = await refusalOf(prepared, world, { reason, escalated: more !== undefined })
-  return refusal ?? permitted
+  if (refusal !== undefined) return refusal
+  if (more !== undefined) return { kind: 'granted', reach: 'full-access', network: true }
+  return { kind: 'granted', reach: approvedReach(prepared, world), network: world.network }
 }
+
+/** A patch is nothing but writing: where nothing may be written, it is asked about unless nobody can be. */
+function writing({ subject }: PreparedCall, { reach, mode }: CallWorld): string | undefined {
+  return subject.kind === 'patch' && reach === 'read-only' && mode !== 'never'
+    ? 'changes files in a conversation that may only read'
+    : undefined
+}
+
+/** Whoever approved this very command or patch has approved what it writes, in the folder of the conversation. */
+const approvedReach = ({ subject }: PreparedCall, { reach }: CallWorld): Reach =>
+  reach === 'read-only' && subject.kind !== 'tool' ? 'workspace-write' : reach
 
 async function passGate({ call, bound, args }: PreparedCall, world: CallWorld): Promise<GateDecision | undefined> {
   const { gate, stopper, conversation } = world

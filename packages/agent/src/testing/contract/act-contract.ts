@@ -1,6 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { describe, expect, test } from 'vitest'
+import { describe, expect } from 'vitest'
+import { contractTest } from './contract-test.ts'
 import { MODEL, converse } from './converse.ts'
 import { CONTRACT_MOUNT, type ContractHarness } from './harness.ts'
 import { turn } from './recorder.ts'
@@ -18,6 +19,7 @@ const PATCH = [
 
 /** What a model does besides talking. */
 export function actContract(harness: ContractHarness): void {
+  const test = contractTest(harness)
   describe('acts', () => {
     test('a command runs in the folder, is told with its output, and the model reads it', async () => {
       const argv = ['sh', '-c', 'echo out-word; echo err-word >&2; echo kept > file.txt; exit 3']

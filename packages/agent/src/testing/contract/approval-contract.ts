@@ -1,7 +1,8 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { describe, expect, test } from 'vitest'
+import { describe, expect } from 'vitest'
 import type { ApprovalDecision } from '../../approval.ts'
+import { contractTest } from './contract-test.ts'
 import { MODEL, type Conversing, converse } from './converse.ts'
 import type { ContractHarness, ScriptedAnswer } from './harness.ts'
 import { Recorder, turn } from './recorder.ts'
@@ -11,6 +12,7 @@ const PATCH = { patch: '*** Begin Patch\n*** Add File: patched.txt\n+x\n*** End 
 
 /** What is asked, and what becomes of the answer. */
 export function approvalContract(harness: ContractHarness): void {
+  const test = contractTest(harness)
   const asking = (answers: readonly ScriptedAnswer[], decide: () => ApprovalDecision | Promise<ApprovalDecision>) =>
     converse(harness, { answers, recorder: new Recorder(decide), options: { approvals: 'always' } })
   const wasTouched = (c: Conversing): boolean => existsSync(join(c.folder, 'touched.txt'))

@@ -42,4 +42,6 @@ export interface ContractWorld extends AsyncDisposable {
 
 export interface ContractHarness {
   open(): Promise<ContractWorld>
+  /** What this engine does otherwise and why, by a part of the title. It is skipped; what happens instead has a test beside. */
+  readonly differs?: Readonly<Record<string, string>>
 }

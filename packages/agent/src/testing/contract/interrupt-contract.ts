@@ -1,6 +1,7 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { describe, expect, test } from 'vitest'
+import { describe, expect } from 'vitest'
+import { contractTest } from './contract-test.ts'
 import { type Conversing, MODEL, converse } from './converse.ts'
 import type { ContractHarness, ScriptedAnswer } from './harness.ts'
 import { Recorder, said, turn } from './recorder.ts'
@@ -35,10 +36,10 @@ const STAGES: readonly Stage[] = [
 
 /** What comes from outside while a turn is under way. */
 export function interruptContract(harness: ContractHarness): void {
+  const test = contractTest(harness)
   describe('from outside', () => {
-    test.for(STAGES.map((stage) => [stage.name, stage] as const))(
-      'a turn is interrupted while %s, and the next one works',
-      async ([, stage]) => {
+    for (const stage of STAGES)
+      test(`a turn is interrupted while ${stage.name}, and the next one works`, async () => {
         const recorder = new Recorder(stage.asks === true ? never : () => 'approved')
         await using c = await converse(harness, {
           answers: [stage.answer, [{ say: 'fresh start' }]],
@@ -53,8 +54,7 @@ export function interruptContract(harness: ContractHarness): void {
         const pid = pidIn(c)
         if (pid > 0) await expect.poll(() => isAlive(pid)).toBe(false)
         expect(await turn(c.conversation, 'go on')).toEqual({ kind: 'completed', message: 'fresh start' })
-      },
-    )
+      })
 
     test('an interrupt without a turn does nothing', async () => {
       await using c = await converse(harness, { answers: [[{ say: 'here' }]] })
@@ -78,7 +78,8 @@ export function interruptContract(harness: ContractHarness): void {
     })
 
     test('steering is read before the next request of the same turn', async () => {
-      const wait = { run: ['sh', '-c', 'touch waiting; while [ ! -e go ]; do sleep 0.05; done'] }
+      // An engine that is a process hears of it a moment after it was taken.
+      const wait = { run: ['sh', '-c', 'touch waiting; while [ ! -e go ]; do sleep 0.05; done; sleep 0.3'] }
       await using c = await converse(harness, { answers: [[wait], [{ say: 'turned' }]] })
       const started = c.conversation.submit(said('go straight'))
       await expect.poll(() => existsSync(join(c.folder, 'waiting'))).toBe(true)

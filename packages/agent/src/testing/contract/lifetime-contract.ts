@@ -1,12 +1,14 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { describe, expect, test } from 'vitest'
+import { describe, expect } from 'vitest'
+import { contractTest } from './contract-test.ts'
 import { MODEL, converse } from './converse.ts'
 import type { ContractHarness } from './harness.ts'
 import { Recorder, expectWhole, said, turn } from './recorder.ts'
 
 /** Beyond one conversation of one engine. */
 export function lifetimeContract(harness: ContractHarness): void {
+  const test = contractTest(harness)
   describe('lifetime', () => {
     test('another engine goes on where the conversation stood', async () => {
       const run = { run: ['echo', 'from-the-command'] }

@@ -1,5 +1,6 @@
-import { describe, expect, test } from 'vitest'
+import { describe, expect } from 'vitest'
 import { totalTokens } from '@parley/protocol'
+import { contractTest } from './contract-test.ts'
 import { MODEL, converse } from './converse.ts'
 import type { ContractHarness } from './harness.ts'
 import { Recorder, said, turn } from './recorder.ts'
@@ -8,6 +9,7 @@ const SCHEMA = { type: 'object', properties: { zwölf: { type: 'integer' } }, re
 
 /** Turns that are nothing but talk. */
 export function turnContract(harness: ContractHarness): void {
+  const test = contractTest(harness)
   describe('turns', () => {
     test('a message comes in pieces that are the whole, and the turn completes with it', async () => {
       const text = 'Grüße aus dem Modell, in mehr als einem Stück, damit man etwas sieht.'
@@ -78,14 +80,16 @@ export function turnContract(harness: ContractHarness): void {
       expect(c.recorder.one('plan').steps).toEqual(steps)
     })
 
-    test.for([
+    const failures = [
       ['unauthorized', 'model_unauthorized'],
       ['rejected', 'model_rejected'],
-    ] as const)('a model that answers %s fails the turn with %s, and the next turn works', async ([fail, code]) => {
-      await using c = await converse(harness, { answers: [{ fail }, [{ say: 'better now' }]] })
-      expect(await turn(c.conversation, 'try')).toMatchObject({ kind: 'failed', code })
-      expect(await turn(c.conversation, 'again')).toEqual({ kind: 'completed', message: 'better now' })
-    })
+    ] as const
+    for (const [fail, code] of failures)
+      test(`a model that answers ${fail} fails the turn with ${code}, and the next turn works`, async () => {
+        await using c = await converse(harness, { answers: [{ fail }, [{ say: 'better now' }]] })
+        expect(await turn(c.conversation, 'try')).toMatchObject({ kind: 'failed', code })
+        expect(await turn(c.conversation, 'again')).toEqual({ kind: 'completed', message: 'better now' })
+      })
 
     test('a refusal fails the turn with the words of the model', async () => {
       await using c = await converse(harness, { answers: [{ refuse: 'I would rather not.' }] })

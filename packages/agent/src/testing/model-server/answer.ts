@@ -5,8 +5,10 @@ export type Piece =
   | { readonly text: string }
   /** `raw`: the thoughts themselves instead of a summary. `encrypted` is what the provider wants to see again. */
   | { readonly reasoning: string; readonly encrypted?: string; readonly raw?: boolean }
-  /** A call of a function; text as arguments goes out as it is, also when it is no JSON. `id` is the call's, made when left out; `extra` stands beside it, on the chat wire. */
+  /** A call of a function; text as arguments goes out as it is, also when it is no JSON. `id` is the call's, made when left out; `extra` stands beside it. */
   | { readonly call: string; readonly arguments: JsonObject | string; readonly id?: string; readonly extra?: JsonObject }
+  /** A call of a tool that takes free text; on the Responses wire alone. */
+  | { readonly custom: string; readonly input: string; readonly id?: string }
   | { readonly refusal: string }
 
 export interface ReplyUsage {

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
-import type { JsonObject, ModelWire } from '@parley/protocol'
+import { type JsonObject, type ModelWire, isJsonObject, parseJson } from '@parley/protocol'
 import { openHttpCaller } from '@parley/rpc'
 import { expect, test } from 'vitest'
 import type { ModelAnswer, ModelListener } from '../../model.ts'
@@ -19,6 +19,7 @@ const user = { type: 'message', role: 'user', content: 'Hi' }
 const call = { type: 'function_call', call_id: 'c1', name: 'f', arguments: '{}' }
 const output = { type: 'function_call_output', call_id: 'c1', output: 'ok' }
 const reasoning = { type: 'reasoning', id: 'rs_1', summary: [], encrypted_content: 'e' }
+const freeCall = { type: 'custom_tool_call', call_id: 'c2', name: 'patch', input: 'x' }
 const tool = { type: 'function', name: 'f', parameters: { type: 'object' } }
 
 test.each<readonly [string, JsonObject, string]>([
@@ -34,12 +35,32 @@ test.each<readonly [string, JsonObject, string]>([
   ['one name twice', { input: [user], tools: [tool, tool] }, 'unique'],
   ['a strict schema that is none', { input: [user], tools: [{ ...tool, strict: true }] }, "Invalid schema for function 'f'"],
   ['something that is kept elsewhere', { input: [user], previous_response_id: 'resp_1' }, 'previous_response_id'],
+  ['a call of free text without its output', { input: [user, freeCall] }, 'No tool output found for function call c2.'],
   ['nothing at all', { input: [] }, "Missing required parameter: 'input'"],
 ])('responses: %s is refused', async (_name, body, words) => {
   await using server = await openModelServer({ wire: 'responses', answers: [{ pieces: [{ text: 'no' }] }] })
   const reply = await post(`${server.url}/responses`, { model: 'm', stream: true, store: false, ...body })
   expect(reply).toEqual({ status: 400, text: expect.stringContaining(words) })
   expect(server.violations).toHaveLength(1)
+})
+
+test('a call of free text and a call in a namespace go out, and come back with their outputs', async () => {
+  const pieces = [
+    { custom: 'patch', input: 'a long text', id: 'c2' },
+    { call: 'f', arguments: {}, id: 'c1', extra: { namespace: 'space' } },
+  ]
+  await using server = await openModelServer({ wire: 'responses', answers: [{ pieces }, { pieces: [{ text: 'ok' }] }] })
+  const rest = { model: 'm', stream: true, store: false, tools: [{ type: 'custom', name: 'patch' }, tool] }
+  const { text } = await post(`${server.url}/responses`, { ...rest, input: [user] })
+  const events = text.split('\n').flatMap((line) => (line.startsWith('data: ') ? [parseJson(line.slice(6))] : []))
+  const items = events.filter(isJsonObject).filter(({ type }) => type === 'response.output_item.done')
+  expect(items.map(({ item }) => item)).toEqual([
+    expect.objectContaining({ type: 'custom_tool_call', call_id: 'c2', name: 'patch', input: 'a long text' }),
+    expect.objectContaining({ type: 'function_call', call_id: 'c1', name: 'f', namespace: 'space', arguments: '{}' }),
+  ])
+  const outputs = [freeCall, call, { type: 'custom_tool_call_output', call_id: 'c2', output: 'done' }, output]
+  expect((await post(`${server.url}/responses`, { ...rest, input: [user, ...outputs] })).status).toBe(200)
+  expect(server.violations).toEqual([])
 })
 
 const chatCall = { role: 'assistant', content: null, tool_calls: [{ id: 'c1', type: 'function', function: { name: 'f' } }] }

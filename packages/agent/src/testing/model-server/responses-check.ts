@@ -7,7 +7,16 @@ export interface Given {
   readonly reasoning: string | null
 }
 
-const KNOWN_ITEMS = new Set(['message', 'reasoning', 'function_call', 'function_call_output'])
+const KNOWN_ITEMS = new Set([
+  'message',
+  'reasoning',
+  'function_call',
+  'function_call_output',
+  'custom_tool_call',
+  'custom_tool_call_output',
+])
+const CALLS = new Set(['function_call', 'custom_tool_call'])
+const OUTPUTS = new Set(['function_call_output', 'custom_tool_call_output'])
 const REFUSED_FIELDS = ['previous_response_id', 'conversation', 'background']
 
 /** The first thing that the real Responses API would refuse; it is checked in every request. */
@@ -20,8 +29,10 @@ export function checkResponses(body: JsonObject, given: ReadonlyMap<string, Give
   const input = Array.isArray(body['input']) ? body['input'].filter(isJsonObject) : []
   if (input.length === 0) return violation("Missing required parameter: 'input'.", 'input')
   const tools = Array.isArray(body['tools']) ? body['tools'].filter(isJsonObject) : []
+  // Tools of the service's own and tools that take free text have rules that nobody here depends on.
+  const functions = tools.filter((tool) => (tool['type'] ?? 'function') === 'function')
   return (
-    checkFunctions(tools.map((declared, index) => ({ at: `tools[${index}]`, declared }))) ??
+    checkFunctions(functions.map((declared, index) => ({ at: `tools[${index}]`, declared }))) ??
     checkFormat(body) ??
     checkItems(input) ??
     checkCalls(input) ??
@@ -47,8 +58,8 @@ function checkItems(input: readonly JsonObject[]): Violation | undefined {
       return violation(`Invalid value: '${shown(type)}'.`, `input[${index}].type`, 'invalid_value')
     if (type === 'reasoning' && !Array.isArray(item['summary']))
       return violation(`Missing required parameter: 'input[${index}].summary'.`, `input[${index}].summary`)
-    const parts = type === 'function_call_output' ? item['output'] : item['content']
-    if (type === 'function_call_output' && typeof parts !== 'string' && !Array.isArray(parts))
+    const parts = OUTPUTS.has(type) ? item['output'] : item['content']
+    if (OUTPUTS.has(type) && typeof parts !== 'string' && !Array.isArray(parts))
       return violation(`Missing required parameter: 'input[${index}].output'.`, `input[${index}].output`)
     if (type === 'reasoning' || !Array.isArray(parts)) continue
     const odd = parts.find((part) => !isJsonObject(part) || !PARTS.has(shown(part['type'])))
@@ -62,11 +73,12 @@ function checkCalls(input: readonly JsonObject[]): Violation | undefined {
   const open = new Set<unknown>()
   for (const item of input) {
     const callId = item['call_id']
-    if (item['type'] === 'function_call') {
+    const type = shown(item['type'])
+    if (CALLS.has(type)) {
       if (called.has(callId)) return violation(`Duplicate function call with call_id ${shown(callId)}.`, 'input')
       called.add(callId)
       open.add(callId)
-    } else if (item['type'] === 'function_call_output') {
+    } else if (OUTPUTS.has(type)) {
       if (!open.delete(callId))
         return violation(`No tool call found for function call output with call_id ${shown(callId)}.`, 'input')
     }
@@ -81,7 +93,7 @@ function checkReasoning(input: readonly JsonObject[], given: ReadonlyMap<string,
     const known = id === undefined ? undefined : given.get(id)
     if (item['type'] === 'reasoning') {
       const next = input[index + 1]
-      const isFollowed = next !== undefined && (next['type'] === 'function_call' || next['role'] === 'assistant')
+      const isFollowed = next !== undefined && (CALLS.has(shown(next['type'])) || next['role'] === 'assistant')
       if (!isFollowed && next?.['type'] !== 'reasoning')
         return violation(`Item '${id ?? ''}' of type 'reasoning' was provided without its required following item.`, 'input')
       if (known !== undefined && known.item['encrypted_content'] !== item['encrypted_content'])

@@ -77,7 +77,12 @@ function itemOf(piece: Piece, { id }: ReplyContext): JsonObject {
   if ('call' in piece) {
     const args = typeof piece.arguments === 'string' ? piece.arguments : JSON.stringify(piece.arguments)
     const call_id = piece.id ?? id('call')
-    return { id: id('fc'), type: 'function_call', status: 'completed', call_id, name: piece.call, arguments: args }
+    const called = { id: id('fc'), type: 'function_call', status: 'completed', call_id, name: piece.call, arguments: args }
+    return { ...piece.extra, ...called }
+  }
+  if ('custom' in piece) {
+    const call_id = piece.id ?? id('call')
+    return { id: id('ctc'), type: 'custom_tool_call', status: 'completed', call_id, name: piece.custom, input: piece.input }
   }
   const said =
     piece.raw === true
@@ -93,6 +98,10 @@ function* itemEvents(item: JsonObject, output_index: number, characters: number)
     const args = shown(item['arguments'])
     for (const delta of deltasOf(args, characters)) yield { type: 'response.function_call_arguments.delta', ...at, delta }
     yield { type: 'response.function_call_arguments.done', ...at, arguments: args }
+  } else if (item['type'] === 'custom_tool_call') {
+    const input = shown(item['input'])
+    for (const delta of deltasOf(input, characters)) yield { type: 'response.custom_tool_call_input.delta', ...at, delta }
+    yield { type: 'response.custom_tool_call_input.done', ...at, input }
   } else if (item['type'] === 'message') yield* messageEvents(item, at, characters)
   else yield* reasoningEvents(item, at, characters)
   yield { type: 'response.output_item.done', output_index, item }
@@ -101,6 +110,7 @@ function* itemEvents(item: JsonObject, output_index: number, characters: number)
 /** The item as it stands before anything is said. */
 function emptied(item: JsonObject): JsonObject {
   if (item['type'] === 'function_call') return { ...item, status: 'in_progress', arguments: '' }
+  if (item['type'] === 'custom_tool_call') return { ...item, status: 'in_progress', input: '' }
   if (item['type'] === 'message') return { ...item, status: 'in_progress', content: [] }
   return { ...item, summary: [], encrypted_content: '' }
 }

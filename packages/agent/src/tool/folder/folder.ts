@@ -106,6 +106,12 @@ function realPath(path: string): string | undefined {
 }
 
 function gitIdentity(path: string): string | undefined {
-  const stats = lstatSync(join(path, GIT), { throwIfNoEntry: false })
-  return stats?.isDirectory() === true ? identityOf(stats) : undefined
+  try {
+    const stats = lstatSync(join(path, GIT), { throwIfNoEntry: false })
+    return stats?.isDirectory() === true ? identityOf(stats) : undefined
+  } catch (error) {
+    // Whoever works in what is no folder hears so from each tool that needs one.
+    if (error instanceof Error && 'code' in error && error.code === 'ENOTDIR') return undefined
+    throw error
+  }
 }

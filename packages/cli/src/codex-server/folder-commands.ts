@@ -1,0 +1,157 @@
+import type { CommandOutcome, CommandRequest } from '@parley/agent'
+import type { FolderCommands } from '@parley/codex'
+import type { SandboxCommands } from '@parley/judge'
+import type { Sandbox } from '@parley/sandbox'
+import { type LazyProcesses, wholeEnv } from './lazy-processes.ts'
+
+type Output = (stream: 'stdout' | 'stderr', bytes: Uint8Array) => void
+
+export interface CommandsPorts {
+  readonly processes: LazyProcesses
+  readonly env: Readonly<Record<string, string | undefined>>
+  readonly cacheFolder: string
+  readonly runFolder: string
+  /** What no command in a sandbox may see. */
+  readonly hidden: readonly string[]
+  readonly warn: (message: string) => void
+}
+
+const GRACE_MS = 200
+const NOTHING = new Uint8Array()
+
+/**
+ * Commands of conversations and one-off ones. Whoever may do anything runs as the user, all others in the sandbox, which is
+ * opened with the first of them. Where none can hold them, they are refused.
+ */
+export function openCommands(ports: CommandsPorts): (folder: string) => FolderCommands {
+  let opening: Promise<Sandbox | string> | undefined
+  const sandbox = (): Promise<Sandbox | string> => (opening ??= openSandboxOnce(ports))
+  return (folder) => {
+    let boxed: Promise<SandboxCommands | string> | undefined
+    const inSandbox = async (): Promise<SandboxCommands | string> => {
+      const held = await sandbox()
+      if (typeof held === 'string') return held
+      const { openSandboxCommands } = await import('@parley/judge')
+      return openSandboxCommands({ sandbox: held, folder, hidden: ports.hidden, network: true })
+    }
+    const closing = new AbortController()
+    return {
+      run: async (request, output, signal) => {
+        const either = AbortSignal.any([signal, closing.signal])
+        if (either.aborted) return refused('the command was cancelled before it began')
+        if (request.reach === 'full-access') return runFreely(ports, request, output, either)
+        boxed ??= inSandbox()
+        const commands = await boxed
+        return typeof commands === 'string' ? refused(commands) : commands.run(request, output, either)
+      },
+      close: async () => {
+        closing.abort()
+        const commands = await boxed
+        if (commands !== undefined && typeof commands !== 'string') await commands.close()
+      },
+    }
+  }
+}
+
+/** The sandbox, or why there is none. */
+async function openSandboxOnce({ cacheFolder, runFolder, warn }: CommandsPorts): Promise<Sandbox | string> {
+  const hint = 'allow danger-full-access to run commands without one; parley sandbox check says what is missing'
+  try {
+    const { openSandbox } = await import('@parley/sandbox')
+    const sandbox = await openSandbox({ driver: 'auto', cacheFolder, runFolder })
+    if (sandbox.report.driver !== 'none') return sandbox
+    warn(`no sandbox holds on this machine, so commands are refused: ${hint}`)
+  } catch (error) {
+    warn(`the sandbox cannot be opened, so commands are refused: ${error instanceof Error ? error.message : String(error)}`)
+  }
+  return `there is no sandbox on this machine, so no command is run: ${hint}`
+}
+
+async function runFreely(
+  { processes, env }: CommandsPorts,
+  request: CommandRequest,
+  output: Output,
+  signal: AbortSignal,
+): Promise<CommandOutcome> {
+  const [command = '', ...args] = request.argv
+  if (command === '') return refused('argv: must begin with a program')
+  const startedAt = performance.now()
+  const running = await processes
+    .start({ command, args, env: wholeEnv(env), cwd: request.folder })
+    .catch((error: unknown) => reasonOf(error))
+  if (typeof running === 'string') return refused(running)
+  running.stdin.end()
+  const streams = { stdout: new Kept(request.outputBytes), stderr: new Kept(request.outputBytes) }
+  const ended = (['stdout', 'stderr'] as const).map((name) => {
+    running[name].on('data', (bytes: Buffer) => {
+      streams[name].add(bytes)
+      output(name, bytes)
+    })
+    return new Promise<void>((resolve) => void running[name].once('close', resolve))
+  })
+  let timedOut = false
+  const stop = (): void => void running.stop(0).catch(() => undefined)
+  const timer = setTimeout(() => {
+    timedOut = true
+    stop()
+  }, request.timeoutMs)
+  signal.addEventListener('abort', stop, { once: true })
+  if (signal.aborted) stop()
+  const { code, signal: killed } = await running.exited
+  clearTimeout(timer)
+  signal.removeEventListener('abort', stop)
+  // A program that it left behind may hold the pipes: what it says later is not waited for.
+  await Promise.race([Promise.all(ended), new Promise((resolve) => setTimeout(resolve, GRACE_MS).unref())])
+  await running.stop(0).catch(() => undefined)
+  const { stdout, stderr } = streams
+  return {
+    exitCode: timedOut ? null : code,
+    signal: killed,
+    timedOut,
+    message: timedOut ? `ended: it took more than ${request.timeoutMs} ms` : null,
+    stdout: stdout.bytes(),
+    stderr: stderr.bytes(),
+    stdoutBytes: stdout.total,
+    stderrBytes: stderr.total,
+    durationMs: Math.round(performance.now() - startedAt),
+  }
+}
+
+/** In the words that clients of old know. */
+function reasonOf(error: unknown): string {
+  if (error instanceof Error && 'reason' in error && error.reason === 'ENOENT') return 'No such file or directory (os error 2)'
+  return error instanceof Error ? error.message : String(error)
+}
+
+const refused = (message: string): CommandOutcome => ({
+  exitCode: null,
+  signal: null,
+  timedOut: false,
+  message,
+  stdout: NOTHING,
+  stderr: NOTHING,
+  stdoutBytes: 0,
+  stderrBytes: 0,
+  durationMs: 0,
+})
+
+/** The first bytes of a stream, and how many there were. */
+class Kept {
+  readonly #limit: number
+  readonly #parts: Buffer[] = []
+  #length = 0
+  total = 0
+
+  constructor(limit: number) {
+    this.#limit = limit
+  }
+  add(bytes: Buffer): void {
+    this.total += bytes.length
+    const part = bytes.subarray(0, Math.max(0, this.#limit - this.#length))
+    this.#length += part.length
+    if (part.length > 0) this.#parts.push(part)
+  }
+  bytes(): Uint8Array {
+    return Buffer.concat(this.#parts)
+  }
+}

@@ -1,0 +1,93 @@
+import { stat } from 'node:fs/promises'
+import { homedir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { type Backend, detectVersion, openBridge, openCodexBackend } from '@parley/codex'
+import { checkConfig, hasVersionedSettings } from '@parley/codex/contracts'
+import { capture } from '@parley/executor'
+import { CommandError, usageError } from '../command-line/command-error.ts'
+import type { Io } from '../command-line/io.ts'
+import { ownVersion } from '../version.ts'
+import { type LazyProcesses, wholeEnv } from './lazy-processes.ts'
+import { readOverrides } from './read-overrides.ts'
+import { runPrograms } from './run-git.ts'
+import { type ServerLog, codexLine } from './server-log.ts'
+
+const VERSION_MS = 10_000
+const VERSION_BYTES = 4_096
+/** How many of us stand behind each other: a codex that is a wrapper of parley would start one more without end. */
+const DEPTH = 'PARLEY_CODEX_DEPTH'
+const DEPTH_MAX = 2
+
+export interface CodexPlan {
+  readonly path: string
+  readonly overrides: readonly string[]
+  readonly io: Io
+  readonly log: ServerLog
+  readonly processes: LazyProcesses
+}
+
+/** A real Codex behind a server, in the environment and the home of whoever started us. */
+export async function openCodex({ path, overrides, io, log, processes }: CodexPlan): Promise<Backend> {
+  const env = { ...wholeEnv(io.env), [DEPTH]: String(depthOf(io.env, path) + 1) }
+  const version = await versionOf({ path, env, cwd: io.cwd, processes })
+  if (version.kind === 'failed') log('warn', 'parley_codex', `${version.message}; it is asked what it speaks`)
+  else if (version.kind === 'supported') log('info', 'parley_codex', `codex ${version.version.text} at ${path}`)
+  const settings = overrides.flatMap((override) => ['-c', override])
+  const codexHome = resolve(io.cwd, io.env['CODEX_HOME'] || join(io.env['HOME'] || homedir(), '.codex'))
+  const bridge = await openBridge({
+    start: (args) => processes.start({ command: path, args: [...settings, ...args], env, cwd: io.cwd }),
+    ...(version.kind === 'failed' || version.kind === 'unreadable' ? {} : { version: version.version.text }),
+    client: { name: 'parley', version: ownVersion() },
+    warn: (message) => log('warn', 'parley_codex', message),
+    log: codexLine(log),
+    now: io.now,
+    random: io.random,
+    codexHome,
+  })
+  return openCodexBackend({
+    bridge,
+    now: io.now,
+    codexHome,
+    git: runPrograms(processes, io.env),
+    warn: (message) => log('warn', 'parley_codex', message),
+  })
+}
+
+/** Refuses `-c` of a setting that this Codex lacks. Where there is none to refuse, Codex is not asked. Throws `CommandError`. */
+export async function checkOverrides({ path, overrides, io, processes }: Omit<CodexPlan, 'log'>): Promise<void> {
+  const config = readOverrides(overrides)
+  if (!hasVersionedSettings(config)) return
+  const version = await versionOf({ path, env: wholeEnv(io.env), cwd: io.cwd, processes })
+  if (version.kind === 'failed' || version.kind === 'unreadable') return
+  const [problem] = checkConfig(config, version.version, 'cli').problems
+  if (problem !== undefined) throw usageError(`-c: ${problem.message}`, 'leave it out, or name another Codex with --codex')
+}
+
+/** Throws `CommandError`. */
+function depthOf(env: Readonly<Record<string, string | undefined>>, path: string): number {
+  const depth = Number(env[DEPTH] ?? 0)
+  if (depth < DEPTH_MAX) return depth
+  throw new CommandError('codex_is_parley', `${path} was started by itself: it seems to start parley instead of a Codex`, {
+    hint: '--codex names the real one; --engine mini needs none',
+  })
+}
+
+async function versionOf(codex: {
+  readonly path: string
+  readonly env: Record<string, string>
+  readonly cwd: string
+  readonly processes: LazyProcesses
+}) {
+  const { path, env, cwd } = codex
+  const { mtimeMs, ctimeMs, size, ino } = await stat(path)
+  const processes = await codex.processes.open()
+  return detectVersion(
+    async (args) => {
+      const spec = { command: path, args, env, cwd }
+      const captured = await capture(processes, spec, { timeoutMs: VERSION_MS, maxBytes: VERSION_BYTES })
+      if (captured.kind === 'timed-out') throw new Error('it took too long')
+      return { stdout: captured.stdout, stderr: captured.stderr, code: captured.exit.code }
+    },
+    { file: { path, mtimeMs, ctimeMs, sizeBytes: size, inode: ino } },
+  )
+}

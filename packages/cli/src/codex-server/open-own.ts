@@ -1,0 +1,90 @@
+import { join } from 'node:path'
+import { openModelClient } from '@parley/agent'
+import { type Backend, openMiniBackend } from '@parley/codex'
+import type { JsonObject } from '@parley/protocol'
+import { openHttpCaller } from '@parley/rpc'
+import { lockFile } from '@parley/store'
+import type { Invocation } from '../command-line/command.ts'
+import { requireSettings } from '../config/load.ts'
+import { cacheDirOf } from '../data/cache-dir.ts'
+import { dataDirAt } from '../data/data-dir.ts'
+import { openMounts } from '../judge-process/connect-mount.ts'
+import { signedInMounts } from '../mcp-config/signed-in-mounts.ts'
+import { ownVersion } from '../version.ts'
+import { openCommands } from './folder-commands.ts'
+import type { LazyProcesses } from './lazy-processes.ts'
+import { readOverrides } from './read-overrides.ts'
+import { runPrograms } from './run-git.ts'
+import type { ServerLog } from './server-log.ts'
+
+/** Where a key without a URL belongs. */
+const OPENAI_URL = 'https://api.openai.com/v1'
+/** As the oldest Codex that is served had it. */
+const DEFAULT_MODEL = 'gpt-5'
+const CONNECT_MS = 10_000
+const CONNECTIONS = 256
+
+export interface OwnPlan {
+  readonly invocation: Invocation
+  readonly overrides: readonly string[]
+  readonly log: ServerLog
+  readonly processes: LazyProcesses
+}
+
+/** Our own engine behind a server: models by `PARLEY_MODEL_*`, files in the data folder. */
+export function openOwn({ invocation, overrides, log, processes }: OwnPlan): {
+  readonly backend: Backend
+  close(): Promise<void>
+} {
+  const { io, values } = invocation
+  const folder = values.text('data')
+  // `--config` is Codex's here: our own file is that of the working folder.
+  const flags = folder === undefined ? {} : { dataDir: folder }
+  const settings = requireSettings({ env: io.env, cwd: io.cwd, configFile: undefined, flags })
+  const data = dataDirAt(io.cwd, settings.dataDir)
+  const config: JsonObject = readOverrides(overrides)
+  const baseUrl = (settings.modelBaseUrl ?? OPENAI_URL).replace(/\/+$/, '')
+  const http = openHttpCaller({ connectMs: CONNECT_MS, connections: CONNECTIONS })
+  const warn = (message: string): void => log('warn', 'parley_codex', message.trimEnd())
+  const mounts = openMounts(warn)
+  const { now, random } = io
+  const cacheFolder = cacheDirOf(io, settings.dataDir)
+  log(
+    'info',
+    'parley_codex',
+    `models at ${baseUrl} (${settings.modelWire}); conversations in ${join(data.path, 'conversations')}`,
+  )
+  const backend = openMiniBackend({
+    dataFolder: data.path,
+    folder: io.cwd,
+    version: ownVersion(),
+    modelFor: (apiKey) => openModelClient({ endpoint: { wire: settings.modelWire, baseUrl, apiKey }, http, now, random }),
+    defaultModel: settings.models[0] ?? DEFAULT_MODEL,
+    givenKey: settings.modelApiKey ?? null,
+    needsKey: settings.modelBaseUrl === undefined,
+    config,
+    commandsFor: openCommands({
+      processes,
+      env: io.env,
+      cacheFolder: join(cacheFolder, 'sandbox'),
+      runFolder: join(data.path, 'boxes'),
+      hidden: [data.path, cacheFolder],
+      warn,
+    }),
+    connectMount: signedInMounts(mounts.connect, {
+      tokens: async () => (await import('../mcp-config/token-file.ts')).tokenShelf(join(data.path, 'mcp-tokens.json')),
+      now,
+      warn,
+    }),
+    variables: (name) => io.env[name],
+    lock: lockFile,
+    git: runPrograms(processes, io.env),
+    now,
+    random,
+  })
+  const close = async (): Promise<void> => {
+    await mounts.close()
+    await http.close()
+  }
+  return { backend, close }
+}

@@ -1,0 +1,10 @@
+import { type Basis, basisOf, supportOf } from '@parley/codex/contracts'
+import { usageError } from '../command-line/command-error.ts'
+
+/** The recorded version for one that somebody named. Throws a usage error. */
+export function basisFor(text: string): Basis {
+  const support = supportOf(text)
+  const basis = support.kind === 'supported' ? basisOf(support.version) : undefined
+  if (basis !== undefined) return basis
+  throw usageError(support.kind === 'supported' ? `nothing is known of Codex ${text}` : support.message)
+}

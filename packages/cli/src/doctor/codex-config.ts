@@ -1,0 +1,145 @@
+import { createHash } from 'node:crypto'
+import { rm } from 'node:fs/promises'
+import { homedir } from 'node:os'
+import { join, resolve } from 'node:path'
+import * as z from 'zod'
+import {
+  type ConfigFinding,
+  type PlannedEdit,
+  type ProviderCheck,
+  checkProvider,
+  diffText,
+  parseToml,
+  planRepair,
+  readConfig,
+  writeConfig,
+} from '@parley/codex/config'
+import { type CodexVersion, parseVersion } from '@parley/codex/contracts'
+import { openProcesses } from '@parley/executor'
+import type { Invocation } from '../command-line/command.ts'
+import { CommandError, usageError } from '../command-line/command-error.ts'
+import type { Io } from '../command-line/io.ts'
+import { columns } from '../commands/columns.ts'
+import { detectCodex } from '../contracts/find-codex.ts'
+import { named } from '../mcp-config/servers-file.ts'
+
+const JOURNAL = '.parley-undo.json'
+const Journal = z.object({
+  edits: z.array(z.object({ file: z.string(), before: z.string(), backup: z.string().nullable(), after_sha256: z.string() })),
+})
+
+/** Looks over Codex's own configuration, offers what would repair it, and writes it only when told to. */
+export async function doctorCodexConfig(invocation: Invocation): Promise<number> {
+  const { io, values } = invocation
+  const home = resolve(io.cwd, values.text('codex-home') ?? io.env['CODEX_HOME'] ?? join(homedir(), '.codex'))
+  if (values.has('undo')) return undo(invocation, home)
+  const path = join(home, 'config.toml')
+  const text = await readConfig(path)
+  const version = await versionOf(invocation)
+  const check = await named(path, () =>
+    checkProvider({
+      document: parseToml(text),
+      isSet: (name) => (io.env[name] ?? '') !== '',
+      ...(version === undefined ? {} : { version }),
+    }),
+  )
+  const planned = check.repair === undefined ? undefined : await named(path, () => planRepairOf(check, text))
+  const isWritten = planned !== undefined && values.has('yes')
+  if (isWritten) await write(home, [planned.edit])
+  const isGood = check.findings.every(({ level }) => level !== 'error')
+  const use = planned === undefined ? null : planned.profile === null ? 'codex' : `codex --profile ${planned.profile}`
+  if (values.has('json')) {
+    const diff = planned === undefined ? null : diffText(planned.edit)
+    io.out(
+      `${JSON.stringify({ ok: isGood, file: path, ...summary(check), findings: check.findings, diff, written: isWritten, use })}\n`,
+    )
+    return isGood || isWritten ? 0 : 1
+  }
+  io.out(`${path}\n${columns(rows(check, text))}\n`)
+  if (planned !== undefined && use !== null) {
+    io.out(`\n${diffText(planned.edit)}`)
+    io.out(
+      isWritten
+        ? `\nWritten. Use it with: ${use}\nparley doctor --codex-config --undo takes it back.\n`
+        : `\nNothing was written: --yes does it. Then: ${use}\n`,
+    )
+  }
+  return isGood || isWritten ? 0 : 1
+}
+
+const planRepairOf = ({ repair }: ProviderCheck, text: string): ReturnType<typeof planRepair> | undefined =>
+  repair === undefined ? undefined : planRepair(repair, text)
+
+const summary = ({ model, provider, wire }: ProviderCheck) => ({ model, provider, wire_api: wire })
+
+function rows(check: ProviderCheck, text: string): readonly (readonly string[])[] {
+  const { model, provider, wire, findings } = check
+  const what = [
+    ['model', text === '' ? "Codex's own choice: there is no such file" : (model ?? "Codex's own choice")],
+    ['provider', provider],
+    ['wire_api', wire ?? '-'],
+  ]
+  const found = findings.map(({ level, key, message, hint }: ConfigFinding) => [level, `${key} ${message} → ${hint}`])
+  return [...what, ...(found.length === 0 ? [['ok', 'nothing found that would not work']] : found)]
+}
+
+/** What was there is kept before anything is touched: whenever this process ends, `--undo` finds its way back. */
+async function write(home: string, edits: readonly PlannedEdit[]): Promise<void> {
+  const journal = edits.map(({ file, before, after }) => ({
+    file,
+    before,
+    backup: before === '' ? null : `${file}.parley-backup`,
+    after_sha256: hashOf(after),
+  }))
+  for (const { backup, before } of journal) if (backup !== null) await writeConfig(join(home, backup), before)
+  await writeConfig(join(home, JOURNAL), `${JSON.stringify({ edits: journal })}\n`)
+  for (const { file, after } of edits) await writeConfig(join(home, file), after)
+}
+
+async function undo({ io, values }: Invocation, home: string): Promise<number> {
+  const text = await readConfig(join(home, JOURNAL))
+  const journal = text === '' ? undefined : Journal.safeParse(JSON.parse(text)).data
+  if (journal === undefined)
+    throw new CommandError('nothing_to_undo', `nothing was written into ${home} that could be taken back`)
+  for (const { file, before, after_sha256: hash, backup } of journal.edits) {
+    const path = join(home, file)
+    const now = await readConfig(path)
+    if (now !== before && hashOf(now) !== hash)
+      throw new CommandError('changed_since', `${path} was changed since, so it is left as it is`, {
+        ...(backup === null ? {} : { hint: `what was there before is in ${join(home, backup)}` }),
+      })
+  }
+  for (const { file, before } of journal.edits) {
+    if (before === '') await rm(join(home, file), { force: true })
+    else await writeConfig(join(home, file), before)
+  }
+  await rm(join(home, JOURNAL), { force: true })
+  for (const { backup } of journal.edits) if (backup !== null) await rm(join(home, backup), { force: true })
+  const files = journal.edits.map(({ file }) => join(home, file))
+  io.out(values.has('json') ? `${JSON.stringify({ ok: true, undone: files })}\n` : `Taken back: ${files.join(', ')}\n`)
+  return 0
+}
+
+async function versionOf({ io, values }: Invocation): Promise<{ major: number; minor: number } | undefined> {
+  const given = values.text('codex-version')
+  if (given === undefined) return askedVersion(io)
+  const version = parseVersion(given)
+  if (version === undefined) throw usageError('--codex-version must be a version, as in 0.166.0')
+  return numbersOf(version)
+}
+
+const numbersOf = ({ release: [major, minor] }: CodexVersion): { major: number; minor: number } => ({ major, minor })
+
+/** Nothing where there is no Codex, or none that says what it is: the newest is assumed then. */
+async function askedVersion(io: Io): Promise<{ major: number; minor: number } | undefined> {
+  await using processes = await openProcesses()
+  try {
+    const { found } = await detectCodex(io, processes, 'codex')
+    return found.kind === 'supported' || found.kind === 'too-old' ? numbersOf(found.version) : undefined
+  } catch (error) {
+    if (error instanceof CommandError) return undefined
+    throw error
+  }
+}
+
+const hashOf = (text: string): string => createHash('sha256').update(text).digest('hex')

@@ -1,0 +1,31 @@
+import type { Sandbox, StartLive } from '@parley/sandbox'
+import { CommandError } from '../../command-line/command-error.ts'
+import type { JudgePlan } from '../plan.ts'
+import { type FoundCodex, findCodex } from './find-codex.ts'
+
+/** Whether jobs can be written by Codex here. */
+export type CodexCheck =
+  | { readonly kind: 'there'; readonly found: FoundCodex; readonly start: StartLive }
+  | { readonly kind: 'missing'; readonly why: string }
+
+/** Looks for Codex, and for a sandbox that can hold it. `--engine codex` without both is an error. Throws `CommandError`. */
+export function checkCodex(plan: Pick<JudgePlan, 'engine' | 'codexPath' | 'tools'>, sandbox: Sandbox): CodexCheck {
+  if (plan.engine === 'mini') return { kind: 'missing', why: 'this judge was started with --engine mini' }
+  const { codexPath = 'codex' } = plan
+  const found = findCodex(codexPath, plan.tools.searchPath)
+  if (found !== undefined && sandbox.start !== undefined) return { kind: 'there', found, start: sandbox.start }
+  const [code, why, hint] =
+    found === undefined
+      ? ['engine_missing', noProgram(codexPath), 'npm install -g @openai/codex, or --codex FILE']
+      : [
+          'sandbox_unavailable',
+          `Codex needs a sandbox with a network of its own, and this one (${sandbox.report.tier}) has none`,
+          SANDBOX_HINT,
+        ]
+  if (plan.engine === 'codex') throw new CommandError(code, why, { hint })
+  return { kind: 'missing', why }
+}
+
+const SANDBOX_HINT = 'run as root or allow user namespaces, and have a C compiler; parley sandbox check says what is missing'
+const noProgram = (codexPath: string): string =>
+  codexPath.includes('/') ? `there is no program at ${codexPath}` : `there is no ${codexPath} on PATH`

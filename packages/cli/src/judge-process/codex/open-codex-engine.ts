@@ -1,0 +1,152 @@
+import { chmodSync } from 'node:fs'
+import { join } from 'node:path'
+import { type Conversation, type ConversationOptions, ConversationUnknown, type Engine } from '@parley/agent'
+import { type Bridge, engineOf, openBridge } from '@parley/codex'
+import { type EnginePorts, FolderGuard, type Prepared, shortSocketPath } from '@parley/judge'
+import type { HttpCaller } from '@parley/rpc'
+import type { StartLive } from '@parley/sandbox'
+import { ownVersion } from '../../version.ts'
+import { RolloutCarrier, carriedConversation } from './carried-conversation.ts'
+import { type CodexHome, openCodexHome } from './codex-home.ts'
+import type { FoundCodex } from './find-codex.ts'
+import { type ModelDoor, openModelDoor } from './model-door.ts'
+import { startInBox } from './start-in-box.ts'
+
+/** What the Codex engines of a judge have in common. */
+export interface CodexEngineOptions {
+  readonly codex: FoundCodex
+  readonly start: StartLive
+  /** Never to be seen inside. */
+  readonly hidden: readonly string[]
+  /** What the status server needs to run inside. */
+  readonly readable: readonly string[]
+  readonly http: HttpCaller
+  readonly warn: (message: string) => void
+  readonly now: () => number
+  readonly random: (size: number) => Uint8Array
+}
+
+/** This judge cannot run Codex for this job: the message says why. */
+export class CodexUnfit extends Error {
+  readonly code = 'engine_missing'
+  constructor(message: string) {
+    super(message)
+    this.name = 'CodexUnfit'
+  }
+}
+
+/** The port of the box's own loopback behind which the model is. */
+const MODEL_PORT = 8_177
+/** What the job's folders may hold in all; a Codex that lets more be written is ended. */
+const FOLDER_LIMITS = { bytes: 1024 * 1024 * 1024, entries: 100_000 }
+const SOCKET_MODE = 0o666
+/** A turn was interrupted before, if it could be; what is left is ended at once, within the time that a judge gives an engine. */
+const BRIDGE_LIMITS = { closeInterruptMs: 300, stopGraceMs: 100 }
+
+/** One real Codex in a box, for one attempt of a job. Its home stays as long as the job is held. */
+export async function openCodexEngine(options: CodexEngineOptions, prepared: Prepared, ports: EnginePorts): Promise<Engine> {
+  if (prepared.wire !== 'responses')
+    throw new CodexUnfit(`${prepared.model} is asked by Chat Completions, and Codex speaks the Responses API alone`)
+  const home = openCodexHome({
+    folder: join(ports.jobFolder, 'codex'),
+    model: prepared.model,
+    contextTokens: prepared.context_tokens,
+    baseUrl: `http://127.0.0.1:${MODEL_PORT}/v1`,
+    random: options.random,
+  })
+  const { path: socketPath, remove } = shortSocketPath(ports.jobFolder, 'model.sock')
+  let door: ModelDoor | undefined
+  let bridge: Bridge | undefined
+  const close = async (): Promise<void> => {
+    await bridge?.close()
+    await door?.close()
+    remove()
+  }
+  try {
+    const { base_url: baseUrl, api_key: apiKey } = prepared
+    door = await openModelDoor({ socketPath, baseUrl, apiKey, http: options.http })
+    // Its folder is closed to everybody else; inside of the box the user is another one.
+    if (ports.statusSocket !== undefined) chmodSync(ports.statusSocket, SOCKET_MODE)
+    bridge = await openBridge({
+      start: startInBox({
+        start: options.start,
+        codex: options.codex,
+        home: home.folder,
+        folder: ports.folder,
+        hidden: [...options.hidden, ports.jobFolder],
+        readable: [...options.readable, ...(ports.statusSocket === undefined ? [] : [ports.statusSocket])],
+        network: { kind: 'proxy', port: MODEL_PORT, socketPath },
+        guard: (running) => guarded([ports.folder, home.folder], running),
+      }),
+      client: { name: 'parley-judge', version: ownVersion() },
+      warn: options.warn,
+      now: options.now,
+      random: options.random,
+      limits: BRIDGE_LIMITS,
+    })
+    return new BoxedCodex({
+      engine: engineOf(bridge, { now: options.now, prices: () => prepared.prices }),
+      home,
+      ports,
+      warn: options.warn,
+      close,
+    })
+  } catch (error) {
+    await close()
+    throw error
+  }
+}
+
+/** Ends what runs when one of the folders holds too much. */
+function guarded([folder, ...rest]: readonly string[], running: (full: AbortSignal) => Promise<unknown>): Promise<unknown> {
+  if (folder === undefined) return running(new AbortController().signal)
+  return new FolderGuard(folder, FOLDER_LIMITS).watch((full) => guarded(rest, (other) => running(AbortSignal.any([full, other]))))
+}
+
+/** The engine, with what it says carried to where another judge finds it. */
+class BoxedCodex implements Engine {
+  readonly name = 'codex'
+  readonly #parts: BoxedParts
+  readonly #carriers = new Set<RolloutCarrier>()
+
+  constructor(parts: BoxedParts) {
+    this.#parts = parts
+  }
+
+  async open(options: ConversationOptions, listener: Parameters<Engine['open']>[1]): Promise<Conversation> {
+    const { engine, home, ports } = this.#parts
+    const conversation = await engine.open(inBox(options), listener)
+    return this.#carried(conversation, await RolloutCarrier.create(home.folder, conversation.id, ports.transcripts))
+  }
+
+  async resume(id: string, options: ConversationOptions, listener: Parameters<Engine['open']>[1]): Promise<Conversation> {
+    const { engine, home, ports } = this.#parts
+    const carrier = await RolloutCarrier.restore(home, id, ports.transcripts)
+    if (carrier === undefined) throw new ConversationUnknown(id)
+    return this.#carried(await engine.resume(id, inBox(options), listener), carrier)
+  }
+
+  async close(): Promise<void> {
+    const { engine, close, warn } = this.#parts
+    await engine.close()
+    await close()
+    for (const carrier of this.#carriers)
+      await carrier.finish().catch((error: unknown) => warn(`the end of a conversation is not kept: ${String(error)}`))
+  }
+
+  #carried(conversation: Conversation, carrier: RolloutCarrier): Conversation {
+    this.#carriers.add(carrier)
+    return carriedConversation(conversation, carrier, this.#parts.warn)
+  }
+}
+
+interface BoxedParts {
+  readonly engine: Engine
+  readonly home: CodexHome
+  readonly ports: EnginePorts
+  readonly warn: (message: string) => void
+  readonly close: () => Promise<void>
+}
+
+/** The box holds what Codex does; a sandbox of its own inside could not be made. */
+const inBox = (options: ConversationOptions): ConversationOptions => ({ ...options, reach: 'full-access', network: true })

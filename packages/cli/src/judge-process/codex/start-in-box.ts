@@ -1,0 +1,98 @@
+import { join } from 'node:path'
+import type { CodexProcess, StartCodex } from '@parley/codex'
+import type { LiveProgram, ProxyNetwork, RunLimits, RunOutcome, StartLive } from '@parley/sandbox'
+import type { FoundCodex } from './find-codex.ts'
+
+export interface CodexBoxOptions {
+  readonly start: StartLive
+  readonly codex: FoundCodex
+  /** CODEX_HOME; like the working folder it is there to write to. */
+  readonly home: string
+  readonly folder: string
+  readonly hidden: readonly string[]
+  readonly readable: readonly string[]
+  readonly network: ProxyNetwork
+  /** Runs beside each that is started; its signal ends it. */
+  readonly guard: (running: (full: AbortSignal) => Promise<unknown>) => Promise<unknown>
+}
+
+const MIB = 1024 * 1024
+const STDERR_TAIL_CHARS = 16 * 1024
+const HOUR_MS = 60 * 60_000
+/** Processor time is bounded by the clock first: what a model starts may use many cores. */
+const CORES_COUNTED = 64
+/** Codex, the status server and all that a model starts, together. */
+const LIMITS: RunLimits = {
+  wallMs: HOUR_MS,
+  cpuMs: HOUR_MS * CORES_COUNTED,
+  memoryBytes: 3 * 1024 * MIB,
+  processes: 1_024,
+  boxBytes: 512 * MIB,
+  openFiles: 4_096,
+  outputBytes: 0,
+}
+const SYSTEM_PATH = ['/usr/local/bin', '/usr/bin', '/bin']
+
+/** Starts Codex in a box that holds it: its own user, the job's folder and CODEX_HOME to write to, one way out. */
+export function startInBox(options: CodexBoxOptions): StartCodex {
+  const { start, codex, home, folder, hidden, readable, network } = options
+  const environment = {
+    PATH: [...codex.pathFolders, ...SYSTEM_PATH].join(':'),
+    HOME: home,
+    CODEX_HOME: home,
+    // Codex goes without its own tools where its home lies in the folder for temporary files.
+    TMPDIR: join(home, 'tmp'),
+    LANG: 'C.UTF-8',
+    TERM: 'dumb',
+  }
+  return async (args) => {
+    const program = await start(
+      {
+        kind: 'workspace',
+        folder,
+        writable: true,
+        alsoWritable: [home],
+        hidden,
+        readable: [...codex.readable, ...readable],
+        network,
+      },
+      { argv: [...codex.argv, ...args], environment, limits: LIMITS },
+    )
+    const ended = options.guard(async (full) => {
+      full.addEventListener('abort', () => program.kill(), { once: true })
+      return program.ended
+    })
+    ended.catch(() => undefined)
+    return processOf(program)
+  }
+}
+
+function processOf(program: LiveProgram): CodexProcess {
+  const { pid, stdin, stdout, stderr, ended } = program
+  let tail = ''
+  stderr.on('data', (chunk: Buffer) => {
+    tail = (tail + chunk.toString('utf8')).slice(-STDERR_TAIL_CHARS)
+  })
+  const exited = ended.then(endOf)
+  return {
+    pid,
+    stdin,
+    stdout,
+    stderr,
+    stderrTail: () => tail,
+    exited,
+    stop: async (graceMs) => {
+      stdin.end()
+      const timer = setTimeout(() => program.kill(), graceMs)
+      const end = await exited
+      clearTimeout(timer)
+      return end
+    },
+  }
+}
+
+/** A limit of the box ends it like a signal. */
+function endOf({ status, exitCode, signal }: RunOutcome): { readonly code: number | null; readonly signal: string | null } {
+  if (exitCode !== null && (status === 'ok' || status === 'nonzero')) return { code: exitCode, signal: null }
+  return { code: null, signal: signal ?? status }
+}

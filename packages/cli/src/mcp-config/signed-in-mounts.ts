@@ -1,0 +1,57 @@
+import type { ConnectMount, MountServer } from '@parley/agent'
+import type { HeldTokens, TokenShelf } from './token-file.ts'
+
+/** A token is renewed this long before it is over. */
+const EARLY_MS = 60_000
+
+export interface SignedInOptions {
+  /** Asked for by the first mount that may have a token. */
+  readonly tokens: () => Promise<TokenShelf>
+  readonly now: () => number
+  readonly warn: (message: string) => void
+}
+
+/** Mounts addresses that `parley mcp login` signed in at with their token; one that is over is renewed first. */
+export function signedInMounts(connect: ConnectMount, options: SignedInOptions): ConnectMount {
+  const renewals = new Map<string, Promise<string>>()
+  return async (mount, signal) => {
+    const { server } = mount
+    if (server.kind !== 'http' || Object.keys(server.headers).some((name) => name.toLowerCase() === 'authorization'))
+      return connect(mount, signal)
+    const token = await tokenFor(server, options, renewals)
+    if (token === undefined) return connect(mount, signal)
+    const headers = { ...server.headers, authorization: `Bearer ${token}` }
+    return connect({ ...mount, server: { ...server, headers } }, signal)
+  }
+}
+
+async function tokenFor(
+  { url }: Extract<MountServer, { kind: 'http' }>,
+  options: SignedInOptions,
+  renewals: Map<string, Promise<string>>,
+): Promise<string | undefined> {
+  const { tokens, now, warn } = options
+  try {
+    const shelf = await tokens()
+    const held = await shelf.find(url)
+    if (held === undefined) return undefined
+    const { expires_at: end, refresh_token: renewable, access_token: token } = held.tokens
+    if (end === null || renewable === null || now() < end - EARLY_MS) return token
+    // What renews a token may be good for one use: conversations that begin at once share it.
+    const running = renewals.get(url) ?? renewed(held, url, shelf, now).finally(() => renewals.delete(url))
+    renewals.set(url, running)
+    return await running
+  } catch (error) {
+    warn(`${url}: its token cannot be had: ${error instanceof Error ? error.message : String(error)}; parley mcp login`)
+    return undefined
+  }
+}
+
+async function renewed(held: HeldTokens, url: string, shelf: TokenShelf, now: () => number): Promise<string> {
+  const { discoverOauth, refreshTokens } = await import('@parley/rpc/oauth')
+  const server = await discoverOauth(url)
+  if (server === undefined) throw new Error('nobody there renews it')
+  const fresh = await refreshTokens(held.tokens, server, now)
+  await shelf.put(held.name, url, fresh)
+  return fresh.access_token
+}

@@ -1,0 +1,54 @@
+import Ajv from 'ajv'
+import { describe, expect, it } from 'vitest'
+import schema from './applyPatchApproval.schema.json'
+import { absentChecks, liveChecks, observedChecks } from './support/index.ts'
+
+const ajv = new Ajv()
+
+describe('MCP Contract: applyPatchApproval', () => {
+  it('should validate valid request', () => {
+    const request = {
+      conversationId: '01a1e073-7a42-7000-8000-000000000001',
+      callId: 'call_1',
+      fileChanges: [{ path: 'a.txt', type: 'create', diff: '+a' }],
+    }
+    const validate = ajv.compile(schema.request)
+    expect(validate(request)).toBe(true)
+  })
+
+  it('should reject invalid request', () => {
+    const request = { conversationId: '01a1e073-7a42-7000-8000-000000000001', callId: 'call_1', fileChanges: [] }
+    const validate = ajv.compile(schema.request)
+    expect(validate(request)).toBe(false)
+  })
+
+  it('should validate valid response', () => {
+    const response = { decision: 'allow' }
+    const validate = ajv.compile(schema.response)
+    expect(validate(response)).toBe(true)
+  })
+
+  it('should reject invalid response', () => {
+    const response = { decision: 'approved' }
+    const validate = ajv.compile(schema.response)
+    expect(validate(response)).toBe(false)
+  })
+})
+
+describe.each(observedChecks('applyPatchApproval'))('real Codex $version', ({ checks }) => {
+  it.each(checks)('$what', ({ wrong }) => {
+    expect(wrong()).toEqual([])
+  })
+})
+
+describe.each(absentChecks('applyPatchApproval'))('real Codex $version, which does not have it', ({ checks }) => {
+  it.each(checks)('$what', ({ wrong }) => {
+    expect(wrong()).toEqual([])
+  })
+})
+
+describe.each(liveChecks('applyPatchApproval'))('parley app-server answers as $dialect', ({ checks }) => {
+  it.each(checks)('$what', async ({ wrong }) => {
+    expect(await wrong()).toEqual([])
+  })
+})

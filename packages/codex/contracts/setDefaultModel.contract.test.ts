@@ -1,0 +1,50 @@
+import Ajv from 'ajv'
+import { describe, expect, it } from 'vitest'
+import schema from './setDefaultModel.schema.json'
+import { absentChecks, liveChecks, observedChecks } from './support/index.ts'
+
+const ajv = new Ajv()
+
+describe('MCP Contract: setDefaultModel', () => {
+  it('should validate valid request', () => {
+    const request = { model: 'gpt-5-codex', reasoningEffort: 'high' }
+    const validate = ajv.compile(schema.request)
+    expect(validate(request)).toBe(true)
+  })
+
+  it('should reject invalid request', () => {
+    const request = { reasoningEffort: 'high' }
+    const validate = ajv.compile(schema.request)
+    expect(validate(request)).toBe(false)
+  })
+
+  it('should validate valid response', () => {
+    const response = { success: true }
+    const validate = ajv.compile(schema.response)
+    expect(validate(response)).toBe(true)
+  })
+
+  it('should reject invalid response', () => {
+    const response = { success: 'yes' }
+    const validate = ajv.compile(schema.response)
+    expect(validate(response)).toBe(false)
+  })
+})
+
+describe.each(observedChecks('setDefaultModel'))('real Codex $version', ({ checks }) => {
+  it.each(checks)('$what', ({ wrong }) => {
+    expect(wrong()).toEqual([])
+  })
+})
+
+describe.each(absentChecks('setDefaultModel'))('real Codex $version, which does not have it', ({ checks }) => {
+  it.each(checks)('$what', ({ wrong }) => {
+    expect(wrong()).toEqual([])
+  })
+})
+
+describe.each(liveChecks('setDefaultModel'))('parley app-server answers as $dialect', ({ checks }) => {
+  it.each(checks)('$what', async ({ wrong }) => {
+    expect(await wrong()).toEqual([])
+  })
+})

@@ -1,0 +1,2 @@
+export { absentChecks, observedChecks, toolCallFaults } from './checks.ts'
+export { liveChecks } from './live-checks.ts'

@@ -1,0 +1,74 @@
+import { readFile, rm } from 'node:fs/promises'
+import { dirname } from 'node:path'
+import { isJsonObject, parseJson } from '@parley/protocol'
+import { isMissing, syncFolder, writeSecret } from '../../config/config-file.ts'
+import { type Account, type AuthStatus, BackendError } from '../backend.ts'
+
+export interface AuthFileOptions {
+  /** In Codex's shape, for its owner alone. */
+  readonly path: string
+  /** A key of the environment: it wins over one that is stored. */
+  readonly givenKey: string | null
+  /** Whether the model cannot be asked without a key. */
+  readonly needsKey: boolean
+}
+
+/** Who is signed in, on our own engine: nobody, or somebody with an API key. */
+export class AuthFile implements Account {
+  readonly #options: AuthFileOptions
+  constructor(options: AuthFileOptions) {
+    this.#options = options
+  }
+
+  /** What models are asked with. */
+  async key(): Promise<string | null> {
+    return this.#options.givenKey ?? (await this.#stored())
+  }
+
+  async status({ includeToken }: { readonly includeToken: boolean }): Promise<AuthStatus> {
+    const key = await this.key()
+    const requiresOpenaiAuth = this.#options.needsKey
+    return { method: key === null ? null : 'apikey', token: includeToken ? key : null, requiresOpenaiAuth }
+  }
+
+  email(): Promise<string | null> {
+    return Promise.resolve(null)
+  }
+
+  async loginApiKey(apiKey: string): Promise<void> {
+    if (apiKey.trim() === '') throw new BackendError('invalid_request', 'apiKey must not be empty', { data: { param: 'apiKey' } })
+    await writeSecret(this.#options.path, `${JSON.stringify({ OPENAI_API_KEY: apiKey.trim() }, undefined, 2)}\n`)
+  }
+
+  loginChatGpt(): Promise<never> {
+    return Promise.reject(
+      new BackendError(
+        'unsupported',
+        'there is no ChatGPT sign-in without a Codex: start with --engine codex, or sign in with an API key (loginApiKey)',
+      ),
+    )
+  }
+
+  cancelLogin(loginId: string): Promise<never> {
+    return Promise.reject(new BackendError('invalid_request', `login id not found: ${loginId}`, { data: { param: 'loginId' } }))
+  }
+
+  async logout(): Promise<void> {
+    const { path } = this.#options
+    await rm(path, { force: true })
+    await syncFolder(dirname(path)).catch((error: unknown) => {
+      if (!isMissing(error)) throw error
+    })
+  }
+
+  async #stored(): Promise<string | null> {
+    try {
+      const value = parseJson(await readFile(this.#options.path, 'utf8'))
+      const key = isJsonObject(value) ? value['OPENAI_API_KEY'] : undefined
+      return typeof key === 'string' && key !== '' ? key : null
+    } catch (error) {
+      if (isMissing(error)) return null
+      throw error
+    }
+  }
+}

@@ -1,0 +1,163 @@
+import { type JsonObject, type JsonValue, isJsonObject } from '@parley/protocol'
+import { TomlError, parse } from 'smol-toml'
+import * as z from 'zod'
+import { readConfig, writeConfig } from '../../config/config-file.ts'
+import { ApprovalPolicy, SandboxMode } from '../../order.ts'
+import { BackendError, type SavedSettings } from '../backend.ts'
+
+const Common = {
+  model: z.string().optional(),
+  approval_policy: ApprovalPolicy.optional(),
+  model_reasoning_effort: z.string().optional(),
+  model_reasoning_summary: z.string().optional(),
+  model_verbosity: z.string().optional(),
+}
+const Profile = z.looseObject({
+  ...Common,
+  model_provider: z.string().optional(),
+  sandbox_mode: SandboxMode.optional(),
+  chatgpt_base_url: z.string().optional(),
+})
+/** A configuration file in Codex's form, as far as our own engine reads it; all else in it is kept and ignored. */
+export const Configuration = z.looseObject({
+  ...Common,
+  sandbox_mode: SandboxMode.optional(),
+  sandbox_workspace_write: z
+    .looseObject({
+      writable_roots: z.array(z.string()).optional(),
+      network_access: z.boolean().optional(),
+      exclude_tmpdir_env_var: z.boolean().optional(),
+      exclude_slash_tmp: z.boolean().optional(),
+    })
+    .optional(),
+  tools: z.looseObject({ web_search: z.boolean().optional(), view_image: z.boolean().optional() }).optional(),
+  developer_instructions: z.string().optional(),
+  profile: z.string().optional(),
+  profiles: z.record(z.string(), Profile).optional(),
+  mcp_servers: z.record(z.string(), z.looseObject({})).optional(),
+})
+export type Configuration = z.infer<typeof Configuration>
+export type Profile = z.infer<typeof Profile>
+
+/** A table of the file while it is worked on. */
+type Tree = Record<string, JsonValue | undefined>
+
+const KEY_PARTS_MAX = 16
+
+/** The configuration file of our own engine. */
+export class SettingsFile implements SavedSettings {
+  readonly #path: string
+  #writing: Promise<void> = Promise.resolve()
+
+  constructor(path: string) {
+    this.#path = path
+  }
+
+  /** What the file says, and what was set over it by dotted keys, the last one winning. Throws `BackendError`. */
+  async read(...overrides: readonly JsonObject[]): Promise<Configuration> {
+    const tree = this.#parse(await readConfig(this.#path))
+    for (const override of overrides) for (const [key, value] of Object.entries(override)) setByPath(tree, key, value)
+    const parsed = Configuration.safeParse(tree)
+    if (parsed.success) return parsed.data
+    const [issue] = parsed.error.issues
+    const where = issue?.path.join('.') ?? ''
+    throw new BackendError('invalid_request', `${this.#path}: \`${where}\`: ${issue?.message ?? 'cannot be read'}`, {
+      data: { param: where },
+      cause: parsed.error,
+    })
+  }
+
+  async saved(): Promise<JsonObject> {
+    return savedShape(await this.read())
+  }
+
+  async setDefaultModel(model: string | null, effort: string | null): Promise<void> {
+    const turn = this.#writing.then(async () => {
+      const before = await readConfig(this.#path)
+      this.#parse(before)
+      const after = await this.#edited(before, model, effort)
+      if (after !== before) await writeConfig(this.#path, after)
+    })
+    this.#writing = turn.catch(() => undefined)
+    await turn
+  }
+
+  async #edited(text: string, model: string | null, effort: string | null): Promise<string> {
+    // Few need it, and a server that starts does not wait for what edits TOML.
+    const [{ TomlEditError }, { setModel }] = await Promise.all([import('../../config/toml-edit.ts'), import('./set-model.ts')])
+    try {
+      return setModel(text, model, effort)
+    } catch (cause) {
+      if (!(cause instanceof TomlEditError)) throw cause
+      throw new BackendError('failed', `${this.#path}: ${cause.message}; or set the model there by hand`, { cause })
+    }
+  }
+
+  #parse(text: string): Tree {
+    try {
+      // Dates and the like become texts: nobody here reads them.
+      const tree: unknown = JSON.parse(JSON.stringify(parse(text)))
+      return isJsonObject(tree) ? { ...tree } : {}
+    } catch (cause) {
+      const message = cause instanceof TomlError ? cause.message : String(cause)
+      throw new BackendError('invalid_request', `${this.#path} cannot be read: ${message}`, { cause })
+    }
+  }
+}
+
+/** In the shape of `getUserSavedConfig`. */
+export function savedShape(config: Configuration): JsonObject {
+  const { sandbox_workspace_write: write, tools } = config
+  return definedOnly({
+    approvalPolicy: config.approval_policy,
+    sandboxMode: config.sandbox_mode,
+    sandboxSettings:
+      write === undefined
+        ? undefined
+        : {
+            writableRoots: write.writable_roots ?? [],
+            networkAccess: write.network_access ?? false,
+            excludeTmpdirEnvVar: write.exclude_tmpdir_env_var ?? false,
+            excludeSlashTmp: write.exclude_slash_tmp ?? false,
+          },
+    model: config.model,
+    modelReasoningEffort: config.model_reasoning_effort,
+    modelReasoningSummary: config.model_reasoning_summary,
+    modelVerbosity: config.model_verbosity,
+    tools: tools === undefined ? undefined : definedOnly({ webSearch: tools.web_search, viewImage: tools.view_image }),
+    profile: config.profile,
+    profiles: Object.fromEntries(Object.entries(config.profiles ?? {}).map(([name, profile]) => [name, profileShape(profile)])),
+  })
+}
+
+const profileShape = (profile: Profile): JsonObject => ({
+  model: profile.model ?? null,
+  modelProvider: profile.model_provider ?? null,
+  approvalPolicy: profile.approval_policy ?? null,
+  modelReasoningEffort: profile.model_reasoning_effort ?? null,
+  modelReasoningSummary: profile.model_reasoning_summary ?? null,
+  modelVerbosity: profile.model_verbosity ?? null,
+  chatgptBaseUrl: profile.chatgpt_base_url ?? null,
+})
+
+function definedOnly(values: Readonly<Record<string, JsonValue | undefined>>): JsonObject {
+  const kept: Record<string, JsonValue> = {}
+  for (const [key, value] of Object.entries(values)) if (value !== undefined) kept[key] = value
+  return kept
+}
+
+/** Sets what a dotted key names, making tables on the way. */
+function setByPath(tree: Tree, key: string, value: JsonValue | undefined): void {
+  const parts = key.split('.')
+  const last = parts.pop()
+  if (last === undefined || last === '' || parts.length > KEY_PARTS_MAX || [...parts, last].includes('__proto__'))
+    throw new BackendError('invalid_request', `config: \`${key}\` names no setting`, { data: { param: 'config' } })
+  let table = tree
+  for (const part of parts) {
+    const inner = table[part]
+    const copy: Tree = isJsonObject(inner) ? { ...inner } : {}
+    table[part] = copy
+    table = copy
+  }
+  table[last] = value
+}

@@ -1,0 +1,1 @@
+export { type MiniBackendWorld, openMiniBackendWorld, patch, say, shell } from '../fixture/mini-backend-world.ts'

@@ -1,0 +1,10 @@
+import type { JsonValue } from '@parley/protocol'
+
+/** One thing that is written anew so that Codex understands it. */
+export interface Step {
+  /** Where, from the message: `params.items[0]`. */
+  readonly field: string
+  readonly from: JsonValue
+  readonly to: JsonValue
+  readonly why: string
+}

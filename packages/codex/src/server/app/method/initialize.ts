@@ -1,0 +1,20 @@
+import * as z from 'zod'
+import { initializeMcp } from './mcp.ts'
+import { type Method, bareMethod, method } from './method.ts'
+
+const InitializeParams = z.object({
+  clientInfo: z.object({ name: z.string().max(1_000), title: z.string().nullish(), version: z.string().max(1_000) }),
+})
+
+const initializeApp = method(InitializeParams, ({ clientInfo }, { app }) => {
+  app.handshake.begin(clientInfo)
+  return { userAgent: app.handshake.userAgent }
+})
+
+/** The first request of 0.44. In 0.42 the word is that of MCP. */
+export const initialize: Method = {
+  ...initializeApp,
+  run: (params, asked) => (asked.app.dialect === '0.42' ? initializeMcp(params, asked) : initializeApp.run(params, asked)),
+}
+
+export const getUserAgent = bareMethod(({ app }) => ({ userAgent: app.handshake.userAgent }))

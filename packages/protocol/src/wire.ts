@@ -1,0 +1,3 @@
+/** What the wires need of the protocol: no schemas, so that a server on a pipe answers before they are loaded. */
+export { isJsonObject, type JsonObject, type JsonValue, parseJson } from './json.ts'
+export { RPC_CODES, type RpcCodeName, RpcError } from './rpc-error.ts'

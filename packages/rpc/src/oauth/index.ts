@@ -1,0 +1,3 @@
+export { discoverOauth, type OauthServer } from './discover.ts'
+export { OauthError, type OauthErrorCode } from './oauth-error.ts'
+export { type OauthTokens, refreshTokens, signIn, type SignInOptions } from './sign-in.ts'

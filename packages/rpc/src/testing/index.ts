@@ -1,0 +1,1 @@
+export { type OauthTestOptions, type OauthTestServer, openOauthServer } from './oauth-server.ts'
