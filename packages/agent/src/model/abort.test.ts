@@ -101,7 +101,7 @@ test.each(WIRES)('%s: once answered, giving up changes nothing', async (wire) =>
 })
 
 test.each(WIRES)('%s: a model that never begins is given up and asked again', async (wire) => {
-  const limits = { ...LONG, firstWaitMs: 1, firstTokenMs: 60, attempts: 4 }
+  const limits = { ...LONG, firstWaitMs: 1, firstTokenMs: 400, attempts: 4 }
   const drip: Answer = { pieces: [{ text: 'x' }], manner: { keepAlives: true, pauseMs: 10, stallAfterEvents: 1 } }
   await using asker = await openAsker(
     wire,
@@ -122,7 +122,7 @@ test.each(WIRES)('%s: a model that never begins is given up and asked again', as
 
 test.each(WIRES)('%s: a stream that falls silent is given up and asked again', async (wire) => {
   const stalled: Answer = { ...hello, manner: { deltaCharacters: 2, stallAfterEvents: 6 } }
-  await using asker = await openAsker(wire, [stalled, hello], { limits: { ...LONG, firstWaitMs: 1, idleMs: 60 } })
+  await using asker = await openAsker(wire, [stalled, hello], { limits: { ...LONG, firstWaitMs: 1, idleMs: 400 } })
   const { answer, told, exchanges } = await asker.ask()
   expect(answer.kind).toBe('answered')
   expect(exchanges).toMatchObject([{ outcome: 'cut', error: 'the provider said nothing for too long' }, { outcome: 'answered' }])
