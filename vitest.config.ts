@@ -29,8 +29,8 @@ export default defineConfig({
     // One process runs many files: a fresh one for each costs ten times as much. Tests must leave nothing behind anyway.
     pool: 'forks',
     isolate: false,
-    // Of two cores: the tests wait for processes, sockets and clocks about a third of their time.
-    maxWorkers: 3,
+    // A third one would save a minute on two cores, and make tests late that watch a clock.
+    maxWorkers: 2,
     sequence: { sequencer: LongestFirst },
     testTimeout: 30_000,
     hookTimeout: 60_000,
