@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { openMiniBackendWorld } from '../testing/mini-backend-world.ts'
+import { openMiniBackendWorld } from '../fixture/mini-backend-world.ts'
 
 test('without a key that is needed no model is asked, and the turn says what to set', async () => {
   await using world = await openMiniBackendWorld({ givenKey: null, needsKey: true })

@@ -2,7 +2,7 @@ import { stat, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import type { Account, LoginEnd } from '../../backend/backend.ts'
-import { type MiniBackendWorld, openMiniBackendWorld } from '../../backend/testing/mini-backend-world.ts'
+import { type MiniBackendWorld, openMiniBackendWorld } from '../../backend/fixture/mini-backend-world.ts'
 import { AppClient } from './testing/app-client.ts'
 import { portsOf } from './testing/ports-of.ts'
 

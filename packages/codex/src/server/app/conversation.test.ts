@@ -2,7 +2,7 @@ import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { JsonObject } from '@parley/protocol'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import { type MiniBackendWorld, openMiniBackendWorld, say, shell } from '../../backend/testing/mini-backend-world.ts'
+import { type MiniBackendWorld, openMiniBackendWorld, say, shell } from '../../backend/fixture/mini-backend-world.ts'
 import { AppClient, text } from './testing/app-client.ts'
 
 const UNKNOWN = '00000000-0000-7000-8000-000000000000'

@@ -1,6 +1,6 @@
 import { readdir } from 'node:fs/promises'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type MiniBackendWorld, openMiniBackendWorld, shell } from '../../backend/testing/mini-backend-world.ts'
+import { type MiniBackendWorld, openMiniBackendWorld, shell } from '../../backend/fixture/mini-backend-world.ts'
 import { METHODS } from './methods.ts'
 import { AppClient, text } from './testing/app-client.ts'
 import { portsOf } from './testing/ports-of.ts'

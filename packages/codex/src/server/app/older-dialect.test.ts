@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { type JsonObject, isJsonObject } from '@parley/protocol'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import { type MiniBackendWorld, openMiniBackendWorld, patch, say, shell } from '../../backend/testing/mini-backend-world.ts'
+import { type MiniBackendWorld, openMiniBackendWorld, patch, say, shell } from '../../backend/fixture/mini-backend-world.ts'
 import { AppClient, text } from './testing/app-client.ts'
 
 let world: MiniBackendWorld

@@ -3,7 +3,7 @@ import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Backend } from '../../backend/backend.ts'
-import { type MiniBackendWorld, openMiniBackendWorld } from '../../backend/testing/mini-backend-world.ts'
+import { type MiniBackendWorld, openMiniBackendWorld } from '../../backend/fixture/mini-backend-world.ts'
 import { AppClient } from './testing/app-client.ts'
 import { portsOf } from './testing/ports-of.ts'
 

@@ -4,7 +4,7 @@ import { contractTools } from '@parley/agent/testing'
 import { isJsonObject, type JsonObject } from '@parley/protocol'
 import { memoryPair, memoryTransport, serveMemory } from '@parley/rpc'
 import { expect, test } from 'vitest'
-import { patch, say, shell } from '../../backend/testing/mini-backend-world.ts'
+import { patch, say, shell } from '../../backend/fixture/mini-backend-world.ts'
 import { decisionIn } from './elicitation.ts'
 import { type McpWorld, openMcpWorld } from './testing/mcp-world.ts'
 

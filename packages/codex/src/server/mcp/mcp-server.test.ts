@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { openMiniBackendWorld, say } from '../../backend/testing/mini-backend-world.ts'
+import { openMiniBackendWorld, say } from '../../backend/fixture/mini-backend-world.ts'
 import { BackendError } from '../../backend/backend.ts'
 import { openMcpWorld } from './testing/mcp-world.ts'
 

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { isJsonObject, type JsonObject } from '@parley/protocol'
 import { connectClient, stdioTransport } from '@parley/rpc'
 import { expect, test } from 'vitest'
-import { say, shell } from '../../backend/testing/mini-backend-world.ts'
+import { say, shell } from '../../backend/fixture/mini-backend-world.ts'
 import { openMcpWorld } from './testing/mcp-world.ts'
 
 const ASKING = { prompt: 'go', 'approval-policy': 'untrusted', sandbox: 'workspace-write' }

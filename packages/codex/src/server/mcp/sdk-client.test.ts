@@ -5,7 +5,7 @@ import { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js'
 import { ElicitRequestSchema } from '@modelcontextprotocol/sdk/types.js'
 import { expect, test } from 'vitest'
-import { say, shell } from '../../backend/testing/mini-backend-world.ts'
+import { say, shell } from '../../backend/fixture/mini-backend-world.ts'
 import { openMcpWorld } from './testing/mcp-world.ts'
 
 const ASKING = { prompt: 'go', 'approval-policy': 'untrusted', sandbox: 'workspace-write' }

@@ -3,7 +3,7 @@ import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { isJsonObject, type JsonObject } from '@parley/protocol'
 import { expect, test } from 'vitest'
-import { patch, say, shell } from '../../backend/testing/mini-backend-world.ts'
+import { patch, say, shell } from '../../backend/fixture/mini-backend-world.ts'
 import { openMcpWorld } from './testing/mcp-world.ts'
 
 const stalls = { pieces: [{ text: 'x'.repeat(400) }], manner: { stallAfterEvents: 6 } }

@@ -1,6 +1,6 @@
 import { PassThrough } from 'node:stream'
 import { serveStdio } from '@parley/rpc'
-import { type MiniBackendWorld, openMiniBackendWorld } from '../../../backend/testing/mini-backend-world.ts'
+import { type MiniBackendWorld, openMiniBackendWorld } from '../../../backend/fixture/mini-backend-world.ts'
 import { mcpServer } from '../mcp-server.ts'
 import type { McpServerOptions } from '../mcp-server-options.ts'
 import { LineClient } from './line-client.ts'

@@ -7,7 +7,7 @@ import { type Answer, type Piece, type ReceivedRequest, errorReply, openModelSer
 import { connectClient, memoryPair, memoryTransport, serveMemory } from '@parley/rpc'
 import type { BackedConversation, Backend } from '../../../backend/backend.ts'
 import { openCodexBackend } from '../../../backend/codex/open-codex-backend.ts'
-import { openMiniBackendWorld } from '../../../backend/testing/mini-backend-world.ts'
+import { openMiniBackendWorld } from '../../../backend/fixture/mini-backend-world.ts'
 import { openBridge } from '../../../bridge/open-bridge.ts'
 import { configText, pieceOf, playing } from '../../../contract/record/fixture/recording-world.ts'
 import { GIT, plainFolder, repository } from '../../../contract/record/fixture/work-folder.ts'

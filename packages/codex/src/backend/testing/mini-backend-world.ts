@@ -1,1 +1,0 @@
-export { type MiniBackendWorld, openMiniBackendWorld, patch, say, shell } from '../fixture/mini-backend-world.ts'
