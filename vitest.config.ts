@@ -26,6 +26,8 @@ class LongestFirst extends BaseSequencer {
 export default defineConfig({
   test: {
     include: ['packages/*/{src,contracts}/**/*.test.ts', 'scripts/**/*.test.ts'],
+    // Every foreign version and program: `npm run verify`.
+    exclude: ['**/node_modules/**', '**/*.verify.test.ts'],
     // One process runs many files: a fresh one for each costs ten times as much. Tests must leave nothing behind anyway.
     pool: 'forks',
     isolate: false,

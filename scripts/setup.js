@@ -1,7 +1,7 @@
 // Makes a clone ready to run. Plain JavaScript without dependencies, for Node 18 and up: it runs before anything is installed.
 // Quiet and quick when there is nothing to do.
 //
-//   node scripts/setup.js [--for start|test|check|bench]
+//   node scripts/setup.js [--for start|test|verify|check|soak|bench]
 import { dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { carriedRuntime, isNewEnough, missingRuntime } from '../bin/runtime.js'
@@ -11,10 +11,10 @@ import { SetupError } from './setup/run.js'
 import { ensureSystemPackages } from './setup/system.js'
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
-const PURPOSES = ['start', 'test', 'check', 'bench']
+const PURPOSES = ['start', 'test', 'verify', 'check', 'soak', 'bench']
 
 /** Which purposes serve or test the page. */
-const NEED_PAGE = ['start', 'test', 'bench']
+const NEED_PAGE = ['start', 'test', 'verify', 'soak', 'bench']
 
 try {
   const purpose = purposeOf(process.argv.slice(2))

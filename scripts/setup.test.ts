@@ -89,21 +89,45 @@ test('an unknown purpose is a usage error', () => {
   using project = openProject()
   expect(setUp(project, '--for', 'fun')).toMatchObject({
     status: 1,
-    stderr: 'setup: usage: node scripts/setup.js [--for start|test|check|bench]\n',
+    stderr: 'setup: usage: node scripts/setup.js [--for start|test|verify|check|soak|bench]\n',
   })
 })
 
-test('names what is missing and how to get it, and installs nothing for a start', () => {
+/** As on a machine with nothing on it, where nothing can be installed either. */
+function setUpBare(
+  { root: cwd }: Scratch,
+  purpose: string,
+  more: Readonly<Record<string, string>> = {},
+): SpawnSyncReturns<string> {
+  const env = { PATH: '/nowhere', HOME: cwd, ...more }
+  return spawnSync(process.execPath, ['scripts/setup.js', '--for', purpose], { cwd, encoding: 'utf8', env })
+}
+
+test('what is missing is named with the way to get it, and ends what would fail later', () => {
   using project = openProject()
   setUp(project)
-  const env = { PATH: '/nowhere', HOME: project.root }
-  const { status, stderr } = spawnSync(process.execPath, ['scripts/setup.js', '--for', 'bench'], {
-    cwd: project.root,
-    encoding: 'utf8',
-    env,
+  for (const purpose of ['test', 'verify', 'soak', 'bench'])
+    expect({ purpose, ...setUpBare(project, purpose) }).toMatchObject({
+      purpose,
+      status: 1,
+      stderr: expect.stringMatching(
+        /^setup: missing: .*g\+\+.*\. To install: .*(apt-get|brew) install .*\nsetup: PARLEY_SETUP=skip /,
+      ),
+    })
+  expect(setUpBare(project, 'bench').stderr).toContain('wrk')
+})
+
+test('a start goes on without, and so does whoever wants to', () => {
+  using project = openProject()
+  setUp(project)
+  const told = { status: 0, stderr: expect.stringMatching(/^setup: missing: .*To install: .*\n$/) }
+  expect(setUpBare(project, 'start')).toMatchObject(told)
+  expect(setUpBare(project, 'test', { PARLEY_SETUP: 'skip' })).toMatchObject(told)
+  expect(setUpBare(project, 'check')).toMatchObject({ status: 0, stderr: '' })
+  expect(setUpBare(project, 'test', { PARLEY_SETUP: 'maybe' })).toMatchObject({
+    status: 1,
+    stderr: 'setup: PARLEY_SETUP is maybe; it may be install or skip\n',
   })
-  expect(status).toBe(0)
-  expect(stderr).toMatch(/^setup: missing: .*wrk\. To install: .*(apt-get|brew) install/)
 })
 
 async function setUpBeside({ root: cwd }: Scratch): Promise<{ readonly code: number | null; readonly stderr: string }> {

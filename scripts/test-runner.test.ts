@@ -17,7 +17,7 @@ const NEVER = `throw new Error('the checks ran')\n`
 function openProject(tests: Readonly<Record<string, string>>, checks: string): Scratch {
   const project = openScratch({ 'package.json': { name: 'tiny', type: 'module' }, 'scripts/check/main.ts': checks })
   for (const [name, text] of Object.entries(tests)) project.write(`packages/a/src/${name}.test.ts`, text)
-  for (const path of ['bin', 'vitest.config.ts', 'scripts/test.js'])
+  for (const path of ['bin', 'vitest.config.ts', 'scripts/test.js', 'scripts/test'])
     cpSync(join(root, path), join(project.root, path), { recursive: true })
   symlinkSync(join(root, 'node_modules'), join(project.root, 'node_modules'))
   return project

@@ -3,9 +3,10 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
 import { peerFor } from '../../../../scripts/peers/peer-or-skip.ts'
-import { codexBinary, holdSignInPort } from '@parley/codex/testing'
+import { codexBinary } from '@parley/codex/testing'
 import { CommandError } from '../command-line/command-error.ts'
 import { parseLine } from '../command-line/parse.ts'
+import { asRecorded } from '../contracts/fixture/as-recorded.ts'
 import { Scratch } from '../fixtures/parley.ts'
 import { CONTRACTS_COMMANDS } from './contracts-table.ts'
 
@@ -38,28 +39,7 @@ async function here(folder: string, argv: readonly string[]): Promise<{ code: nu
   }
 }
 
-test.for([
-  ['codex-0.42', '0.42.0'],
-  ['codex-0.44', '0.44.0'],
-  ['codex-0.153', '0.153.4'],
-  ['codex-0.166', '0.166.0'],
-] as const)('the real %s is as it was recorded', SLOW, async ([name, version], context) => {
-  const peer = await peerFor(context, name)
-  using _port = await holdSignInPort()
-  await using scratch = new Scratch()
-  const { code, out, err } = await scratch.run(['contracts', 'check', '--codex', codexBinary(peer).command, '--json'])
-  const { methods, ...report } = JSON.parse(out)
-  expect(methods.filter(({ verdict }: { verdict: string }) => verdict !== 'ok')).toEqual([])
-  expect({ code, err, ...report }).toMatchObject({
-    code: 0,
-    err: '',
-    codexVersion: version,
-    basis: version,
-    drift: false,
-    envelope: [],
-  })
-  expect(methods).toHaveLength(28)
-})
+asRecorded('codex-0.166', '0.166.0')
 
 test('a server that answers one method differently is told by that method', SLOW, async (context) => {
   const peer = await peerFor(context, 'codex-0.166')

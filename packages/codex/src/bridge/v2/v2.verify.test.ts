@@ -1,0 +1,3 @@
+import { overTheBridge } from './testing/over-the-bridge.ts'
+
+await overTheBridge('codex-0.153')

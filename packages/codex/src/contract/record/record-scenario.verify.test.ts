@@ -1,0 +1,4 @@
+import { recordsAgain } from './testing/records-again.ts'
+
+recordsAgain('0.42.0')
+recordsAgain('0.44.0')

@@ -1,0 +1,26 @@
+import { globSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { expect, test } from 'vitest'
+import { loadRooms } from '../check/rooms.ts'
+import { filesOf, PARTS, roomsOf } from './part.ts'
+
+const root = dirname(dirname(import.meta.dirname))
+
+test('every test that npm test leaves out belongs to one part, and every part has tests', () => {
+  const all = globSync('packages/*/{src,contracts}/**/*.verify.test.ts', { cwd: root }).toSorted()
+  const byPart = PARTS.map((part) => ({ name: part.name, files: filesOf(part, root) }))
+  expect(byPart.flatMap(({ files }) => files).toSorted()).toEqual(all)
+  expect(byPart.filter(({ files }) => files.length === 0).map(({ name }) => name)).toEqual([])
+})
+
+test('a part depends on the rooms whose tests it runs', () => {
+  for (const part of PARTS) {
+    const rooms = roomsOf(part, loadRooms(root))
+    const own = filesOf(part, root).map((file) => file.split('/')[1])
+    expect({ [part.name]: own.filter((room) => room === undefined || !rooms.has(room)) }).toEqual({ [part.name]: [] })
+  }
+})
+
+test('all parts together fit into an hour', () => {
+  expect(PARTS.reduce((sum, { minutes }) => sum + minutes, 0)).toBeLessThanOrEqual(60)
+})
