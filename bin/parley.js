@@ -40,7 +40,8 @@ async function run() {
 
 /** A start takes half the time when nothing has to be compiled. Where nothing can be kept, nothing is lost. */
 function keepCompiled() {
-  const { PARLEY_CACHE_DIR: named, XDG_CACHE_HOME: cache, HOME: home } = process.env
+  const { PARLEY_CACHE, PARLEY_CACHE_DIR, XDG_CACHE_HOME: cache, HOME: home } = process.env
+  const named = PARLEY_CACHE || PARLEY_CACHE_DIR
   const folder = named
     ? resolve(named)
     : cache

@@ -3,6 +3,7 @@ import { createHash, randomBytes } from 'node:crypto'
 import { copyFile, mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { delimiter, dirname, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { CacheUnavailable, openCache } from '../cache/cache.ts'
 import type { Peer, PeerName } from './peer.ts'
 import { peerAt, PINNED_PEERS } from './peer.ts'
 
@@ -22,9 +23,11 @@ export class PeerUnavailable extends Error {
 }
 
 /** Installs the peer unless it is there already. Safe when several processes do it at once: the first to finish wins. */
-export async function ensurePeer(name: PeerName, cache: string = peersDir()): Promise<Peer> {
-  const dir = join(cache, name)
+export async function ensurePeer(name: PeerName, named: string | undefined = process.env['PARLEY_PEERS_DIR']): Promise<Peer> {
   const stamp = await stampOf(name)
+  const suffices = (folder: string): Promise<boolean> => isInstalled(join(folder, name), stamp)
+  const cache = named ?? (await openCache('peers', { suffices }).catch(unavailable))
+  const dir = join(cache, name)
   if (await isInstalled(dir, stamp)) return peerAt(name, dir)
   await sweep(cache, name)
   const fresh = join(cache, `.${name}.${process.pid}.${randomBytes(4).toString('hex')}`)
@@ -48,8 +51,8 @@ async function sweep(cache: string, name: PeerName): Promise<void> {
   }
 }
 
-function peersDir(): string {
-  return process.env['PARLEY_PEERS_DIR'] ?? join(REPO, '.cache', 'peers')
+function unavailable(cause: unknown): never {
+  throw cause instanceof CacheUnavailable ? new PeerUnavailable(cause.message, { cause }) : cause
 }
 
 async function stampOf(name: PeerName): Promise<string> {

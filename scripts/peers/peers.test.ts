@@ -1,3 +1,5 @@
+import { spawnSync } from 'node:child_process'
+import { cpSync, writeFileSync } from 'node:fs'
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
@@ -7,7 +9,9 @@ import { ensurePeer, PeerUnavailable } from './ensure-peer.ts'
 import { peerFor, peerOrSkip } from './peer-or-skip.ts'
 import { PINNED_PEERS } from './peer.ts'
 
-const LOCKS = join(dirname(fileURLToPath(import.meta.url)), 'locks')
+const HERE = dirname(fileURLToPath(import.meta.url))
+const SCRIPTS = dirname(HERE)
+const LOCKS = join(HERE, 'locks')
 /** Small, so that it can be installed a few times. */
 const SMALL = 'pg-boss'
 
@@ -44,6 +48,28 @@ test(
     expect(await readdir(join(cache, SMALL, 'node_modules'))).not.toContain('half')
   },
 )
+
+test('what one clone has fetched another one takes, without asking anybody', { timeout: 120_000 }, async (context) => {
+  await peerFor(context, SMALL)
+  const fetched = spawnSync(process.execPath, [cloneAt('first'), SMALL], { env: alone({}), encoding: 'utf8' })
+  expect(fetched).toMatchObject({ status: 0, stdout: expect.stringContaining(join(cache, 'kept/peers', SMALL)) })
+  const nobody = { npm_config_registry: 'http://127.0.0.1:9/', npm_config_cache: join(cache, 'npm'), npm_config_offline: 'true' }
+  const taken = spawnSync(process.execPath, [cloneAt('a second'), SMALL], { env: alone(nobody), encoding: 'utf8' })
+  expect(taken).toMatchObject({ status: 0, stderr: '', stdout: fetched.stdout })
+})
+
+/** Another clone, as far as its peers go. */
+function cloneAt(name: string): string {
+  const clone = join(cache, name)
+  for (const folder of ['peers', 'cache']) cpSync(join(SCRIPTS, folder), join(clone, 'scripts', folder), { recursive: true })
+  writeFileSync(join(clone, 'package.json'), JSON.stringify({ type: 'module' }))
+  return join(clone, 'scripts/peers/main.ts')
+}
+
+function alone(more: Readonly<Record<string, string>>): NodeJS.ProcessEnv {
+  const own = Object.entries(process.env).filter(([name]) => name !== 'PARLEY_PEERS_DIR')
+  return { ...Object.fromEntries(own), PARLEY_CACHE: join(cache, 'kept'), ...more }
+}
 
 test('without a network a missing peer is a failure in CI and a loud skip elsewhere', { timeout: 120_000 }, async () => {
   vi.stubEnv('npm_config_registry', 'http://127.0.0.1:9/')

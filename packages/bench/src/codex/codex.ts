@@ -61,7 +61,7 @@ const modelOptions = () => ({
 async function measureStarts(targets: Targets, rounds: Rounds, folder: string): Promise<void> {
   for (let start = 0; start < STARTS; start += 1) {
     for (const key of ['codex', 'codexByNpm', 'mini'] as const) rounds.add(NAMES[key], 'start', 'ms', await started(targets[key]))
-    const nothingKept = { ...targets.mini.env, PARLEY_CACHE_DIR: await mkdtemp(join(folder, 'cache-')) }
+    const nothingKept = { ...targets.mini.env, PARLEY_CACHE: await mkdtemp(join(folder, 'cache-')) }
     rounds.add('parley, its very first', 'start', 'ms', await started({ ...targets.mini, env: nothingKept }))
   }
 }

@@ -41,7 +41,7 @@ export class Installation implements AsyncDisposable {
       PARLEY_LOG: 'warn',
       TMPDIR: folder,
       // So that what runs from there is known to be ours.
-      PARLEY_CACHE_DIR: join(folder, 'cache'),
+      PARLEY_CACHE: join(folder, 'cache'),
       ...(options.database === undefined ? {} : { PARLEY_DATABASE_URL: options.database }),
       ...options.env,
     }

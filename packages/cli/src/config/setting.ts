@@ -247,6 +247,7 @@ export function isSettingName(name: string): name is SettingName {
 
 /** Variables that are ours but no settings: they are read elsewhere. */
 export const OTHER_VARIABLES = [
+  'PARLEY_CACHE',
   'PARLEY_CACHE_DIR',
   'PARLEY_CONFIG',
   'PARLEY_URL',

