@@ -1,3 +1,5 @@
+import type { Needs } from './needs.ts'
+
 /** One number that a benchmark found: the median over its rounds, and how far the rounds lie apart (a share of the median). */
 export interface Row {
   readonly target: string
@@ -27,5 +29,7 @@ export interface BenchmarkOptions {
 export interface Benchmark {
   readonly name: string
   readonly summary: string
+  /** What it cannot do without; with `only` as in its options. */
+  needs(only: readonly string[]): Needs
   run(options: BenchmarkOptions): Promise<BenchmarkResult>
 }

@@ -1,6 +1,7 @@
 import { parseArgs } from 'node:util'
 import type { Benchmark } from './benchmark.ts'
 import { codexBenchmark } from './codex/codex.ts'
+import { ableOf } from './able.ts'
 import { engineBenchmark } from './engine/engine.ts'
 import { gatewayBenchmark } from './gateway/gateway.ts'
 import { judgeBenchmark } from './judge/judge.ts'
@@ -43,11 +44,16 @@ if (process.platform !== 'linux') {
   process.exit(2)
 }
 
-for (const benchmark of BENCHMARKS.filter(({ name }) => positionals.length === 0 || positionals.includes(name))) {
+const only = values.only ?? []
+const asked = BENCHMARKS.filter(({ name }) => positionals.length === 0 || positionals.includes(name))
+const able = await ableOf(asked.map(({ name, needs }) => ({ name, needs: needs(only) })))
+if (able === undefined) process.exit(1)
+
+for (const benchmark of asked.filter(({ name }) => able.has(name))) {
   const result = await benchmark.run({
     rounds,
     seconds,
-    only: values.only ?? [],
+    only,
     log: (line) => process.stderr.write(`${line}\n`),
   })
   process.stdout.write(`\n${benchmark.name}\n${tableOf(result)}\n`)

@@ -23,6 +23,7 @@ const NAMES = { codex: 'codex 0.153.4', codexByNpm: 'codex 0.153.4 by npm', mini
 export const codexBenchmark: Benchmark = {
   name: 'codex',
   summary: 'start and events a second of mcp-server beside the real codex 0.153.4, and what the bridge adds to an event',
+  needs: () => ({ programs: ['taskset'], peers: ['codex-0.153', 'codex-0.166'] }),
   run,
 }
 

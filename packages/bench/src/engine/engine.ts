@@ -23,6 +23,7 @@ const SHAPES = {
 export const engineBenchmark: Benchmark = {
   name: 'engine',
   summary: 'turns a second and processor time per turn of the own engine, beside a bare client of the same model',
+  needs: () => ({ programs: ['cc', 'python3', 'taskset'], peers: [] }),
   run,
 }
 

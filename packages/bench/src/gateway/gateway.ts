@@ -20,17 +20,22 @@ const MEBIBYTE = 1024 * 1024
 export const gatewayBenchmark: Benchmark = {
   name: 'gateway',
   summary: 'tools/call through the gateway and the proxy, beside the floor, the SDKs, supergateway and mcp-proxy',
+  needs: (only) => ({ programs: ['taskset', 'wrk'], peers: targetsOf(only).flatMap(({ peer }) => peer ?? []) }),
   run,
 }
 
 async function run(options: BenchmarkOptions): Promise<BenchmarkResult> {
-  const targets = TARGETS.filter(({ name }) => options.only.length === 0 || options.only.includes(name))
+  const targets = targetsOf(options.only)
   const rounds = new Rounds()
   for (let round = 1; round <= options.rounds; round += 1) {
     for (const target of targets) await measure(target, round, options, rounds)
   }
   const rows = rounds.rows()
   return { rows, ratios: ratios(rows) }
+}
+
+function targetsOf(only: readonly string[]): readonly Target[] {
+  return TARGETS.filter(({ name }) => only.length === 0 || only.includes(name))
 }
 
 async function measure(target: Target, round: number, options: BenchmarkOptions, rounds: Rounds): Promise<void> {

@@ -1,6 +1,7 @@
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { ensurePeer } from '../../../../scripts/peers/ensure-peer.ts'
+import type { PeerName } from '../../../../scripts/peers/peer.ts'
 import { freePort, startProgram } from '../measure/program.ts'
 import { openOwnGateway } from '../own/open-gateway.ts'
 import type { Endpoint } from './echo-call.ts'
@@ -18,6 +19,8 @@ export interface Running {
 export interface Target {
   readonly name: string
   readonly wire: 'http' | 'websocket'
+  /** Whose program it is, when it is not ours. */
+  readonly peer?: PeerName
   start(): Promise<Running>
 }
 
@@ -26,11 +29,11 @@ export const TARGETS: readonly Target[] = [
   { name: 'ours', wire: 'http', start: () => ours('mcp', 'legacy') },
   { name: 'ours-modern', wire: 'http', start: () => ours('mcp', 'modern') },
   { name: 'sdk1', wire: 'http', start: () => own('sdk1-main.ts', 'legacy') },
-  { name: 'sdk2', wire: 'http', start: () => own('sdk2-main.ts', 'modern') },
+  { name: 'sdk2', wire: 'http', peer: 'server-2.4.0', start: () => own('sdk2-main.ts', 'modern') },
   { name: 'proxy', wire: 'http', start: parleyProxy },
-  { name: 'supergateway', wire: 'http', start: supergateway },
-  { name: 'mcp-proxy', wire: 'http', start: () => mcpProxy([]) },
-  { name: 'mcp-proxy-no-store', wire: 'http', start: () => mcpProxy(['--no-eventStore']) },
+  { name: 'supergateway', wire: 'http', peer: 'supergateway', start: supergateway },
+  { name: 'mcp-proxy', wire: 'http', peer: 'mcp-proxy', start: () => mcpProxy([]) },
+  { name: 'mcp-proxy-no-store', wire: 'http', peer: 'mcp-proxy', start: () => mcpProxy(['--no-eventStore']) },
   { name: 'floor-ws', wire: 'websocket', start: () => own('floor-ws-main.ts', 'legacy') },
   { name: 'ours-ws', wire: 'websocket', start: () => ours('ws', 'legacy') },
 ]

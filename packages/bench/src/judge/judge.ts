@@ -10,6 +10,7 @@ const PARTS = { throughput: throughputRound, latency: latencyRound, 'fan-out': f
 export const judgeBenchmark: Benchmark = {
   name: 'judge',
   summary: 'cases a second, time to the first result and to a hundred subscribers, beside bare runs',
+  needs: () => ({ programs: ['cc', 'g++', 'python3'], peers: [] }),
   run,
 }
 

@@ -31,6 +31,7 @@ const Measured = z.object({
 export const sandboxBenchmark: Benchmark = {
   name: 'sandbox',
   summary: 'one trivial program in a box beside Node’s bare spawn and bubblewrap, and how true its figures are',
+  needs: () => ({ programs: ['bwrap', 'cc', 'g++'], peers: [] }),
   run,
 }
 

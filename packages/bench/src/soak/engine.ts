@@ -38,6 +38,7 @@ const VICTIMS = ['judge', 'gateway', 'model'] as const
 export const engineSoak: Soak = {
   name: 'engine',
   summary: 'jobs with a model while the judge, the gateway and the model server are killed at random, on both engines',
+  needs: { programs: ['cc', 'python3'], peers: [] },
   run: async (options) => {
     const tally = new Tally()
     await onEngine(undefined, options, tally)

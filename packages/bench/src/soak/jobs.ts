@@ -28,6 +28,7 @@ const GONE_MS = 5_000
 export const jobsSoak: Soak = {
   name: 'jobs',
   summary: '200 jobs and 4 judges while the gateway and the judges are killed at random, on both engines',
+  needs: { programs: ['cc', 'g++', 'python3'], peers: [] },
   run: async (options) => {
     const tally = new Tally()
     await onEngine('sqlite', undefined, options, tally)

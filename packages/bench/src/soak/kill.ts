@@ -20,6 +20,7 @@ const Page = z.object({ entries: z.array(z.string()), next: z.number(), offset: 
 export const killSoak: Soak = {
   name: 'kill',
   summary: 'kill -9 of the gateway at random moments of a load of appends, on both engines',
+  needs: { programs: [], peers: [] },
   run: async (options) => {
     const tally = new Tally()
     await onEngine('sqlite', undefined, options, tally)

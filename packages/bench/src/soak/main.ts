@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util'
+import { ableOf } from '../able.ts'
 import { SOAKS } from './soaks.ts'
 
 const { values, positionals } = parseArgs({
@@ -21,9 +22,13 @@ if (values.help === true || unknown.length > 0 || !Number.isInteger(seed) || !(s
   process.exit(values.help === true ? 0 : 2)
 }
 
+const asked = SOAKS.filter(({ name }) => positionals.length === 0 || positionals.includes(name))
+const able = await ableOf(asked)
+if (able === undefined) process.exit(1)
+
 /** Each once at least; with `--minutes` again and again with the next seed until the time is up. */
 for (let turn = 0; turn === 0 || Date.now() < until; turn += 1) {
-  for (const soak of SOAKS.filter(({ name }) => positionals.length === 0 || positionals.includes(name))) {
+  for (const soak of asked.filter(({ name }) => able.has(name))) {
     process.stdout.write(`${soak.name} --seed ${seed + turn}\n`)
     const started = Date.now()
     const result = await soak.run({ seed: seed + turn, share, log: (line) => process.stderr.write(`  ${line}\n`) })

@@ -16,6 +16,7 @@ const HEAP_SLACK_BYTES = 4 * 1024 * 1024
 export const malformedSoak: Soak = {
   name: 'malformed',
   summary: '100,000 malformed messages on each wire: HTTP of both eras, WebSocket, stdio',
+  needs: { programs: [], peers: [] },
   run: async ({ seed, share, log }) => {
     const tally = new Tally()
     const messages = Math.ceil(MESSAGES * share)

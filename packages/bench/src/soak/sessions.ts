@@ -28,6 +28,7 @@ const LIMITS = { sessionIdleMs: 1_000, streamBufferBytes: 64 * 1024 }
 export const sessionsSoak: Soak = {
   name: 'sessions',
   summary: '10,000 subscribed sessions opened and dropped in waves; a stuck subscriber delays no other',
+  needs: { programs: [], peers: [] },
   run: async ({ seed, share, log }) => {
     const tally = new Tally()
     const random = new SeededRandom(seed)

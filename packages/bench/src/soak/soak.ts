@@ -1,7 +1,10 @@
+import type { Needs } from '../needs.ts'
+
 /** One long run. The same seed does the same things in the same order, as far as the machine lets it. */
 export interface Soak {
   readonly name: string
   readonly summary: string
+  readonly needs: Needs
   run(options: SoakOptions): Promise<SoakResult>
 }
 

@@ -23,6 +23,7 @@ const Result = z.object({ operations: z.number(), seconds: z.number(), cpuMs: z.
 export const storeBenchmark: Benchmark = {
   name: 'store',
   summary: 'log appends and claims beside bare statements, pg-boss and graphile-worker',
+  needs: () => ({ programs: ['taskset'], peers: ['graphile-worker', 'pg-boss'] }),
   run,
 }
 
