@@ -1,0 +1,2 @@
+/** Tells the runner where its result goes. */
+export const RESULT_VARIABLE = 'FLAKE_RESULT'
