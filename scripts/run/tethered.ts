@@ -21,6 +21,8 @@ export interface TetheredRun {
   readonly limitMs: number
   /** Ends it. */
   readonly signal: AbortSignal
+  /** How long what it started may go on after it. */
+  readonly graceMs?: number
 }
 
 export interface Ended {
@@ -52,7 +54,7 @@ export async function runTethered(run: TetheredRun): Promise<Ended> {
   ])
   over.abort()
   if (by !== 'itself') await stop(pid, exited)
-  return { status: await exited, by, left: await clear(pid, runId) }
+  return { status: await exited, by, left: await clear(pid, runId, run.graceMs ?? LEFTOVER_GRACE_MS) }
 }
 
 function exitOf(child: ChildProcess): Promise<number> {
@@ -71,8 +73,8 @@ async function stop(group: number, exited: Promise<number>): Promise<void> {
 }
 
 /** Waits for what ends by itself and ends what does not. */
-async function clear(group: number, runId: string): Promise<readonly Leftover[]> {
-  const deadline = performance.now() + LEFTOVER_GRACE_MS
+async function clear(group: number, runId: string, graceMs: number): Promise<readonly Leftover[]> {
+  const deadline = performance.now() + graceMs
   let left = leftoversOf(group, runId)
   while (left.length > 0 && performance.now() < deadline) {
     await wait(LEFTOVER_POLL_MS)
