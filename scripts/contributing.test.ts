@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { copyProject } from './testing/copy.ts'
 import { type Act, applyDiff, readSection } from './testing/guide.ts'
 import type { Scratch } from './testing/scratch.ts'
@@ -11,24 +11,28 @@ const guide = readFileSync(join(root, 'CONTRIBUTING.md'), 'utf8')
 const STEPS_LIMIT_MS = 180_000
 
 let copy: Scratch
-beforeAll(() => {
-  copy = copyProject(root)
-})
-afterAll(() => copy[Symbol.dispose]())
 
-test(
-  '"Add a tool" works as it is written: the tool is declared, described, and answers on a real gateway',
-  { timeout: STEPS_LIMIT_MS },
-  () => {
-    for (const act of readSection(guide, 'Add a tool')) perform(act)
-    expect(read('docs/protocol/reference.md')).toContain('| [`user.count`](#usercount) | admin | reads |')
-    expect(existsSync(join(copy.root, 'docs/protocol/tools/user.count.output.schema.json'))).toBe(true)
-  },
-)
+// The second section goes on with what the first one made.
+describe('the guide', { shuffle: false }, () => {
+  beforeAll(() => {
+    copy = copyProject(root)
+  })
+  afterAll(() => copy[Symbol.dispose]())
 
-test('"Add a resource" works as it is written, from the URI to the subscriber', { timeout: STEPS_LIMIT_MS }, () => {
-  for (const act of readSection(guide, 'Add a resource')) perform(act)
-  expect(read('docs/protocol/reference.md')).toContain('| `resource://users/count` | admin | application/json |')
+  test(
+    '"Add a tool" works as it is written: the tool is declared, described, and answers on a real gateway',
+    { timeout: STEPS_LIMIT_MS },
+    () => {
+      for (const act of readSection(guide, 'Add a tool')) perform(act)
+      expect(read('docs/protocol/reference.md')).toContain('| [`user.count`](#usercount) | admin | reads |')
+      expect(existsSync(join(copy.root, 'docs/protocol/tools/user.count.output.schema.json'))).toBe(true)
+    },
+  )
+
+  test('"Add a resource" works as it is written, from the URI to the subscriber', { timeout: STEPS_LIMIT_MS }, () => {
+    for (const act of readSection(guide, 'Add a resource')) perform(act)
+    expect(read('docs/protocol/reference.md')).toContain('| `resource://users/count` | admin | application/json |')
+  })
 })
 
 test('a step that does not fit the code any more is noticed', () => {

@@ -23,7 +23,7 @@ test.each([
 ])('%j is answered with what is wrong and how it is used', (argv, words) => {
   const asked = readArguments(argv, 99)
   expect(asked).toEqual({ kind: 'wrong', words: expect.stringContaining(words) })
-  expect(asked).toEqual({ kind: 'wrong', words: expect.stringMatching(new RegExp(`\\n${RegExp.escape(USAGE)}$`)) })
+  expect(asked).toEqual({ kind: 'wrong', words: expect.stringContaining(`\n${USAGE}`) })
 })
 
 test('files are run by room, and a large room in pieces of about the same size', () => {

@@ -40,6 +40,14 @@ const NEEDS = [
     brew: '',
     present: () => onPath('linux.uml'),
   },
+  // Emulates a processor, so that cgroup 2 is tried whatever this machine's can do.
+  {
+    what: 'QEMU',
+    for: process.platform === 'linux' && process.arch === 'x64' ? ['verify'] : [],
+    apt: 'qemu-system-x86',
+    brew: '',
+    present: () => onPath('qemu-system-x86_64'),
+  },
   { what: 'git', for: TESTED, apt: 'git', brew: 'git', present: () => onPath('git') },
   { what: 'wrk', for: ['bench'], apt: 'wrk', brew: 'wrk', present: () => onPath('wrk') },
   { what: 'taskset', for: ['bench'], apt: 'util-linux', brew: 'util-linux', present: () => onPath('taskset') },

@@ -84,7 +84,8 @@ async function runPart(part: Part, limitMs: number, signal: AbortSignal): Promis
     const { status, by } = await runTethered({
       args,
       cwd: root,
-      env: environment(root, scratch),
+      // A version that cannot be had was not verified: that is a failure here, never a skip.
+      env: { ...environment(root, scratch), CI: 'true' },
       output: 'inherit',
       limitMs,
       signal,

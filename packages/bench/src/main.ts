@@ -46,7 +46,7 @@ if (process.platform !== 'linux') {
 
 const only = values.only ?? []
 const asked = BENCHMARKS.filter(({ name }) => positionals.length === 0 || positionals.includes(name))
-const able = await ableOf(asked.map(({ name, needs }) => ({ name, needs: needs(only) })))
+const able = await ableOf(asked.map((benchmark) => ({ name: benchmark.name, needs: benchmark.needs(only) })))
 if (able === undefined) process.exit(1)
 
 for (const benchmark of asked.filter(({ name }) => able.has(name))) {

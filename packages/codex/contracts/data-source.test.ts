@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { registry } from '../src/contract/registry.ts'
 import { NAMES } from '../src/contract/registry-types.ts'
 import { citedOf, sha256 } from './support/cited.ts'
-import { ownTypes } from './support/own-types.ts'
+import { ownTypes } from './fixture/own-types.ts'
 
 const here = (path: string): Promise<string> => readFile(new URL(path, import.meta.url), 'utf8')
 

@@ -1,4 +1,4 @@
-import { ownTypes } from './support/own-types.ts'
+import { ownTypes } from './fixture/own-types.ts'
 
 ownTypes('0.42.0')
 ownTypes('0.44.0')

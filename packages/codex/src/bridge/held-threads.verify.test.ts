@@ -1,3 +1,3 @@
-import { heldThreads } from './testing/held-threads.ts'
+import { heldThreads } from './fixture/held-threads.ts'
 
 heldThreads('codex-0.44')

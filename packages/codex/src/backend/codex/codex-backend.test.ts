@@ -1,3 +1,3 @@
-import { codexBackend } from './testing/codex-backend.ts'
+import { codexBackend } from './fixture/codex-backend.ts'
 
 codexBackend('codex-0.166')

@@ -1,4 +1,4 @@
-import { codexBackend } from './testing/codex-backend.ts'
+import { codexBackend } from './fixture/codex-backend.ts'
 
 codexBackend('codex-0.44')
 codexBackend('codex-0.42')

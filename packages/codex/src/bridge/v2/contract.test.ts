@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { V2_DIFFERS, v2Contract } from './testing/v2-contract.ts'
+import { V2_DIFFERS, v2Contract } from './fixture/v2-contract.ts'
 
 await v2Contract('codex-0.166')
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { v2Dialect } from './index.ts'
-import { overTheBridge } from './testing/over-the-bridge.ts'
+import { overTheBridge } from './fixture/over-the-bridge.ts'
 
 await overTheBridge('codex-0.166')
 

@@ -1,3 +1,3 @@
-import { overTheBridge } from './testing/over-the-bridge.ts'
+import { overTheBridge } from './fixture/over-the-bridge.ts'
 
 await overTheBridge('codex-0.153')

@@ -1,4 +1,4 @@
-import { recordsAgain } from './testing/records-again.ts'
+import { recordsAgain } from './fixture/records-again.ts'
 
 recordsAgain('0.166.0')
 // The last version with an MCP server of its own.

@@ -107,6 +107,7 @@ test('a new search with the token of an old one ends that, and both are answered
   }
   const searching = () => Promise.resolve(portsOf(backend, { workspace }))
   await using other = await AppClient.open({ backend: searching, folder: world.workspace })
+  await writeFile(join(world.workspace, 'branding.txt'), '')
   const old = other.post('fuzzyFileSearch', { query: 'old', roots: ['.'], cancellationToken: 't' })
   const fresh = other.post('fuzzyFileSearch', { query: 'bran', roots: ['.'], cancellationToken: 't' })
   expect(await other.answerTo(old)).toEqual({ id: old, result: { files: [] } })
