@@ -8,6 +8,9 @@ const root = dirname(import.meta.dirname)
 const STAMP = 'node_modules/.parley-setup'
 const LOCK = '.cache/setup.lock'
 
+/** Several installs, which take their time where everything else runs too. */
+const RUNS_NPM = { timeout: 180_000 }
+
 const MANIFEST = { name: 'tiny', version: '1.0.0', type: 'module', workspaces: ['leaf'] }
 
 /** A project whose only dependency is a folder of its own, so that a real `npm ci` takes a moment and no network. */
@@ -29,7 +32,7 @@ function setUp({ root: cwd }: Scratch, ...args: readonly string[]): SpawnSyncRet
   return spawnSync(process.execPath, ['scripts/setup.js', ...args], { cwd, encoding: 'utf8' })
 }
 
-test('installs once, then has nothing to say', () => {
+test('installs once, then has nothing to say', RUNS_NPM, () => {
   using project = openProject()
   expect(setUp(project, '--for', 'check')).toMatchObject({
     status: 0,
@@ -38,7 +41,7 @@ test('installs once, then has nothing to say', () => {
   expect(setUp(project, '--for', 'check')).toMatchObject({ status: 0, stdout: '', stderr: '' })
 })
 
-test('installs again when the lock file has changed or node_modules is gone', () => {
+test('installs again when the lock file has changed or node_modules is gone', RUNS_NPM, () => {
   using project = openProject()
   setUp(project)
   project.write('package-lock.json', lockFile({ note: 'changed' }))
@@ -48,7 +51,7 @@ test('installs again when the lock file has changed or node_modules is gone', ()
   expect(setUp(project).stderr).toContain('installing dependencies')
 })
 
-test('takes what somebody installed by hand, if it is what the lock file says', () => {
+test('takes what somebody installed by hand, if it is what the lock file says', RUNS_NPM, () => {
   using project = openProject()
   const installed = { lockfileVersion: 3, packages: { 'node_modules/a': { version: '1.0.0' } } }
   project.write('package-lock.json', lockFile({ packages: { '': { name: 'tiny' }, 'node_modules/a': { version: '1.0.0' } } }))
@@ -58,7 +61,7 @@ test('takes what somebody installed by hand, if it is what the lock file says', 
   expect(existsSync(join(project.root, STAMP))).toBe(true)
 })
 
-test('two at once install once', async () => {
+test('two at once install once', RUNS_NPM, async () => {
   using project = openProject()
   const ended = await Promise.all([1, 2, 3].map(() => setUpBeside(project)))
   expect(ended.map(({ code }) => code)).toEqual([0, 0, 0])
@@ -66,7 +69,7 @@ test('two at once install once', async () => {
   expect(existsSync(join(project.root, LOCK))).toBe(false)
 })
 
-test('the lock of a process that died is taken over', () => {
+test('the lock of a process that died is taken over', RUNS_NPM, () => {
   using project = openProject()
   const dead = spawnSync(process.execPath, ['-e', ''])
   project.write(LOCK, String(dead.pid))
@@ -74,7 +77,7 @@ test('the lock of a process that died is taken over', () => {
   expect(readFileSync(join(project.root, STAMP), 'utf8')).toMatch(/^[0-9a-f]{64} /)
 })
 
-test('an install that fails leaves no stamp and says what failed', () => {
+test('an install that fails leaves no stamp and says what failed', RUNS_NPM, () => {
   using project = openProject()
   project.write('package.json', { ...MANIFEST, dependencies: { 'not-in-the-lock': '1.0.0' } })
   const { status, stderr } = setUp(project)
@@ -85,7 +88,7 @@ test('an install that fails leaves no stamp and says what failed', () => {
   expect(existsSync(join(project.root, STAMP))).toBe(false)
 })
 
-test('an unknown purpose is a usage error', () => {
+test('an unknown purpose is a usage error', RUNS_NPM, () => {
   using project = openProject()
   expect(setUp(project, '--for', 'fun')).toMatchObject({
     status: 1,
@@ -103,7 +106,7 @@ function setUpBare(
   return spawnSync(process.execPath, ['scripts/setup.js', '--for', purpose], { cwd, encoding: 'utf8', env })
 }
 
-test('what is missing is named with the way to get it, and ends what would fail later', () => {
+test('what is missing is named with the way to get it, and ends what would fail later', RUNS_NPM, () => {
   using project = openProject()
   setUp(project)
   for (const purpose of ['test', 'verify', 'soak', 'bench'])
@@ -117,7 +120,7 @@ test('what is missing is named with the way to get it, and ends what would fail 
   expect(setUpBare(project, 'bench').stderr).toContain('wrk')
 })
 
-test('a start goes on without, and so does whoever wants to', () => {
+test('a start goes on without, and so does whoever wants to', RUNS_NPM, () => {
   using project = openProject()
   setUp(project)
   const told = { status: 0, stderr: expect.stringMatching(/^setup: missing: .*To install: .*\n$/) }

@@ -6,6 +6,9 @@ import { type Scratch, openScratch } from './testing/scratch.ts'
 
 const root = dirname(import.meta.dirname)
 
+/** It takes its time where everything else runs too. */
+const STARTS_VITEST = { timeout: 180_000 }
+
 const GOOD = `import { test } from 'vitest'\ntest('holds', () => undefined)\n`
 const BAD = `import { test } from 'vitest'\ntest('breaks', () => { throw new Error('no') })\n`
 const STRAY = `import { test } from 'vitest'\ntest('holds', () => { setImmediate(() => { throw new Error('late') }) })\n`
@@ -48,7 +51,7 @@ test.each([
   ['a test is left out', { good: GOOD, skipping: SKIPPING }, checksThat(9, 0), [], 0, '10 passed, 0 failed, 1 skipped'],
   ['only some tests are asked for', { good: GOOD, bad: BAD }, NEVER, ['good'], 0, '1 passed, 0 failed'],
   ['no test is found', { good: GOOD }, NEVER, ['nowhere'], 1, '0 passed, 1 failed'],
-] as const)('when %s the last line and the exit code say so', (_, tests, checks, paths, status, last) => {
+] as const)('when %s the last line and the exit code say so', STARTS_VITEST, (_, tests, checks, paths, status, last) => {
   using project = openProject(tests, checks)
   expect(lastLine(project, ...paths)).toEqual({ status, last })
 })

@@ -33,7 +33,7 @@ const pidsIn = (folder: string): number[] =>
 test.each([
   ['in its group', ''],
   ['in a group of its own', ', detached: true'],
-])('a process that is left %s is named and ended', async (_, options) => {
+])('a process that is left %s is named and ended', { timeout: SLOW_MS }, async (_, options) => {
   using scratch = openScratch({ 'a.mjs': program('process.exit(3)', options) })
   const run = {
     args: ['a.mjs'],

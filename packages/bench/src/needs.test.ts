@@ -7,6 +7,8 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 const MAIN = join(import.meta.dirname, 'main.ts')
 const SOAK = join(import.meta.dirname, 'soak/main.ts')
 
+const LIMIT = { timeout: 120_000 }
+
 let folder: string
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'parley-needs-'))
@@ -24,7 +26,7 @@ function program(name: string, text: string): void {
   chmodSync(join(folder, name), 0o755)
 }
 
-test('a benchmark says which programs are missing and how to get them, and nothing is measured', () => {
+test('a benchmark says which programs are missing and how to get them, and nothing is measured', LIMIT, () => {
   program('taskset', '#!/bin/sh\n')
   expect(run(MAIN, ['gateway', 'judge', '--only', 'floor'])).toMatchObject({
     status: 1,
@@ -35,7 +37,7 @@ judge: missing: cc, g++, python3. To install: apt-get install gcc g++ python3   
   })
 })
 
-test('a soak does the same', () => {
+test('a soak does the same', LIMIT, () => {
   expect(run(SOAK, ['jobs'])).toMatchObject({
     status: 1,
     stdout: '',
@@ -46,7 +48,7 @@ test('a soak does the same', () => {
 test.each([
   ['dies of an instruction that it does not know', '#!/bin/sh\nkill -ILL $$\n', 'SIGILL'],
   ['is none that can be started', '\u007fELF', '12[67]|ENOEXEC'],
-])('what needs a program that %s is left out aloud', (_, text, reason) => {
+])('what needs a program that %s is left out aloud', LIMIT, (_, text, reason) => {
   program('taskset', '#!/bin/sh\n')
   program('wrk', text)
   expect(run(MAIN, ['gateway', '--only', 'floor'])).toMatchObject({
@@ -58,7 +60,7 @@ test.each([
   })
 })
 
-test('a peer that cannot be had is told in words', { timeout: 120_000 }, () => {
+test('a peer that cannot be had is told in words', LIMIT, () => {
   program('taskset', '#!/bin/sh\n')
   const npm = spawnSync('sh', ['-c', 'command -v npm'], { encoding: 'utf8' }).stdout.trim()
   symlinkSync(npm, join(folder, 'npm'))
