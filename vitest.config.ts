@@ -6,10 +6,13 @@ const FIRST = [
   'packages/judge/src/agreement/agreement.test.ts',
   'packages/bench/src/soak/soaks.test.ts',
   'scripts/contributing.test.ts',
+  'packages/rpc/src/client/conformance.test.ts',
+  'packages/cli/src/up/up.test.ts',
+  'packages/codex/src/server/replay/replay.test.ts',
+  'scripts/flake/flake.test.ts',
+  'packages/cli/src/judge-process/gateway-kills.test.ts',
   'packages/cli/src/demo/demo.test.ts',
   'packages/judge/src/hostile/hostile.test.ts',
-  'packages/codex/src/bridge/v2/contract.test.ts',
-  'packages/cli/src/commands/contracts.test.ts',
   'packages/judge/src/test/verdicts.test.ts',
 ]
 

@@ -42,13 +42,17 @@ function lastLine(
 }
 
 test.each([
-  ['all is well', { good: GOOD }, checksThat(9, 0), [], 0, '10 passed, 0 failed'],
-  ['a check complains', { good: GOOD }, checksThat(7, 2), [], 1, '8 passed, 2 failed'],
+  [
+    'all is well and a test is left out',
+    { good: GOOD, skipping: SKIPPING },
+    checksThat(9, 0),
+    [],
+    0,
+    '10 passed, 0 failed, 1 skipped',
+  ],
+  ['checks, a test and a file fail', { good: GOOD, bad: BAD, broken: BROKEN }, checksThat(7, 2), [], 1, '8 passed, 4 failed'],
   ['the checks crash', { good: GOOD }, NEVER, [], 1, '1 passed, 1 failed'],
-  ['a test breaks', { good: GOOD, bad: BAD }, checksThat(9, 0), [], 1, '10 passed, 1 failed'],
-  ['a file cannot be loaded', { good: GOOD, broken: BROKEN }, checksThat(9, 0), [], 1, '10 passed, 1 failed'],
   ['something breaks outside of any test', { stray: STRAY }, checksThat(9, 0), [], 1, '10 passed, 1 failed'],
-  ['a test is left out', { good: GOOD, skipping: SKIPPING }, checksThat(9, 0), [], 0, '10 passed, 0 failed, 1 skipped'],
   ['only some tests are asked for', { good: GOOD, bad: BAD }, NEVER, ['good'], 0, '1 passed, 0 failed'],
   ['no test is found', { good: GOOD }, NEVER, ['nowhere'], 1, '0 passed, 1 failed'],
 ] as const)('when %s the last line and the exit code say so', STARTS_VITEST, (_, tests, checks, paths, status, last) => {

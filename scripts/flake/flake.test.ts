@@ -67,8 +67,8 @@ test('what is not the same each time is listed, with its seed; what fails each t
   using project = openProject({
     'packages/a/src/good.test.ts': GOOD,
     'packages/a/src/flips.test.ts': FLIPS,
-    'packages/b/src/breaks.test.ts': BREAKS,
-    'packages/b/src/strays.test.ts': STRAYS,
+    'packages/a/src/breaks.test.ts': BREAKS,
+    'packages/a/src/strays.test.ts': STRAYS,
   })
   const { code, out } = await ended(start(project, '--seed', '40', '--times', '2'))
   const lines = out.replaceAll(project.root, 'ROOT').split('\n')
@@ -81,16 +81,16 @@ test('what is not the same each time is listed, with its seed; what fails each t
     '    again: npm run flake -- --part a --seed 41 --times 1',
     '',
     'failed each time:',
-    '  packages/b/src/breaks.test.ts > breaks',
-    '    in 2 of 2 runs of b',
-    ...[1, 2].map((run) => `    run ${run}, seed ${39 + run}: Error: every time, log LOGS/b-${run}.log`),
-    '    again: npm run flake -- --part b --seed 40 --times 1',
+    '  packages/a/src/breaks.test.ts > breaks',
+    '    in 2 of 2 runs of a',
+    ...[1, 2].map((run) => `    run ${run}, seed ${39 + run}: Error: every time, log LOGS/a-${run}.log`),
+    '    again: npm run flake -- --part a --seed 40 --times 1',
     '',
     'outside of any test:',
     '  Error: late',
-    '    in 2 of 2 runs of b',
-    ...[1, 2].map((run) => `    run ${run}, seed ${39 + run}, log LOGS/b-${run}.log`),
-    '    again: npm run flake -- --part b --seed 40 --times 1',
+    '    in 2 of 2 runs of a',
+    ...[1, 2].map((run) => `    run ${run}, seed ${39 + run}, log LOGS/a-${run}.log`),
+    '    again: npm run flake -- --part a --seed 40 --times 1',
     '',
     '',
   ])
