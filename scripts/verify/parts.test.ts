@@ -6,11 +6,10 @@ import { filesOf, PARTS, roomsOf } from './part.ts'
 
 const root = dirname(dirname(import.meta.dirname))
 
-test('every test that npm test leaves out belongs to one part, and every part has tests', () => {
+test('every test that npm test leaves out belongs to one part', () => {
   const all = globSync('packages/*/{src,contracts}/**/*.verify.test.ts', { cwd: root }).toSorted()
-  const byPart = PARTS.map((part) => ({ name: part.name, files: filesOf(part, root) }))
-  expect(byPart.flatMap(({ files }) => files).toSorted()).toEqual(all)
-  expect(byPart.filter(({ files }) => files.length === 0).map(({ name }) => name)).toEqual([])
+  expect(all.length).toBeGreaterThan(0)
+  expect(PARTS.flatMap((part) => filesOf(part, root)).toSorted()).toEqual(all)
 })
 
 test('a part depends on the rooms whose tests it runs', () => {
