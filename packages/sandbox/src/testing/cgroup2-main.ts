@@ -1,12 +1,28 @@
-// Run by the first process of a machine of its own, whose only cgroup hierarchy is version 2: prints what came of a few runs, one line.
-import { readFileSync, readdirSync } from 'node:fs'
+// Run on a machine whose only cgroup hierarchy is version 2, its own or one that was booted for this: prints what came of a few runs.
+import { existsSync, readFileSync, readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
 import { openSandbox, type RunLimits } from '../index.ts'
+import { writeAnswers } from './cgroup2-answers.ts'
 import { ROOMY } from './fixtures.ts'
 
-const GROUPS = '/sys/fs/cgroup'
-const [cacheFolder = '', programs = '', mark = ''] = process.argv.slice(2)
+const GROUP = '/sys/fs/cgroup/parley'
+const GONE_WAIT_MS = 5_000
+const LOOK_MS = 50
+const [cacheFolder = '', programs = ''] = process.argv.slice(2)
 
-const groups = (): string[] => readdirSync(GROUPS).filter((name) => name.startsWith('parley'))
+/** Groups without a living box. Other boxes of this machine have locks, and come and go. */
+function orphans(): string[] {
+  if (!existsSync(GROUP)) return []
+  const leaves = readdirSync(GROUP).filter((name) => name.startsWith('box-'))
+  return leaves.length === 0 ? [GROUP] : leaves.filter((name) => !existsSync(`/run/parley/${name}.lock`))
+}
+
+async function orphansLeft(): Promise<string[]> {
+  for (let waited = 0; waited < GONE_WAIT_MS && orphans().length > 0; waited += LOOK_MS) await delay(LOOK_MS)
+  return orphans()
+}
+
 const sandbox = await openSandbox({ driver: 'cage', tier: 'root', cacheFolder, runFolder: '/run/boxes' })
 const box = await sandbox.openBox({ kind: 'judge' })
 
@@ -29,7 +45,7 @@ const answers = {
   tooMany: (await run(['forks', '20'], { processes: 8 })).status,
   unwaited: (await run(['unwaited-spin', '6', '100'], { cpuMs: 300 })).status,
   after: (await run(['exit', '0'])).status,
-  while: groups().map((name) => `${name}: ${readFileSync(`${GROUPS}/${name}/cgroup.subtree_control`, 'utf8').trim()}`),
-  closed: await box.close().then(groups),
+  while: readFileSync(join(GROUP, 'cgroup.subtree_control'), 'utf8').trim(),
+  closed: await box.close().then(orphansLeft),
 }
-process.stdout.write(`\n${mark}${JSON.stringify(answers)}\n`)
+process.stdout.write(writeAnswers(answers))
