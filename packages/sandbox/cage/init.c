@@ -207,8 +207,16 @@ static void watch(int socket) {
   }
 }
 
+// A program may have had too many processes between two looks, and then have ended: what it leaves is counted before it is ended, and
+// the program itself was one of them.
+static void count_left(void) {
+  if (cage.cgroup != 0 || !program_gone || waitid(P_ALL, 0, &(siginfo_t){0}, WEXITED | WNOHANG | WNOWAIT) != 0) return;
+  if (watch_tree(shared->limits.processes).tasks + 1 > shared->limits.processes) end_with(WHY_PROCESSES);
+}
+
 static void report(int socket) {
   bool early = !program_gone;
+  count_left();
   // Whoever is killed together with a parent that does not listen leaves no account.
   uint64_t seen_us = cage.cgroup == 0 && looks > 0 ? look_at_tree().cpu_us : 0;
   kill_all();

@@ -69,11 +69,12 @@ static void set_limits(void) {
   limit(RLIMIT_CORE, 1, 1, "core limit"); // 0 would still start the host's program for crashes, where it has one; 1 does not
   limit(RLIMIT_MEMLOCK, LOCKED_BYTES, LOCKED_BYTES, "locked memory limit");
   limit(RLIMIT_MSGQUEUE, LOCKED_BYTES, LOCKED_BYTES, "message queue limit");
-  // Where a cgroup counts processes it must be the first to refuse, since only it can tell us. Elsewhere one more than allowed can be
-  // born, so that the watch sees it. In a user namespace of its own the helper and init count too; without one, and without a user of
-  // its own, the count is all of the user's.
-  uint64_t extra = cage.cgroup != 0 ? LOOSE_PROCESSES : cage.tier == TIER_USER ? 3 : cage.slot_lock < 0 ? tasks_of_user() + 1 : 1;
-  limit(RLIMIT_NPROC, limits->processes + extra, limits->processes + extra, "process limit");
+  // Nobody tells us of processes that this limit refuses, so whoever counts must come first: the cgroup, or the watch, which has to
+  // find more than are allowed. In a user namespace of its own the helper and init count too; without one, and without a user of its
+  // own, the count is all of the user's.
+  uint64_t others = cage.cgroup != 0 ? 0 : cage.tier == TIER_USER ? 2 : cage.slot_lock < 0 ? tasks_of_user() : 0;
+  uint64_t most = limits->processes + others + LOOSE_PROCESSES;
+  limit(RLIMIT_NPROC, most, most, "process limit");
 }
 
 static const char *strings_of(char **into, const char *at, uint32_t count) {

@@ -83,9 +83,12 @@ export interface RunOutput {
 /** Everything that is known about a run, as data. */
 export interface RunOutcome {
   readonly status: RunStatus
-  /** Null when a signal ended it or it never ran. */
+  /** Null when a signal or a limit ended it or it never ran. */
   readonly exitCode: number | null
-  /** `SIGSEGV` and the like; null when it ended by itself. */
+  /**
+   * `SIGSEGV` and the like; null when it ended by itself. Where a limit ended the run it is `SIGKILL`, also when that met a child
+   * and the first process, seeing it die, came to end by itself with a code of its own.
+   */
   readonly signal: string | null
   readonly cpuMs: number
   readonly wallMs: number

@@ -14,7 +14,8 @@ export function compileResult(
   return {
     cmd,
     ok,
-    exit_code: outcome.exitCode,
+    // Of a compiler that a limit ended there is none: what the box counted tells why, not how its driver took the death of a part.
+    exit_code: outcome.status === 'ok' || outcome.status === 'nonzero' ? outcome.exitCode : null,
     stdout_b64: Buffer.from(outcome.stdout.bytes).toString('base64'),
     stderr_b64: Buffer.from(outcome.stderr.bytes).toString('base64'),
     stdout_truncated: outcome.stdout.totalBytes > outcome.stdout.bytes.length,

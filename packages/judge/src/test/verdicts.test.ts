@@ -75,6 +75,27 @@ test('programs that wait for nothing are idle, not slow', async () => {
   expect(found.flat()).toEqual(Array.from({ length: 3 }, () => ({ verdict: 'ILE', timeout: true })))
 })
 
+test.each([
+  ['malloc(1 << 20) ? (void)memset(malloc(1 << 20), 1, 1 << 20) : (void)0', 'MLE', 'more than 64 MiB of memory'],
+  ['(void)0', 'TLE', 'more than 400 ms of processor time'],
+  ['if (fork() == 0) pause()', 'RE', 'more than 256 processes'],
+])(
+  'a limit that meets a child names the end, though its parent sees it die and ends with a code (%s)',
+  async (work, verdict, message) => {
+    const lines = [
+      '#include <stdio.h>',
+      '#include <stdlib.h>',
+      '#include <string.h>',
+      '#include <sys/wait.h>',
+      '#include <unistd.h>',
+    ]
+    const main = `int main(void){if(fork()==0)for(;;){${work};}wait(NULL);fputs("fatal error: killed\\n",stderr);return 1;}`
+    const code = [...lines, main].join('\n')
+    const { report } = await bench.judge({ language: 'c', code, files: SUM_CASE, timeMs: TIME_MS, memoryMb: 64 })
+    expect(report.tests).toMatchObject([{ verdict, message, exit_code: -9, signal: 'SIGKILL' }])
+  },
+)
+
 test('a program that ignores much input, or closes it early, is judged by its answer', async () => {
   const files = { '1.in': '2 3\n'.repeat(500_000), '1.out': '5\n' }
   const codes = [

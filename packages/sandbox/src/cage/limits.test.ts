@@ -155,11 +155,11 @@ describe('processes', () => {
     expect(textOf(await uses(['threads', 7], { processes: 8 }))).toBe('7\n')
   })
 
-  test.each([['forks'], ['threads']])('one %s too many', async (what) => {
+  test.each([['forks'], ['threads-stay']])('too many (%s)', async (what) => {
     const outcome = await uses([what, 20], { processes: 8 })
-    // It may or may not come to say how many it has.
-    if (counted) expect([outcome.status, textOf(outcome).trim() || '7']).toEqual(['process-limit', '7'])
-    else expect(Number(textOf(outcome))).toBeLessThan(20)
+    expect(outcome.status).toBe('process-limit')
+    // A cgroup lets none be born. It may or may not come to say how many it has.
+    if (counted) expect(textOf(outcome).trim() || '7').toBe('7')
   })
 
   test('a fork bomb', async () => {

@@ -85,9 +85,7 @@ export function decodeOutcome(frame: Frame, request: RunRequest): TimedOutcome {
   const stdout = { bytes: from.bytes(outLength), totalBytes: outTotal }
   const stderr = { bytes: from.bytes(errLength), totalBytes: errTotal }
   const message = from.bytes(messageLength).toString()
-  const ran = started && why !== 'sandbox-error'
-  const signal = why === 'aborted' ? 'SIGKILL' : ran && (wait & 0x7f) !== 0 ? signalName(wait & 0x7f) : null
-  const exitCode = ran && signal === null ? (wait >> 8) & 0xff : null
+  const { signal, exitCode } = endOf(why, started, wait)
   const outcome: RunOutcome = {
     status: statusOf(why, signal, exitCode),
     exitCode,
@@ -101,6 +99,21 @@ export function decodeOutcome(frame: Frame, request: RunRequest): TimedOutcome {
     message: message === '' ? null : message,
   }
   return { outcome, endedAtNs }
+}
+
+/**
+ * How the first process ended. Where a limit ended the run it was about to be killed: whether it came to end by itself before that,
+ * because a child of its own was killed first, is chance and says nothing about the program.
+ */
+function endOf(
+  why: RunStatus | 'aborted' | null,
+  started: boolean,
+  wait: number,
+): { readonly signal: string | null; readonly exitCode: number | null } {
+  if (why === 'aborted' || (started && why !== null && why !== 'sandbox-error')) return { signal: 'SIGKILL', exitCode: null }
+  if (!started || why === 'sandbox-error') return { signal: null, exitCode: null }
+  const number = wait & 0x7f
+  return number === 0 ? { signal: null, exitCode: (wait >> 8) & 0xff } : { signal: signalName(number), exitCode: null }
 }
 
 /** A signal by itself never means a limit: anybody can send it to himself. */

@@ -26,6 +26,8 @@ const HIDDEN_CHILDREN =
   'time of children that nobody waits for and that live a few milliseconds each is not counted: needs a writable cgroup'
 const COUNTED_PROCESSES =
   'processes are counted every few milliseconds, not held by the kernel, which does not limit root’s: needs a writable cgroup, or an ordinary user'
+const BRIEF_THREADS =
+  'up to 16 processes more than allowed are noticed after a few milliseconds or at the end of the run, threads only while they live: needs a writable cgroup'
 const RESIDENT_WATCH = 'memory is watched every few milliseconds, not held by the kernel: needs a writable cgroup'
 
 /** Whether the tier holds, found out by running a probe in a real box, and what to say about it. */
@@ -85,7 +87,7 @@ function reportOf(ground: Ground): SandboxReport {
       'other processes': landlock ? 'only its own may be signalled' : 'only its own',
     },
     missing: [
-      ...(cgroup === 0 ? [RESIDENT_WATCH, HIDDEN_CHILDREN] : []),
+      ...(cgroup === 0 ? [RESIDENT_WATCH, HIDDEN_CHILDREN, BRIEF_THREADS] : []),
       ...(unheldProcesses ? [COUNTED_PROCESSES] : []),
       ...(landlock
         ? [

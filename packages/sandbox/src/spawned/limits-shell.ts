@@ -30,7 +30,8 @@ export function limitsShell(limits: RunLimits): readonly string[] {
     `echo "$code" >&${ACCOUNT_FD}`,
     'exit "$code"',
   ]
-  return ['/bin/bash', '-c', script.join('\n'), 'bash']
+  // Without these words it would run our user's own start-up file: it takes a socket as standard input for a call from afar.
+  return ['/bin/bash', '--noprofile', '--norc', '-c', script.join('\n'), 'bash']
 }
 
 /** What the account says: processor time and the program's code, null where the program took the shell with it. */

@@ -105,7 +105,7 @@ export function startRun(command: SpawnedCommand, request: RunRequest, signal?: 
         signal: failed === null ? (why === null ? result.signal : 'SIGKILL') : null,
         cpuMs,
         wallMs: performance.now() - started,
-        memoryBytes: peak.residentBytes,
+        memoryBytes: Math.min(peak.residentBytes, limits.memoryBytes),
         stdout: out.output(),
         stderr: err.output(),
         message: failed,
