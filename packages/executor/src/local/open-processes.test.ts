@@ -4,9 +4,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { expect, test } from 'vitest'
+import { childrenOf } from './fixtures/children-of.ts'
 import { gone } from './fixtures/gone.ts'
 import { STUBBORN } from './fixtures/stubborn.ts'
+import { openKeeper } from './keeper.ts'
 import { openProcesses } from './open-processes.ts'
+import { bornAt } from './process-group.ts'
 import { startProgram } from './program.ts'
 
 const env = { PATH: process.env['PATH'] ?? '' }
@@ -150,7 +153,8 @@ test('kill -9 of the spawner ends its children, and the next start gets a new sp
   expect(await next.stop(5_000)).toEqual({ code: 0, signal: null })
 })
 
-test.each([['owner'], ['spawner'], ['owner and spawner']])('kill -9 of the %s leaves no process behind', async (victims) => {
+/** An owner in a process of its own with a stubborn child, and everybody's process id. */
+async function startOwner() {
   // With both dead nobody removes the folder of the sockets: let it be inside one of ours.
   const folder = mkdtempSync(join(tmpdir(), 'parley-test-'))
   const program = await startProgram({
@@ -159,14 +163,61 @@ test.each([['owner'], ['spawner'], ['owner and spawner']])('kill -9 of the %s le
   })
   const [line] = await once(program.stdout, 'data')
   const who: { owner: number; spawner: number; leader: number; offspring: number } = JSON.parse(String(line))
-  if (victims.includes('owner')) process.kill(who.owner, 'SIGKILL')
-  if (victims.includes('spawner')) process.kill(who.spawner, 'SIGKILL')
-  await gone(who.spawner)
-  await gone(who.leader)
-  // Nobody is left who knows the group when both died at once: the system kills the leader, and only it.
-  if (victims === 'owner and spawner') process.kill(who.offspring, 'SIGKILL')
-  await gone(who.offspring)
-  program.kill('SIGKILL')
-  await program.exited
-  rmSync(folder, { recursive: true })
+  const keeper = (): number | undefined => childrenOf(who.spawner).find(({ command }) => command.includes('parley-keeper'))?.pid
+  return {
+    ...who,
+    keeper,
+    [Symbol.asyncDispose]: async () => {
+      program.kill('SIGKILL')
+      await program.exited
+      rmSync(folder, { recursive: true })
+    },
+  }
+}
+
+test.each([['owner'], ['spawner'], ['owner and spawner'], ['spawner and owner']])(
+  'kill -9 of the %s leaves no process behind',
+  async (victims) => {
+    await using who = await startOwner()
+    const keeper = who.keeper() ?? 0
+    expect(keeper).toBeGreaterThan(0)
+    const pids = { owner: who.owner, spawner: who.spawner }
+    for (const victim of victims.split(' and '))
+      if (victim === 'owner' || victim === 'spawner') process.kill(pids[victim], 'SIGKILL')
+    for (const pid of [who.spawner, who.leader, who.offspring, keeper]) await gone(pid)
+  },
+)
+
+test('kill -9 of what keeps the groups brings another, which knows them too', async () => {
+  await using who = await startOwner()
+  const first = who.keeper() ?? 0
+  process.kill(first, 'SIGKILL')
+  await gone(first)
+  await expect.poll(who.keeper).toBeGreaterThan(0)
+  const second = who.keeper() ?? 0
+  expect(second).not.toBe(first)
+  process.kill(who.owner, 'SIGKILL')
+  process.kill(who.spawner, 'SIGKILL')
+  for (const pid of [who.leader, who.offspring, second]) await gone(pid)
 })
+
+test('a group that has ended is not touched, nor one whose number is somebody else’s by now', async () => {
+  const keeper = openKeeper()
+  const [ended, another, left] = await Promise.all([startSleeper(), startSleeper(), startSleeper()])
+  keeper.add({ pid: ended.pid, bornAt: bornAt(ended.pid) })
+  keeper.add({ pid: another.pid, bornAt: '1' })
+  keeper.add({ pid: left.pid, bornAt: bornAt(left.pid) })
+  keeper.remove({ pid: ended.pid, bornAt: bornAt(ended.pid) })
+  await keeper.end()
+  await gone(left.pid)
+  expect([ended, another].map(({ pid }) => bornAt(pid))).not.toContain(null)
+  for (const sleeper of [ended, another]) {
+    sleeper.kill('SIGKILL')
+    await sleeper.exited
+  }
+})
+
+/** A direct child of this process that leads a group. */
+function startSleeper() {
+  return startProgram({ entry: new URL('./fixtures/sleeper-main.ts', import.meta.url), env })
+}

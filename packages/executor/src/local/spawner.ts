@@ -3,6 +3,7 @@ import { existsSync, rmSync } from 'node:fs'
 import { type Socket, connect } from 'node:net'
 import { findCommand } from './find-command.ts'
 import { closeInherited } from './inherited.ts'
+import { openKeeper } from './keeper.ts'
 import { type GroupLeader, bornAt, signalGroup } from './process-group.ts'
 import { type SpawnerEvent, type SpawnerOrder, lineSplitter, parseOrder } from './spawner-wire.ts'
 
@@ -18,6 +19,7 @@ export function runSpawner(socketFolder: string): void {
   closeInherited()
   const leaders = new Map<number, GroupLeader>()
   const wrapper = deathSignalWrapper()
+  const keeper = openKeeper()
   const send = (event: SpawnerEvent): void => void process.stdout.write(`${JSON.stringify(event)}\n`)
 
   const start = async (order: StartOrder): Promise<void> => {
@@ -48,10 +50,12 @@ export function runSpawner(socketFolder: string): void {
     if (pid === undefined) return
     const leader = { pid, bornAt: bornAt(pid) }
     leaders.set(order.id, leader)
+    keeper.add(leader)
     child.on('exit', (code, signal) => {
       leaders.delete(order.id)
       // What is left of the group lost its leader: nobody else could end it later.
       signalGroup(leader, 'SIGKILL')
+      keeper.remove(leader)
       send({ event: 'exited', id: order.id, code, signal })
     })
     send({ event: 'started', id: order.id, pid, bornAt: leader.bornAt })
@@ -63,7 +67,7 @@ export function runSpawner(socketFolder: string): void {
       () => {
         for (const leader of leaders.values()) signalGroup(leader, 'SIGKILL')
         rmSync(socketFolder, { recursive: true, force: true })
-        process.exit(0)
+        void keeper.end().then(() => process.exit(0))
       },
       leaders.size === 0 ? 0 : ORPHAN_GRACE_MS,
     )
@@ -98,7 +102,10 @@ function dial(path: string): Promise<Socket> {
   })
 }
 
-/** Where the system can do it, a child is killed with the spawner even when owner and spawner die in the same instant. */
+/**
+ * Where the system can do it, a child is killed with the spawner by the kernel itself: also one that was being started in the instant in
+ * which owner and spawner were killed, of which the keeper had not heard yet.
+ */
 function deathSignalWrapper(): readonly string[] {
   const setpriv = ['/usr/bin/setpriv', '/bin/setpriv'].find((path) => existsSync(path))
   if (setpriv === undefined) return []
