@@ -37,7 +37,7 @@ export interface Keeper {
 }
 
 /** Starts a keeper and, when that is killed, another that is told the same. */
-export function openKeeper(shell = '/bin/sh'): Keeper {
+export function openKeeper(): Keeper {
   const groups = new Map<number, GroupLeader>()
   let keeper: ChildProcess | undefined
   let starts = 0
@@ -49,7 +49,7 @@ export function openKeeper(shell = '/bin/sh'): Keeper {
     // Those that there are are told with its start: the spawner may be killed right after it.
     const known = [...groups.values()].map(({ pid, bornAt }) => `${pid}:${bornAt ?? 'unknown'}`)
     // A session of its own, so that what is sent to the spawner's group does not end it too.
-    const child = spawn(shell, ['-c', SCRIPT, 'parley-keeper', ...known], {
+    const child = spawn('/bin/sh', ['-c', SCRIPT, 'parley-keeper', ...known], {
       stdio: ['pipe', 'ignore', 'ignore'],
       env: {},
       cwd: '/',

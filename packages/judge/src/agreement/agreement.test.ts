@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { CAGE_CACHE } from '../fixture/cage-cache.ts'
 import { judge, verdictsOf, writeCases } from '../hostile/fixture/job.ts'
 import { openTester } from '../index.ts'
 import type { Tester } from '../tester.ts'
@@ -29,7 +30,7 @@ beforeAll(async () => {
   tester = await openTester({
     sandbox: await openSandbox({
       driver: 'auto',
-      cacheFolder: join(tmpdir(), 'parley-test-cage'),
+      cacheFolder: CAGE_CACHE,
       runFolder: join(folder, 'run'),
     }),
     cores: 2,

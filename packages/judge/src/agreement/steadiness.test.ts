@@ -5,6 +5,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { availableParallelism, tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { CAGE_CACHE } from '../fixture/cage-cache.ts'
 import { judge, verdictsOf, writeCases } from '../hostile/fixture/job.ts'
 import { openTester } from '../index.ts'
 import type { Tester } from '../tester.ts'
@@ -21,7 +22,7 @@ beforeAll(async () => {
   tester = await openTester({
     sandbox: await openSandbox({
       driver: 'auto',
-      cacheFolder: join(tmpdir(), 'parley-test-cage'),
+      cacheFolder: CAGE_CACHE,
       runFolder: join(folder, 'run'),
     }),
     cores: 2,

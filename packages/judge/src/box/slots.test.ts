@@ -3,6 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { CAGE_CACHE } from '../fixture/cage-cache.ts'
 import { type Lease, Slots } from './slots.ts'
 
 let folder: string
@@ -10,7 +11,7 @@ let slots: Slots
 const never = new AbortController().signal
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'parley-slots-'))
-  const sandbox = await openSandbox({ driver: 'auto', cacheFolder: join(tmpdir(), 'parley-test-cage'), runFolder: folder })
+  const sandbox = await openSandbox({ driver: 'auto', cacheFolder: CAGE_CACHE, runFolder: folder })
   slots = new Slots(sandbox, 2)
 })
 afterAll(async () => {

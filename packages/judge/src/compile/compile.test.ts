@@ -3,6 +3,7 @@ import { readdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Bench, openBench } from '../fixture/open-bench.ts'
+import { processesLeft } from '../hostile/fixture/left-over.ts'
 import { SOLUTIONS, SUM_CASE } from '../fixture/solutions.ts'
 
 let bench: Bench
@@ -58,7 +59,8 @@ test('one of two that share a compilation may leave', async () => {
   const code = '#include <iostream>\n#include <regex>\n// shared and left\nint main(){std::cout<<5;}'
   const leaving = bench.judge({ language: 'cpp', code, files: SUM_CASE, signal: controller.signal })
   const staying = bench.judge({ language: 'cpp', code, files: SUM_CASE })
-  setTimeout(() => controller.abort(), 50)
+  await expect.poll(() => processesLeft(process.pid, '').some((line) => line.includes('cc1plus'))).toBe(true)
+  controller.abort()
   expect((await leaving).report.status).toBe('cancelled')
   expect((await staying).report.status).toBe('succeeded')
 })

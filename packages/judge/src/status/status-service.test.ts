@@ -263,21 +263,25 @@ describe('judge.self_test', () => {
   test('one at a time: a second one waits, and the job’s end ends both', async () => {
     const job = new AbortController()
     const begun: number[] = []
+    const first = Promise.withResolvers<void>()
     let running = 0
     const slow: Tester = {
       languages: [],
       close: () => Promise.resolve(),
       test: async (request: TestRequest, listener, signal) => {
         begun.push((running += 1))
-        const report = bench.tester.test(request, listener, signal)
-        // The first is under way for certain when the job is cancelled.
-        setTimeout(() => job.abort(), 50)
-        return report.finally(() => (running -= 1))
+        first.resolve()
+        return await bench.tester.test(request, listener, signal).finally(() => (running -= 1))
       },
     }
     await using opened = await open({ files: SAMPLES, timeMs: 60_000 }, { signal: job.signal, tester: slow })
     const args = { source: SOLUTIONS.python.sleeps }
-    const answers = await Promise.all([opened.call('judge.self_test', args), opened.call('judge.self_test', args)])
+    const both = [opened.call('judge.self_test', args), opened.call('judge.self_test', args)]
+    await first.promise
+    // What was sent after the second is answered: the second is there, and waits.
+    await opened.call('status.update', { stage: 'test', summary: 'behind both' })
+    job.abort()
+    const answers = await Promise.all(both)
     expect(answers.map(answerOf)).toMatchObject([
       { ok: false, status: 'cancelled' },
       { ok: false, status: 'cancelled' },

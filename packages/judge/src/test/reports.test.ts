@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Bench, openBench } from '../fixture/open-bench.ts'
+import { processesLeft } from '../hostile/fixture/left-over.ts'
 import { SOLUTIONS, SUM_CASE } from '../fixture/solutions.ts'
 
 let bench: Bench
@@ -146,7 +147,9 @@ test('cancelling while it compiles leaves no case', async () => {
   // It would compile for a long time.
   const code =
     'template<int A,int B>struct F{static const long v=F<A-1,B>::v+F<A-1,B-1>::v;};template<int B>struct F<0,B>{static const long v=1;};int main(){return F<600,500>::v;}'
-  setTimeout(() => controller.abort(), 100)
-  const { report } = await bench.judge({ language: 'cpp', code, files: SUM_CASE, signal: controller.signal })
+  const judging = bench.judge({ language: 'cpp', code, files: SUM_CASE, signal: controller.signal })
+  await expect.poll(() => processesLeft(process.pid, '').some((line) => line.includes('cc1plus'))).toBe(true)
+  controller.abort()
+  const { report } = await judging
   expect(report).toMatchObject({ status: 'cancelled', tests: [], compile: null })
 })

@@ -90,7 +90,22 @@ test('two that wait for each other are ended by the clock', async () => {
 })
 
 test('aborting ends both', async () => {
-  const outcome = await both('sleep 100', 'sleep 100', {}, AbortSignal.timeout(200))
+  const abort = new AbortController()
+  let up = 0
+  const side = {
+    argv: ['/bin/bash', '-c', 'echo up >&2; sleep 100'],
+    limits: ROOMY,
+    onOutput: () => {
+      up += 1
+      if (up === 2) abort.abort()
+    },
+  } as const
+  const outcome = await sandbox.interact(
+    program,
+    interactor,
+    { program: side, interactor: side, captureBytes: 100 },
+    abort.signal,
+  )
   expect([outcome.program.status, outcome.interactor.status]).toEqual(['signal', 'signal'])
 })
 
