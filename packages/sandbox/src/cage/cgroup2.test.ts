@@ -19,7 +19,7 @@ const INSTALL = 'on Debian: apt-get install user-mode-linux'
 const isInstalled =
   process.platform === 'linux' && process.arch === 'x64' && (process.getuid?.() === 0 || process.env['CI'] === 'true')
 /** A probe and the real thing. */
-const TIMEOUT_MS = 150_000
+const TIMEOUT_MS = 270_000
 
 let from: Scratch
 
@@ -35,9 +35,8 @@ test(
     // Compiled here: a machine that is booted has this one's files to read, and a tenth of its speed.
     const cacheFolder = join(from.folder, 'cache')
     await from.open({ cacheFolder })
-    const command = [process.execPath, MAIN, cacheFolder, from.folder] as const
     if (hasOwnCgroup2()) {
-      const { stdout } = await run(command[0], command.slice(1))
+      const { stdout } = await run(process.execPath, [MAIN, cacheFolder, from.folder])
       expect(readAnswers(stdout)).toEqual(CGROUP2_ANSWERS)
       return
     }
@@ -49,7 +48,10 @@ test(
     }
     const probe = await probeUml(uml)
     if (probe.kind === 'cannot-run') skipAloud(context, WHAT, probe.reason)
-    const { said } = await bootUml(uml, command.map(quoted).join(' '))
+    // Its root takes a helper from nobody else, and this machine's files belong to whoever runs the tests.
+    const own = `mkdir -m 700 /run/cache && cp ${quoted(cacheFolder)}/* /run/cache`
+    const words = [process.execPath, MAIN, '/run/cache', from.folder]
+    const { said } = await bootUml(uml, `${own} && ${words.map(quoted).join(' ')}`)
     expect(readAnswers(said)).toEqual(CGROUP2_ANSWERS)
   },
 )

@@ -5,7 +5,8 @@ import { type MachineRun, runMachine } from './machine-run.ts'
 
 /** A Linux kernel that is an ordinary program (Debian: user-mode-linux). */
 export const UML_KERNEL = '/usr/bin/linux.uml'
-const BOUND_MS = 60_000
+/** A crowded machine takes a tenth of that for a boot. */
+const BOUND_MS = 120_000
 const RUNS = 'a program runs'
 /** The last of what it said is where the reason stands. */
 const REASON_LINES = 6
