@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { CGROUP2_ANSWERS, readAnswers } from '../testing/cgroup2-answers.ts'
 import { type Scratch, scratch } from '../testing/fixtures.ts'
 import { quoted } from '../testing/machine/guest-init.ts'
-import { hasOwnCgroup2 } from '../testing/machine/own-cgroup2.ts'
+import { ownCgroup2 } from '../testing/machine/own-cgroup2.ts'
 import { bootUml, probeUml, UML_KERNEL } from '../testing/machine/uml.ts'
 import { skipAloud } from '../testing/skip-aloud.ts'
 
@@ -15,9 +15,9 @@ const run = promisify(execFile)
 const MAIN = join(import.meta.dirname, '..', 'testing', 'cgroup2-main.ts')
 const WHAT = 'limits by cgroup 2 (`npm run verify` tries them in an emulated machine)'
 const INSTALL = 'on Debian: apt-get install user-mode-linux'
+const asRoot = process.getuid?.() === 0
 /** Where set-up installs it, its absence is a failure of set-up. */
-const isInstalled =
-  process.platform === 'linux' && process.arch === 'x64' && (process.getuid?.() === 0 || process.env['CI'] === 'true')
+const isInstalled = process.platform === 'linux' && process.arch === 'x64' && (asRoot || process.env['CI'] === 'true')
 /** A probe and the real thing. */
 const TIMEOUT_MS = 270_000
 
@@ -35,7 +35,7 @@ test(
     // Compiled here: a machine that is booted has this one's files to read, and a tenth of its speed.
     const cacheFolder = join(from.folder, 'cache')
     await from.open({ cacheFolder })
-    if (hasOwnCgroup2()) {
+    if (asRoot && ownCgroup2()?.holds === true) {
       const { stdout } = await run(process.execPath, [MAIN, cacheFolder, from.folder])
       expect(readAnswers(stdout)).toEqual(CGROUP2_ANSWERS)
       return
@@ -53,6 +53,25 @@ test(
     const words = [process.execPath, MAIN, '/run/cache', from.folder]
     const { said } = await bootUml(uml, `${own} && ${words.map(quoted).join(' ')}`)
     expect(readAnswers(said)).toEqual(CGROUP2_ANSWERS)
+  },
+)
+
+test(
+  'a hierarchy of version 2 that holds neither memory nor processes is not relied on, and nothing of ours stays in it',
+  { timeout: TIMEOUT_MS },
+  async (context) => {
+    const own = ownCgroup2()
+    const what = 'a machine whose memory and processes are in no hierarchy that we can write'
+    if (!asRoot) skipAloud(context, what, 'only root can take the other hierarchies out of sight')
+    if (own === null || own.holds) skipAloud(context, what, 'this machine has no hierarchy of version 2 without them')
+    const cacheFolder = join(from.folder, 'cache')
+    await from.open({ cacheFolder })
+    const words = [process.execPath, MAIN, cacheFolder, from.folder, own.at, join(from.folder, 'boxes')]
+    // In mounts of its own, so that nobody else misses the hierarchies of version 1.
+    const script = `mount --make-rprivate / && umount -a -t cgroup && exec ${words.map(quoted).join(' ')}`
+    const { stdout } = await run('unshare', ['--mount', '/bin/sh', '-c', script])
+    const { missing: _, ...held } = CGROUP2_ANSWERS
+    expect(readAnswers(stdout)).toMatchObject({ ...held, tier: 'namespaces', while: null })
   },
 )
 

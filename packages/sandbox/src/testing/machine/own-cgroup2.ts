@@ -1,9 +1,14 @@
-import { existsSync, readFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 
-/** Whether this machine itself has cgroup 2 with memory and processes, and we may write to it. */
-export function hasOwnCgroup2(): boolean {
-  const controllers = '/sys/fs/cgroup/cgroup.controllers'
-  if (process.getuid?.() !== 0 || !existsSync(controllers)) return false
-  const found = readFileSync(controllers, 'utf8').trim().split(' ')
-  return found.includes('memory') && found.includes('pids')
+/** Where this machine's hierarchy of version 2 is, and whether memory and processes are held there; null where there is none. */
+export function ownCgroup2(): { readonly at: string; readonly holds: boolean } | null {
+  const mount = readFileSync('/proc/mounts', 'utf8')
+    .split('\n')
+    .map((line) => line.split(' '))
+    .find(([, , type]) => type === 'cgroup2')
+  const at = mount?.[1]
+  if (at === undefined) return null
+  const found = readFileSync(join(at, 'cgroup.controllers'), 'utf8').trim().split(' ')
+  return { at, holds: found.includes('memory') && found.includes('pids') }
 }
