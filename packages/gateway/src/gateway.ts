@@ -116,7 +116,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     world.desk.polls.close()
     await inFlight.idle(graceMs)
     guard.stop()
-    sweeper.stop()
+    await sweeper.stop()
     const left = Math.max(FAREWELL_MS, deadline - now())
     await Promise.all(servers.map((server) => server.close(left)))
     // Streams that outlasted the grace are cut by now; what passed of them is booked.

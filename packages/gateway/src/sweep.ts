@@ -17,24 +17,44 @@ const MODEL_KEY_KEPT_MS = 86_400_000
 /** A year and a month, for whoever adds them up. */
 const USAGE_KEPT_MS = 400 * 86_400_000
 
+export interface Sweeper {
+  /** Settles when nothing is written any more. */
+  stop(): Promise<void>
+}
+
 /** Removes what is over: sign-ins, links and jobs that ended, old audit lines, uploads of the day before, bytes that nobody has. */
 export function openSweeper(
-  store: Pick<Store, 'signIns' | 'audit' | 'jobs' | 'judges' | 'blobs' | 'modelKeys' | 'usages'>,
+  store: Pick<Store, 'signIns' | 'audit' | 'judges' | 'blobs' | 'modelKeys'> & {
+    readonly jobs: Pick<Store['jobs'], 'sweep'>
+    readonly usages: Pick<Store['usages'], 'prune' | 'settleStale'>
+  },
   log: Logger,
   now: () => number,
-): { stop(): void } {
-  const sweep = async (): Promise<void> => {
-    try {
-      await store.signIns.sweep()
+): Sweeper {
+  let isStopped = false
+  /** One after the other; none begins after the stop. */
+  const steps: readonly (() => Promise<unknown>)[] = [
+    () => store.signIns.sweep(),
+    async () => {
       const removed = await store.audit.prune(now() - AUDIT_KEPT_MS)
       if (removed > 0) log.info({ removed }, 'old audit lines removed')
-      await store.judges.prune(now() - JUDGE_KEPT_MS)
-      await store.modelKeys.prune(now() - MODEL_KEY_KEPT_MS)
-      await store.usages.prune(now() - USAGE_KEPT_MS)
+    },
+    () => store.judges.prune(now() - JUDGE_KEPT_MS),
+    () => store.modelKeys.prune(now() - MODEL_KEY_KEPT_MS),
+    () => store.usages.prune(now() - USAGE_KEPT_MS),
+    async () => {
       const jobs = await store.jobs.sweep()
-      await store.blobs.dropStale(HOLDER_PREFIX, UPLOAD_KEPT_MS)
+      if (jobs > 0) log.info({ jobs }, 'jobs that are over removed')
+    },
+    () => store.blobs.dropStale(HOLDER_PREFIX, UPLOAD_KEPT_MS),
+    async () => {
       const { blobs, uploads } = await store.blobs.collect(BLOB_GRACE_MS)
-      if (jobs + blobs + uploads > 0) log.info({ jobs, blobs, uploads }, 'jobs and blobs that are over removed')
+      if (blobs + uploads > 0) log.info({ blobs, uploads }, 'blobs that are over removed')
+    },
+  ]
+  const sweep = async (): Promise<void> => {
+    try {
+      for (const step of steps) if (!isStopped) await step()
     } catch (error) {
       log.warn({ err: error }, 'nothing could be swept; trying again later')
     }
@@ -43,15 +63,27 @@ export function openSweeper(
     settleReservations(store.usages, log, now() - RESERVATION_STALE_MS).catch((error: unknown) =>
       log.warn({ err: error }, 'calls of models could not be settled; trying again later'),
     )
-  void sweep()
-  void settle()
-  const timers = [setInterval(() => void sweep(), SWEEP_MS), setInterval(() => void settle(), SETTLE_MS)]
+  let [sweeping, settling] = [sweep(), settle()]
+  const timers = [
+    setInterval(() => void (sweeping = sweeping.then(sweep)), SWEEP_MS),
+    setInterval(() => void (settling = settling.then(settle)), SETTLE_MS),
+  ]
   for (const timer of timers) timer.unref()
-  return { stop: () => timers.forEach((timer) => clearInterval(timer)) }
+  return {
+    stop: async () => {
+      isStopped = true
+      for (const timer of timers) clearInterval(timer)
+      await Promise.all([sweeping, settling])
+    },
+  }
 }
 
 /** Books calls of models that were reserved before and that nobody settled: their gateway died in the middle. */
-export async function settleReservations(usages: Store['usages'], log: Logger, before: number): Promise<void> {
+export async function settleReservations(
+  usages: Pick<Store['usages'], 'settleStale'>,
+  log: Logger,
+  before: number,
+): Promise<void> {
   const settled = await usages.settleStale(before)
   if (settled > 0) log.warn({ settled }, 'calls of models whose gateway died were booked as estimated')
 }

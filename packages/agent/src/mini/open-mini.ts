@@ -17,25 +17,53 @@ import { ToolboxHolder } from './toolbox-holder.ts'
 import { ConversationLog } from './transcript/conversation-log.ts'
 import { NOTHING_USED, type Standing, foldTranscript } from './transcript/fold-transcript.ts'
 import { weigh } from './weigh.ts'
+import { within } from './within.ts'
 
 /** The own engine: a loop around a model, with a log that it can go on from. */
 export function openMini(mini: MiniOptions): Engine {
   return new Mini(mini)
 }
 
+/** How long one that is being opened may take at the end, before it is left to itself. */
+const OPENING_MS = 3_000
 const LEFT_BEHIND = 'The call was interrupted by a restart: there is no output, and what it did so far may have taken effect.'
 
 class Mini implements Engine {
   readonly name = 'mini'
   readonly #mini: MiniOptions
   readonly #open = new Set<Conversation>()
+  /** Conversations that are being opened: they write until they are settled. */
+  readonly #opening = new Set<Promise<Conversation>>()
   #isClosed = false
 
   constructor(mini: MiniOptions) {
     this.#mini = mini
   }
 
-  async open(options: ConversationOptions, listener: ConversationListener): Promise<Conversation> {
+  open(options: ConversationOptions, listener: ConversationListener): Promise<Conversation> {
+    return this.#counted(this.#begin(options, listener))
+  }
+
+  resume(id: string, options: ConversationOptions, listener: ConversationListener): Promise<Conversation> {
+    return this.#counted(this.#goOn(id, options, listener))
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true
+    await within(Promise.allSettled(this.#opening), OPENING_MS)
+    await Promise.all(Array.from(this.#open, (conversation) => conversation.close()))
+  }
+
+  async #counted(opening: Promise<Conversation>): Promise<Conversation> {
+    this.#opening.add(opening)
+    try {
+      return await opening
+    } finally {
+      this.#opening.delete(opening)
+    }
+  }
+
+  async #begin(options: ConversationOptions, listener: ConversationListener): Promise<Conversation> {
     checkOptions(options)
     const id = makeId(ConversationId, 'cnv', this.#mini.random)
     if (this.#isClosed) throw new ConversationClosed(id)
@@ -57,7 +85,7 @@ class Mini implements Engine {
     })
   }
 
-  async resume(id: string, options: ConversationOptions, listener: ConversationListener): Promise<Conversation> {
+  async #goOn(id: string, options: ConversationOptions, listener: ConversationListener): Promise<Conversation> {
     checkOptions(options)
     if (this.#isClosed) throw new ConversationClosed(id)
     const transcript = ConversationId.safeParse(id).success ? await this.#mini.transcripts.open(id) : undefined
@@ -78,11 +106,6 @@ class Mini implements Engine {
       settleOpenCalls(standing.history, log, LEFT_BEHIND)
       return standing
     })
-  }
-
-  async close(): Promise<void> {
-    this.#isClosed = true
-    await Promise.all(Array.from(this.#open, (conversation) => conversation.close()))
   }
 
   async #start(

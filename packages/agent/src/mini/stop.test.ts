@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import type { Commands } from '../commands.ts'
+import { ConversationClosed } from '../errors.ts'
 import type { ModelClient } from '../model.ts'
 import type { Transcripts } from '../transcript.ts'
 import { Recorder, said, turn } from '../testing/contract/recorder.ts'
@@ -122,6 +123,34 @@ test('an engine that closes ends every turn, and opens nothing more', async () =
   await expect(talk.engine.open(talk.options, new Recorder())).rejects.toThrow(
     expect.objectContaining({ code: 'conversation_closed' }),
   )
+})
+
+test('an engine that closes waits for a conversation that is being opened, and lets go of it', async () => {
+  await using talk = await openTalk({ answers: [] })
+  let end = 'none'
+  const opening = talk.engine.open(talk.options, new Recorder()).then(
+    () => (end = 'opened'),
+    (error: unknown) => (end = error instanceof ConversationClosed ? 'closed' : String(error)),
+  )
+  await talk.engine.close()
+  expect(end).toBe('closed')
+  await opening
+})
+
+test('a transcript that never opens does not hold up the end of its engine', async () => {
+  const opens = Promise.withResolvers<void>()
+  const transcripts: Transcripts = {
+    create: () => {
+      opens.resolve()
+      return forever()
+    },
+    open: forever,
+  }
+  await using talk = await openTalk({ answers: [] })
+  const engine = await talk.world.openEngine({ transcripts })
+  void engine.open(talk.options, new Recorder())
+  await opens.promise
+  await engine.close()
 })
 
 test('a mount that never answers does not hold up an interrupt, and is tried again', async () => {

@@ -13,12 +13,15 @@ export interface LastUse {
 
 export function openLastUse(tokens: Tokens, log: Logger, now: () => number): LastUse {
   const used = new Set<TokenId>()
-  const flush = async (): Promise<void> => {
+  /** One write after the other: the last one is waited for at the end. */
+  let writing = Promise.resolve()
+  const write = async (): Promise<void> => {
     if (used.size === 0) return
     const ids = [...used]
     used.clear()
     await tokens.used(ids, now()).catch((error: unknown) => log.warn({ err: error }, 'last use of tokens not written'))
   }
+  const flush = (): Promise<void> => (writing = writing.then(write))
   const timer = setInterval(() => void flush(), FLUSH_MS)
   timer.unref()
   return {

@@ -41,6 +41,8 @@ export function openJudgeDesk(options: {
   const presence = new Presence({ judges: store.judges, now, everyMs: Math.min(ALIVE_MS, leaseMs / 3), failed })
   const controls = new Controls(store, failed)
   let telling: NodeJS.Timeout | undefined
+  let told: Promise<void> = Promise.resolve()
+  let isClosed = false
   return {
     leaseMs,
     polls,
@@ -49,13 +51,16 @@ export function openJudgeDesk(options: {
     inputs: new InputShelf(store),
     count,
     loadChanged() {
+      if (isClosed) return
       telling ??= setTimeout(() => {
         telling = undefined
-        store.topics.publish('judges').catch(failed)
+        told = store.topics.publish('judges').catch(failed)
       }, LOAD_MS).unref()
     },
     async close() {
+      isClosed = true
       clearTimeout(telling)
+      await told
       polls.close()
       controls.close()
       await presence.close()

@@ -14,6 +14,8 @@ export class Presence {
   readonly #waiting = new Map<string, number>()
   readonly #called = new Set<string>()
   #timer: NodeJS.Timeout | undefined
+  /** One write after the other: the last one is waited for at the end. */
+  #writing: Promise<void> = Promise.resolve()
   #closed = false
 
   constructor(options: {
@@ -50,11 +52,16 @@ export class Presence {
     this.#closed = true
     clearInterval(this.#timer)
     this.#timer = undefined
-    await this.#write()
+    await this.#writeNext()
   }
 
   #start(): void {
-    if (!this.#closed) this.#timer ??= setInterval(() => void this.#write(), this.#everyMs).unref()
+    if (!this.#closed) this.#timer ??= setInterval(() => void this.#writeNext(), this.#everyMs).unref()
+  }
+
+  #writeNext(): Promise<void> {
+    this.#writing = this.#writing.then(() => this.#write())
+    return this.#writing
   }
 
   async #write(): Promise<void> {

@@ -24,6 +24,8 @@ export class PostgresListener {
   readonly #signals: Signals
   #client: Client | undefined
   #retry: NodeJS.Timeout | undefined
+  /** A connection that is being made again. It does not outlive `close`. */
+  #connecting: Promise<void> | undefined
   #probe: NodeJS.Timeout | undefined
   #closed = false
   #untold = new Set<string>()
@@ -53,6 +55,7 @@ export class PostgresListener {
     clearInterval(this.#probe)
     clearTimeout(this.#retry)
     await this.#telling
+    await this.#connecting
     const client = this.#client
     this.#client = undefined
     await client?.end().catch(() => undefined)
@@ -79,7 +82,7 @@ export class PostgresListener {
       void client.end().catch(() => undefined)
       throw error
     }
-    if (this.#closed) return void client.end().catch(() => undefined)
+    if (this.#closed) return client.end().catch(() => undefined)
     this.#client = client
   }
 
@@ -110,8 +113,9 @@ export class PostgresListener {
 
   #again(waitMs: number): void {
     this.#retry = setTimeout(() => {
-      this.#connect().then(
+      this.#connecting = this.#connect().then(
         () => {
+          if (this.#closed) return
           this.#signals.emitAll()
           this.#tellSoon()
         },

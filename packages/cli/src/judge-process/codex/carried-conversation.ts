@@ -13,6 +13,8 @@ export class RolloutCarrier {
   readonly #transcript: Transcript
   #nextByte: number
   #isLost = false
+  /** What is being carried: it keeps its order, and the end waits for it. */
+  #carrying: Promise<unknown> = Promise.resolve()
 
   private constructor(home: string, id: string, transcript: Transcript, nextByte: number) {
     this.#home = home
@@ -45,7 +47,13 @@ export class RolloutCarrier {
   }
 
   /** What was said, what Codex wrote about it, and how it ended: together, so that nobody finds a question without its log. */
-  async carry(before: readonly TranscriptEntry[], after: readonly TranscriptEntry[]): Promise<void> {
+  carry(before: readonly TranscriptEntry[], after: readonly TranscriptEntry[]): Promise<void> {
+    const carried = this.#carrying.then(() => this.#carry(before, after))
+    this.#carrying = carried.catch(() => undefined)
+    return carried
+  }
+
+  async #carry(before: readonly TranscriptEntry[], after: readonly TranscriptEntry[]): Promise<void> {
     const piece = this.#isLost ? undefined : readRollout(this.#home, this.#id, this.#nextByte)
     // Codex begins the file when it likes. One that was there and cannot be read on is not the one that was there.
     const isLost = piece === undefined && this.#nextByte > 0 && !this.#isLost

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { ConversationClosed, ConversationUnknown } from '@parley/agent'
 import { Recorder, openLocalCommands } from '@parley/agent/testing'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import type { BackedConversation } from '../backend.ts'
+import { type BackedConversation, BackendError } from '../backend.ts'
 import { type MiniBackendWorld, openMiniBackendWorld, patch, say, shell } from '../fixture/mini-backend-world.ts'
 import { idOf, startOf, uuidOf, uuidRandom } from './conversation-uuid.ts'
 
@@ -22,6 +22,22 @@ const open = async (order = {}, recorder = new Recorder()) => ({
   conversation: await world.backend.open({ approvalPolicy: 'never', sandbox: 'workspace-write', ...order }, recorder),
 })
 const lastBody = () => world.model.requests.at(-1)?.body ?? {}
+
+test('a backend that closes waits for conversations that are being opened: nothing is written afterwards', async () => {
+  const backend = world.reopen()
+  const before = await readdir(join(world.data, 'conversations')).catch(() => [])
+  const ends: unknown[] = []
+  const openings = Array.from({ length: 3 }, () =>
+    backend.open({}, new Recorder()).then(
+      () => ends.push('opened'),
+      (error: unknown) => ends.push(error instanceof BackendError ? error.code : error),
+    ),
+  )
+  await backend.close()
+  expect(ends).toEqual(['lost', 'lost', 'lost'])
+  await Promise.all(openings)
+  expect((await readdir(join(world.data, 'conversations'))).length).toBeGreaterThan(before.length)
+})
 
 test('an id and its UUID are the same in two spellings', () => {
   const now = 1_800_000_000_000

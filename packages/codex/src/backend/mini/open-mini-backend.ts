@@ -88,8 +88,8 @@ class MiniBackend implements Backend {
   readonly #model: ModelClient
   readonly #random: (size: number) => Uint8Array
   readonly #open = new Map<string, KeptConversation>()
-  /** Places that are being taken, counted so that the bound holds. */
-  #opening = 0
+  /** Places that are being taken: they count, so that the bound holds, and write files until they are settled. */
+  readonly #opening = new Set<Promise<unknown>>()
   #isClosed = false
 
   constructor(options: MiniBackendOptions) {
@@ -127,14 +127,24 @@ class MiniBackend implements Backend {
 
   async close(): Promise<void> {
     this.#isClosed = true
+    await Promise.allSettled(this.#opening)
     await Promise.all(Array.from(this.#open.values(), (conversation) => conversation.close()))
   }
 
   async #enter(take: () => Promise<BackedConversation>): Promise<BackedConversation> {
     if (this.#isClosed) throw new BackendError('lost', 'the server is ending')
-    if (this.#open.size + this.#opening >= OPEN_MAX)
+    if (this.#open.size + this.#opening.size >= OPEN_MAX)
       throw new BackendError('too_many', `${OPEN_MAX} conversations are open: close one first`)
-    this.#opening += 1
+    const entering = this.#take(take)
+    this.#opening.add(entering)
+    try {
+      return await entering
+    } finally {
+      this.#opening.delete(entering)
+    }
+  }
+
+  async #take(take: () => Promise<BackedConversation>): Promise<BackedConversation> {
     try {
       const taken = await take()
       if (!this.#isClosed) return taken
@@ -142,8 +152,6 @@ class MiniBackend implements Backend {
       throw new BackendError('lost', 'the server is ending')
     } catch (error) {
       throw asBackendError(error)
-    } finally {
-      this.#opening -= 1
     }
   }
 

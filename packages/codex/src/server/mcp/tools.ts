@@ -66,6 +66,7 @@ class CodexTools implements Tools {
   }
 
   #engine(): Promise<Backend> {
+    if (this.#closing.signal.aborted) return Promise.reject(new Error('the server is ending'))
     // A failure is not kept: what was missing may be there the next time.
     this.#backend ??= this.#options.backend().catch((error: unknown) => {
       this.#backend = undefined
