@@ -1,6 +1,6 @@
 import type { Client } from '@parley/rpc'
 import { beforeAll, expect, test } from 'vitest'
-import { type Browser, openBrowser } from './testing/browser.ts'
+import { type Browser, click, openBrowser, seen } from './testing/browser.ts'
 import { HandJudge } from './testing/hand-judge.ts'
 import { type House, PASSWORD, buildPage, openHouse, signInWith, tokenOf } from './testing/house.ts'
 
@@ -48,7 +48,7 @@ test('pieces grow into one message each; what others wrote is text, whatever it 
   await judge.status({ stage: 'test', level: 'warn', summary: 'self-test failed', meta: { phase: 'self_test', ok: false } })
   await judge.status({ attempt: 2, stage: 'repair', summary: '<script>alert(2)</script>' })
   await browser.until(`document.querySelectorAll('.step').length === 2`)
-  expect(await browser.evaluate(`[...document.querySelector('.timeline').children].map((one) => one.innerText)`)).toEqual([
+  await seen(browser, `[...document.querySelector('.timeline').children].map((one) => one.innerText)`).toEqual([
     'I take a and b <img src=x onerror=alert(1)>',
     'Thinks: Why',
     'Its answer, 13 characters',
@@ -56,9 +56,9 @@ test('pieces grow into one message each; what others wrote is text, whatever it 
     'Attempt 2',
     expect.stringMatching(/^Repair\s+<script>alert\(2\)<\/script>$/),
   ])
-  expect(await browser.evaluate(`document.querySelectorAll('.said code, .said strong').length`)).toBe(2)
+  await seen(browser, `document.querySelectorAll('.said code, .said strong').length`).toBe(2)
   expect(await browser.evaluate(`document.querySelectorAll('main script, main img, h2 b').length`)).toBe(0)
-  expect(await browser.evaluate(text('h2'))).toBe('<b>bold</b>')
+  await seen(browser, text('h2')).toBe('<b>bold</b>')
   expect(browser.complaints).toEqual([])
 })
 
@@ -84,9 +84,10 @@ test('a lost connection is taken up where it broke: nothing twice, nothing missi
   await browser.until(isLive)
   await browser.until(`${text('.terminal')} === 'grün rot 🌍\\n'`)
   await browser.until(`document.querySelectorAll('.step').length === 2`)
-  expect(await browser.evaluate(`[...document.querySelectorAll('.step span:last-child')].map((one) => one.textContent)`)).toEqual(
-    ['first', 'second'],
-  )
+  await seen(browser, `[...document.querySelectorAll('.step span:last-child')].map((one) => one.textContent)`).toEqual([
+    'first',
+    'second',
+  ])
 })
 
 test('a long terminal is kept to its end', BROWSER, async () => {
@@ -101,9 +102,9 @@ test('a long terminal is kept to its end', BROWSER, async () => {
   for (let sent = 0; sent < 3; sent += 1) await judge.terminal(Buffer.from(`${'x'.repeat(1023)}\n`.repeat(512)))
   await judge.terminal(Buffer.from('the end\n'))
   await browser.until(`${text('.terminal')}.endsWith('the end\\n')`)
-  expect(await browser.evaluate(`${text('.terminal')}.length`)).toBe(1024 * 1024)
+  await seen(browser, `${text('.terminal')}.length`).toBe(1024 * 1024)
   expect(await browser.evaluate(`${text('.terminal')}.includes('\\uFFFD')`)).toBe(false)
-  expect(await browser.evaluate(text('[aria-label=Terminal] .quiet'))).toMatch(/characters before these are left out/)
+  await seen(browser, text('[aria-label=Terminal] .quiet')).toMatch(/characters before these are left out/)
 })
 
 test('at the end: explanation, code with its changes, and a cost that nobody knows', BROWSER, async () => {
@@ -114,7 +115,7 @@ test('at the end: explanation, code with its changes, and a cost that nobody kno
   await openAs(browser, house, `/jobs/${id}`)
   await judge.status({ summary: 'is a script', meta: { phase: 'prepared', script: true } })
   await browser.until(`document.querySelector('.banner')?.checkVisibility()`)
-  expect(await browser.evaluate(text('.banner'))).toBe('This was played from a script; no model was asked.')
+  await seen(browser, text('.banner')).toBe('This was played from a script; no model was asked.')
   await judge.patch({ status: 'running_test' })
   const solution_json = {
     schema_version: 'solution.v1',
@@ -137,18 +138,13 @@ test('at the end: explanation, code with its changes, and a cost that nobody kno
     { main_cpp: 'int main() { return 0; }\n', solution_json },
   )
   await browser.until(`document.querySelector('[aria-label=Code]')`)
-  expect(await browser.evaluate(text('.problem'))).toBe('1 of 1 failed')
-  expect(await browser.evaluate(`[...document.querySelectorAll('.words > *')].map((one) => one.tagName)`)).toEqual([
-    'P',
-    'UL',
-    'PRE',
-    'P',
-  ])
+  await seen(browser, text('.problem')).toBe('1 of 1 failed')
+  await seen(browser, `[...document.querySelectorAll('.words > *')].map((one) => one.tagName)`).toEqual(['P', 'UL', 'PRE', 'P'])
   expect(await browser.evaluate(`document.querySelectorAll('.words a').length`)).toBe(0)
-  expect(await browser.evaluate(text('.usage'))).toBe('CostunpricedCalls1Tokens in1\u202F200Tokens out3')
-  expect(await browser.evaluate(text('pre.code'))).toBe('int main() { return 0; }\n')
-  await browser.evaluate(`document.querySelector('[aria-pressed]').click()`)
-  expect(await browser.evaluate(`[...document.querySelectorAll('.diff span')].map((one) => one.className)`)).toEqual([
+  await seen(browser, text('.usage')).toBe('CostunpricedCalls1Tokens in1\u202F200Tokens out3')
+  await seen(browser, text('pre.code')).toBe('int main() { return 0; }\n')
+  await click(browser, '[aria-pressed]')
+  await seen(browser, `[...document.querySelectorAll('.diff span')].map((one) => one.className)`).toEqual([
     'place',
     'removed',
     'added',
@@ -168,7 +164,7 @@ test('a job that is not there and one of somebody else are the same to whoever a
     await browser.until(`${text('h2')} === 'No such job'`)
   }
   expect(await browser.evaluate(`document.documentElement.scrollWidth`)).toBe(320)
-  await browser.evaluate(`document.querySelector('main a').click()`)
+  await click(browser, 'main a')
   await browser.until(`location.pathname === '/' && /^No jobs yet/.test(${text('main p')})`)
 })
 
@@ -192,14 +188,14 @@ test('the list goes on by pages, follows what happens, and leaves the focus wher
   for (let made = 0; made < 51; made += 1) await admin.callTool('job.create', { title: `job ${made}`, current_code: 'x' })
   await openAs(browser, house, '/')
   await browser.until(`document.querySelectorAll('.jobs tbody tr').length === 50`)
-  expect(await browser.evaluate(text('.jobs tbody a'))).toBe('job 50')
+  await seen(browser, text('.jobs tbody a')).toBe('job 50')
   await browser.evaluate(`document.querySelector('.jobs tbody a').focus()`)
   const { job_id } = await admin.callTool('job.create', { title: 'the newest', current_code: 'x' })
   await browser.until(`${text('.jobs tbody a')} === 'the newest'`)
   expect(await browser.evaluate(`document.activeElement.textContent`)).toBe('job 50')
   await admin.callTool('job.start', { job_id })
   await browser.until(`${text('.jobs tbody .badge')} === 'queued'`)
-  await browser.evaluate(`[...document.querySelectorAll('button')].find((one) => one.textContent === 'Show more').click()`)
+  await click(browser, 'button', 'Show more')
   await browser.until(`document.querySelectorAll('.jobs tbody tr').length === 52`)
   await admin.callTool('job.cancel', { job_id })
   await admin.callTool('job.delete', { job_id })

@@ -4,7 +4,7 @@ import { text } from 'node:stream/consumers'
 import { dirname, join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type Browser, openBrowser } from './testing/browser.ts'
+import { type Browser, click, openBrowser, seen } from './testing/browser.ts'
 import { PASSWORD, buildPage, signInWith } from './testing/house.ts'
 import { openScratch } from './testing/scratch.ts'
 
@@ -61,8 +61,7 @@ async function signInAt(browser: Browser, path: string): Promise<void> {
 }
 
 const textOf = (selector: string): string => `(document.querySelector(${JSON.stringify(selector)})?.textContent ?? '')`
-const click = (name: string): string =>
-  `[...document.querySelectorAll('button, a')].find((one) => one.textContent === '${name}').click()`
+const press = (browser: Browser, name: string): Promise<void> => click(browser, 'button, a', name)
 const VERDICTS = `[...document.querySelectorAll('.cases tbody tr')].map((row) => row.children[0].textContent + ' ' + row.querySelector('.verdict').textContent).join()`
 
 test('a job appears in the list, its verdicts on its page, and all of it again after a reload', REAL, async () => {
@@ -70,17 +69,19 @@ test('a job appears in the list, its verdicts on its page, and all of it again a
   await signInAt(browser, '/')
   await submit('--judge-only', '--code', 'guesses.py', '--tests', 'tests', '--title', 'Guesses')
   await browser.until(`${textOf('.jobs a')} === 'Guesses'`)
-  await browser.evaluate(click('Guesses'))
+  await press(browser, 'Guesses')
   await browser.until(`${VERDICTS} === '1 AC,2 WA' && ${textOf('.badge')} === 'failed'`)
   const shown = `document.querySelector('.cases').textContent + document.querySelector('.timeline').textContent`
   await browser.until(`document.querySelector('[aria-label=Code]')`)
+  await seen(browser, shown).toMatch(/wrong answer.*expected 4, got 3.*claimed by.*1 of 2 passed/s)
   const before = await browser.evaluate(shown)
-  expect(before).toMatch(/wrong answer.*expected 4, got 3.*claimed by.*1 of 2 passed/s)
   await browser.until(`/2 {2}2 +WA/.test(${textOf('.terminal')})`)
-  expect(await browser.evaluate(`document.activeElement.id + ' ' + document.title`)).toBe('content Guesses · Parley')
-  expect(await browser.evaluate(`location.pathname`)).toMatch(/^\/jobs\/job_\w{26}$/)
-  await browser.evaluate(`location.reload()`)
-  await browser.until(`${VERDICTS} === '1 AC,2 WA' && document.querySelector('[aria-label=Code]')`)
+  await seen(browser, `document.activeElement.id + ' ' + document.title`).toBe('content Guesses · Parley')
+  await seen(browser, `location.pathname`).toMatch(/^\/jobs\/job_\w{26}$/)
+  await browser.evaluate(`window.isOfBefore = true; location.reload()`)
+  await browser.until(
+    `window.isOfBefore === undefined && ${VERDICTS} === '1 AC,2 WA' && document.querySelector('[aria-label=Code]')`,
+  )
   await browser.until(`${shown} === ${JSON.stringify(before)}`)
   expect(await browser.evaluate(`document.querySelector('.banner').checkVisibility()`)).toBe(false)
   await browser.evaluate(`history.back()`)
@@ -90,15 +91,15 @@ test('a job appears in the list, its verdicts on its page, and all of it again a
 
 test('a job is cancelled and tried again with a click', REAL, async () => {
   await using browser = await openBrowser({ width: 1100, height: 900 })
-  const id = await submit('--judge-only', '--code', 'forever.py', '--tests', 'tests', '--time-ms', '15000')
+  const id = await submit('--judge-only', '--code', 'forever.py', '--tests', 'tests', '--time-ms', '60000')
   await signInAt(browser, `/jobs/${id}`)
   await browser.until(`${textOf('.badge')} === 'testing'`)
-  await browser.evaluate(click('Cancel'))
+  await press(browser, 'Cancel')
   await browser.until(`${textOf('.badge')} === 'cancelled'`)
-  await browser.evaluate(click('Retry'))
+  await press(browser, 'Retry')
   await browser.until(`location.pathname !== '/jobs/${id}' && /^(queued|testing)$/.test(${textOf('.badge')})`)
-  expect(await browser.evaluate(`document.querySelector('a[href="/jobs/${id}"]')?.textContent`)).toBe(id)
-  await browser.evaluate(click('Cancel'))
+  await seen(browser, `document.querySelector('a[href="/jobs/${id}"]')?.textContent`).toBe(id)
+  await press(browser, 'Cancel')
   await browser.until(`${textOf('.badge')} === 'cancelled'`)
 })
 
@@ -117,15 +118,15 @@ test('a script is called one wherever it is shown', REAL, async () => {
   await signInAt(browser, `/jobs/${id}`)
   await browser.until(`document.querySelector('.banner')?.checkVisibility()`)
   await browser.until(`${textOf('.badge')} === 'succeeded' && document.querySelector('[aria-label=Usage]')`)
-  expect(await browser.evaluate(textOf('.banner'))).toBe('This was played from a script; no model was asked.')
-  expect(await browser.evaluate(textOf('.facts'))).toMatch(/^Modelscript script-stairs/)
-  expect(await browser.evaluate(textOf('.timeline'))).toMatch(/Warning: self-test failed: 4 of 5.*self-test passed: 5 of 5/s)
-  expect(await browser.evaluate(`document.querySelectorAll('.said').length`)).toBeGreaterThan(0)
+  await seen(browser, textOf('.banner')).toBe('This was played from a script; no model was asked.')
+  await seen(browser, textOf('.facts')).toMatch(/^Modelscript script-stairs/)
+  await seen(browser, textOf('.timeline')).toMatch(/Warning: self-test failed: 4 of 5.*self-test passed: 5 of 5/s)
+  await seen(browser, `document.querySelectorAll('.said').length`).toBeGreaterThan(0)
   expect(await browser.evaluate(`document.querySelectorAll('details[open]').length`)).toBe(0)
-  expect(await browser.evaluate(textOf('.usage'))).toMatch(/^Cost\$0\.\d+, had a model been asked/)
-  await browser.evaluate(click('Show changes'))
-  expect(await browser.evaluate(`document.querySelectorAll('.diff .added').length`)).toBeGreaterThan(0)
-  await browser.evaluate(click('← All jobs'))
+  await seen(browser, textOf('.usage')).toMatch(/^Cost\$0\.\d+, had a model been asked/)
+  await press(browser, 'Show changes')
+  await seen(browser, `document.querySelectorAll('.diff .added').length`).toBeGreaterThan(0)
+  await press(browser, '← All jobs')
   await browser.until(`/script script-stairs/.test(${textOf('.jobs tbody tr')})`)
   expect(browser.complaints).toEqual([])
 })

@@ -7,7 +7,7 @@ import { type Scratch, openScratch } from './testing/scratch.ts'
 
 const root = dirname(import.meta.dirname)
 const POLL_MS = 20
-const POLL_LIMIT_MS = 15_000
+const POLL_LIMIT_MS = 60_000
 
 /** Makes this Node look like an old one to the launcher: with and without the call that replaces a process. */
 const OLD = [

@@ -1,5 +1,5 @@
 import { beforeAll, expect, test } from 'vitest'
-import { openBrowser } from './testing/browser.ts'
+import { click, openBrowser, seen } from './testing/browser.ts'
 import { PASSWORD, buildPage, openHouse, signInWith } from './testing/house.ts'
 
 beforeAll(() => buildPage())
@@ -14,9 +14,9 @@ test('a one-time link signs in on a click, once, and leaves no trace in the addr
   await using browser = await openBrowser({ width: 900, height: 640 })
   await browser.goto(house.link)
   await browser.until(`document.querySelector('h2')?.textContent === 'Welcome'`)
-  await browser.evaluate(`document.querySelector('button[type=submit]').click()`)
+  await click(browser, 'button[type=submit]')
   await browser.until(JOBS)
-  expect(await browser.evaluate(`location.hash + ' ' + document.querySelector('.account dl').textContent`)).toMatch(
+  await seen(browser, `location.hash + ' ' + document.querySelector('.account dl').textContent`).toMatch(
     /^ NameadminRoleuser, admin/,
   )
   await browser.until(`document.getElementById('health').textContent === 'The gateway is healthy'`)
@@ -26,7 +26,7 @@ test('a one-time link signs in on a click, once, and leaves no trace in the addr
   await using second = await openBrowser({ width: 400, height: 700 })
   await second.goto(house.link)
   await second.until(`document.querySelector('button[type=submit]')`)
-  await second.evaluate(`document.querySelector('button[type=submit]').click()`)
+  await click(second, 'button[type=submit]')
   await second.until(`/unknown, used or too old/.test(document.querySelector('.problem')?.textContent)`)
 })
 
@@ -41,7 +41,7 @@ test('a name and a password sign in; signing out ends the sign-in at the gateway
   await browser.until(JOBS)
   const token = String(await browser.evaluate(`sessionStorage.getItem('parley.token')`))
   expect(await me(house.url, token)).toBe(200)
-  await browser.evaluate(`[...document.querySelectorAll('button')].find((button) => button.textContent === 'Sign out').click()`)
+  await click(browser, 'button', 'Sign out')
   await browser.until(`document.querySelector('h2')?.textContent === 'Sign in'`)
   expect(await me(house.url, token)).toBe(401)
   expect(await browser.evaluate(`sessionStorage.length`)).toBe(0)

@@ -3,9 +3,11 @@ import { accessSync, constants, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import type { Readable, Writable } from 'node:stream'
+import { expect } from 'vitest'
 
 const PROGRAMS = ['chromium', 'chromium-browser', 'google-chrome']
-const ANSWER_LIMIT_MS = 20_000
+/** A busy machine makes a page late, not wrong. */
+const ANSWER_LIMIT_MS = 60_000
 const POLL_MS = 50
 const CLOSE_LIMIT_MS = 5_000
 
@@ -73,6 +75,19 @@ export async function openBrowser(size: { readonly width: number; readonly heigh
     },
   }
 }
+
+/** What an expression in the page comes to, once it is what is expected: a page draws when it gets to it. */
+export const seen = (browser: Browser, expression: string) =>
+  expect.poll(() => browser.evaluate(expression), { timeout: ANSWER_LIMIT_MS, interval: POLL_MS })
+
+/** Clicks the first that fits, as soon as it is there. */
+export const click = (browser: Browser, selector: string, name?: string): Promise<void> =>
+  browser.until(`(() => {
+    const fits = (one) => ${name === undefined ? 'true' : `one.textContent === ${JSON.stringify(name)}`}
+    const found = [...document.querySelectorAll(${JSON.stringify(selector)})].find(fits)
+    found?.click()
+    return found !== undefined
+  })()`)
 
 const COMPLAINTS = new Set(['Runtime.exceptionThrown', 'Log.entryAdded'])
 

@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process'
+import { randomInt } from 'node:crypto'
 import { once } from 'node:events'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -15,7 +16,9 @@ const MAIN = join(import.meta.dirname, 'fixture/converse-main.ts')
 const STEPS = 12
 const ROUNDS = 3
 const KILLS = 3
-const LONGEST_MS = 250
+/** A process is killed in the middle of one of its first steps: together they are fewer than there are. */
+const STEPS_MAX = 3
+const JITTER_MS = 5
 
 const step = (number: number) => ({
   pieces: [
@@ -34,9 +37,11 @@ test('a conversation killed at any moment goes on in another process, and no cal
     try {
       let id: string | null = null
       for (let kill = 0; kill < KILLS; kill++) {
+        const asked = server.requests.length
         const child = new Child({ folder, url: server.url, id })
         id = await child.opened
-        await sleep(Math.random() * LONGEST_MS)
+        await Promise.race([server.arrived(asked + 1 + randomInt(STEPS_MAX)), child.ended])
+        await sleep(Math.random() * JITTER_MS)
         if (await child.kill()) killedInside += 1
       }
       if (id === null) throw new TypeError('nothing was opened')

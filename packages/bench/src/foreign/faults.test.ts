@@ -10,7 +10,7 @@ import { type SeedUser, plainUser } from './seed-user.ts'
 
 /** What broke in the first job bus and shows only with everything at work: a real gateway, a real judge, a plain client. */
 const ENDS = ['succeeded', 'failed', 'cancelled']
-const SLOW = { timeout: 120_000 }
+const SLOW = { timeout: 240_000 }
 
 let judged: Judged
 beforeAll(async () => {

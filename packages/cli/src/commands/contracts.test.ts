@@ -12,7 +12,7 @@ import { CONTRACTS_COMMANDS } from './contracts-table.ts'
 
 const DOCTORED = fileURLToPath(new URL('../contracts/fixture/doctored-codex.ts', import.meta.url))
 const RECORDINGS = fileURLToPath(new URL('../../../codex/contracts/recordings', import.meta.url))
-const SLOW = { timeout: 120_000 }
+const SLOW = { timeout: 240_000 }
 
 /** A command in this process: dozens of small ones would take longer to start than to run. */
 async function here(folder: string, argv: readonly string[]): Promise<{ code: number; out: string; err: string }> {

@@ -56,7 +56,7 @@ test.for(['0.44.0', '0.166.0'])(
     const [, ...profile] = use.split(' ')
     const env = { PATH: process.env['PATH'] ?? '', HOME: b.home, CODEX_HOME: b.home, MINE_KEY: 'k' }
     const line = [peer.bin('codex'), 'exec', '--skip-git-repo-check', ...profile, 'hi']
-    const codex = spawn(process.execPath, line, { env, cwd: b.home, stdio: ['ignore', 'pipe', 'ignore'], timeout: 20_000 })
+    const codex = spawn(process.execPath, line, { env, cwd: b.home, stdio: ['ignore', 'pipe', 'ignore'], timeout: 100_000 })
     expect(await text(codex.stdout)).toContain('over the Responses API')
     expect((await b.doctor('--undo')).code).toBe(0)
     expect(b.text()).toBe(b.before)

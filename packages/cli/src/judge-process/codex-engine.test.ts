@@ -14,7 +14,7 @@ const WORD = 'wort-8dbe1f'
 const SUM = 'print(sum(map(int, input().split())))'
 const solution = (main: string): Step => say(JSON.stringify({ main, solution_idea: 'add', complexity: 'O(1)' }))
 /** Codex, compilers and a crowded machine. */
-const SLOW = { timeout: 120_000 }
+const SLOW = { timeout: 240_000 }
 
 const peer = await peerOrSkip('codex-0.166')
 const codexPath = peer?.bin('codex') ?? ''
@@ -89,7 +89,7 @@ test.skipIf(peer === undefined)(
     world.play('waiting', [run('echo began; sleep 1000')])
     const beside = await submit('waiting', { statement_md: `The word of another job is ${WORD}.` })
     await gateway.call('job.start', { job_id: beside })
-    await expect.poll(() => gateway.log(beside, 'agent_status'), { timeout: 20_000 }).toContain('sleep 1000')
+    await expect.poll(() => gateway.log(beside, 'agent_status')).toContain('sleep 1000')
     const host = createServer((socket) => void socket.end('host-service'))
     host.listen(0, '127.0.0.1')
     await once(host, 'listening')
@@ -151,7 +151,7 @@ test.skipIf(peer === undefined)(
     for (const secret of secrets) expect(said).not.toContain(secret)
     expect(world.codexes()).not.toEqual([])
     await gateway.call('job.cancel', { job_id: beside })
-    await expect.poll(() => world.codexes(), { timeout: 5_000 }).toEqual([])
+    await expect.poll(() => world.codexes()).toEqual([])
     expect(await gateway.ended(beside)).toMatchObject({ status: 'cancelled' })
   },
 )
@@ -161,12 +161,12 @@ test.skipIf(peer === undefined)('a Codex that is killed in a turn fails the atte
   world.play('killed', [run('echo began; sleep 1000')])
   const job_id = await submit('killed')
   await gateway.call('job.start', { job_id })
-  await expect.poll(() => gateway.log(job_id, 'agent_status'), { timeout: 20_000 }).toContain('sleep 1000')
+  await expect.poll(() => gateway.log(job_id, 'agent_status')).toContain('sleep 1000')
   for (const pid of world.codexes()) process.kill(pid, 'SIGKILL')
   expect(await gateway.ended(job_id)).toMatchObject({ status: 'failed', error: { code: 'engine_lost' } })
   const { items } = await gateway.call('job.get_artifacts', { job_id, names: ['report.json'] })
   expect(Report.parse(items['report.json'])).toMatchObject({ error: { code: 'engine_lost' } })
-  await expect.poll(() => world.codexes(), { timeout: 5_000 }).toEqual([])
+  await expect.poll(() => world.codexes()).toEqual([])
 })
 
 test.skipIf(peer === undefined)('the same judge writes with mini where a job asks for it', SLOW, async () => {
@@ -206,9 +206,9 @@ test.skipIf(peer === undefined)(
     world.play('moved', [solution('print(0)'), run('echo began; sleep 1000'), solution(SUM)])
     const job_id = await submit('moved')
     await gateway.call('job.start', { job_id })
-    await expect.poll(() => gateway.log(job_id, 'agent_status'), { timeout: 30_000 }).toContain('sleep 1000')
+    await expect.poll(() => gateway.log(job_id, 'agent_status')).toContain('sleep 1000')
     process.kill(first.pid, 'SIGKILL')
-    await expect.poll(() => world.codexes(), { timeout: 5_000 }).toEqual([])
+    await expect.poll(() => world.codexes()).toEqual([])
     expect(leftIn(join(scratch.folder, 'first'))).not.toMatch(/mdl_\w/)
     await start('second')
     expect(await gateway.ended(job_id)).toMatchObject({ status: 'succeeded', attempt: 2, claims: 2 })

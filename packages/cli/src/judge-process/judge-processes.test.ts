@@ -37,7 +37,7 @@ test(
   { timeout: SLOW_MS },
   async () => {
     await using scratch = new Scratch()
-    await using gateway = await LocalGateway.open(scratch.data, { leaseMs: 1_500 })
+    await using gateway = await LocalGateway.open(scratch.data, { leaseMs: 6_000 })
     const first = await startJudge(scratch, gateway, 'first')
     expect(first.ready).toMatchObject({
       machine_id: 'first',
@@ -47,14 +47,14 @@ test(
     })
     const mark = `mark-${process.pid}-kill`
     const id = await gateway.submit({ ...PYTHON, current_code: endless(mark) })
-    await expect.poll(() => marked(mark), { timeout: 30_000 }).toBeGreaterThan(0)
+    await expect.poll(() => marked(mark)).toBeGreaterThan(0)
     const second = await startJudge(scratch, gateway, 'second')
     process.kill(first.pid, 'SIGKILL')
     await gone(first.pid)
-    await expect.poll(async () => (await gateway.state(id)).judge?.machine_id, { timeout: 30_000 }).toBe('second')
+    await expect.poll(async () => (await gateway.state(id)).judge?.machine_id).toBe('second')
     expect(await gateway.state(id)).toMatchObject({ claims: 2, lost_claims: 1 })
     await gateway.call('job.cancel', { job_id: id })
-    await expect.poll(() => marked(mark), { timeout: 30_000 }).toBe(0)
+    await expect.poll(() => marked(mark)).toBe(0)
     second.kill('SIGTERM')
     expect(await second.exited).toEqual({ code: 0, signal: null })
     expect(readdirSync(join(scratch.folder, 'second/judge')).filter((name) => name.startsWith('judge-'))).toEqual([])
@@ -76,7 +76,7 @@ test(
     const judge = await startJudge(scratch, gateway, 'one', '--slots', '2')
     const mark = `mark-${process.pid}-term`
     const long = await gateway.submit({ ...PYTHON, current_code: endless(mark) })
-    await expect.poll(() => marked(mark), { timeout: 30_000 }).toBeGreaterThan(0)
+    await expect.poll(() => marked(mark)).toBeGreaterThan(0)
     judge.kill('SIGTERM')
     await expect.poll(() => judge.err()).toContain('once more gives it back')
     const late = await gateway.submit({ ...PYTHON, current_code: SUM })

@@ -18,7 +18,7 @@ async function signedIn(url: string) {
   if (server === undefined) throw new Error('nothing found')
   const browse = (address: string): void => void fetch(address).then((answer) => answer.text())
   const tokens = tokenShelf(join(folder, 'tokens.json'))
-  const first = await signIn({ server, clientName: 'Test', open: browse, timeoutMs: 10_000, now: () => 0 })
+  const first = await signIn({ server, clientName: 'Test', open: browse, timeoutMs: 60_000, now: () => 0 })
   await tokens.put('web', url, first)
   let time = 0
   const [warnings, sent]: [string[], (string | undefined)[]] = [[], []]

@@ -1,7 +1,6 @@
-import { execFileSync } from 'node:child_process'
+import { spawnSync } from 'node:child_process'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { gone } from '../fixtures/gone.ts'
 import { Scratch, childrenOf } from '../fixtures/parley.ts'
@@ -77,13 +76,14 @@ test('kill -9 of the supervisor ends the gateway, the judge, its boxes and what 
   expect((await scratch.run(submit)).code).toBe(0)
   const tree = (pid: number): number[] => [pid, ...childrenOf(pid).flatMap(tree)]
   const [, judge = 0] = childrenOf(up.pid)
-  const isAtWork = () => execFileSync('ps', ['axww', '-o', 'args='], { encoding: 'utf8' }).includes('main.py')
-  while (!isAtWork()) await sleep(50)
+  const argsOf = (pids: readonly number[]) =>
+    spawnSync('ps', ['-ww', '-o', 'args=', '-p', pids.join()], { encoding: 'utf8' }).stdout
+  await expect.poll(() => argsOf(tree(judge)), { timeout: SLOW_MS }).toContain('main.py')
   const all = tree(up.pid)
   expect(all.length).toBeGreaterThan(4)
   expect(tree(judge).length).toBeGreaterThan(2)
   process.kill(up.pid, 'SIGKILL')
-  for (const pid of all) await gone(pid, 30_000)
+  for (const pid of all) await gone(pid)
 })
 
 test('up without a sandbox runs on, says what is missing, and has no judge', { timeout: SLOW_MS }, async () => {

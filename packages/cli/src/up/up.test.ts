@@ -1,7 +1,6 @@
 import { chmodSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { gone } from '../fixtures/gone.ts'
 import { MANY_PROCESSES, Scratch, childrenOf } from '../fixtures/parley.ts'
@@ -63,7 +62,7 @@ test('a gateway that is killed comes back on the same port, with the same accoun
   const [before = 0] = childrenOf(up.pid)
   process.kill(before, 'SIGKILL')
   await gone(before)
-  while (!(await isAnswering(up.ready.url))) await sleep(50)
+  await expect.poll(() => isAnswering(up.ready.url)).toBe(true)
   const { items } = await scratch.json(['user', 'list', '--data', scratch.data])
   expect(items).toMatchObject([{ username: 'admin' }, { username: 'ann' }])
   expect(childrenOf(up.pid)).not.toContain(before)
@@ -85,7 +84,7 @@ test('a second signal ends it at once', async () => {
   // A stopped process cannot end in order, so only force is left.
   process.kill(gateway, 'SIGSTOP')
   up.kill('SIGINT')
-  while (!up.err().includes('once more forces it')) await sleep(20)
+  await expect.poll(() => up.err()).toContain('once more forces it')
   up.kill('SIGINT')
   await up.exited
   await gone(gateway)

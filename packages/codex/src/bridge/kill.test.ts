@@ -179,7 +179,7 @@ test.skipIf(peer === undefined)('a launcher that is killed does not leave the pr
   kill(pid)
   expect(await turn.ended).toMatchObject({ kind: 'failed', code: 'engine_lost' })
   expect(await conversation.submit(said('and now?')).ended).toEqual({ kind: 'completed', message: 'back again' })
-  await expect.poll(() => behind.filter((child) => isAlive({ pid: child })), { timeout: 10_000 }).toEqual([])
+  await expect.poll(() => behind.filter((child) => isAlive({ pid: child }))).toEqual([])
 })
 
 test.skipIf(peer === undefined)('closing in the middle of a turn interrupts it and leaves nothing behind', async () => {

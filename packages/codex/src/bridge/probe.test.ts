@@ -21,10 +21,11 @@ test.for([
 ] as const)('%s that is said to be %s is found to speak %s', async ([name, named, dialect, version], context) => {
   const peer = await peerFor(context, name)
   const path = await mkdtemp(join(tmpdir(), 'codex-probe-'))
+  await using made = new AsyncDisposableStack()
+  made.defer(() => rm(path, { recursive: true, force: true }))
   await using start = startCodexPeer(peer, { home: { path } })
   const bridge = await openBridge({ ...OPTIONS, start, ...(named === undefined ? {} : { version: named }) })
   expect(bridge).toMatchObject({ dialect, version })
   await bridge.close()
   expect(start.running()).toEqual([])
-  await rm(path, { recursive: true, force: true, maxRetries: 5, retryDelay: 20 })
 })

@@ -27,8 +27,7 @@ export async function codexHome({ modelUrl, model = 'gpt-5', extra = '' }: Codex
   return {
     path,
     configPath,
-    // A Codex that was just stopped may still be writing a line of its log.
-    [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true, maxRetries: 5, retryDelay: 20 }),
+    [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true }),
   }
 }
 

@@ -43,7 +43,7 @@ export async function openCodexWorld(options: CodexWorldOptions): Promise<CodexW
   const { peer, version = peer.version } = options
   await using made = new AsyncDisposableStack()
   const folder = await mkdtemp(join(tmpdir(), 'codex-world-'))
-  made.defer(() => rm(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 20 }))
+  made.defer(() => rm(folder, { recursive: true, force: true }))
   const scripts = new Map<string, WireAnswer[]>()
   const model = made.use(
     await openModelServer({

@@ -99,4 +99,4 @@ test('no secret is in any log line, metric, error or audit line, whoever shows i
   expect(said.answers).toContain('malformed_authorization')
   const ofConnections = gw.logged.filter((line) => /"msg":"(?:connection (?:opened|closed)|served)"/.test(line))
   expect(ofConnections.filter((line) => !line.includes('"role":'))).toEqual([])
-}, 30_000)
+})

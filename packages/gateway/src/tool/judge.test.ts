@@ -319,7 +319,7 @@ test('on PostgreSQL: a cancel and a drain at one gateway reach the judge at the 
   await gw[Symbol.asyncDispose]()
   for (const store of stores) await store.close()
   await postgres.stop()
-}, 30_000)
+})
 
 /** The time of the gateway and its store, which passes as the test wants. */
 class Clock {

@@ -1,6 +1,7 @@
 import { once } from 'node:events'
+import type { IncomingMessage } from 'node:http'
+import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { randomBytes } from 'node:crypto'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { initializeParams, openSession, post, rpc } from '../testing/http-caller.ts'
 import { openTestServer } from '../testing/open-server.ts'
@@ -37,10 +38,15 @@ test('a refused upgrade whose client never closes does not hold up a shutdown', 
 })
 
 test('an upgrade whose token is still being checked does not hold up a shutdown', async () => {
-  const door = { authenticate: () => new Promise<never>(() => undefined), serviceFor: () => openProbe().service }
+  const asked = Promise.withResolvers<void>()
+  const authenticate = (): Promise<never> => {
+    asked.resolve()
+    return new Promise(() => undefined)
+  }
+  const door = { authenticate, serviceFor: () => openProbe().service }
   const server = await openHttpServer({ listen: { host: '127.0.0.1', port: 0 }, door, stateKey: randomBytes(32) })
   const peer = sendRaw(server.port, rawHead('GET /api/mcp/ws', UPGRADE))
-  await sleep(50)
+  await asked.promise
   await server.close(0)
   peer.socket.destroy()
 })
@@ -63,13 +69,14 @@ test('a client that never sends its body is sent away', async () => {
 
 test('a body in chunks of one byte costs what it weighs', async () => {
   await using open = await openTestServer(openProbe().service)
+  using taken = watchRequests()
   const peer = sendRaw(open.server.port, rawPost({}, { 'content-length': '0' }).replace(/content-length: 0\r\n[^]*/, ''))
   peer.socket.write('transfer-encoding: chunked\r\n\r\n')
   const before = process.memoryUsage().heapUsed
   for (let at = 0; at < 60; at += 1) {
     if (!peer.socket.write('1\r\n \r\n'.repeat(10_000))) await once(peer.socket, 'drain')
   }
-  await sleep(100)
+  await until(() => taken.last()?.socket.bytesRead === peer.socket.bytesWritten, 'the last chunk')
   // 600,000 chunks in a list would be more than 110 MB.
   expect(process.memoryUsage().heapUsed - before).toBeLessThan(60 * 1024 * 1024)
   peer.socket.write('1\r\n7\r\n0\r\n\r\n')
@@ -82,10 +89,11 @@ test('a reader that does not take its JSON answer is cut', async () => {
   await using open = await openTestServer(openProbe().service, { limits: { stalledReaderMs: 50 } })
   const { headers } = await openSession(open.mcp)
   const text = 'x'.repeat(12 * 1024 * 1024)
+  using taken = watchRequests()
   const peer = sendRaw(open.server.port, rawPost(rpc(1, 'tools/call', { name: 'echo', arguments: { text } }), headers))
   peer.socket.once('data', () => peer.socket.pause())
   await until(() => peer.socket.isPaused())
-  await sleep(500)
+  await until(() => taken.last()?.socket.destroyed === true, 'the cut')
   peer.socket.resume()
   await once(peer.socket, 'end')
   expect(peer.text().length).toBeLessThan(text.length)
@@ -110,10 +118,11 @@ test('a listener that left while its token was checked leaves nothing behind', a
   })
   const { headers } = await openSession(`${server.url}/mcp`)
   const all = { ...headers, authorization: 'Bearer slow', host: 'localhost', accept: 'text/event-stream' }
+  using taken = watchRequests()
   const peer = sendRaw(server.port, rawHead('GET /mcp', all))
   await until(() => gates.length === 1)
   peer.socket.destroy()
-  await sleep(20)
+  await until(() => taken.last()?.socket.destroyed === true, 'the end of the connection')
   gates[0]?.()
   await until(() => probe.links.size === 0, 'the end of the idle session')
   await server.close(0)
@@ -156,3 +165,13 @@ test('a result that cannot be written is an internal error, not a lost answer', 
   const reply = await post(open.mcp, rpc(1, 'tools/list'), headers)
   expect(reply.messages).toMatchObject([{ id: 1, error: { code: -32603 } }])
 })
+
+/** The requests that servers of this process take from now on, as they see them. */
+function watchRequests(): Disposable & { last(): IncomingMessage | undefined } {
+  const taken: IncomingMessage[] = []
+  const take = (message: unknown): void => {
+    if (typeof message === 'object' && message !== null && 'request' in message) taken.push(message.request as IncomingMessage)
+  }
+  subscribe('http.server.request.start', take)
+  return { last: () => taken.at(-1), [Symbol.dispose]: () => void unsubscribe('http.server.request.start', take) }
+}

@@ -106,9 +106,9 @@ export function openProbe(): Probe {
   }
 }
 
-/** Waits until something is so, at most fifteen seconds. */
+/** Waits until something is so, at most a minute. */
 export async function until(condition: () => boolean, what = 'the condition'): Promise<void> {
-  for (let waited = 0; waited < 15_000; waited += 5) {
+  for (let waited = 0; waited < 60_000; waited += 5) {
     if (condition()) return
     await new Promise((resolve) => setTimeout(resolve, 5))
   }

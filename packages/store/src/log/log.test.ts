@@ -233,7 +233,7 @@ describe.each(ENGINES)('logs on %s', (engine) => {
     }
     await store.logs.close('a')
     for (const seen of await Promise.all(followers)) expect(seen).toEqual(expected)
-  }, 60_000)
+  })
 
   test('closing the store ends those who wait, without an error', async () => {
     const followed = collect(store.logs.follow('a', { seq: 0 }))

@@ -6,9 +6,10 @@ import { delimiter, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { Client } from 'pg'
+import { ownLoopback } from './own-loopback.ts'
 
-const START_TIMEOUT_MS = 30_000
-const STOP_TIMEOUT_MS = 10_000
+const START_TIMEOUT_MS = 90_000
+const STOP_TIMEOUT_MS = 30_000
 /** PostgreSQL refuses to run as root; this user owns nothing else. */
 const NOBODY = 65_534
 const SUPERUSER = 'parley'
@@ -40,15 +41,16 @@ export async function startPostgres({
     cwd: folder,
     ...user,
   })
-  const port = await freePort()
+  const host = ownLoopback()
+  const port = await freePort(host)
   const options = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])
   const guard = spawn(
     '/bin/sh',
-    ['-c', GUARD, 'sh', folder, join(bin, 'postgres'), '-D', data, '-k', folder, '-h', '127.0.0.1', '-p', `${port}`, ...options],
+    ['-c', GUARD, 'sh', folder, join(bin, 'postgres'), '-D', data, '-k', folder, '-h', host, '-p', `${port}`, ...options],
     { cwd: folder, stdio: ['pipe', 'ignore', 'ignore'], ...user },
   )
   const stop = () => stopGuard(guard, folder)
-  const base = `postgres://${SUPERUSER}@127.0.0.1:${port}`
+  const base = `postgres://${SUPERUSER}@${host}:${port}`
   try {
     await waitUntilReady(`${base}/postgres`, guard, join(folder, 'log'))
   } catch (error) {
@@ -126,9 +128,9 @@ async function findBinaries(): Promise<string> {
   throw new Error('PostgreSQL was not found: install the package postgresql')
 }
 
-async function freePort(): Promise<number> {
+async function freePort(host: string): Promise<number> {
   const server = createServer()
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  await new Promise<void>((resolve) => server.listen(0, host, resolve))
   const address = server.address()
   await new Promise((resolve) => server.close(resolve))
   if (address === null || typeof address === 'string') throw new Error('no free port')

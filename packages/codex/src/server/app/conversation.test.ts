@@ -100,7 +100,9 @@ test('several listeners are one client: each event comes once, until the last on
     error: { code: -32600, message: `subscription not found: ${subscriptionId}` },
   })
   const after = client.received.length
+  const requests = world.model.requests.length
   await client.call('sendUserMessage', { conversationId, items: text('three') })
+  await expect.poll(() => world.model.requests.length).toBeGreaterThan(requests)
   await client.quiet()
   expect(client.story(after)).toEqual(['answer'])
 })

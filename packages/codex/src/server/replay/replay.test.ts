@@ -16,7 +16,7 @@ const RECORDINGS = new URL('../../../contracts/recordings/', import.meta.url)
 const peer = await peerOrSkip('codex-0.166')
 const used = new Set<string>()
 /** One of them wants a port that others want as well. */
-const TAKES_TURNS = { timeout: 90_000 }
+const TAKES_TURNS = { timeout: 240_000 }
 
 /** All clients of 0.42 and 0.44; of 0.153 those of the MCP server, since its app-server has other methods. */
 const CLIENTS = REPLAYED_VERSIONS.flatMap((version) =>
@@ -42,7 +42,7 @@ describe('replayed', { shuffle: false }, () => {
       const { lines } = parseRecording(readFileSync(new URL(`${version}/${scenario.name}.jsonl`, RECORDINGS), 'utf8'))
       const exceptions = exceptionsAt(EXCEPTIONS, { engine, version, scenario: scenario.name })
       const { steps, recorded, used: excusedSteps } = replayedOf(scenario, lines, exceptions)
-      using _port = engine === 'codex' && scenario.name === 'sign-in' ? await holdSignInPort() : null
+      await using _port = engine === 'codex' && scenario.name === 'sign-in' ? await holdSignInPort() : null
       await using set = await behind.set(scenario)
       const ours = await replay({ ...scenario, steps }, version, set)
       const compared = compare(recorded, ours.map(normaliser(set.places)), exceptions)

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
-import { mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises'
+import { existsSync } from 'node:fs'
+import { mkdir, mkdtemp, realpath, rename, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { contractTools } from '@parley/agent/testing'
@@ -65,7 +66,7 @@ export function miniEngine(): ReplayEngine {
 export async function codexEngine(peer: CodexPeer): Promise<ReplayEngine> {
   await using made = new AsyncDisposableStack()
   const folder = await realpath(await mkdtemp(join(tmpdir(), 'codex-replay-')))
-  made.defer(() => rm(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 20 }))
+  made.defer(() => rm(folder, { recursive: true, force: true }))
   const home = join(folder, 'home')
   await mkdir(join(home, 'tmp'), { recursive: true })
   let answer: (request: ReceivedRequest) => Answer = () => errorReply(400, 'no_answer', 'there is no answer left')
@@ -111,8 +112,11 @@ export async function codexEngine(peer: CodexPeer): Promise<ReplayEngine> {
           ),
         [Symbol.asyncDispose]: async () => {
           await Promise.all(open.map((conversation) => conversation.close()))
-          for (const kind of ['sessions', 'archived_sessions'])
-            await rm(join(home, kind), { recursive: true, force: true, maxRetries: 5, retryDelay: 20 })
+          // Codex runs on and may still write to them: they are put aside in one step, and go with the folder.
+          for (const kind of ['sessions', 'archived_sessions']) {
+            const path = join(home, kind)
+            if (existsSync(path)) await rename(path, join(folder, `${kind}-${sets}`))
+          }
         },
       }
     },
