@@ -74,7 +74,7 @@ function fromPairs(paths: readonly string[]): Discovery {
   const pairs = findPairs(paths)
   if (pairs.length === 0)
     throw new TestsInvalid('no_cases', 'there is no case among the tests', {
-      hint: 'name them 1.in and 1.out (or .ans), input1.txt and output1.txt, or write a manifest.json',
+      hint: 'name them 1.in and 1.out (or .ans), input1.txt and output1.txt, 01 and 01.a, or write a manifest.json',
     })
   const cases = pairs.map((pair) => ({
     name: pair.name,

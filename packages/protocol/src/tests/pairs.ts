@@ -10,12 +10,19 @@ export interface Pair {
 
 const ROOT = 'tests/'
 const INPUT = /^input(\d*)(\.txt)?$/
+const NUMBER = /^\d+$/
+/** What Polygon puts behind the number of a test for its answer. */
+const POLYGON_ANSWER = '.a'
 
-/** Pairs `x.in` with `x.out` or `x.ans`, and `inputN` with `outputN` (both may end in `.txt`), in one folder; in natural order. */
+/**
+ * Pairs `x.in` with `x.out` or `x.ans`, `inputN` with `outputN` (both may end in `.txt`), and, as Polygon names them, `01`
+ * with `01.a`; in one folder, in natural order.
+ */
 export function findPairs(paths: readonly string[]): readonly Pair[] {
   const files = new Set(paths)
+  const polygon = polygonFolders(files)
   const found = [...files].flatMap((input) => {
-    const expected = expectedFor(input)
+    const expected = expectedFor(input, polygon)
     return expected === undefined ? [] : [{ input, expected: expected.find((path) => files.has(path)) ?? null }]
   })
   const names = namesOf(found.map(({ input }) => input))
@@ -24,9 +31,19 @@ export function findPairs(paths: readonly string[]): readonly Pair[] {
     .toSorted((a, b) => compareNaturally(a.group, b.group) || compareInputs(a.input, b.input))
 }
 
+/**
+ * Folders in which a bare number is an input: at least one has its answer beside it. A number alone may be anything, but
+ * beside others that have answers it is a case that has none, and must not be left out.
+ */
+function polygonFolders(files: ReadonlySet<string>): ReadonlySet<string> {
+  const inputs = [...files].filter((path) => NUMBER.test(split(path).base) && files.has(`${path}${POLYGON_ANSWER}`))
+  return new Set(inputs.map((path) => split(path).folder))
+}
+
 /** Where the expected output of an input may stand, best first; `undefined` for what is no input. */
-function expectedFor(path: string): readonly string[] | undefined {
+function expectedFor(path: string, polygon: ReadonlySet<string>): readonly string[] | undefined {
   const { folder, base } = split(path)
+  if (polygon.has(folder) && NUMBER.test(base)) return [`${path}${POLYGON_ANSWER}`]
   if (base.endsWith('.in') && base !== '.in') {
     const stem = path.slice(0, -'.in'.length)
     return [`${stem}.out`, `${stem}.ans`]
