@@ -1,4 +1,5 @@
 import type { Client } from '@parley/rpc'
+import { ONE_CASE_ZIP } from '@parley/store/testing'
 import { beforeAll, expect, test } from 'vitest'
 import { type Browser, click, openBrowser, seen } from './testing/browser.ts'
 import { HandJudge } from './testing/hand-judge.ts'
@@ -14,7 +15,7 @@ const text = (selector: string): string => `(document.querySelector(${JSON.strin
 const isLive = `${text('.link')} === 'live'`
 
 async function handIn(client: Client, title = 'A job'): Promise<string> {
-  const { job_id } = await client.callTool('job.create', { title, current_code: 'int main() {}' })
+  const { job_id } = await client.callTool('job.create', { title, current_code: 'int main() {}', tests_zip_b64: ONE_CASE_ZIP })
   await client.callTool('job.start', { job_id })
   return job_id
 }
@@ -185,12 +186,13 @@ test('the list goes on by pages, follows what happens, and leaves the focus wher
   await using house = await openHouse(PASSWORD)
   await using browser = await openBrowser(SIZE)
   const admin = await house.dial('admin')
-  for (let made = 0; made < 51; made += 1) await admin.callTool('job.create', { title: `job ${made}`, current_code: 'x' })
+  for (let made = 0; made < 51; made += 1)
+    await admin.callTool('job.create', { title: `job ${made}`, current_code: 'x', tests_zip_b64: ONE_CASE_ZIP })
   await openAs(browser, house, '/')
   await browser.until(`document.querySelectorAll('.jobs tbody tr').length === 50`)
   await seen(browser, text('.jobs tbody a')).toBe('job 50')
   await browser.evaluate(`document.querySelector('.jobs tbody a').focus()`)
-  const { job_id } = await admin.callTool('job.create', { title: 'the newest', current_code: 'x' })
+  const { job_id } = await admin.callTool('job.create', { title: 'the newest', current_code: 'x', tests_zip_b64: ONE_CASE_ZIP })
   await browser.until(`${text('.jobs tbody a')} === 'the newest'`)
   expect(await browser.evaluate(`document.activeElement.textContent`)).toBe('job 50')
   await admin.callTool('job.start', { job_id })

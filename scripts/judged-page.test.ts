@@ -19,6 +19,9 @@ const scratch = openScratch({
   'tests/2.out': '4\n',
   'guesses.py': 'print(3)\n',
   'forever.py': 'while True: pass\n',
+  'broken.py': 'def (\n',
+  'open/1.in': '1 2\n',
+  'open/2.in': '2 2\n',
 })
 const { PATH = '', NODE_COMPILE_CACHE = join(scratch.root, 'compiled') } = process.env
 const env = { PATH, NODE_COMPILE_CACHE, HOME: scratch.root, TMPDIR: scratch.root, PARLEY_ADMIN_PASSWORD: PASSWORD }
@@ -128,5 +131,42 @@ test('a script is called one wherever it is shown', REAL, async () => {
   await seen(browser, `document.querySelectorAll('.diff .added').length`).toBeGreaterThan(0)
   await press(browser, '← All jobs')
   await browser.until(`/script script-stairs/.test(${textOf('.jobs tbody tr')})`)
+  expect(browser.complaints).toEqual([])
+})
+
+test('a job that nobody judged is neither green nor a success; a limit is passed, not measured', REAL, async () => {
+  await using browser = await openBrowser({ width: 1100, height: 900 })
+  const id = await submit('--judge-only', '--code', 'guesses.py', '--tests', 'open', '--title', 'Unproved')
+  await signInAt(browser, `/jobs/${id}`)
+  await browser.until(`${textOf('.badge')} === 'ran, not judged' && ${VERDICTS} === '1 RUN,2 RUN'`)
+  await browser.until(`/not judged/.test(${textOf('.timeline')}) && /not judged/.test(${textOf('.terminal')})`)
+  expect(await browser.evaluate(textOf('[aria-label=Cases] [role=status]'))).toBe('Ran, not judged: the tests have no answers.')
+  expect(await browser.evaluate(textOf('.facts'))).toContain('Resultran, not judged: the tests have no answers')
+  expect(await browser.evaluate(`document.querySelector('main').innerText`)).not.toMatch(/succeeded|passed/i)
+  const colours = `[...new Set(['.badge', '.verdict', '.step[data-phase=end]'].map((one) => getComputedStyle(document.querySelector(one)).color))]`
+  const shown = await browser.evaluate(colours)
+  expect(shown).toHaveLength(1)
+  for (const taken of ['--good', '--bad', '--quiet', '--ink'])
+    expect(
+      await browser.evaluate(`(() => {
+        const probe = document.body.appendChild(document.createElement('i'))
+        probe.style.setProperty('color', 'var(${taken})')
+        const { color } = getComputedStyle(probe)
+        probe.remove()
+        return ${JSON.stringify(shown)}.includes(color)
+      })()`),
+    ).toBe(false)
+  await browser.evaluate(click('← All jobs'))
+  await browser.until(`/ran, not judged.*Unproved.*python.*the tests have no answers/.test(${textOf('.jobs tbody tr')})`)
+
+  const spins = await submit('--judge-only', '--code', 'forever.py', '--tests', 'open', '--time-ms', '400')
+  await browser.goto(`${url}/jobs/${spins}`)
+  await browser.until(`${VERDICTS} === '1 TLE,2 TLE'`)
+  expect(await browser.evaluate(textOf('.cases td[data-label=Time]'))).toBe('>400 ms')
+
+  const broken = await submit('--judge-only', '--code', 'broken.py', '--tests', 'open')
+  await browser.goto(`${url}/jobs/${broken}`)
+  await browser.until(`${textOf('.badge')} === 'failed'`)
+  expect(await browser.evaluate(textOf('[aria-label=Cases] [role=status]'))).toBe('Not compiled: no case was run.')
   expect(browser.complaints).toEqual([])
 })

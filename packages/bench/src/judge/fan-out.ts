@@ -1,4 +1,5 @@
 import { Installation } from '../jobs/installation.ts'
+import { ONE_CASE_ZIP } from '@parley/store/testing'
 import type { Rounds } from '../rounds.ts'
 import { median } from '../statistics.ts'
 
@@ -24,7 +25,11 @@ export async function fanOutRound(rounds: Rounds): Promise<void> {
   )
   const [first] = subscribers
   if (first === undefined) throw new Error('nobody subscribed')
-  const { job_id } = await first.callTool('job.create', { language: 'c', current_code: 'int main() {}' })
+  const { job_id } = await first.callTool('job.create', {
+    language: 'c',
+    current_code: 'int main() {}',
+    tests_zip_b64: ONE_CASE_ZIP,
+  })
   await first.callTool('job.start', { job_id })
   for (const subscriber of subscribers) await subscriber.callTool('job.subscribe', { job_id, streams: ['terminal'] })
   const judge = await place.dialAsJudge()

@@ -9,7 +9,7 @@ const inJob =
 
 const ID = { name: 'JOB', doc: 'the id of the job, job_…' }
 const WATCH = { watch: { doc: 'shows it until it ends' } } as const
-const EXIT_NOTE = 'Exit code: 0 succeeded, 1 failed, 130 cancelled.'
+const EXIT_NOTE = 'Exit code: 0 succeeded, 1 failed, 3 not judged (no tests, or tests without answers), 130 cancelled.'
 
 /**
  * The same words as in `protocol`, written out: loading its schemas takes longer than most commands do, and every command

@@ -11,6 +11,7 @@ import { type Script, codeFor } from '../fixtures/scripted-tester.ts'
 import { openTestWorker } from '../fixtures/test-worker.ts'
 import { JOB_WORDS } from './job-table.ts'
 
+const ONE = ['--tests', 'one'] as const
 const lines = (out: string) =>
   out
     .trimEnd()
@@ -22,6 +23,8 @@ async function openBench() {
   const scratch = new Scratch()
   const gateway = await LocalGateway.open(scratch.data)
   const judge = await openTestWorker(gateway, scratch.folder)
+  mkdirSync(join(scratch.folder, 'one'))
+  writeFileSync(join(scratch.folder, 'one/1.in'), '')
   const write = (name: string, script: Script): string => {
     writeFileSync(join(scratch.folder, name), codeFor(script))
     return name
@@ -44,7 +47,7 @@ async function openBench() {
 test('a job from the shell: submit, list, show, artifacts, retry, delete', MANY_PROCESSES, async () => {
   await using bench = await openBench()
   const { gateway, run, here, scratch } = bench
-  const made = await run('submit', '--code', bench.write('good.cpp', { lines: 3 }), '--json')
+  const made = await run('submit', '--code', bench.write('good.cpp', { lines: 3 }), ...ONE, '--json')
   expect(made).toMatchObject({ code: 0, err: '' })
   const said = lines(made.out)
   expect(said[0]).toMatchObject({ job_id: expect.stringMatching(/^job_/), created_at: expect.any(String) })
@@ -53,7 +56,7 @@ test('a job from the shell: submit, list, show, artifacts, retry, delete', MANY_
   expect(said.at(-2)).toMatchObject({ event: 'state', status: 'succeeded' })
   const id: JobId = said[0].job_id
 
-  const failed = await run('submit', '--code', bench.write('bad.cpp', { fails: true }), '--watch')
+  const failed = await run('submit', '--code', bench.write('bad.cpp', { fails: true }), ...ONE, '--watch')
   expect(failed).toMatchObject({ code: 1, out: expect.stringContaining('tests_failed: the script says so') })
 
   const listed = await here('list', '--json')
@@ -78,13 +81,13 @@ test('a job from the shell: submit, list, show, artifacts, retry, delete', MANY_
 test('Ctrl-C while it is shown cancels the job, and the exit code says so', MANY_PROCESSES, async () => {
   await using bench = await openBench()
   const code = bench.write('long.cpp', { forever: true })
-  const shown = await bench.scratch.start(['job', 'submit', '--code', code, '--json', '--data', bench.scratch.data])
+  const shown = await bench.scratch.start(['job', 'submit', '--code', code, ...ONE, '--json', '--data', bench.scratch.data])
   await expect.poll(() => bench.judge.tester.running).toBe(1)
   shown.kill('SIGINT')
   expect(await shown.exited).toEqual({ code: 130, signal: null })
   expect(shown.err()).toContain('cancelling')
   expect(await bench.gateway.state(shown.ready.job_id)).toMatchObject({ status: 'cancelled' })
-  const waiting = lines((await bench.here('submit', '--code', code, '--json', '--detach')).out)
+  const waiting = lines((await bench.here('submit', '--code', code, ...ONE, '--json', '--detach')).out)
   const id: JobId = waiting[0].job_id
   expect(await bench.here('cancel', id, '--json')).toMatchObject({ code: 0, out: expect.stringContaining('"cancelled"') })
   expect((await bench.here('watch', id)).code).toBe(130)
@@ -93,7 +96,7 @@ test('Ctrl-C while it is shown cancels the job, and the exit code says so', MANY
 test('who watches goes on after a restart of the gateway, without a gap and without a repeat', async () => {
   await using bench = await openBench()
   const code = bench.write('steady.cpp', { lines: 150, pauseMs: 10 })
-  const { out } = await bench.here('submit', '--code', code, '--json', '--detach')
+  const { out } = await bench.here('submit', '--code', code, ...ONE, '--json', '--detach')
   const watched = bench.run('watch', lines(out)[0].job_id, '--json')
   await expect.poll(() => bench.judge.tester.running).toBe(1)
   await bench.gateway.stop()
@@ -140,6 +143,7 @@ beforeAll(async () => {
   writeFileSync(join(scratch.folder, 'a.cpp'), 'int main() {}')
   writeFileSync(join(scratch.folder, 'odd.xyz'), 'x')
   writeFileSync(join(scratch.folder, 'cut.zip'), 'PK\u0003\u0004 and no end')
+  writeFileSync(join(scratch.folder, 'empty.zip'), Buffer.concat([Buffer.from('PK\u0005\u0006'), Buffer.alloc(18)]))
   writeFileSync(join(scratch.folder, 'empty.py'), ' \n')
   writeFileSync(join(scratch.folder, 'binary.py'), Buffer.from([0x7f, 0x45, 0x4c, 0x46, 0]))
   writeFileSync(join(scratch.folder, 'latin1.py'), Buffer.from([0x23, 0xe9]))
@@ -159,6 +163,8 @@ test.each([
   [['submit', '--code', 'a.cpp', '--tests', 'none.zip'], 2, 'usage', '--tests none.zip'],
   [['submit', '--code', 'a.cpp', '--tests', 'a.cpp'], 2, 'usage', '--tests a.cpp: not a zip'],
   [['submit', '--code', 'a.cpp', '--tests', 'cut.zip'], 2, 'invalid_argument', '"--tests cut.zip: is cut short'],
+  [['submit', '--code', 'a.cpp'], 2, 'invalid_argument', '"--tests: is needed without a model'],
+  [['submit', '--code', 'a.cpp', '--tests', 'empty.zip'], 2, 'invalid_argument', '"--tests empty.zip: has no file in it'],
   [['submit', '--code', 'a.cpp', '--tests', 'empty'], 2, 'usage', '--tests empty'],
   [['submit', '--code', 'a.cpp', '--sample', 'x'], 2, 'invalid_argument', '"--sample x: '],
   [['submit', '--code', 'empty.py'], 2, 'usage', '--code empty.py is empty'],

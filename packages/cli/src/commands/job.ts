@@ -1,6 +1,6 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
-import { JobId, JobStatus, type ToolOutput, isEnd } from '@parley/protocol'
+import { JobId, type JobListItem, JobStatus, type ToolOutput, isEnd, shortCountsText, unjudgedWords } from '@parley/protocol'
 import type { Invocation } from '../command-line/command.ts'
 import { CommandError, usageError } from '../command-line/command-error.ts'
 import { endingText, exitCodeOf, readEnding } from '../job/ending.ts'
@@ -8,6 +8,7 @@ import { chooseModel } from '../job/model-options.ts'
 import { inOptions } from '../job/option-names.ts'
 import { plainLines, plainText } from '../job/plain-text.ts'
 import { NO_SCREEN } from '../job/screen.ts'
+import { statusWord } from '../job/status-word.ts'
 import type { SteadyCaller } from '../job/steady-caller.ts'
 import { type Submission, submissionOf } from '../job/submission.ts'
 import { sendTests } from '../job/upload.ts'
@@ -65,16 +66,22 @@ export async function jobList(invocation: Invocation): Promise<number> {
   const status = JobStatus.safeParse(values.text('status')).data
   return withCaller(invocation, 'user', async (caller) => {
     const result = await caller.call('job.list', { limit, ...(status === undefined ? {} : { status: [status] }) })
-    const rows = result.items.map(({ job_id, status: is, summary, language, title, created_at }) => [
-      job_id,
-      is,
-      summary === null || summary.total === 0 ? '' : `${summary.passed}/${summary.total}`,
-      language,
-      created_at,
-      title,
+    const rows = result.items.map((item) => [
+      item.job_id,
+      statusWord(item),
+      countsOf(item),
+      item.language,
+      item.created_at,
+      item.title,
     ])
     return show(invocation, result, columns([['id', 'status', 'passed', 'language', 'created', 'title'], ...rows]))
   })
+}
+
+/** How many cases passed; of a job that nobody judged, why. */
+function countsOf(item: JobListItem): string {
+  if (item.unjudged) return unjudgedWords(item).why
+  return item.summary === null ? '' : shortCountsText(item.summary)
 }
 
 export const jobShow = (invocation: Invocation): Promise<number> =>

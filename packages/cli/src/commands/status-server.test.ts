@@ -5,6 +5,7 @@ import { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js'
 import { SelfTests, openStatusSocket, statusService } from '@parley/judge'
 import { JobSpec } from '@parley/protocol'
+import { ONE_CASE_ZIP } from '@parley/store/testing'
 import { expect, test } from 'vitest'
 import { Scratch } from '../fixtures/parley.ts'
 import { ScriptedTester, codeFor } from '../fixtures/scripted-tester.ts'
@@ -35,7 +36,11 @@ async function open(scratch: Scratch, args: readonly string[] = [], env: Readonl
 /** The spec of a job as a gateway makes it. */
 async function specOf(scratch: Scratch): Promise<JobSpec> {
   await using gateway = await LocalGateway.open(scratch.data)
-  const { job_id } = await gateway.call('job.create', { statement_md: 'add', current_code: codeFor({}) })
+  const { job_id } = await gateway.call('job.create', {
+    statement_md: 'add',
+    current_code: codeFor({}),
+    tests_zip_b64: ONE_CASE_ZIP,
+  })
   const inputs = await gateway.store.jobs.inputs(job_id)
   return JobSpec.parse(inputs?.spec)
 }

@@ -49,7 +49,7 @@ export const COMMANDS: readonly CommandSpec[] = [
     },
     notes: [
       'A script plays the model; everything else is real: the wires, the engine, the sandbox, the judge. All of it is removed at the end.',
-      'With --json one line for each event; the last line is {job_id, status, report}. Exit code: 0 succeeded, 1 failed, 130 cancelled.',
+      'With --json one line for each event; the last line is {job_id, status, report}. Exit code: 0 succeeded, 1 failed, 3 not judged, 130 cancelled.',
     ],
     run: async (invocation) => (await import('./demo.ts')).demo(invocation),
   },

@@ -1,13 +1,10 @@
-import type { CaseItem, CaseResult } from '@parley/protocol'
+import { type CaseBounds, type CaseItem, type CaseResult, pastLimit } from '@parley/protocol'
 import { fit, plainText, widthOf } from './plain-text.ts'
 import { type Paint, type Screen, bar, painterFor, verdictStyle } from './screen.ts'
 
 type Row = Pick<CaseResult | CaseItem, 'name' | 'group' | 'verdict' | 'time_ms' | 'memory_kb' | 'message' | 'diff'>
 
-export interface CaseLimits {
-  readonly time_limit_ms: number
-  readonly memory_limit_mb: number
-}
+export type CaseLimits = CaseBounds
 
 const BAR = 10
 const NAME_MIN = 8
@@ -49,10 +46,12 @@ function measured(
   const name = isBounded
     ? Math.max(NAME_MIN, Math.min(nameWidth, screen.columns - FIXED - (hasBars ? BARS : 0)))
     : Math.max(nameWidth, widthOf(label))
-  const time = meter(row.time_ms / limits.time_limit_ms, timeText(row.time_ms).padStart(8), hasBars, screen, paint)
+  const past = pastLimit(row, limits)
+  const timeShown = (past.time ?? timeText(row.time_ms)).padStart(8)
+  const time = meter(past.time === undefined ? row.time_ms / limits.time_limit_ms : 1, timeShown, hasBars, screen, paint)
   const memory = meter(
     row.memory_kb / 1024 / limits.memory_limit_mb,
-    memoryText(row.memory_kb).padStart(9),
+    (past.memory ?? memoryText(row.memory_kb)).padStart(9),
     hasBars,
     screen,
     paint,

@@ -3,8 +3,9 @@ import { type AgentLine, AgentText, agentLine, isPiece } from './agent-text.ts'
 import { ROW_MIN, caseRow, nameWidthOf, timeText } from './case-table.ts'
 import { endingText } from './ending.ts'
 import { fit, plainText, wrap } from './plain-text.ts'
-import { type Screen, bar, painterFor, verdictStyle } from './screen.ts'
+import { type Screen, type Style, bar, painterFor, verdictStyle } from './screen.ts'
 import { statusText } from './status-text.ts'
+import { statusWord } from './status-word.ts'
 import type { View } from './view.ts'
 
 /** What the live view knows; how it looks follows from it alone. */
@@ -33,16 +34,15 @@ export function liveLines({ state, summary, cases, elapsedMs, agent = [] }: Live
   if (state === undefined) return ['…']
   const attempt = state.attempt > 1 ? `  attempt ${state.attempt}` : ''
   const one = (text: string): string => fit(text, screen.columns - 1).trimEnd()
-  const title = one(`${state.job_id}  ${state.status}${attempt}  ${timeText(elapsedMs)}`)
+  const title = one(`${state.job_id}  ${statusWord(state)}${attempt}  ${timeText(elapsedMs)}`)
   const total = cases.at(-1)?.total ?? 0
   const room = Math.max(1, screen.rows - OTHER_LINES)
   const shown = screen.columns <= ROW_MIN ? [] : cases.slice(-room)
   const turning = state.status === 'running_generate' ? `${spinner(elapsedMs, screen)} ` : ''
   const lines = [paint('bold', title), paint('dim', one(`${turning}${plainText(summary)}`))]
   if (total > 0) {
-    const wrong = cases.find(({ verdict }) => verdictStyle(verdict) === 'red')
     const width = Math.min(PROGRESS, Math.max(4, screen.columns - 20))
-    const filled = paint(wrong === undefined ? 'green' : 'red', bar(cases.length / total, width, screen.isUnicode))
+    const filled = paint(barStyle(cases), bar(cases.length / total, width, screen.isUnicode))
     lines.push(`${filled} ${cases.length}/${total}`)
   }
   const spoken = agent.slice(-Math.min(AGENT_LINES, room - shown.length)).map((text) => paint('cyan', one(text)))
@@ -139,6 +139,12 @@ export function liveView(
 }
 
 const wrapped = (line: AgentLine, { columns }: Screen): string[] => wrap(agentLine(line), columns - 1, '    ')
+
+/** Green says that cases passed; cases that only run say nothing yet. */
+function barStyle(cases: readonly CaseItem[]): Style {
+  const styles = new Set(cases.map(({ verdict }) => verdictStyle(verdict)))
+  return styles.has('red') ? 'red' : styles.has('green') ? 'green' : 'magenta'
+}
 
 function spinner(elapsedMs: number, { isUnicode }: Screen): string {
   const frames = isUnicode ? SPINNER.unicode : SPINNER.plain

@@ -23,6 +23,10 @@ const OPTIONS: Readonly<Record<string, string>> = {
   interactor: 'interactor',
   samples: 'sample',
 }
+/** What to give where an option was left out; the gateway would speak of fields. */
+const MISSING: Readonly<Record<string, string>> = {
+  tests: 'a zip of the cases, or a folder with them: 1.in with its answer 1.out, …',
+}
 const WRONG_USAGE = 2
 const SHOWN_CHARS = 80
 
@@ -30,12 +34,13 @@ const SHOWN_CHARS = 80
 export function inOptions(error: unknown, { values }: Pick<Invocation, 'values'>): unknown {
   if (!(error instanceof ToolError) || error.field === undefined) return error
   const option = OPTIONS[error.field] ?? OPTIONS[error.field.split(/[.[]/)[0] ?? '']
-  if (option === undefined || !values.has(option)) return error
+  if (option === undefined) return error
+  const hint = values.has(option) ? error.hint : (MISSING[option] ?? error.hint)
   const said = error.message.startsWith(`${error.field}: `) ? error.message.slice(error.field.length + 2) : error.message
   const given = (values.text(option) ?? '').slice(0, SHOWN_CHARS)
   return new CommandError(error.code, `--${option}${given === '' ? '' : ` ${given}`}: ${said}`, {
     exitCode: error.code === 'invalid_argument' ? WRONG_USAGE : 1,
     cause: error,
-    ...(error.hint === undefined ? {} : { hint: error.hint }),
+    ...(hint === undefined ? {} : { hint }),
   })
 }

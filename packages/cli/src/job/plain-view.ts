@@ -63,7 +63,7 @@ export function plainView(out: (text: string) => void, say: (text: string) => vo
       const hasModel = typeof ending.state.model === 'string'
       // Of several rounds the last one is shown as a whole: it is the one that counts.
       const wereShown = !hasModel && report !== null && roundOf(report) === cases.round && cases.count >= report.tests.length
-      out(`\n${endingText(wereShown ? { ...ending, report: { ...report, tests: [] } } : ending, NO_SCREEN)}`)
+      out(`\n${endingText({ ...ending, areCasesTold: wereShown }, NO_SCREEN)}`)
     },
     say,
     close: () => {},

@@ -18,7 +18,8 @@ export const NO_SCREEN: Screen = {
   hasColours: false,
 }
 
-export type Paint = (style: 'green' | 'red' | 'yellow' | 'dim' | 'bold' | 'cyan', text: string) => string
+export type Style = 'green' | 'red' | 'yellow' | 'dim' | 'bold' | 'cyan' | 'magenta'
+export type Paint = (style: Style, text: string) => string
 
 /** Colours where the terminal has them. */
 export const painterFor =

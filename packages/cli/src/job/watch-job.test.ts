@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { LocalGateway } from '../fixtures/local-gateway.ts'
@@ -17,7 +17,9 @@ async function openBench() {
     judge,
     submit: (script: Script, title = 'a title'): string[] => {
       writeFileSync(join(scratch.folder, 'main.cpp'), codeFor(script))
-      return ['job', 'submit', '--code', 'main.cpp', '--title', title, '--watch', '--data', scratch.data]
+      mkdirSync(join(scratch.folder, 'one'), { recursive: true })
+      writeFileSync(join(scratch.folder, 'one/1.in'), '')
+      return ['job', 'submit', '--code', 'main.cpp', '--tests', 'one', '--title', title, '--watch', '--data', scratch.data]
     },
     async [Symbol.asyncDispose]() {
       await judge[Symbol.asyncDispose]()

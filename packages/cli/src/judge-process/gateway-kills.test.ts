@@ -8,6 +8,7 @@ import { codeFor } from '../fixtures/scripted-tester.ts'
 import { openTestWorker } from '../fixtures/test-worker.ts'
 import { SteadyCaller } from '../job/steady-caller.ts'
 import { connectClient, httpTransport } from '@parley/rpc'
+import { ONE_CASE_ZIP } from '@parley/store/testing'
 import { join } from 'node:path'
 
 const JOBS = 8
@@ -40,6 +41,7 @@ test(
     for (let job = 0; job < JOBS; job += 1) {
       const { job_id } = await caller.call('job.create', {
         current_code: codeFor({ lines: LINES, pauseMs: 5, fails: job % 4 === 3 }),
+        tests_zip_b64: ONE_CASE_ZIP,
       })
       await caller.call('job.start', { job_id })
       ids.push(job_id)

@@ -1,6 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import type { GenerateRequest, Generator } from '@parley/judge'
 import { JobId, makeId, Report } from '@parley/protocol'
+import { jobHolder } from '@parley/store'
+import { ONE_CASE_ZIP } from '@parley/store/testing'
 import { expect, test } from 'vitest'
 import { LocalGateway } from '../fixtures/local-gateway.ts'
 import { Scratch } from '../fixtures/parley.ts'
@@ -9,10 +11,15 @@ import { openTestWorker } from '../fixtures/test-worker.ts'
 
 /** A job for a model. No gateway takes one yet, so it is put where one would put it. */
 async function submitForModel(gateway: LocalGateway): Promise<JobId> {
-  const { job_id } = await gateway.call('job.create', { statement_md: 'add', current_code: codeFor({ fails: true }) })
+  const { job_id } = await gateway.call('job.create', {
+    statement_md: 'add',
+    current_code: codeFor({ fails: true }),
+    tests_zip_b64: ONE_CASE_ZIP,
+  })
   const inputs = await gateway.store.jobs.inputs(job_id)
   if (inputs === undefined) throw new Error('no inputs')
   const id = makeId(JobId, 'job', randomBytes)
+  if (inputs.blob !== null) await gateway.store.blobs.hold(inputs.blob, jobHolder(id))
   await gateway.store.jobs.add({ id, ownerId: null, inputs: { ...inputs, spec: { ...inputs.spec, job_id: id, model: 'm' } } })
   await gateway.call('job.start', { job_id: id })
   return id

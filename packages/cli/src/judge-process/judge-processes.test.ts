@@ -2,15 +2,13 @@ import { execFileSync } from 'node:child_process'
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { Report } from '@parley/protocol'
+import { ONE_CASE_ZIP } from '@parley/store/testing'
 import { expect, test } from 'vitest'
 import { gone } from '../fixtures/gone.ts'
 import { LocalGateway } from '../fixtures/local-gateway.ts'
 import { Scratch } from '../fixtures/parley.ts'
 
-/** `1.in` with `1 2` and `1.out` with `3`, stored. */
-const TESTS_ZIP =
-  'UEsDBBQAAAAAAAAAIQBXuztcBAAAAAQAAAAEAAAAMS5pbjEgMgpQSwMEFAAAAAAAAAAhANGeZ1UCAAAAAgAAAAUAAAAxLm91dDMKUEsBAhQDFAAAAAAAAAAhAFe7O1wEAAAABAAAAAQAAAAAAAAAAAAAAIABAAAAADEuaW5QSwECFAMUAAAAAAAAACEA0Z5nVQIAAAACAAAABQAAAAAAAAAAAAAAgAEmAAAAMS5vdXRQSwUGAAAAAAIAAgBlAAAASwAAAAAA'
-const PYTHON = { language: 'python', time_limit_ms: 60_000, tests_zip_b64: TESTS_ZIP } as const
+const PYTHON = { language: 'python', time_limit_ms: 60_000, tests_zip_b64: ONE_CASE_ZIP } as const
 /** Compilers, interpreters and a crowded machine. */
 const SLOW_MS = 120_000
 /** Works until it is killed, and has a child that does too; both can be told by the mark. */

@@ -1,6 +1,6 @@
 import { type JobId, NO_PRICES, NO_TOKENS, type UserId } from '@parley/protocol'
 import type { Store } from '@parley/store'
-import { ENGINES, type TestEngine, startEngine } from '@parley/store/testing'
+import { ENGINES, ONE_CASE_ZIP, type TestEngine, startEngine } from '@parley/store/testing'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { PlayedJudge, addJob, addUser } from '../fixture/test-job.ts'
 import { type TestGateway, type ToolReply, callTool, openTestGateway } from '../fixture/test-gateway.ts'
@@ -40,7 +40,12 @@ async function people(gw: TestGateway) {
   const ada = await addUser(gw, 'ada')
   const call = (name: string, args: object) => callTool(gw.gateway.url, ada.token, name, args)
   const create = async (more: object = {}): Promise<JobId> => {
-    const reply = await call('job.create', { statement_md: '# Sum', current_code: 'int main() {}', ...more })
+    const reply = await call('job.create', {
+      statement_md: '# Sum',
+      current_code: 'int main() {}',
+      tests_zip_b64: ONE_CASE_ZIP,
+      ...more,
+    })
     return (reply.structuredContent as { job_id: JobId }).job_id
   }
   return { ada, call, create }

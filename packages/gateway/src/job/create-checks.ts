@@ -5,6 +5,10 @@ export type CreateArguments = ToolArguments<'job.create'>
 
 const DEFAULT_ATTEMPTS = TOOLS['job.create'].input.shape.max_attempts.parse(undefined)
 const NEEDS_MODEL = ['goes with a model only', 'give model too; models.list names those there are'] as const
+const NEEDS_TESTS = [
+  'is needed without a model: there is nothing to judge the code by',
+  'give a zip of the cases (1.in and 1.out, …) as tests_zip_b64, or upload one with blob.* and name it as tests_blob',
+] as const
 const CPP = /^cpp/
 
 /** What the schema cannot say about the arguments of job.create. Answers the code to judge or to begin with. */
@@ -17,6 +21,7 @@ export function checkCreate(args: CreateArguments): { readonly code: string } {
   if (args.tests_zip_b64 === undefined && args.tests_blob === undefined) {
     if (args.tests_format === 'manifest') throw wrong('tests_format', 'asks for a manifest, but there are no tests')
     if (args.samples !== undefined) throw wrong('samples', 'names cases, but there are no tests')
+    if (args.model === undefined) throw wrong('tests_zip_b64', ...NEEDS_TESTS)
   }
   return { code }
 }

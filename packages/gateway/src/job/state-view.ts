@@ -1,4 +1,4 @@
-import { type JobListItem, JobState, parseJson } from '@parley/protocol'
+import { type JobListItem, JobState, isUnjudged, parseJson } from '@parley/protocol'
 import type { JobRecord } from '@parley/store'
 import { iso, isoOrNull } from '../tool/time.ts'
 
@@ -34,6 +34,7 @@ export function jobStateOf(job: JobRecord): JobState {
     lost_claims: job.lostClaims,
     attempt: job.attempt,
     summary: job.summary,
+    unjudged: isUnjudged(job),
     retry_of: job.retryOf,
   }
 }
@@ -41,7 +42,7 @@ export function jobStateOf(job: JobRecord): JobState {
 /** The part of the state that lists show. */
 export function jobListItemOf(job: JobRecord): JobListItem {
   const { job_id, owner_user_id, title, status, language, model, ...state } = jobStateOf(job)
-  const { created_at, started_at, finished_at, expires_at, error, summary, retry_of } = state
+  const { created_at, started_at, finished_at, expires_at, error, summary, unjudged, retry_of } = state
   return {
     job_id,
     owner_user_id,
@@ -55,6 +56,7 @@ export function jobListItemOf(job: JobRecord): JobListItem {
     expires_at,
     error,
     summary,
+    unjudged,
     retry_of,
   }
 }

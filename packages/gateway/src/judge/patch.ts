@@ -3,7 +3,7 @@ import { JobPatch, type JobState, ToolError } from '@parley/protocol'
 import type { StatePatch } from '@parley/store'
 
 /** What a judge repeats when it sends the whole state; the gateway alone says what they are. */
-const OURS: ReadonlySet<string> = new Set(['started_at', 'finished_at', 'expires_at', 'artifacts'])
+const OURS: ReadonlySet<string> = new Set(['started_at', 'finished_at', 'expires_at', 'artifacts', 'unjudged'])
 const THEIRS: ReadonlySet<string> = new Set(Object.keys(JobPatch.shape))
 const CONTAINERS_MAX_CHARS = 16_384
 /** It stands in every state and every list. */

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { JOB_LIMITS, TOOLS, UploadId } from '@parley/protocol'
 import { type Store, openStore } from '@parley/store'
+import { ONE_CASE_ZIP } from '@parley/store/testing'
 import { expect, test } from 'vitest'
 import { addJob, addUser } from '../fixture/test-job.ts'
 import { callTool, openTestGateway } from '../fixture/test-gateway.ts'
@@ -13,6 +14,15 @@ import { goodZip } from '../tests-zip/fixture/raw-zip.ts'
 const base64 = (text: string) => Buffer.from(text).toString('base64')
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex')
 const { chunkBytes, userBytes } = JOB_LIMITS
+/** A model to write code: such a job needs no tests. */
+const SCRIPT = JSON.stringify({
+  schema_version: 'script.v1',
+  model: 'played',
+  display_name: 'Played',
+  answers: [{ status: 200, body: {} }],
+})
+const scripts = { read: async () => SCRIPT, names: async () => ['played'] }
+const channels = [{ name: 'demo', kind: 'script', script: 'played', wire: 'responses', enabled: true, models: [] }] as const
 
 async function opened(more: Parameters<typeof openTestGateway>[0] = {}) {
   const gw = await openTestGateway(more)
@@ -102,7 +112,7 @@ test('nobody takes more than their share, by uploads or by jobs', async () => {
   const store = await openStore({ url: `sqlite:${join(folder, 'parley.db')}` })
   const extra = { bytes: 0 }
   {
-    const { gw, call, failureOf, begin, id } = await opened({ store: heavy(store, extra) })
+    const { gw, call, failureOf, begin, id } = await opened({ store: heavy(store, extra), scripts, channels })
     await using _ = gw
     const upload_id = await begin()
     await call('blob.write', { upload_id, offset: 0, chunk_b64: base64('12345') })
@@ -124,7 +134,7 @@ test('nobody takes more than their share, by uploads or by jobs', async () => {
     })
     // What the job holds is counted when the upload ends.
     expect(await failureOf('blob.commit', { upload_id })).toMatchObject({ ...full, field: 'upload_id' })
-    expect((await call('job.create', { current_code: 'x' })).isError).toBeUndefined()
+    expect((await call('job.create', { statement_md: 'x', model: 'played' })).isError).toBeUndefined()
     for (const { id: jobId } of await store.jobs.list({ limit: 10 })) await store.jobs.delete(jobId)
     expect((await call('blob.commit', { upload_id })).structuredContent).toEqual({ sha256: sha256('12345678'), bytes: 8 })
   }
@@ -139,11 +149,13 @@ test('jobs that wait or run are counted, those of others and those that ended ar
   await addJob(gw.store, null)
   expect(await gw.store.jobs.unfinished(id)).toBe(UNFINISHED_JOBS_MAX)
   expect(await gw.store.jobs.unfinished(null)).toBe(1)
-  expect(await failureOf('job.create', { current_code: 'x' })).toMatchObject({ code: 'quota_exceeded' })
+  expect(await failureOf('job.create', { current_code: 'x', tests_zip_b64: ONE_CASE_ZIP })).toMatchObject({
+    code: 'quota_exceeded',
+  })
   await checkUnfinished(gw.store, { userId: null })
   const [first] = ids
   if (first !== undefined) await gw.store.jobs.cancel(first)
-  expect(await failureOf('job.create', { current_code: 'x' })).toBeUndefined()
+  expect(await failureOf('job.create', { current_code: 'x', tests_zip_b64: ONE_CASE_ZIP })).toBeUndefined()
   expect(await failureOf('job.retry', { job_id: first })).toMatchObject({ code: 'quota_exceeded' })
 })
 

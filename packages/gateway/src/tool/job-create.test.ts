@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { JOB_LIMITS, type JobId, TOOLS } from '@parley/protocol'
 import { jobHolder } from '@parley/store'
-import { startPostgres } from '@parley/store/testing'
+import { ONE_CASE_ZIP, startPostgres } from '@parley/store/testing'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { PlayedJudge, addUser } from '../fixture/test-job.ts'
 import { type TestGateway, callTool, openTestGateway } from '../fixture/test-gateway.ts'
@@ -11,6 +11,7 @@ import { TestSocket } from '../fixture/wires.ts'
 import { goodZip, rawZip } from '../tests-zip/fixture/raw-zip.ts'
 
 const CODE = { current_code: 'int main() {}' }
+const WHOLE = { ...CODE, tests_zip_b64: ONE_CASE_ZIP }
 const MIB = 1024 * 1024
 const zip64 = async (files: Record<string, string>) => (await goodZip(files)).toString('base64')
 
@@ -58,11 +59,11 @@ async function upload(bytes: Buffer, token = user.token): Promise<string> {
 
 describe('job.create', () => {
   test('keeps what was asked for, with everything else at its default', async () => {
-    const id = await create({ statement_md: '# Sum\nAdd.', ...CODE })
+    const id = await create({ statement_md: '# Sum\nAdd.', ...WHOLE })
     expect(await gw.store.jobs.inputs(id)).toEqual({
-      blob: null,
-      files: [],
-      cases: [],
+      blob: expect.any(String),
+      files: [expect.objectContaining({ path: 'tests/1.in' }), expect.objectContaining({ path: 'tests/1.out' })],
+      cases: [expect.objectContaining({ name: '1' })],
       spec: {
         schema_version: 'job.v1',
         job_id: id,
@@ -89,7 +90,7 @@ describe('job.create', () => {
         compile: { cpp_std: 'c++20' },
         tests: {
           dir: 'tests',
-          present: false,
+          present: true,
           format: 'auto',
           compare: { mode: 'tokens', tolerance: null },
           run_if_no_expected: true,
@@ -181,7 +182,7 @@ describe('job.create', () => {
   test('a program that comes along is used', async () => {
     const program = { source: 'int main() {}' }
     const modes = [{ checker: program }, { interactor: program }, { interactor: program, checker: program }].map(async (args) => {
-      const inputs = await gw.store.jobs.inputs(await create({ ...CODE, ...args }))
+      const inputs = await gw.store.jobs.inputs(await create({ ...WHOLE, ...args }))
       return inputs?.spec.tests.compare.mode
     })
     expect(await Promise.all(modes)).toEqual(['checker', 'interactive', 'interactive'])
@@ -190,7 +191,7 @@ describe('job.create', () => {
   test('knows the standard of C++ and keeps other code as it is', async () => {
     const seeds = []
     for (const language of ['cpp17', 'cpp23', 'c', 'python']) {
-      const { spec } = (await gw.store.jobs.inputs(await create({ ...CODE, language }))) ?? {}
+      const { spec } = (await gw.store.jobs.inputs(await create({ ...WHOLE, language }))) ?? {}
       seeds.push([spec?.compile.cpp_std, spec?.seed.current_code_cpp === ''])
     }
     expect(seeds).toEqual([
@@ -199,7 +200,7 @@ describe('job.create', () => {
       [null, true],
       [null, true],
     ])
-    const python = await create({ current_code: 'print()', current_code_cpp: '', language: 'python' })
+    const python = await create({ ...WHOLE, current_code: 'print()', current_code_cpp: '', language: 'python' })
     expect((await gw.store.jobs.inputs(python))?.spec.seed).toEqual({ current_code: 'print()', current_code_cpp: '' })
   })
 
@@ -247,6 +248,9 @@ describe('job.create', () => {
       [{ ...CODE, tests_zip_b64: late }, 'invalid_argument', 'tests_zip_b64', /"tests\/2\.in" is damaged/],
       [{ ...CODE, tests_zip_b64: await zip64({ readme: '' }) }, 'invalid_argument', 'tests_zip_b64', /there is no case/],
       [{ ...CODE, tests_zip_b64: ok, tests_format: 'manifest' }, 'invalid_argument', 'tests_format', /no manifest\.json/],
+      [CODE, 'invalid_argument', 'tests_zip_b64', /is needed without a model: there is nothing to judge/],
+      [{ ...CODE, tests_zip_b64: '' }, 'invalid_argument', 'tests_zip_b64', /is not a zip/],
+      [{ ...CODE, tests_zip_b64: await zip64({}) }, 'invalid_argument', 'tests_zip_b64', /has no file in it/],
       [{ ...CODE, tests_format: 'manifest' }, 'invalid_argument', 'tests_format', /no tests/],
       [{ ...CODE, tests_zip_b64: ok, samples: ['2'] }, 'invalid_argument', 'samples', /there is no case 2/],
       [{ ...CODE, samples: [] }, 'invalid_argument', 'samples', /no tests/],
@@ -274,8 +278,8 @@ describe('job.create', () => {
         'tests_zip_b64',
         /c\.cpp is empty/,
       ],
-      [{ ...CODE, compare_mode: 'checker' }, 'invalid_argument', 'checker', /is needed to compare by checker/],
-      [{ ...CODE, compare_mode: 'interactive' }, 'invalid_argument', 'interactor', /is needed to compare by interactive/],
+      [{ ...WHOLE, compare_mode: 'checker' }, 'invalid_argument', 'checker', /is needed to compare by checker/],
+      [{ ...WHOLE, compare_mode: 'interactive' }, 'invalid_argument', 'interactor', /is needed to compare by interactive/],
       [
         { ...CODE, tests_zip_b64: await manifest({ cases: [{ in: '1.in', compare_mode: 'checker' }] }) },
         'invalid_argument',
@@ -326,7 +330,7 @@ describe('job.retry', () => {
   })
 
   test("is for one's own jobs; an admin's retry stays its owner's", async () => {
-    const old = await create(CODE)
+    const old = await create(WHOLE)
     await gw.store.jobs.cancel(old)
     const { token } = await addUser(gw, 'mallory')
     expect(await failureOf('job.retry', { job_id: old }, token)).toMatchObject({ code: 'not_found', field: 'job_id' })

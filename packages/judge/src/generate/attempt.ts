@@ -39,7 +39,6 @@ class Failed extends Error {
 }
 
 const MESSAGE_CHARS = 2_000
-const NOTE = 'self-tested on the judged cases'
 
 /** One attempt: a turn of the engine, a second one where the first answer cannot be read, and what came of it. */
 export class Attempt {
@@ -108,16 +107,19 @@ export class Attempt {
     throw new Failed('generate_unreadable', `the model gave no answer that can be read: ${reason}`)
   }
 
-  #answer({ code, document, tolerated }: Extract<ReadSolution, { kind: 'read' }>, { hiddenCases }: Workspace): Generated {
+  #answer(
+    { code, document, tolerated }: Extract<ReadSolution, { kind: 'read' }>,
+    { hiddenCases, judgedCases }: Workspace,
+  ): Generated {
     const { redactor, request } = this.#order
     const { memory } = request.ports
     if (tolerated.length > 0)
       this.#log.warn(`the answer was not as asked for: ${tolerated.join(', ')}`, { phase: 'tolerated', tolerated })
-    const { present } = this.#spec.tests
+    const { present, run_if_no_expected } = this.#spec.tests
     if (present && !memory.hasPassed(codeHash(code)))
       this.#log.warn('the answer is untested: no self-test of this very program passed', { phase: 'untested' })
     const parts = { spec: this.#spec, code, document: redactor.json(document), tolerated, attempt: request.attempt }
-    const notes = present && hiddenCases === 0 && memory.selfTests > 0 ? [NOTE] : []
+    const notes = present && hiddenCases === 0 && memory.selfTests > 0 ? [selfTestNote(judgedCases, run_if_no_expected)] : []
     return { kind: 'code', code, solution: makeSolution(parts), notes }
   }
 
@@ -254,6 +256,12 @@ function prepareCode({ code, message }: ToolError): string {
   if (code === 'quota_exceeded' && message.startsWith('budget.tokens:')) return 'budget_tokens'
   if (code === 'quota_exceeded' && message.startsWith('budget.microusd:')) return 'budget_money'
   return PREPARE_CODES[code] ?? 'model_unavailable'
+}
+
+/** What the engine's own tests were worth: where no case is judged they proved nothing. */
+function selfTestNote(judgedCases: number, areRun: boolean): string {
+  if (judgedCases > 0) return 'self-tested on the judged cases'
+  return `self-tested: ${areRun ? 'ran' : 'not run'}, not judged`
 }
 
 const TOO_LONG: ReadSolution = { kind: 'unreadable', reason: 'the answer is too long' }

@@ -140,7 +140,7 @@ describe('repair', () => {
     expect(await job.generate({ attempt: 2, previous: { code: wrong, report } })).toMatchObject({ kind: 'code', code: right })
     const [, second] = writer.model.requests
     const asked = textOf(second?.body)
-    for (const part of ['0 of 2 cases passed', 'wrong answer', '<<< input', '-1', 'Attempt 2 of 3']) expect(asked).toContain(part)
+    for (const part of ['0 of 2 passed', 'wrong answer', '<<< input', '-1', 'Attempt 2 of 3']) expect(asked).toContain(part)
     expect(JSON.stringify(second?.body['input']).match(/Solve this problem/g)).toHaveLength(1)
     expect(writer.model.violations).toEqual([])
   })

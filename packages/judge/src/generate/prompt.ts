@@ -78,7 +78,11 @@ function compareWords({ tests }: JobSpec): string {
   }
 }
 
-async function sampleTexts({ samples, hiddenCases }: Workspace, inputFolder: string, limits: GenerateLimits): Promise<string[]> {
+async function sampleTexts(
+  { samples, hiddenCases, judgedCases }: Workspace,
+  inputFolder: string,
+  limits: GenerateLimits,
+): Promise<string[]> {
   const shown = await Promise.all(
     samples.slice(0, limits.samples).map(async ({ name, input_rel, expected_rel }) => {
       const input = await readShown(join(inputFolder, input_rel), limits.sampleChars)
@@ -86,7 +90,7 @@ async function sampleTexts({ samples, hiddenCases }: Workspace, inputFolder: str
       const texts = [
         `Case ${quoteName(name)}:`,
         quoted('input', input ?? ''),
-        ...(expected === null ? [] : [quoted('expected output', expected)]),
+        expected === null ? 'Its expected output is not given.' : quoted('expected output', expected),
       ]
       return texts.join('\n')
     }),
@@ -96,8 +100,11 @@ async function sampleTexts({ samples, hiddenCases }: Workspace, inputFolder: str
     ...shown,
     ...(more > 0 ? [`There are ${more} more cases in tests/.`] : []),
     ...(hiddenCases > 0 ? [`The judge has ${hiddenCases} more cases that you cannot see.`] : []),
+    ...(samples.length + hiddenCases > 0 && judgedCases === 0 ? [NO_ANSWERS] : []),
   ]
 }
 
+const NO_ANSWERS =
+  'No case has an expected output: the self-test answers `unjudged: true` and shows only that the program runs within its limits. Whether its answers are right you have to find out yourself.'
 const quoteName = (name: string): string => JSON.stringify(name.slice(0, NAME_CHARS))
 const NAME_CHARS = 100

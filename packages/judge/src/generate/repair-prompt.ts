@@ -1,4 +1,5 @@
-import { type CaseResult, type JobSpec, type Report, mainFile } from '@parley/protocol'
+import { type CaseResult, type JobSpec, type Report, countsText, mainFile, pastLimit } from '@parley/protocol'
+import { isFailure } from '../report/judged.ts'
 import { compileOutput, failureOf } from '../status/self-test-answer.ts'
 import type { GenerateLimits } from './generate-limits.ts'
 import { quoted } from './prompt.ts'
@@ -29,7 +30,7 @@ function outcomeOf({ compile, tests, summary }: Report): string {
   const seen = tests.length - hidden.length
   const failedSeen = tests.filter((result) => !result.hidden && isFailure(result)).length
   return [
-    `${summary.passed} of ${summary.total} cases passed`,
+    countsText(summary),
     ...(seen > 0 && failedSeen > 0 ? [`${failedSeen} of the ${seen} that you can see failed`] : []),
     ...(failedHidden > 0 ? [`${failedHidden} of ${hidden.length} hidden ones failed`] : []),
   ].join(', ')
@@ -37,7 +38,6 @@ function outcomeOf({ compile, tests, summary }: Report): string {
 
 async function failureTexts(report: Report, inputFolder: string, limits: GenerateLimits): Promise<string[]> {
   const failures = report.tests.filter((result) => !result.hidden && isFailure(result))
-  const { time_limit_ms, memory_limit_mb } = report.environment
   const shown = await Promise.all(
     failures.slice(0, limits.failures).map(async (result) => {
       const { name, verdict, message, input, expected, actual, stderr } = await failureOf(
@@ -45,7 +45,7 @@ async function failureTexts(report: Report, inputFolder: string, limits: Generat
         inputFolder,
         limits.failureChars,
       )
-      const facts = `${Math.round(result.time_ms)} ms of ${time_limit_ms}, ${Math.ceil(result.memory_kb / 1024)} MB of ${memory_limit_mb}`
+      const facts = factsOf(result, report.environment)
       const texts: readonly (readonly [string, string | null])[] = [
         ['judge’s words', message],
         ['input', input],
@@ -74,8 +74,14 @@ const MEANINGS: Readonly<Record<string, string>> = {
   OLE: 'too much output',
 }
 
-const PASSED: ReadonlySet<string> = new Set(['AC', 'RUN', 'SKIP'])
-const isFailure = ({ verdict }: CaseResult): boolean => !PASSED.has(verdict)
+function factsOf(result: CaseResult, environment: Report['environment']): string {
+  const { time_limit_ms, memory_limit_mb } = environment
+  const { time = `${Math.round(result.time_ms)} ms`, memory = `${Math.ceil(result.memory_kb / 1024)} MiB` } = pastLimit(
+    result,
+    environment,
+  )
+  return `${time} of ${time_limit_ms}, ${memory} of ${memory_limit_mb}`
+}
 
 function exitWords({ verdict, signal, exit_code }: CaseResult): string {
   if (verdict !== 'RE') return ''

@@ -2,6 +2,7 @@ import { copyFile, mkdir, stat, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { type JobSpec, type TestCase, mainFile } from '@parley/protocol'
 import { findCases } from '../test/find-cases.ts'
+import { isJudgeable } from '../test/is-judgeable.ts'
 
 /** The folder in which an engine works on one job. */
 export interface Workspace {
@@ -9,6 +10,8 @@ export interface Workspace {
   /** The cases that the engine may see. */
   readonly samples: readonly TestCase[]
   readonly hiddenCases: number
+  /** Of how many cases, hidden ones among them, the answer is judged. */
+  readonly judgedCases: number
 }
 
 export interface WorkspaceOrder {
@@ -30,7 +33,8 @@ export async function openWorkspace({ spec, inputFolder, folder, limitBytes }: W
     if (spec.seed.current_code !== '') await put(join(folder, 'user-code', mainFile(spec.language)), spec.seed.current_code)
     await copySamples(samples, inputFolder, folder, limitBytes)
   }
-  return { folder, samples, hiddenCases: cases.length - samples.length }
+  const judgedCases = cases.filter((testCase) => isJudgeable(testCase, spec)).length
+  return { folder, samples, hiddenCases: cases.length - samples.length, judgedCases }
 }
 
 async function copySamples(samples: readonly TestCase[], inputFolder: string, folder: string, limitBytes: number): Promise<void> {

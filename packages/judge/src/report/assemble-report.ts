@@ -1,4 +1,13 @@
-import type { CaseResult, CompileResult, Discovery, JobError, JobSpec, Report, SandboxFacts } from '@parley/protocol'
+import {
+  type CaseResult,
+  type CompileResult,
+  type Discovery,
+  type JobError,
+  type JobSpec,
+  type Report,
+  type SandboxFacts,
+  isUnjudged,
+} from '@parley/protocol'
 import type { SandboxReport } from '@parley/sandbox'
 import type { TestRequest } from '../tester.ts'
 import { streamBytes } from './case-result.ts'
@@ -23,7 +32,7 @@ export interface ReportParts {
 const MESSAGE_CHARS = 4_000
 const NO_TESTS = { cases: [], groups: [], notes: [] } as const
 
-/** Makes the report. It succeeds when the program compiles and no case failed; no tests and a program that compiles is success. */
+/** Makes the report. It succeeds when the program compiles and no case failed; where no case was judged it says so. */
 export function assembleReport(parts: ReportParts): Report {
   const { request, discovery, compile, results, isCancelled } = parts
   const { cases, groups, notes } = discovery ?? NO_TESTS
@@ -34,11 +43,13 @@ export function assembleReport(parts: ReportParts): Report {
     ? { ...counted, first_failure_verdict: 'CE' as const, first_failure_message: compileComplaint(compile) }
     : counted
   const error = isCancelled ? CANCELLED : (parts.error ?? errorOf(compile, summary, results))
+  const status = isCancelled ? 'cancelled' : error === null ? 'succeeded' : 'failed'
   return {
     schema_version: 'report.v1',
     job_id: request.spec.job_id,
     owner_user_id: request.spec.owner_user_id,
-    status: isCancelled ? 'cancelled' : error === null ? 'succeeded' : 'failed',
+    status,
+    unjudged: isUnjudged({ status, summary }),
     mode: request.spec.tests.present ? 'compile_and_test' : 'compile_only',
     attempt: request.attempt,
     claim: request.claim,
@@ -63,10 +74,10 @@ function errorOf(compile: CompileResult | null, summary: Report['summary'], resu
   const broken = results.find(({ verdict }) => verdict === 'SE')
   if (broken !== undefined)
     return { code: 'judge_error', message: cut(`case ${broken.name}: ${broken.message ?? 'could not be judged'}`) }
-  const { failed, judged, first_failure, first_failure_verdict } = summary
+  const { failed, judged, run_only, first_failure, first_failure_verdict } = summary
   return {
     code: 'tests_failed',
-    message: cut(`${failed} of ${judged} failed, ${first_failure} first (${first_failure_verdict})`),
+    message: cut(`${failed} of ${judged + run_only} failed, ${first_failure} first (${first_failure_verdict})`),
   }
 }
 

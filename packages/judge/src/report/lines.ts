@@ -1,4 +1,12 @@
-import type { CaseResult, CompileResult, Report } from '@parley/protocol'
+import {
+  type CaseBounds,
+  type CaseResult,
+  type CompileResult,
+  type Report,
+  countsText,
+  pastLimit,
+  unjudgedWords,
+} from '@parley/protocol'
 
 const NAME_CHARS = 24
 
@@ -21,31 +29,38 @@ function compileEnd({ ok, cached, time_ms, memory_kb, message }: CompileResult):
   return message ?? `compiled in ${Math.round(time_ms)} ms, ${mebibytes(memory_kb)}`
 }
 
+/** Where a case stands among all of them. */
+export interface CasePlace {
+  readonly index: number
+  readonly total: number
+}
+
 /** One line of the table of cases. */
-export function caseLine(
-  { name, verdict, time_ms, memory_kb, message, reruns }: CaseResult,
-  index: number,
-  total: number,
-): string {
+export function caseLine(result: CaseResult, limits: CaseBounds, { index, total }: CasePlace): string {
+  const { name, verdict, time_ms, memory_kb, message, reruns } = result
   const number = String(index + 1).padStart(String(total).length)
   const label = name.length > NAME_CHARS ? `${name.slice(0, NAME_CHARS - 1)}…` : name.padEnd(NAME_CHARS)
-  const figures = `${String(Math.round(time_ms)).padStart(6)} ms ${mebibytes(memory_kb).padStart(10)}`
+  const { time = `${Math.round(time_ms)} ms`, memory = mebibytes(memory_kb) } = pastLimit(result, limits)
+  const figures = `${time.padStart(9)} ${memory.padStart(10)}`
   const again = reruns > 0 ? '  (run again alone)' : ''
   return `${number}  ${label}  ${verdict.padEnd(4)} ${figures}${again}${message === null ? '' : `  ${oneLine(message)}`}\n`
 }
 
-/** The last line of a test. */
-export function summaryLine({ status, summary, error }: Report): string {
-  const { passed, judged, run_only, skipped, first_failure, first_failure_verdict, score, max_score } = summary
+/** The last line of a test. `model` is who wrote the program; null: it was handed in. */
+export function summaryLine({ status, unjudged, summary, error }: Report, model: string | null): string {
+  if (unjudged) {
+    const { what, why } = unjudgedWords({ model, summary })
+    return `${what}: ${why}\n`
+  }
+  const { total, judged, run_only, first_failure, first_failure_verdict, score, max_score } = summary
+  const isRun = judged + run_only > 0
   const counts = [
-    ...(judged > 0 ? [`${passed} of ${judged} passed`] : []),
-    ...(run_only > 0 ? [`${run_only} only run`] : []),
-    ...(skipped > 0 ? [`${skipped} not run`] : []),
+    ...(isRun ? [countsText(summary)] : total > 0 ? ['no case was run'] : []),
     ...(first_failure === null ? [] : [`first failure ${first_failure} (${first_failure_verdict})`]),
-    ...(max_score > 0 ? [`score ${score} of ${max_score}`] : []),
+    ...(isRun && max_score > 0 ? [`score ${score} of ${max_score}`] : []),
   ]
   const why = error === null || error.code === 'tests_failed' ? [] : [oneLine(error.message)]
-  return `${status}: ${[...why, ...counts].join(', ') || 'it compiles'}\n`
+  return `${status}: ${[...why, ...counts].join(', ')}\n`
 }
 
 const mebibytes = (kilobytes: number): string => `${(kilobytes / 1024).toFixed(1)} MiB`

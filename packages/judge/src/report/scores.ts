@@ -1,4 +1,5 @@
 import type { CaseResult, GroupScore, TestCase, TestGroup } from '@parley/protocol'
+import { isJudged } from './judged.ts'
 
 /** Points by group. A group with points of its own earns them only when all of its cases pass; else each case counts. */
 export function groupScores(
@@ -16,6 +17,7 @@ export function groupScores(
       points: group.points ?? sum((casesByGroup.get(group.name) ?? []).map(({ points }) => points)),
       score: group.points === null ? sum(own.map(({ score }) => score)) : passed === group.cases ? group.points : 0,
       passed,
+      judged: own.filter(isJudged).length,
       total: group.cases,
     }
   })

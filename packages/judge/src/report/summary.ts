@@ -1,12 +1,12 @@
 import type { CaseResult, GroupScore, ReportSummary, Verdict } from '@parley/protocol'
+import { isFailure } from './judged.ts'
 import { sum } from './scores.ts'
 
-const UNJUDGED: ReadonlySet<Verdict> = new Set<Verdict>(['RUN', 'SKIP', 'CANCELLED'])
 const UNRUN: ReadonlySet<Verdict> = new Set<Verdict>(['SKIP', 'CANCELLED'])
 
-/** Counts of a report. A case fails by every verdict but AC, RUN, SKIP and CANCELLED. */
+/** Counts of a report. */
 export function summarize(total: number, results: readonly CaseResult[], groups: readonly GroupScore[]): ReportSummary {
-  const failures = results.filter(({ verdict }) => verdict !== 'AC' && !UNJUDGED.has(verdict))
+  const failures = results.filter(isFailure)
   const passed = results.filter(({ verdict }) => verdict === 'AC').length
   const [first] = failures
   return {

@@ -1,6 +1,7 @@
 import { open } from 'node:fs/promises'
 import { join } from 'node:path'
-import { type CaseResult, type Report, STATUS_LIMITS, type SelfTestFailure } from '@parley/protocol'
+import { type CaseResult, type Report, STATUS_LIMITS, type SelfTestFailure, unjudgedWords } from '@parley/protocol'
+import { isFailure } from '../report/judged.ts'
 import { caseLine } from '../report/lines.ts'
 import { cutShown, tailShown } from './cut.ts'
 import type { SelfTestAnswer } from './self-test.ts'
@@ -12,11 +13,12 @@ const READ_BYTES = tailChars * 4
 /** What an engine gets to know of a test: all of the cases that it may see, and of the others how many passed. */
 export async function selfTestAnswer(report: Report, inputFolder: string): Promise<SelfTestAnswer> {
   const ok = report.status === 'succeeded'
-  const { compile, summary } = report
+  const { compile, summary, unjudged, environment } = report
   const seen = report.tests.filter(({ hidden }) => !hidden)
   const hidden = report.tests.filter((result) => result.hidden)
   const first = seen.find(isFailure)
-  const hiddenPassed = hidden.filter(({ verdict }) => verdict === 'AC' || verdict === 'RUN').length
+  const hiddenPassed = hidden.filter(({ verdict }) => verdict === 'AC').length
+  const hiddenFailed = hidden.filter(isFailure).length
   const isBroken = compile !== null && !compile.ok
   const isOurs = report.error !== null && !THEIRS.has(report.error.code)
   return {
@@ -29,17 +31,23 @@ export async function selfTestAnswer(report: Report, inputFolder: string): Promi
     first_failure_verdict: isBroken ? 'CE' : (first?.verdict ?? null),
     first_failure_message: isBroken
       ? summary.first_failure_message
-      : (first?.message ??
-        (hidden.length > hiddenPassed ? `${hidden.length - hiddenPassed} of ${hidden.length} hidden cases failed` : null)),
+      : (first?.message ?? (hiddenFailed > 0 ? `${hiddenFailed} of ${hidden.length} hidden cases failed` : null)),
     failure: first === undefined ? null : await failureOf(first, inputFolder),
-    passed: report.tests.filter(({ verdict }) => verdict === 'AC').length,
+    unjudged,
+    ...(unjudged ? { note: noteOf(report) } : {}),
+    passed: summary.passed,
+    judged: summary.judged,
+    run_only: summary.run_only,
     total: summary.total,
     hidden_passed: hiddenPassed,
     hidden_total: hidden.length,
     // Of the cases that may be seen alone: the worst of all would tell about the others.
     time_ms: Math.max(0, ...seen.map(({ time_ms }) => time_ms)),
     memory_kb: Math.max(0, ...seen.map(({ memory_kb }) => memory_kb)),
-    stdout_tail: tailShown(seen.map((result, index) => caseLine(result, index, seen.length)).join(''), tailChars),
+    stdout_tail: tailShown(
+      seen.map((result, index) => caseLine(result, environment, { index, total: seen.length })).join(''),
+      tailChars,
+    ),
     stderr_tail: tailShown(isBroken ? textOf(compile.stderr_b64) : textOf(first?.stderr_b64 ?? ''), tailChars),
     ...(isOurs && report.error !== null && hidden.length === 0 ? { error: report.error.message } : {}),
     ...(isOurs && hidden.length > 0 ? { error: `the judge could not test it (${report.error?.code})` } : {}),
@@ -48,8 +56,12 @@ export async function selfTestAnswer(report: Report, inputFolder: string): Promi
 
 /** Errors of a report that are a verdict on the program. */
 const THEIRS: ReadonlySet<string> = new Set(['tests_failed', 'compile_error'])
-const PASSED: ReadonlySet<string> = new Set(['AC', 'RUN', 'SKIP'])
-const isFailure = ({ verdict }: CaseResult): boolean => !PASSED.has(verdict)
+
+/** Why a test without a failure proves nothing. */
+function noteOf({ summary }: Report): string {
+  const { what, why } = unjudgedWords({ model: null, summary })
+  return `${what}: ${why}`
+}
 
 /** What the compiler said, the beginning of it: the first error is the one that counts. */
 export function compileOutput({ compile }: Report, chars: number = tailChars): string {

@@ -225,16 +225,46 @@ describe('judge.self_test', () => {
     expect(lines).toMatchObject([{ level: 'warn', summary: 'self-test failed: it does not compile' }])
   })
 
+  test('cases without answers: it ran, and nobody says that it passed', async () => {
+    await using opened = await open({ files: { '1.in': '2 3\n', '2.in': '4 5\n' }, tests: { samples: ['1'] } })
+    expect(answerOf(await opened.call('judge.self_test', { source: right }))).toMatchObject({
+      ok: true,
+      unjudged: true,
+      note: 'ran, not judged: the tests have no answers',
+      passed: 0,
+      judged: 0,
+      run_only: 2,
+      total: 2,
+      hidden_passed: 0,
+      hidden_total: 1,
+      first_failure_message: null,
+    })
+    const crashes = answerOf(await opened.call('judge.self_test', { source: 'raise SystemExit(int(input()[0]) // 4)' }))
+    expect(crashes).toMatchObject({ ok: false, unjudged: false, first_failure_message: '1 of 1 hidden cases failed' })
+    expect(lines.map(({ summary }) => summary)).toEqual([
+      'self-tested: ran, not judged: the tests have no answers',
+      'self-test failed: 0 of 1 judged case passed, 1 only run',
+    ])
+  })
+
+  test('some answers: only the judged cases pass', async () => {
+    await using opened = await open({ files: { ...SAMPLES, '3.in': '1 1\n' } })
+    const answer = answerOf(await opened.call('judge.self_test', { source: right }))
+    expect(answer).toMatchObject({ ok: true, unjudged: false, passed: 2, judged: 2, run_only: 1, total: 3 })
+    expect(lines).toMatchObject([{ summary: 'self-test passed: 2 of 2 judged cases passed, 1 only run' }])
+  })
+
   test('without tests it only has to compile', async () => {
     await using opened = await open()
     expect(answerOf(await opened.call('judge.self_test', { source: right }))).toMatchObject({
       ok: true,
+      unjudged: true,
       total: 0,
       compile_ok: true,
     })
     expect(answerOf(await opened.call('judge.self_test', { source: 'def (' }))).toMatchObject({ ok: false, compile_ok: false })
     expect(lines.map(({ summary }) => summary)).toEqual([
-      'self-test passed: it compiles',
+      'self-tested: compiled, not judged: the job has no tests',
       'self-test failed: it does not compile',
     ])
   })

@@ -9,6 +9,7 @@ import {
   TOOL_ERROR_META,
   ToolError,
   type ToolErrorBody,
+  countsText,
   describeTool,
   isJsonObject,
   isSameLanguage,
@@ -116,9 +117,11 @@ class StatusService implements Service {
 }
 
 /** One line on a self-test, for the timeline. */
-function selfTestLine({ ok, status, passed, total, first_failure, first_failure_verdict, ...more }: SelfTestAnswer): string {
-  const counts = total === undefined || total === 0 ? '' : `: ${passed} of ${total} passed`
-  if (ok) return `self-test passed${counts === '' ? ': it compiles' : counts}`
+function selfTestLine({ ok, status, first_failure, first_failure_verdict, ...more }: SelfTestAnswer): string {
+  if (more.note !== undefined) return `self-tested: ${more.note}`
+  const { passed = 0, judged = 0, run_only = 0, total = 0 } = more
+  const counts = judged === 0 ? '' : `: ${countsText({ passed, judged, run_only, total, skipped: total - judged - run_only })}`
+  if (ok) return `self-test passed${counts}`
   if (more.error !== undefined) return cutChars(`self-test failed (${status}): ${more.error}`, STATUS_LIMITS.summaryChars)
   if (more.compile_ok === false) return 'self-test failed: it does not compile'
   const first = typeof first_failure === 'string' ? `, first failure ${first_failure} (${first_failure_verdict})` : ''

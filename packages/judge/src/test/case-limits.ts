@@ -1,4 +1,4 @@
-import { JOB_LIMITS, type JobSpec } from '@parley/protocol'
+import { JOB_LIMITS, type JobSpec, caseWallMs } from '@parley/protocol'
 import type { RunLimits } from '@parley/sandbox'
 import type { Toolchain } from '../language/toolchain.ts'
 
@@ -24,6 +24,8 @@ const OPEN_FILES = 1_024
  * of its limit above it gets a second run alone; one that goes beyond is too slow in any case.
  */
 const NEAR_LIMIT = 1.25
+/** How much more of the clock a run alone has. */
+export const ALONE_WALL = 2
 /** A program that waited for the clock although it had this part of its time was kept from running, not idle. */
 const STARVED_PART = 0.25
 
@@ -37,15 +39,12 @@ export function caseLimits({ limits }: JobSpec, { data }: Toolchain): CaseLimits
   }
 }
 
-/** How long the clock may run for a program with this much processor time. */
-export const caseWallMs = (timeMs: number): number => Math.max(timeMs * 3, timeMs + 2_000)
-
 /** The bounds of a run beside others, and of one that has the machine to itself. */
 export function runLimits({ timeMs, memoryBytes, outputBytes, processes }: CaseLimits, company: 'beside' | 'alone'): RunLimits {
   const wallMs = caseWallMs(timeMs)
   return {
     cpuMs: company === 'beside' ? Math.ceil(timeMs * NEAR_LIMIT) : timeMs,
-    wallMs: company === 'beside' ? wallMs : wallMs * 2,
+    wallMs: company === 'beside' ? wallMs : wallMs * ALONE_WALL,
     memoryBytes,
     outputBytes,
     processes,

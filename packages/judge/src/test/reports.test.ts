@@ -72,9 +72,9 @@ test('a group with points counts only as a whole, other cases by themselves', as
   }
   const { report } = await bench.judge({ ...right, files })
   expect(report.groups).toEqual([
-    { name: 'small', points: 30, score: 30, passed: 2, total: 2 },
-    { name: 'large', points: 70, score: 0, passed: 1, total: 2 },
-    { name: 'loose', points: 5, score: 2, passed: 1, total: 2 },
+    { name: 'small', points: 30, score: 30, passed: 2, judged: 2, total: 2 },
+    { name: 'large', points: 70, score: 0, passed: 1, judged: 2, total: 2 },
+    { name: 'loose', points: 5, score: 2, passed: 1, judged: 2, total: 2 },
   ])
   expect(report.summary).toMatchObject({ score: 32, max_score: 105 })
   expect(report.tests.map(({ hidden }) => hidden)).toEqual([false, true, false, false, false, false])

@@ -2,6 +2,7 @@ import type { CaseResult, TestCase, Verdict } from '@parley/protocol'
 import { NoSlot } from '../box/slots.ts'
 import { Cancelled } from '../compile/shared-work.ts'
 import { caseItem, caseResult, streamBytes } from '../report/case-result.ts'
+import { isFailure } from '../report/judged.ts'
 import { caseLine } from '../report/lines.ts'
 import type { TestListener, TestRequest } from '../tester.ts'
 import type { CaseContext } from './case-context.ts'
@@ -68,7 +69,7 @@ interface Teller {
   rest(verdict: Verdict, message: string | null): readonly CaseResult[]
 }
 
-function tellerOf(cases: readonly TestCase[], { claim, attempt }: TestRequest, listener: TestListener): Teller {
+function tellerOf(cases: readonly TestCase[], { claim, attempt, spec }: TestRequest, listener: TestListener): Teller {
   const total = cases.length
   const keptBytes = streamBytes(total)
   const results = new Map<number, CaseResult>()
@@ -81,9 +82,9 @@ function tellerOf(cases: readonly TestCase[], { claim, attempt }: TestRequest, l
   const done = (index: number, testCase: TestCase, finding: Finding): void => {
     const result = caseResult(testCase, finding, keptBytes)
     results.set(index, result)
-    if (!NOT_FAILED.has(result.verdict)) failed += 1
+    if (isFailure(result)) failed += 1
     listener.caseDone(caseItem(result, { claim, attempt, index, total }))
-    listener.terminal(caseLine(result, index, total))
+    listener.terminal(caseLine(result, spec.limits, { index, total }))
     if (results.size % step === 0 || results.size === total) progress(`${results.size} of ${total} cases done, ${failed} failed`)
   }
   progress(`running ${total} ${total === 1 ? 'case' : 'cases'}`)
@@ -95,5 +96,3 @@ function tellerOf(cases: readonly TestCase[], { claim, attempt }: TestRequest, l
     },
   }
 }
-
-const NOT_FAILED: ReadonlySet<Verdict> = new Set<Verdict>(['AC', 'RUN', 'SKIP', 'CANCELLED'])

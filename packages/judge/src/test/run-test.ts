@@ -48,11 +48,17 @@ export async function runTest(
     sandbox: bench.sandbox.report,
     isCancelled: signal.aborted,
   })
-  const line = summaryLine(report)
+  const line = summaryLine(report, request.spec.model)
   listener.terminal(line)
   const level = report.status === 'succeeded' ? 'info' : report.status === 'cancelled' ? 'warn' : 'error'
   const stage = report.status === 'succeeded' ? 'done' : 'error'
-  listener.status({ stage, level, summary: line.trim(), progress: 1, meta: { phase: 'end', status: report.status } })
+  listener.status({
+    stage,
+    level,
+    summary: line.trim(),
+    progress: 1,
+    meta: { phase: 'end', status: report.status, unjudged: report.unjudged },
+  })
   return report
 }
 

@@ -102,7 +102,7 @@ test('when the attempts are used up the one that passed the most is reported, an
     status: 'failed',
     attempt: 1,
     summary: { passed: 1, failed: 1 },
-    notes: ['this is attempt 1, which passed the most: 1 of 2'],
+    notes: ['this is attempt 1, which did best: 1 of 2 passed'],
     error: { code: 'tests_failed' },
   })
   expect(job.code()).toBe(HALF)
@@ -118,7 +118,7 @@ test('a budget that ends during a repair is the reason, and the best so far the 
   await job.desk.ended
   const error = { code: 'budget_quota', message: 'no tokens are left today' }
   expect(job.report()).toMatchObject({ status: 'failed', attempt: 1, summary: { passed: 1 }, error })
-  expect(job.report().notes).toContain('this is attempt 1, which passed the most: 1 of 2')
+  expect(job.report().notes).toContain('this is attempt 1, which did best: 1 of 2 passed')
   expect(job.desk.patches.at(-1)).toMatchObject({ status: 'failed', error })
   expect(job.code()).toBe(HALF)
   expect(job.summaries()).toContain('2 budget_quota: no tokens are left today')

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import type { JobError, JobSpec, Report } from '@parley/protocol'
+import { type JobError, type JobSpec, type Report, countsText } from '@parley/protocol'
 import type { Generated, Generator } from './generator.ts'
 import { type Answer, LoggedMemory } from './logged-memory.ts'
 import type { Outcome, WorkParts } from './work-on.ts'
@@ -102,7 +102,7 @@ function best(tried: readonly Tried[], last: number): Tried {
 
 const rank = ({ report: { compile, summary } }: Tried): number => (compile?.ok === true ? summary.passed + 1 : 0)
 const noteOf = ({ attempt, report: { summary } }: Tried): string =>
-  `this is attempt ${attempt}, which passed the most: ${summary.passed} of ${summary.total}`
+  `this is attempt ${attempt}, which did best: ${summary.judged + summary.run_only > 0 ? countsText(summary) : 'no case was run'}`
 
 /** An attempt that came to no answer. What an earlier one came to is still the best there is. */
 function failed({ logs }: WorkParts, spec: JobSpec, tried: readonly Tried[], attempt: number, error: JobError): Outcome {

@@ -1,5 +1,5 @@
-import { JOB_LIMITS, type JobSpec, MANIFEST_PATH } from '@parley/protocol'
-import { AUTHOR_LIMITS, caseWallMs } from '../test/case-limits.ts'
+import { JOB_LIMITS, type JobSpec, MANIFEST_PATH, caseWallMs } from '@parley/protocol'
+import { AUTHOR_LIMITS } from '../test/case-limits.ts'
 
 /** One run beside others, one alone with twice the time, and as much again for slow languages and busy cores. */
 const RUNS_PER_CASE = 4

@@ -28,7 +28,15 @@ export const CompileResult = z.object({
 })
 export type CompileResult = z.infer<typeof CompileResult>
 
-export const GroupScore = z.object({ name: z.string(), points: z.number(), score: z.number(), passed: z.int(), total: z.int() })
+export const GroupScore = z.object({
+  name: z.string(),
+  points: z.number(),
+  score: z.number(),
+  passed: z.int(),
+  /** Of how many cases the answer was judged; reports from before this was counted leave it out. */
+  judged: z.int().optional(),
+  total: z.int(),
+})
 export type GroupScore = z.infer<typeof GroupScore>
 
 export const ReportSummary = z.object({
@@ -54,6 +62,8 @@ export const Report = z.object({
   job_id: z.string(),
   owner_user_id: z.string().nullable(),
   status: z.enum(['succeeded', 'failed', 'cancelled']),
+  /** It succeeded and no case was judged: that the program answers rightly is not proved. */
+  unjudged: z.boolean().default(false),
   mode: z.enum(['compile_only', 'compile_and_test', 'none']),
   attempt: z.int(),
   claim: z.int(),

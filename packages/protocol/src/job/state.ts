@@ -53,6 +53,8 @@ export const JobState = z.object({
   lost_claims: z.int(),
   attempt: z.int(),
   summary: ReportSummary.nullable(),
+  /** It succeeded and no case was judged: that the program answers rightly is not proved. */
+  unjudged: z.boolean(),
   retry_of: JobId.nullable(),
 })
 export type JobState = z.infer<typeof JobState>

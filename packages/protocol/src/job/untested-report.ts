@@ -42,6 +42,7 @@ export function untestedReport(
     job_id: about.jobId,
     owner_user_id: about.ownerId,
     status: 'failed',
+    unjudged: false,
     mode: 'none',
     attempt: about.attempt,
     claim: about.claim,

@@ -17,7 +17,7 @@ const JobAndStatus = z.object({ job_id: JobId, status: JobStatus })
 export const jobCreate = tool({
   name: 'job.create',
   roles: ['user'],
-  doc: 'Hands in a problem with its tests. With a model an agent writes the solution; without one `current_code` is judged as it is. Start it with job.start.',
+  doc: 'Hands in a problem with its tests. With a model an agent writes the solution; without one `current_code` is judged as it is, which needs tests. Start it with job.start.',
   input: z.strictObject({
     statement_md: z.string().max(JOB_LIMITS.statementBytes).default(''),
     title: z.string().max(200).optional(),
@@ -115,6 +115,7 @@ export const JobListItem = JobState.pick({
   expires_at: true,
   error: true,
   summary: true,
+  unjudged: true,
   retry_of: true,
 })
 export type JobListItem = z.infer<typeof JobListItem>

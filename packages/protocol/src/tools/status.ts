@@ -73,7 +73,7 @@ export type SelfTestFailure = z.infer<typeof SelfTestFailure>
 const judgeSelfTest = tool({
   name: 'judge.self_test',
   roles: ['agent'],
-  doc: 'Compiles your solution and runs it on the job’s cases in the sandbox, as the judge will. Call it before you answer, and again after every change, until `ok` is true.',
+  doc: 'Compiles your solution and runs it on the job’s cases in the sandbox, as the judge will. Call it before you answer, and again after every change, until `ok` is true. `unjudged`: nothing failed, but no answer was judged either.',
   input: z.object({
     main_cpp: z.string().max(JOB_LIMITS.codeBytes).optional(),
     source: z.string().max(JOB_LIMITS.codeBytes).optional(),
@@ -93,7 +93,12 @@ const judgeSelfTest = tool({
     failure: SelfTestFailure.nullable().optional(),
     stdout_tail: z.string().optional(),
     stderr_tail: z.string().optional(),
+    /** It ran without a failure, and no case was judged: nothing is proved. `note` says why. */
+    unjudged: z.boolean().optional(),
+    note: z.string().optional(),
     passed: z.int().optional(),
+    judged: z.int().optional(),
+    run_only: z.int().optional(),
     total: z.int().optional(),
     hidden_passed: z.int().optional(),
     hidden_total: z.int().optional(),

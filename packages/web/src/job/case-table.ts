@@ -1,4 +1,4 @@
-import type { CaseItem } from '@parley/protocol'
+import { type CaseBounds, type CaseItem, type JobState, countsText, isEnd, pastLimit, resultText } from '@parley/protocol'
 import { element } from '../element.ts'
 import { memoryText } from '../text/amount-text.ts'
 import { plainText } from '../text/plain-text.ts'
@@ -9,19 +9,21 @@ import { VERDICT_WORDS, toneOf } from './verdict.ts'
 /** More rows than these are counted and not shown. */
 const ROWS_MAX = 5_000
 const HEADS = ['Case', 'Verdict', 'Time', 'Memory']
+const NONE_YET = 'No case has been run yet.'
 
-/** The cases of the newest round, each as soon as it is judged, in the order in which they are listed. */
+/** The cases of the newest round, each as soon as it is done, in the order in which they are listed. */
 export class CaseTable {
   readonly root: HTMLElement
-  readonly #note = element('p', { class: 'quiet', role: 'status' }, 'No case has been judged yet.')
-  readonly #progress = element('progress', { 'aria-label': 'Cases judged' })
+  readonly #note = element('p', { class: 'quiet', role: 'status' }, NONE_YET)
+  readonly #progress = element('progress', { 'aria-label': 'Cases done' })
   readonly #body = element('tbody', {})
   readonly #table: HTMLTableElement
-  /** Rows by the place of their case. */
-  readonly #rows = new Map<number, HTMLTableRowElement>()
+  /** Rows and what they show, by the place of their case. */
+  readonly #rows = new Map<number, { readonly root: HTMLTableRowElement; readonly item: CaseItem }>()
+  #job: JobState | undefined
   #round = ''
-  #judged = 0
-  #passed = 0
+  #total = 0
+  #counts = NO_COUNTS
 
   constructor() {
     const head = element('tr', {}, ...HEADS.map((name) => element('th', { scope: 'col' }, name)))
@@ -38,53 +40,96 @@ export class CaseTable {
     )
   }
 
+  /** What is known of the job: how it ended, if it has, and the limits of its cases. */
+  show(job: JobState): void {
+    const isFirst = this.#job === undefined
+    this.#job = job
+    // A case may be heard of before the limits are known.
+    if (isFirst) for (const { item } of [...this.#rows.values()]) this.#insert(item)
+    this.#tell()
+  }
+
   push(item: CaseItem): void {
     const round = `${item.claim} ${item.attempt}`
     if (round !== this.#round) this.clear()
     this.#round = round
-    this.#judged += 1
-    if (item.verdict === 'AC') this.#passed += 1
-    this.#note.textContent = [
-      `${this.#passed} of ${item.total} passed`,
-      ...(this.#judged < item.total ? [`${this.#judged} judged`] : []),
-      ...(this.#judged > ROWS_MAX ? [`${ROWS_MAX} of them shown`] : []),
-    ].join(', ')
-    this.#progress.hidden = this.#judged >= item.total
-    this.#progress.max = item.total
-    this.#progress.value = this.#judged
+    this.#total = item.total
+    this.#counts = counted(this.#counts, item)
     this.#table.hidden = false
-    if (this.#rows.size < ROWS_MAX) this.#insert(item.index, caseRow(item))
+    if (this.#rows.size < ROWS_MAX || this.#rows.has(item.index)) this.#insert(item)
+    this.#tell()
   }
 
   clear(): void {
     this.#body.replaceChildren()
     this.#rows.clear()
-    this.#judged = 0
-    this.#passed = 0
+    this.#counts = NO_COUNTS
+    this.#table.hidden = true
+    this.#tell()
+  }
+
+  #tell(): void {
+    const { total: done } = this.#counts
+    this.#progress.hidden = done === 0 || done >= this.#total
+    this.#progress.max = Math.max(1, this.#total)
+    this.#progress.value = done
+    const text = [
+      this.#result(),
+      ...(done > 0 && done < this.#total ? [`${done} of ${this.#total} done`] : []),
+      ...(done > ROWS_MAX ? [`${ROWS_MAX} of them shown`] : []),
+    ].join(', ')
+    if (this.#note.textContent !== text) this.#note.textContent = text
+  }
+
+  /** Of cases that are listed what they add up to; without any, why there are none. */
+  #result(): string {
+    const job = this.#job
+    if (this.#counts.total > 0 && job?.unjudged !== true) return countsText(this.#counts)
+    const result = job !== undefined && isEnd(job.status) ? resultText(job) : ''
+    return result === '' ? NONE_YET : `${result.charAt(0).toUpperCase()}${result.slice(1)}.`
   }
 
   /** Cases end in any order; the table keeps theirs. */
-  #insert(index: number, row: HTMLTableRowElement): void {
-    this.#rows.get(index)?.remove()
-    this.#rows.set(index, row)
-    row.dataset['index'] = String(index)
+  #insert(item: CaseItem): void {
+    const { index } = item
+    const root = caseRow(item, this.#job?.limits)
+    this.#rows.get(index)?.root.remove()
+    this.#rows.set(index, { root, item })
+    root.dataset['index'] = String(index)
     let after: Element | null = this.#body.lastElementChild
     while (after instanceof HTMLElement && Number(after.dataset['index']) > index) after = after.previousElementSibling
-    if (after === null) this.#body.prepend(row)
-    else after.after(row)
+    if (after === null) this.#body.prepend(root)
+    else after.after(root)
   }
 }
 
-function caseRow(item: CaseItem): HTMLTableRowElement {
+type Counts = Parameters<typeof countsText>[0]
+const NO_COUNTS: Counts = { total: 0, judged: 0, run_only: 0, passed: 0, skipped: 0 }
+
+/** The counts with one case more. */
+function counted(counts: Counts, { verdict }: CaseItem): Counts {
+  const tone = toneOf(verdict)
+  return {
+    total: counts.total + 1,
+    judged: counts.judged + (tone === 'good' || tone === 'bad' ? 1 : 0),
+    run_only: counts.run_only + (tone === 'unjudged' ? 1 : 0),
+    passed: counts.passed + (tone === 'good' ? 1 : 0),
+    skipped: counts.skipped + (tone === 'neutral' ? 1 : 0),
+  }
+}
+
+function caseRow(item: CaseItem, limits: CaseBounds | undefined): HTMLTableRowElement {
   const { verdict, time_ms, memory_kb } = item
+  const past = limits === undefined ? {} : pastLimit(item, limits)
+  const { time = durationText(time_ms), memory = memoryText(memory_kb) } = past
   const shown = element('span', { class: 'verdict', 'data-tone': toneOf(verdict) }, verdict)
   return element(
     'tr',
     {},
     element('td', { 'data-label': 'Case' }, labelOf(item)),
     element('td', { 'data-label': 'Verdict' }, shown, ` ${VERDICT_WORDS[verdict]}`, ...whyOf(item)),
-    element('td', { 'data-label': 'Time', class: 'number' }, durationText(time_ms)),
-    element('td', { 'data-label': 'Memory', class: 'number' }, memoryText(memory_kb)),
+    element('td', { 'data-label': 'Time', class: 'number' }, time),
+    element('td', { 'data-label': 'Memory', class: 'number' }, memory),
   )
 }
 

@@ -1,4 +1,4 @@
-import { type JobState, isEnd } from '@parley/protocol'
+import { type JobState, isEnd, resultText } from '@parley/protocol'
 import { element } from '../element.ts'
 import { modelName } from '../jobs/model-name.ts'
 import { setStatus, statusBadge } from '../jobs/status-badge.ts'
@@ -69,7 +69,7 @@ export class JobHeader {
     const state = this.#state
     if (state === undefined) return
     this.#title.textContent = plainText(state.title) === '' ? 'Untitled' : plainText(state.title)
-    setStatus(this.#badge, state.status)
+    setStatus(this.#badge, state)
     this.#cancel.hidden = isEnd(state.status)
     this.#retry.hidden = !isEnd(state.status)
     this.#banner.hidden = !this.#isScript
@@ -101,12 +101,12 @@ const problemOf = (state: JobState | undefined): string =>
   state === undefined || state.error === null ? '' : plainText(state.error.message)
 
 function factsOf(state: JobState, isScript: boolean, took: HTMLElement): readonly HTMLElement[] {
-  const { summary, limits, lost_claims, claims } = state
+  const { limits, lost_claims, claims } = state
   return [
     ...row('Model', ...modelName(state.model, isScript)),
     ...(state.model === null ? [] : row('Engine', state.engine ?? 'default')),
     ...row('Language', state.language),
-    ...row('Passed', summary === null || summary.total === 0 ? '–' : `${summary.passed} of ${summary.total}`),
+    ...row('Result', resultText(state) || '–'),
     ...row('Attempt', String(state.attempt)),
     ...row('Claims', lost_claims > 0 ? `${claims} (${lost_claims} lost)` : String(claims)),
     ...(state.judge === null ? [] : row('Judge', plainText(state.judge.machine_id))),

@@ -87,6 +87,7 @@ class JobPage {
   #showState(state: JobState): void {
     this.#state = state
     this.#showHeader()
+    this.#cases.show(state)
     document.title = `${state.title === '' ? 'Job' : state.title} · Parley`
     if (isEnd(state.status) && !this.#isLoaded) void this.#load(state)
   }

@@ -12,15 +12,16 @@ export const VERDICT_WORDS: Readonly<Record<Verdict, string>> = {
   OLE: 'output limit',
   CE: 'does not compile',
   SE: 'the judge failed',
-  RUN: 'ran, not compared',
+  RUN: 'ran, not judged',
   SKIP: 'not run',
   CANCELLED: 'cancelled',
 }
 
-export type Tone = 'good' | 'bad' | 'neutral'
+export type Tone = 'good' | 'bad' | 'unjudged' | 'neutral'
 
 /** How a verdict is coloured. */
 export function toneOf(verdict: Verdict): Tone {
   if (verdict === 'AC') return 'good'
-  return verdict === 'RUN' || verdict === 'SKIP' || verdict === 'CANCELLED' ? 'neutral' : 'bad'
+  if (verdict === 'RUN') return 'unjudged'
+  return verdict === 'SKIP' || verdict === 'CANCELLED' ? 'neutral' : 'bad'
 }

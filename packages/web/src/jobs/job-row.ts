@@ -1,4 +1,4 @@
-import type { JobListItem } from '@parley/protocol'
+import { type JobListItem, shortCountsText, unjudgedWords } from '@parley/protocol'
 import { element } from '../element.ts'
 import { jobPath } from '../route.ts'
 import { agoText } from '../text/time-text.ts'
@@ -27,12 +27,13 @@ export class JobRow {
     this.root.append(status, title, this.#model, this.#language, this.#passed, created)
   }
 
-  show({ title, status, model, language, summary, created_at }: JobListItem, isScript: boolean): void {
-    setStatus(this.#badge, status)
+  show(item: JobListItem, isScript: boolean): void {
+    const { title, model, language, created_at } = item
+    setStatus(this.#badge, item)
     this.#link.textContent = title === '' ? 'Untitled' : title
     this.#model.replaceChildren(...modelName(model, isScript))
     this.#language.textContent = language
-    this.#passed.textContent = summary === null || summary.total === 0 ? '–' : `${summary.passed}/${summary.total}`
+    this.#passed.textContent = passedText(item)
     this.#createdMs = Date.parse(created_at)
     this.#time.dateTime = created_at
     this.#time.title = new Date(created_at).toLocaleString()
@@ -43,6 +44,12 @@ export class JobRow {
   tick(nowMs: number): void {
     this.#time.textContent = agoText(this.#createdMs, nowMs)
   }
+}
+
+/** How many cases passed; of a job that nobody judged, why. */
+function passedText(item: JobListItem): string {
+  if (item.unjudged) return unjudgedWords(item).why
+  return (item.summary === null ? '' : shortCountsText(item.summary)) || '–'
 }
 
 const cell = (label: string): HTMLTableCellElement => element('td', { 'data-label': label })

@@ -1,4 +1,4 @@
-import type { JobStatus } from '@parley/protocol'
+import { type JobState, type JobStatus, unjudgedWords } from '@parley/protocol'
 import { element } from '../element.ts'
 
 const WORDS: Readonly<Record<JobStatus, string>> = {
@@ -16,7 +16,9 @@ export function statusBadge(): HTMLElement {
   return element('span', { class: 'badge' })
 }
 
-export function setStatus(badge: HTMLElement, status: JobStatus): void {
-  badge.dataset['status'] = status
-  if (badge.textContent !== WORDS[status]) badge.textContent = WORDS[status]
+/** Of a job that nobody judged it says what was done with it instead, in a colour of its own. */
+export function setStatus(badge: HTMLElement, job: Pick<JobState, 'status' | 'unjudged' | 'model' | 'summary'>): void {
+  badge.dataset['status'] = job.unjudged ? 'unjudged' : job.status
+  const word = job.unjudged ? unjudgedWords(job).what : WORDS[job.status]
+  if (badge.textContent !== word) badge.textContent = word
 }

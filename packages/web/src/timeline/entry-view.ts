@@ -41,6 +41,7 @@ function stepView(): EntryView {
       root.dataset['stage'] = item.stage
       root.dataset['level'] = item.level
       root.dataset['phase'] = typeof item.meta['phase'] === 'string' ? item.meta['phase'] : ''
+      root.dataset['unjudged'] = String(item.meta['unjudged'] === true)
       stage.textContent = STAGES[item.meta['phase'] === 'end' ? 'test' : item.stage]
       text.textContent = stepText(entry)
       root.title = whenText(item)

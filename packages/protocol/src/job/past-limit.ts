@@ -1,0 +1,38 @@
+import type { CaseResult } from './case.ts'
+
+/** How long the clock may run for a program with this much processor time: beyond it the program is idle. */
+export const caseWallMs = (timeMs: number): number => Math.max(timeMs * 3, timeMs + 2_000)
+
+/** The limits of a job that a case can pass. */
+export interface CaseBounds {
+  readonly time_limit_ms: number
+  readonly memory_limit_mb: number
+}
+
+/** What is shown of a case in place of a measured value. */
+export interface PastLimit {
+  readonly time?: string
+  readonly memory?: string
+}
+
+const KIB = 1024
+/** From here on seconds are shorter. */
+const SECONDS_FROM_MS = 10_000
+
+/**
+ * How much time or memory a case that passed a limit took, for people: `>2000 ms`. It is ended somewhere behind the limit,
+ * and where that was says something about the judge and nothing about the program.
+ */
+export function pastLimit(
+  { verdict, memory_kb }: Pick<CaseResult, 'verdict' | 'memory_kb'>,
+  { time_limit_ms, memory_limit_mb }: CaseBounds,
+): PastLimit {
+  if (verdict === 'TLE') return { time: `>${durationText(time_limit_ms)}` }
+  if (verdict === 'ILE') return { time: `>${durationText(caseWallMs(time_limit_ms))}` }
+  // A program that was refused memory and gave up never had that much.
+  if (verdict === 'MLE' && memory_kb >= memory_limit_mb * KIB) return { memory: `>${memory_limit_mb} MiB` }
+  return {}
+}
+
+/** Rounded down, so that what is said to be more than it is more. */
+const durationText = (ms: number): string => (ms < SECONDS_FROM_MS ? `${ms} ms` : `${Math.floor(ms / 100) / 10} s`)
