@@ -159,10 +159,10 @@ test('a job that nobody judged is neither green nor a success; a limit is passed
   await browser.evaluate(click('← All jobs'))
   await browser.until(`/ran, not judged.*Unproved.*python.*the tests have no answers/.test(${textOf('.jobs tbody tr')})`)
 
-  const spins = await submit('--judge-only', '--code', 'forever.py', '--tests', 'open', '--time-ms', '400')
+  const spins = await submit('--judge-only', '--code', 'forever.py', '--tests', 'open', '--time-ms', '100')
   await browser.goto(`${url}/jobs/${spins}`)
   await browser.until(`${VERDICTS} === '1 TLE,2 TLE'`)
-  expect(await browser.evaluate(textOf('.cases td[data-label=Time]'))).toBe('>400 ms')
+  expect(await browser.evaluate(textOf('.cases td[data-label=Time]'))).toBe('>100 ms')
 
   const broken = await submit('--judge-only', '--code', 'broken.py', '--tests', 'open')
   await browser.goto(`${url}/jobs/${broken}`)

@@ -132,8 +132,11 @@ async function verdict(socket: McpSocket, job_id: string, status: string): Promi
   const report = field(items, 'report.json')
   const summary = field(report, 'summary')
   const isGood =
-    textOf(report, 'status') === 'succeeded' && field(field(report, 'compile'), 'ok') === true && field(summary, 'failed') === 0
-  say(`${status}: ${String(field(summary, 'passed'))} of ${String(field(summary, 'total'))} passed`)
+    textOf(report, 'status') === 'succeeded' &&
+    field(report, 'unjudged') !== true &&
+    field(field(report, 'compile'), 'ok') === true &&
+    field(summary, 'failed') === 0
+  say(`${status}: ${String(field(summary, 'passed'))} of ${String(field(summary, 'judged'))} passed`)
   return isGood ? 0 : 1
 }
 

@@ -2,7 +2,7 @@ import { type CaseBounds, type CaseItem, type CaseResult, pastLimit } from '@par
 import { fit, plainText, widthOf } from './plain-text.ts'
 import { type Paint, type Screen, bar, painterFor, verdictStyle } from './screen.ts'
 
-type Row = Pick<CaseResult | CaseItem, 'name' | 'group' | 'verdict' | 'time_ms' | 'memory_kb' | 'message' | 'diff'>
+type Row = Pick<CaseResult | CaseItem, 'name' | 'group' | 'verdict' | 'time_ms' | 'wall_ms' | 'memory_kb' | 'message' | 'diff'>
 
 export type CaseLimits = CaseBounds
 

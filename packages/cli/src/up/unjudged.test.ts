@@ -22,6 +22,7 @@ const FILES = {
   'polygon/tests/02': '2 2\n',
   'polygon/tests/02.a': '5\n',
   'polygon/problem.xml': '<problem/>\n',
+  'parley.toml': '[[channels]]\nname = "play"\nscript = "stairs"\n',
 }
 
 let scratch: Scratch
@@ -89,13 +90,23 @@ test('a crash where no case has an answer fails, and some answers prove some', S
 })
 
 test('what passed a limit is told as more than it, and a program that does not compile had no case', SLOW, async () => {
-  const spins = await judged('spins.py', 'open', '--time-ms', '400')
+  const spins = await judged('spins.py', 'open', '--time-ms', '100')
   expect(spins.code).toBe(1)
-  for (const row of [/^1\/2 {2}1 +TLE +>400 ms /m, /^2\/2 {2}2 +TLE +>400 ms /m]) expect(spins.out).toMatch(row)
-  expect(spins.out).toMatch(/\nfailed: 0 of 2 passed, 0 of 2 points, >400 ms, /)
+  for (const row of [/^1\/2 {2}1 +TLE +>100 ms /m, /^2\/2 {2}2 +TLE +>100 ms /m]) expect(spins.out).toMatch(row)
+  expect(spins.out).toMatch(/\nfailed: 0 of 2 passed, 0 of 2 points, >100 ms, /)
   const broken = await judged('broken.py', 'open')
   expect(broken.code).toBe(1)
   expect(broken.out).toMatch(/\nfailed: not compiled: no case was run\ncompile_error: /)
+})
+
+test('what a model wrote for a job without tests is written and compiled, and no more', SLOW, async () => {
+  const at = (name: string): string => join(import.meta.dirname, '../../../../examples/stairs', name)
+  const files = ['--statement', at('problem.md'), '--code', at('code.py')]
+  const shown = await job('submit', ...files, '--model', 'script-stairs', '--watch')
+  expect(shown.code).toBe(3)
+  expect(shown.out).toMatch(/\nwritten and compiled, not judged: the job has no tests\n/)
+  expect(shown.out).toMatch(/self-tested: compiled, not judged: the job has no tests\n/)
+  expect(shown.out).not.toMatch(/succeeded|passed/)
 })
 
 test('a package of Polygon is known by its tests', SLOW, async () => {

@@ -1,4 +1,4 @@
-import { JOB_LIMITS, type JobSpec, caseWallMs } from '@parley/protocol'
+import { ALONE_WALL, JOB_LIMITS, type JobSpec, caseWallMs } from '@parley/protocol'
 import type { RunLimits } from '@parley/sandbox'
 import type { Toolchain } from '../language/toolchain.ts'
 
@@ -24,8 +24,6 @@ const OPEN_FILES = 1_024
  * of its limit above it gets a second run alone; one that goes beyond is too slow in any case.
  */
 const NEAR_LIMIT = 1.25
-/** How much more of the clock a run alone has. */
-export const ALONE_WALL = 2
 /** A program that waited for the clock although it had this part of its time was kept from running, not idle. */
 const STARVED_PART = 0.25
 

@@ -1,6 +1,6 @@
-import { type Verdict, caseWallMs } from '@parley/protocol'
+import { type Verdict, passedWallMs } from '@parley/protocol'
 import type { RunOutcome } from '@parley/sandbox'
-import { ALONE_WALL, type CaseLimits } from './case-limits.ts'
+import type { CaseLimits } from './case-limits.ts'
 
 const MIB = 1024 * 1024
 
@@ -17,7 +17,10 @@ export function endVerdict(outcome: RunOutcome, limits: CaseLimits, memorySigns:
   if (status === 'cpu-limit' || (status !== 'wall-limit' && cpuMs > limits.timeMs))
     return { verdict: 'TLE', message: `more than ${limits.timeMs} ms of processor time` }
   if (status === 'wall-limit')
-    return { verdict: 'ILE', message: `no end within ${clockMs(wallMs, limits)} ms, ${Math.round(cpuMs)} ms of them at work` }
+    return {
+      verdict: 'ILE',
+      message: `no end within ${passedWallMs(wallMs, limits.timeMs)} ms, ${Math.round(cpuMs)} ms of them at work`,
+    }
   if (status === 'memory-limit' || memoryBytes > limits.memoryBytes)
     return { verdict: 'MLE', message: `more than ${limits.memoryBytes / MIB} MiB of memory` }
   if (status === 'output-limit') return { verdict: 'OLE', message: `more than ${limits.outputBytes} bytes of output` }
@@ -27,12 +30,6 @@ export function endVerdict(outcome: RunOutcome, limits: CaseLimits, memorySigns:
   return status === 'signal'
     ? { verdict: 'RE', message: `ended by ${outcome.signal}` }
     : { verdict: 'RE', message: `ended with code ${outcome.exitCode}` }
-}
-
-/** Which bound of the clock was passed: alone a program has twice as much of it. */
-function clockMs(wallMs: number, { timeMs }: CaseLimits): number {
-  const besideMs = caseWallMs(timeMs)
-  return wallMs >= besideMs * ALONE_WALL ? besideMs * ALONE_WALL : besideMs
 }
 
 /** Whether one of the signs stands in what was written. */

@@ -1,29 +1,36 @@
 import { expect, test } from 'vitest'
 import { Verdict } from './case.ts'
-import { caseWallMs, pastLimit } from './past-limit.ts'
+import { caseWallMs, passedWallMs, pastLimit } from './past-limit.ts'
 
 const LIMITS = { time_limit_ms: 2_000, memory_limit_mb: 256 }
 const MIB = 1024
 
 test('a time past its limit is said to be more than it, whenever the program was ended', () => {
-  expect(pastLimit({ verdict: 'TLE', memory_kb: 0 }, LIMITS)).toEqual({ time: '>2000 ms' })
-  expect(pastLimit({ verdict: 'TLE', memory_kb: 0 }, { ...LIMITS, time_limit_ms: 10_000 })).toEqual({ time: '>10 s' })
-  expect(pastLimit({ verdict: 'TLE', memory_kb: 0 }, { ...LIMITS, time_limit_ms: 12_390 })).toEqual({ time: '>12.3 s' })
+  expect(pastLimit({ verdict: 'TLE', wall_ms: 6_010, memory_kb: 0 }, LIMITS)).toEqual({ time: '>2000 ms' })
+  expect(pastLimit({ verdict: 'TLE', wall_ms: 6_010, memory_kb: 0 }, { ...LIMITS, time_limit_ms: 10_000 })).toEqual({
+    time: '>10 s',
+  })
+  expect(pastLimit({ verdict: 'TLE', wall_ms: 6_010, memory_kb: 0 }, { ...LIMITS, time_limit_ms: 12_390 })).toEqual({
+    time: '>12.3 s',
+  })
 })
 
 test('an idle program passed the limit of the clock', () => {
   expect(caseWallMs(2_000)).toBe(6_000)
   expect(caseWallMs(100)).toBe(2_100)
-  expect(pastLimit({ verdict: 'ILE', memory_kb: 0 }, LIMITS)).toEqual({ time: '>6000 ms' })
+  expect(pastLimit({ verdict: 'ILE', wall_ms: 6_010, memory_kb: 0 }, LIMITS)).toEqual({ time: '>6000 ms' })
+  // Alone it has twice as much of it.
+  expect(passedWallMs(12_001, 2_000)).toBe(12_000)
+  expect(pastLimit({ verdict: 'ILE', wall_ms: 12_001, memory_kb: 0 }, LIMITS)).toEqual({ time: '>12 s' })
 })
 
 test('memory past its limit likewise; a program that was refused some had less', () => {
-  expect(pastLimit({ verdict: 'MLE', memory_kb: 256 * MIB }, LIMITS)).toEqual({ memory: '>256 MiB' })
-  expect(pastLimit({ verdict: 'MLE', memory_kb: 300 * MIB }, LIMITS)).toEqual({ memory: '>256 MiB' })
-  expect(pastLimit({ verdict: 'MLE', memory_kb: 3 * MIB }, LIMITS)).toEqual({})
+  expect(pastLimit({ verdict: 'MLE', wall_ms: 1, memory_kb: 256 * MIB }, LIMITS)).toEqual({ memory: '>256 MiB' })
+  expect(pastLimit({ verdict: 'MLE', wall_ms: 1, memory_kb: 300 * MIB }, LIMITS)).toEqual({ memory: '>256 MiB' })
+  expect(pastLimit({ verdict: 'MLE', wall_ms: 1, memory_kb: 3 * MIB }, LIMITS)).toEqual({})
 })
 
 test('every other case shows what was measured', () => {
   for (const verdict of Verdict.exclude(['TLE', 'ILE', 'MLE']).options)
-    expect(pastLimit({ verdict, memory_kb: 512 * MIB }, LIMITS)).toEqual({})
+    expect(pastLimit({ verdict, wall_ms: 99_999, memory_kb: 512 * MIB }, LIMITS)).toEqual({})
 })

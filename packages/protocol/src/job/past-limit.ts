@@ -3,6 +3,15 @@ import type { CaseResult } from './case.ts'
 /** How long the clock may run for a program with this much processor time: beyond it the program is idle. */
 export const caseWallMs = (timeMs: number): number => Math.max(timeMs * 3, timeMs + 2_000)
 
+/** How much more of the clock a program has that runs alone. */
+export const ALONE_WALL = 2
+
+/** Which bound of the clock a program passed that was ended after so long: the one beside others, or the one alone. */
+export function passedWallMs(wallMs: number, timeMs: number): number {
+  const besideMs = caseWallMs(timeMs)
+  return wallMs < besideMs * ALONE_WALL ? besideMs : besideMs * ALONE_WALL
+}
+
 /** The limits of a job that a case can pass. */
 export interface CaseBounds {
   readonly time_limit_ms: number
@@ -24,11 +33,11 @@ const SECONDS_FROM_MS = 10_000
  * and where that was says something about the judge and nothing about the program.
  */
 export function pastLimit(
-  { verdict, memory_kb }: Pick<CaseResult, 'verdict' | 'memory_kb'>,
+  { verdict, wall_ms, memory_kb }: Pick<CaseResult, 'verdict' | 'wall_ms' | 'memory_kb'>,
   { time_limit_ms, memory_limit_mb }: CaseBounds,
 ): PastLimit {
   if (verdict === 'TLE') return { time: `>${durationText(time_limit_ms)}` }
-  if (verdict === 'ILE') return { time: `>${durationText(caseWallMs(time_limit_ms))}` }
+  if (verdict === 'ILE') return { time: `>${durationText(passedWallMs(wall_ms, time_limit_ms))}` }
   // A program that was refused memory and gave up never had that much.
   if (verdict === 'MLE' && memory_kb >= memory_limit_mb * KIB) return { memory: `>${memory_limit_mb} MiB` }
   return {}
