@@ -9,6 +9,8 @@ export interface GatewayCaller extends Caller {
   /** What the audit log calls them: a user's name, a judge's name, `local` for the admin socket. */
   readonly name: string
   readonly userId: UserId | null
+  /** What the account of `userId` is called; behind the admin socket that is not what the audit log says. */
+  readonly username: string | null
   readonly agentId: AgentId | null
   readonly tokenId: TokenId | null
   /** The `jti` of a sign-in; null for every other kind of token. */
@@ -28,19 +30,30 @@ export function audienceOf(caller: Pick<GatewayCaller, 'role' | 'admin'>): Audie
   return caller.role === 'user' && caller.admin ? 'admin' : caller.role
 }
 
-/** The caller behind the admin socket: whoever may open the file owns the installation. */
-export function localCaller(meter: Meter): GatewayCaller {
+/** How people know the caller: by their account where there is one. */
+export const nameOf = ({ username, name }: Pick<GatewayCaller, 'username' | 'name'>): string => username ?? name
+
+const LOCAL = 'local'
+/** Whether somebody came by the admin socket. They act for an account without having signed in to it. */
+export const isLocal = ({ key }: Pick<GatewayCaller, 'key'>): boolean => key === LOCAL
+
+/**
+ * The caller behind the admin socket: whoever may open the file owns the installation. What they hand in belongs to the account
+ * that is given, the oldest admin's.
+ */
+export function localCaller(meter: Meter, account?: { readonly id: UserId; readonly username: string }): GatewayCaller {
   return {
-    key: 'local',
+    key: LOCAL,
     role: 'user',
     admin: true,
-    name: 'local',
-    userId: null,
+    name: LOCAL,
+    userId: account?.id ?? null,
+    username: account?.username ?? null,
     agentId: null,
     tokenId: null,
     signInId: null,
     expiresAt: null,
-    remote: 'local',
+    remote: LOCAL,
     meter,
   }
 }

@@ -87,7 +87,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     seen: ({ tokenId }) => (tokenId === null ? undefined : lastUse.seen(tokenId)),
   })
   const observer = openObserver({ metrics, audit, log, now })
-  const local = localCaller(new Meter(calls, now))
+  const localMeter = new Meter(calls, now)
 
   const servers: HttpServer<GatewayCaller>[] = []
   const health = healthRoutes({ store, version: options.version, draining: () => draining, now })
@@ -162,7 +162,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
         await openHttpServer<GatewayCaller>({
           ...shared,
           listen: { socketPath: options.adminSocket },
-          door: door(() => local),
+          door: door(async () => localCaller(localMeter, await store.users.firstAdmin())),
           routes: [health, measured],
         }),
       )

@@ -5,8 +5,9 @@ import { HOLDER_PREFIX } from './job/inputs-share.ts'
 const SWEEP_MS = 10 * 60_000
 const AUDIT_KEPT_MS = 90 * 86_400_000
 const UPLOAD_KEPT_MS = 86_400_000
-/** Long after the list shows them no more: a judge that comes back is still told to drain. */
-const JUDGE_KEPT_MS = 30 * 86_400_000
+const JUDGE_KEPT_MS = 86_400_000
+/** Longer than the others: a judge that comes back is still told to drain. */
+const DRAINED_KEPT_MS = 30 * 86_400_000
 /** A blob that nobody refers to is somebody's who is just about to, for this long. */
 const BLOB_GRACE_MS = 10 * 60_000
 /** No call of a model takes so long: whoever reserved it is dead. */
@@ -39,7 +40,7 @@ export function openSweeper(
       const removed = await store.audit.prune(now() - AUDIT_KEPT_MS)
       if (removed > 0) log.info({ removed }, 'old audit lines removed')
     },
-    () => store.judges.prune(now() - JUDGE_KEPT_MS),
+    () => store.judges.prune(now() - JUDGE_KEPT_MS, now() - DRAINED_KEPT_MS),
     () => store.modelKeys.prune(now() - MODEL_KEY_KEPT_MS),
     () => store.usages.prune(now() - USAGE_KEPT_MS),
     async () => {

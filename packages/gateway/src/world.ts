@@ -37,14 +37,15 @@ export function openWorld(options: {
   const { store, log, now, random, leaseMs, countClaim, channelKey } = options
   const sealer = channelKey === undefined ? NO_SEALER : openSealer(channelKey, random)
   const scripts = openScriptFiles(options.scripts, log)
+  const desk = openJudgeDesk({ store, log, now, ...(leaseMs && { leaseMs }), ...(countClaim && { count: countClaim }) })
   return {
     store,
     audit: openRecorder({ audit: store.audit, log, now }),
     links: openOneTimeLinks({ signIns: store.signIns, baseUrl: options.baseUrl, now, random }),
     passwords: openPasswords(random),
     creations: openCreations(),
-    watch: openJobWatch(store, log),
-    desk: openJudgeDesk({ store, log, now, ...(leaseMs && { leaseMs }), ...(countClaim && { count: countClaim }) }),
+    watch: openJobWatch({ store, here: desk.here, log }),
+    desk,
     sealer,
     scripts,
     directory: openModelDirectory({ store, sealer, scripts, log, now }),

@@ -26,6 +26,7 @@ export { type UnjudgedWords, isUnjudged, unjudgedWords } from './job/unjudged.ts
 export { untestedReport } from './job/untested-report.ts'
 export { EngineName, JobSpec, ReasoningEffort } from './job/spec.ts'
 export { JobOffsets, JobPatch, JobState } from './job/state.ts'
+export { Waiting, WaitingCode } from './job/waiting.ts'
 export { END_STATUSES, type EndStatus, JobError, JobStatus, STATUS_BEFORE, isEnd } from './job/status.ts'
 export { TestCase } from './tests/case-list.ts'
 export { type DiscoverOptions, type Discovery, type TestGroup, discoverTests, discoverTestsIn } from './tests/discover.ts'

@@ -2,6 +2,7 @@ import type { Role } from '@parley/protocol'
 
 /** Who is signed in, as `/api/auth/me` says. */
 export interface Account {
+  readonly id: string | null
   readonly name: string
   readonly role: Role
   readonly admin: boolean
@@ -78,9 +79,11 @@ async function send(path: string, init: RequestInit): Promise<Outcome<unknown>> 
 
 function parseAccount(body: unknown): Account {
   const role = field(body, 'role')
+  const id = field(field(body, 'user'), 'id')
   const name = field(field(body, 'user'), 'username')
   const expiresAt = field(body, 'expires_at')
   return {
+    id: typeof id === 'string' ? id : null,
     name: typeof name === 'string' ? name : '(no name)',
     role: role === 'judge' || role === 'agent' ? role : 'user',
     admin: field(body, 'admin') === true,

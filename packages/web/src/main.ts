@@ -39,6 +39,7 @@ async function show(notice?: string): Promise<void> {
     session?.close()
     session = new Session({ token, account: me.value, corner: find('corner'), onEnd: signedOut })
     document.body.dataset['signed'] = 'in'
+    showHealth()
   }
   content.replaceChildren(...session.open(routeOf(location.pathname)))
 }
@@ -66,16 +67,24 @@ function askFor(form: HTMLElement): void {
   session?.close()
   session = undefined
   document.body.dataset['signed'] = 'out'
+  showHealth()
   document.title = 'Parley'
   content.replaceChildren(form)
   form.querySelector('input')?.focus()
 }
 
+/** Who is signed in is told by the connection alone: two answers to one question would contradict each other. */
+function showHealth(): void {
+  find('health').hidden = session !== undefined
+}
+
 async function watchHealth(): Promise<void> {
-  const health = find('health')
-  const healthy = await isHealthy()
-  health.dataset['state'] = healthy ? 'healthy' : 'silent'
-  health.textContent = healthy ? 'The gateway is healthy' : 'The gateway does not answer'
+  if (session === undefined) {
+    const health = find('health')
+    const healthy = await isHealthy()
+    health.dataset['state'] = healthy ? 'healthy' : 'silent'
+    health.textContent = healthy ? 'The gateway is healthy' : 'The gateway does not answer'
+  }
   setTimeout(() => void watchHealth(), HEALTH_EVERY_MS)
 }
 

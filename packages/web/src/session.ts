@@ -3,7 +3,8 @@ import { accountCard, accountCorner } from './account.ts'
 import { element } from './element.ts'
 import { openJobPage } from './job/job-page.ts'
 import { openJobList } from './jobs/job-list.ts'
-import { GatewayLink, type LinkState } from './link/gateway-link.ts'
+import { GatewayLink } from './link/gateway-link.ts'
+import { linkWords } from './link/link-words.ts'
 import { ScriptModels } from './link/script-models.ts'
 import type { Route } from './route.ts'
 import type { View } from './view.ts'
@@ -15,12 +16,6 @@ export interface SessionOptions {
   readonly corner: HTMLElement
   /** It is over: the person left, or the gateway no longer takes the token. */
   readonly onEnd: (message: string | undefined) => void
-}
-
-const LINK_WORDS: Readonly<Record<LinkState, string>> = {
-  connecting: 'connecting…',
-  live: 'live',
-  lost: 'connection lost, trying again',
 }
 
 /** What a person who is signed in sees, over one connection. */
@@ -36,8 +31,8 @@ export class Session {
     this.#link = new GatewayLink({
       token: options.token,
       onState: (next) => {
-        state.dataset['state'] = next
-        state.textContent = LINK_WORDS[next]
+        state.dataset['state'] = next.kind
+        state.textContent = linkWords(next)
       },
       onSignedOut: (message) => this.#end(message),
     })
@@ -67,9 +62,9 @@ export class Session {
   #viewOf(route: Route): View {
     switch (route.kind) {
       case 'jobs':
-        return openJobList(this.#link, this.#models)
+        return openJobList(this.#link, this.#models, this.#options.account)
       case 'job':
-        return openJobPage(this.#link, this.#models, route.id)
+        return openJobPage(this.#link, this.#models, { id: route.id, me: this.#options.account.name })
       case 'unknown':
         return { root: nothingHere(), title: 'Nothing here', close: () => {} }
     }

@@ -3,6 +3,7 @@ import { CommandError } from '../command-line/command-error.ts'
 import { type Example, readExample } from '../demo/example.ts'
 import { requireLanguage } from '../demo/require-language.ts'
 import { type PrivateInstance, openPrivateInstance } from '../demo/private-instance.ts'
+import type { Ready } from '../gateway-process/plan.ts'
 import { painterFor } from '../job/screen.ts'
 import { watchJob } from '../job/watch-job.ts'
 
@@ -54,6 +55,7 @@ async function playOut(
     say(`${model.model} works on it: a script, no model is asked.\n`)
     const { job_id } = await caller.once('job.create', { ...example.input, model: model.model })
     await caller.call('job.start', { job_id })
+    say(pageWords(instance.ready, job_id))
     const code = await watchJob(caller, job_id, invocation, 'cancels')
     say('\nThis was a script, no model was asked. The cost is what its tokens would have cost.')
     return { code, jobId: job_id }
@@ -74,14 +76,21 @@ async function keepUp(
   const enough = (): void => asked.resolve()
   const ignore = io.onSignal(enough)
   keys?.once('data', enough).once('end', enough).resume()
-  const link = new URL(`/jobs/${jobId}`, ready.url)
-  if (ready.sign_in !== null) link.hash = new URL(ready.sign_in).hash
-  const note = ready.sign_in === null ? '' : ' This link works once, within 15 minutes'
-  say(`Look at it on the page.${note}:\n  ${link.href}`)
+  say(`The page stays as long as this runs: ${pageOf(ready, jobId).href}`)
   say(keys === undefined ? 'Ctrl-C stops everything and removes it.' : 'Enter or Ctrl-C stops everything and removes it.')
   await asked.promise
   keys?.off('data', enough).off('end', enough).pause()
   ignore()
+}
+
+const pageOf = ({ url }: Ready, jobId: string): URL => new URL(`/jobs/${jobId}`, url)
+
+/** The way to the job's page, with the sign-in in it: said before the work begins, so that it can be watched there. */
+function pageWords(ready: Ready, jobId: string): string {
+  const link = pageOf(ready, jobId)
+  if (ready.sign_in === null) return `Watch it on its page:\n  ${link.href}\n`
+  link.hash = new URL(ready.sign_in).hash
+  return `Watch it on its page. This link signs you in once, within 15 minutes:\n  ${link.href}\n`
 }
 
 /** What is said besides the job itself: beside the result if that is for a program. */

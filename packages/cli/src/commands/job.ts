@@ -12,6 +12,7 @@ import { statusWord } from '../job/status-word.ts'
 import type { SteadyCaller } from '../job/steady-caller.ts'
 import { type Submission, submissionOf } from '../job/submission.ts'
 import { sendTests } from '../job/upload.ts'
+import { statusWithReason, waitingText } from '../job/waiting-text.ts'
 import { watchJob } from '../job/watch-job.ts'
 import { columns } from './columns.ts'
 import { show, withCaller } from './with-caller.ts'
@@ -24,11 +25,11 @@ export async function jobSubmit(invocation: Invocation): Promise<number> {
   return withCaller(invocation, 'user', async (caller) => {
     const chosen = submission.needsModel ? await chooseModel(caller, submission.input) : {}
     const whole = { ...submission, input: { ...submission.input, ...chosen } }
-    const { job_id, created_at } = await create(caller, whole).catch((error: unknown) => {
+    const created = await create(caller, whole).catch((error: unknown) => {
       throw inOptions(error, invocation)
     })
-    const { status } = await caller.call('job.start', { job_id })
-    return started(caller, invocation, { job_id, status, created_at })
+    const { status } = await caller.call('job.start', { job_id: created.job_id })
+    return started(caller, invocation, { ...created, status })
   })
 }
 
@@ -43,14 +44,14 @@ export const jobRetry = (invocation: Invocation): Promise<number> =>
   )
 
 /** The job runs: shows it, or says how to. */
-function started(
-  caller: SteadyCaller,
-  invocation: Invocation,
-  job: { readonly job_id: JobId; readonly status: JobStatus; readonly created_at: string },
-): Promise<number> | number {
+function started(caller: SteadyCaller, invocation: Invocation, job: ToolOutput<'job.create'>): Promise<number> | number {
   const { io, values } = invocation
   const isWatched = values.has('watch') || (values.has('json') && !values.has('detach'))
   if (values.has('json')) io.out(`${JSON.stringify(job)}\n`)
+  else {
+    for (const { message } of job.warnings) io.err(`warning: ${plainText(message)}\n`)
+    if (job.url !== null) io.err(`${job.url} is its page\n`)
+  }
   if (isWatched) return watchJob(caller, job.job_id, invocation, 'cancels')
   if (!values.has('json')) io.out(`${job.job_id}\n`)
   io.err(`parley job watch ${job.job_id} shows it\n`)
@@ -65,16 +66,24 @@ export async function jobList(invocation: Invocation): Promise<number> {
   const limit = limitOf(values.text('limit'))
   const status = JobStatus.safeParse(values.text('status')).data
   return withCaller(invocation, 'user', async (caller) => {
+    const { admin } = await caller.call('account.get', {})
     const result = await caller.call('job.list', { limit, ...(status === undefined ? {} : { status: [status] }) })
+    // Whoever sees the jobs of others sees whose they are.
+    const ownerOf = (owner: string | null): string[] => (admin ? [owner ?? ''] : [])
     const rows = result.items.map((item) => [
       item.job_id,
-      statusWord(item),
+      ...ownerOf(item.owner),
+      statusWithReason(statusWord(item), item.waiting),
       countsOf(item),
       item.language,
       item.created_at,
       item.title,
     ])
-    return show(invocation, result, columns([['id', 'status', 'passed', 'language', 'created', 'title'], ...rows]))
+    return show(
+      invocation,
+      result,
+      columns([['id', ...ownerOf('owner'), 'status', 'passed', 'language', 'created', 'title'], ...rows]),
+    )
   })
 }
 
@@ -95,9 +104,11 @@ export const jobShow = (invocation: Invocation): Promise<number> =>
       const facts = [
         ['job', state.job_id],
         ['title', state.title],
+        ['owner', state.owner ?? ''],
         ['language', state.language],
         ['created', state.created_at],
-        ...(state.judge === null ? [] : [['judge', state.judge.machine_id]]),
+        ...(state.judge === null ? [] : [['judge', state.judge.name]]),
+        ...(state.waiting === null ? [] : [['', waitingText(state.waiting)]]),
       ]
       io.out(`${columns(facts)}\n\n${endingText(ending, io.screen() ?? NO_SCREEN)}`)
     }

@@ -24,7 +24,7 @@ const ENGINE_OPTIONS = {
 /** For judge and up. */
 export const JUDGE_OPTIONS = {
   slots: { doc: 'jobs at once (default: one per core, 8 at most)', value: 'N' },
-  name: { doc: 'what the judge is called in judge list (default: host name and process id)', value: 'NAME' },
+  name: { doc: 'what the judge is called (default: as its token is named, else host name and process id)', value: 'NAME' },
   ...SANDBOX_OPTION,
   ...ENGINE_OPTIONS,
 } as const
@@ -51,14 +51,14 @@ export const JUDGE_COMMANDS: readonly CommandSpec[] = [
       'Compilers are looked for in /usr/local/bin, /usr/bin, /bin and then on PATH; parley doctor shows what is found.',
       'The token comes from --token-file, PARLEY_JUDGE_TOKEN or PARLEY_TOKEN; parley token create --role judge makes one.',
       'SIGTERM or Ctrl-C: it finishes what it has, 20 s at most, and gives the rest back; a second one gives it back at once.',
-      'With --json one line is printed when it waits for work: {machine_id, url, slots, languages, sandbox}.',
+      'With --json one line is printed when it waits for work: {machine_id, name, url, slots, languages, sandbox}.',
     ],
     run: async (invocation) => (await import('./judge.ts')).judge(invocation),
   },
   {
     name: 'judge list',
-    summary: 'Lists the judges that asked for work in the last day: load, languages, sandbox; for admins',
-    options: JOB_OPTIONS,
+    summary: 'Lists the judges that are here: load, languages, sandbox; for admins',
+    options: { all: { doc: 'those of the last day that left, too' }, ...JOB_OPTIONS },
     notes: [WHERE_NOTE],
     run: async (invocation) => (await import('./judges.ts')).judgeList(invocation),
   },
@@ -66,7 +66,7 @@ export const JUDGE_COMMANDS: readonly CommandSpec[] = [
     name: 'judge drain',
     summary: 'Tells a judge to finish what it holds and take no more jobs; for admins',
     options: { undo: { doc: 'lets it take jobs again' }, ...JOB_OPTIONS },
-    positionals: [{ name: 'NAME', doc: 'the judge, as judge list names it' }],
+    positionals: [{ name: 'NAME', doc: 'the judge, as judge list names it, or its machine' }],
     notes: [WHERE_NOTE],
     run: async (invocation) => (await import('./judges.ts')).judgeDrain(invocation),
   },

@@ -1,18 +1,17 @@
-import { type Judge, MachineId, ToolError } from '@parley/protocol'
+import { type Judge, MachineId } from '@parley/protocol'
 import type { Invocation } from '../command-line/command.ts'
 import { CommandError, usageError } from '../command-line/command-error.ts'
 import type { SteadyCaller } from '../job/steady-caller.ts'
 import { columns } from './columns.ts'
 import { show, withCaller } from './with-caller.ts'
 
-const HEADER = ['name', 'state', 'jobs', 'sandbox', 'version', 'last seen', 'languages']
+const HEADER = ['name', 'machine', 'state', 'jobs', 'sandbox', 'version', 'last seen', 'languages']
 
-/** The judges that asked for work in the last day. */
+/** The judges that are here; with `--all` those of the last day that left, too. */
 export const judgeList = (invocation: Invocation): Promise<number> =>
   asAdmin(invocation, async (caller) => {
-    const result = await caller.call('judge.list', {})
-    if (result.items.length === 0 && !invocation.values.has('json'))
-      invocation.io.err('no judge asked for work in the last day\n')
+    const result = await caller.call('judge.list', { gone: invocation.values.has('all') })
+    if (result.items.length === 0 && !invocation.values.has('json')) invocation.io.err('no judge is here\n')
     return show(invocation, result, columns([HEADER, ...result.items.map(rowOf)]))
   })
 
@@ -23,19 +22,31 @@ export const judgeDrain = (invocation: Invocation): Promise<number> => {
   if (!name.success) throw usageError('NAME must have 1 to 128 characters', 'parley judge list shows the names')
   return asAdmin(invocation, async (caller) => {
     const drain = !values.has('undo')
-    const result = await caller.call('judge.drain', { machine_id: name.data, drain }).catch((error: unknown) => {
-      if (!(error instanceof ToolError) || error.code !== 'not_found') throw error
-      const hint = 'parley judge list shows the names'
-      throw new CommandError('not_found', `there is no judge ${name.data}`, { hint, cause: error })
-    })
+    const judge = chosen((await caller.call('judge.list', { gone: true })).items, name.data)
+    const result = await caller.call('judge.drain', { machine_id: judge.machine_id, drain })
     const now = result.drain ? 'finishes what it holds and takes no more jobs' : 'takes jobs'
-    return show(invocation, result, columns([[`${result.machine_id} ${now}.`]]))
+    return show(invocation, result, columns([[`${judge.name} ${now}.`]]))
   })
 }
 
-function rowOf({ machine_id, state, jobs, facts, last_seen_at }: Judge): string[] {
+/** The judge of that name; by its machine, where several are called the same. */
+function chosen(judges: readonly Judge[], name: string): Judge {
+  const [named, ...more] = judges.filter(({ machine_id }) => machine_id === name)
+  const [called, ...others] = judges.filter((judge) => judge.name === name)
+  if (named !== undefined && more.length === 0) return named
+  if (called === undefined)
+    throw new CommandError('not_found', `there is no judge ${name}`, { hint: 'parley judge list --all shows the names' })
+  if (others.length === 0) return called
+  const machines = [called, ...others].map(({ machine_id }) => machine_id).join(', ')
+  throw new CommandError('conflict', `${others.length + 1} judges are called ${name}`, {
+    hint: `name one by its machine: ${machines}`,
+  })
+}
+
+function rowOf({ name, machine_id, state, jobs, facts, last_seen_at }: Judge): string[] {
   return [
-    machine_id,
+    name,
+    machine_id === name ? '' : machine_id,
     state,
     facts === null ? String(jobs.length) : `${jobs.length}/${facts.slots}`,
     facts === null ? '' : `${facts.sandbox.driver} (${facts.sandbox.tier})`,

@@ -14,6 +14,8 @@ export interface Ending {
   readonly usage: Usage | null
   /** Its cases were told one by one: no table of them. */
   readonly areCasesTold?: boolean
+  /** The account that looks, where it matters: to whoever cancelled a job it is said so. */
+  readonly me?: string | null
 }
 
 export async function readEnding(caller: SteadyCaller, state: JobState): Promise<Ending> {
@@ -22,7 +24,9 @@ export async function readEnding(caller: SteadyCaller, state: JobState): Promise
     names: ['report.json', 'usage.json'],
   })
   const report = Report.safeParse(answer.items['report.json']).data ?? null
+  const me = state.error?.by === undefined ? {} : { me: (await caller.call('account.get', {})).username }
   return {
+    ...me,
     state,
     // A report from before this was said by judges says nothing about it.
     report: report === null ? null : { ...report, unjudged: isUnjudged(report) },
@@ -43,7 +47,7 @@ const COMPILE_LINES = 20
 
 /** The whole result for a person: what the compiler said if it failed, the table of verdicts, the sum. */
 export function endingText(ending: Ending, screen: Screen): string {
-  const { state, report, usage, areCasesTold = false } = ending
+  const { state, report, usage, me, areCasesTold = false } = ending
   const paint = painterFor(screen)
   const lines: string[] = []
   const isCompiled = report?.compile?.ok !== false
@@ -52,7 +56,10 @@ export function endingText(ending: Ending, screen: Screen): string {
   for (const group of report !== null && isCompiled && report.groups.length > 1 ? report.groups : []) lines.push(groupText(group))
   // A cancelled job's error is that it was cancelled: one line says both.
   const own = state.error?.code === state.status ? state.error : null
-  const parts = [...(own === null ? [] : [plainText(own.message)]), ...sumTexts(ending)]
+  const parts = [
+    ...(own === null ? [] : [own.by !== undefined && own.by === me ? 'you cancelled it' : plainText(own.message)]),
+    ...sumTexts(ending),
+  ]
   lines.push(`${paint(statusStyle(state), paint('bold', statusWord(state)))}${parts.length === 0 ? '' : `: ${parts.join(', ')}`}`)
   if (state.error !== null && own === null) lines.push(`${plainText(state.error.code)}: ${plainText(state.error.message)}`)
   if (usage !== null) lines.push(usageText(usage))

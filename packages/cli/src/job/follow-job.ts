@@ -9,6 +9,8 @@ export interface JobListener {
 }
 
 const WAIT_MS = 25_000
+/** A job that waits is asked more often why: nothing says so in its logs. */
+const QUEUED_WAIT_MS = 2_000
 const READ_BYTES = JOB_LIMITS.previewBytes.max
 const LINE_BYTES = JOB_LIMITS.chunkBytes
 
@@ -92,7 +94,11 @@ class StateReader {
 
   async untilEnd(): Promise<void> {
     for (;;) {
-      const { state } = await this.#caller.call('job.wait', { job_id: this.#jobId, wait_ms: WAIT_MS }, this.#signal)
+      const { state } = await this.#caller.call(
+        'job.wait',
+        { job_id: this.#jobId, wait_ms: this.#last?.status === 'queued' ? QUEUED_WAIT_MS : WAIT_MS },
+        this.#signal,
+      )
       if (isEnd(this.#take(state).status)) return
     }
   }
@@ -101,7 +107,10 @@ class StateReader {
   #take(state: JobState): JobState {
     if (this.#last !== undefined && isEnd(this.#last.status)) return this.#last
     const isNew =
-      this.#last?.status !== state.status || this.#last.attempt !== state.attempt || this.#last.claims !== state.claims
+      this.#last?.status !== state.status ||
+      this.#last.attempt !== state.attempt ||
+      this.#last.claims !== state.claims ||
+      this.#last.waiting?.message !== state.waiting?.message
     const isFirst = this.#last === undefined
     this.#last = state
     // The end is told when everything that came before it has been; the first state at once, whatever it is.

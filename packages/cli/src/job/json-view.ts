@@ -4,7 +4,7 @@ import type { View } from './view.ts'
 export function jsonView(out: (text: string) => void, say: (text: string) => void): View {
   const line = (value: object): void => out(`${JSON.stringify(value)}\n`)
   return {
-    state: ({ job_id, status, attempt, claims }) => line({ event: 'state', job_id, status, attempt, claims }),
+    state: ({ job_id, status, attempt, claims, waiting }) => line({ event: 'state', job_id, status, attempt, claims, waiting }),
     status: (item) => line({ event: 'agent_status', item }),
     caseDone: (item) => line({ event: 'case_result', item }),
     end: ({ state, report, usage }) => {

@@ -7,6 +7,7 @@ import { type Screen, type Style, bar, painterFor, verdictStyle } from './screen
 import { statusText } from './status-text.ts'
 import { statusWord } from './status-word.ts'
 import type { View } from './view.ts'
+import { waitingText } from './waiting-text.ts'
 
 /** What the live view knows; how it looks follows from it alone. */
 export interface LiveModel {
@@ -39,7 +40,12 @@ export function liveLines({ state, summary, cases, elapsedMs, agent = [] }: Live
   const room = Math.max(1, screen.rows - OTHER_LINES)
   const shown = screen.columns <= ROW_MIN ? [] : cases.slice(-room)
   const turning = state.status === 'running_generate' ? `${spinner(elapsedMs, screen)} ` : ''
-  const lines = [paint('bold', title), paint('dim', one(`${turning}${plainText(summary)}`))]
+  // Why nothing happens is said in full.
+  const said =
+    state.waiting === null
+      ? [one(`${turning}${plainText(summary)}`)]
+      : wrap(waitingText(state.waiting), screen.columns - 1, '  ').slice(0, room)
+  const lines = [paint('bold', title), ...said.map((text) => paint('dim', text))]
   if (total > 0) {
     const width = Math.min(PROGRESS, Math.max(4, screen.columns - 20))
     const filled = paint(barStyle(cases), bar(cases.length / total, width, screen.isUnicode))

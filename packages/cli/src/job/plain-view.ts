@@ -6,6 +6,7 @@ import { plainText } from './plain-text.ts'
 import { NO_SCREEN } from './screen.ts'
 import { isEndStatus, statusText } from './status-text.ts'
 import type { View } from './view.ts'
+import { waitingText } from './waiting-text.ts'
 
 /** Plain lines, for logs and pipes: each thing once, when it happens, and nothing cut. */
 export function plainView(out: (text: string) => void, say: (text: string) => void): View {
@@ -39,6 +40,7 @@ export function plainView(out: (text: string) => void, say: (text: string) => vo
   return {
     state: (state) => {
       if (known === undefined) line(`${state.job_id} ${state.status}${state.title === '' ? '' : `: ${plainText(state.title)}`}`)
+      if (state.waiting !== null && state.waiting.message !== known?.waiting?.message) line(waitingText(state.waiting))
       known = state
     },
     status: (item) => {

@@ -43,7 +43,7 @@ export function localPlan(
 ): Omit<JudgePlan, 'url' | 'token' | 'logLevel'> {
   const attempts = wholeNumber(values, 'attempts', ATTEMPTS)
   return {
-    machineId: machineIdOf(values.text('name')),
+    ...identityOf(values.text('name')),
     slots: slotsOf(values.text('slots')),
     sandbox: sandboxOf(values.text('sandbox')),
     engine: ENGINE_CHOICES.find((choice) => choice === values.text('engine')) ?? 'auto',
@@ -69,10 +69,11 @@ function tokenIn(env: Invocation['io']['env']): string | undefined {
   return env['PARLEY_JUDGE_TOKEN'] || env['REALMOI_JUDGE_MCP_TOKEN'] || env['PARLEY_TOKEN']
 }
 
-function machineIdOf(name: string | undefined): string {
-  const parsed = MachineId.safeParse(name ?? `${hostname().slice(0, 100)}-${process.pid}`)
-  if (!parsed.success) throw usageError('--name must have 1 to 128 characters')
-  return parsed.data
+/** Whoever names a judge names the machine, too: it is the same judge when it comes back. */
+function identityOf(name: string | undefined): Pick<JudgePlan, 'machineId' | 'name'> {
+  if (name === undefined) return { machineId: `${hostname().slice(0, 100)}-${process.pid}` }
+  if (!MachineId.safeParse(name).success) throw usageError('--name must have 1 to 128 characters')
+  return { machineId: name, name }
 }
 
 function slotsOf(text: string | undefined): number {

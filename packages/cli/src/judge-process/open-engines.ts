@@ -14,6 +14,7 @@ import type { JudgePlan } from './plan.ts'
 /** What writes solutions on this judge. */
 export interface Engines {
   readonly generator: Generator
+  readonly names: readonly EngineName[]
   /** Which there are, in words for a person; a warning where one was named that is not there. */
   readonly words: { readonly level: 'debug' | 'warn'; readonly text: string }
   close(): Promise<void>
@@ -68,6 +69,7 @@ export function openEngines(plan: EnginePlan, parts: EngineParts): Engines {
   })
   return {
     generator,
+    names: engines,
     words:
       codex.kind === 'there'
         ? { level: 'debug', text: `mini, codex (${codex.found.path})` }

@@ -1,4 +1,4 @@
-import { openWorker } from '@parley/judge'
+import { type JudgeClient, openWorker } from '@parley/judge'
 import { ownVersion } from '../version.ts'
 import { connectJudge } from './connect-judge.ts'
 import { judgeLog } from './judge-log.ts'
@@ -50,13 +50,20 @@ async function openWork(
   const engines =
     plan.engine === 'none' ? undefined : openEngines(plan, { ...ports, sandbox, warn: (message) => log('warn', message) })
   if (engines !== undefined) log(engines.words.level, `engines: ${engines.words.text}`)
+  const dial = connectJudge(plan)
+  let first: JudgeClient | undefined
   const worker = await openWorker({
-    connect: connectJudge(plan),
+    connect: async (heard) => {
+      const client = await dial(heard)
+      first ??= client
+      return client
+    },
     tester,
     ...(engines === undefined ? {} : { generator: engines.generator }),
     ...(plan.attempts === undefined ? {} : { limits: { attempts: plan.attempts } }),
     machineId,
-    facts,
+    ...(plan.name === undefined ? {} : { name: plan.name }),
+    facts: { ...facts, engines: [...(engines?.names ?? [])] },
     workFolder,
     tryLock,
     log,
@@ -72,5 +79,12 @@ async function openWork(
     await engines?.close()
     await testing.close()
   }
-  return { ready: { machine_id: machineId, url, slots, languages: facts.languages, sandbox: facts.sandbox }, close }
+  const name = plan.name ?? (await tokenName(first)) ?? machineId
+  return { ready: { machine_id: machineId, name, url, slots, languages: facts.languages, sandbox: facts.sandbox }, close }
+}
+
+/** What the token is called; `undefined` for one that is set for all judges, and when the gateway went away again. */
+async function tokenName(client: JudgeClient | undefined): Promise<string | undefined> {
+  const account = await client?.callTool('account.get', {}).catch(() => undefined)
+  return account === undefined || account.token_id === null ? undefined : account.name
 }

@@ -7,6 +7,8 @@ export interface JudgePlan {
   readonly url: string
   readonly token: string
   readonly machineId: string
+  /** What people are to call it; left out: as its token is named. */
+  readonly name?: string
   readonly slots: number
   readonly sandbox: SandboxChoice
   /**
@@ -35,6 +37,8 @@ export type EngineChoice = (typeof ENGINE_CHOICES)[number]
 /** What a judge says when it waits for work. */
 export interface JudgeReady {
   readonly machine_id: string
+  /** What people call it. */
+  readonly name: string
   readonly url: string
   readonly slots: number
   readonly languages: JudgeFacts['languages']

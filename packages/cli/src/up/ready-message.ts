@@ -20,7 +20,7 @@ export function readyMessage({ url, mcp, ws, sign_in, data }: Ready, judge: stri
 }
 
 /** One line about a judge that is ready for work. */
-export function judgeMessage({ machine_id, slots, languages, sandbox }: JudgeReady): string {
+export function judgeMessage({ name, slots, languages, sandbox }: JudgeReady): string {
   const names = languages.map(({ language }) => language).join(', ')
-  return `The judge ${machine_id} is ready: ${slots} ${slots === 1 ? 'job' : 'jobs'} at once, sandbox ${sandbox.driver} (${sandbox.tier}), ${names === '' ? 'no language found' : names}.\n`
+  return `The judge ${name} is ready: ${slots} ${slots === 1 ? 'job' : 'jobs'} at once, sandbox ${sandbox.driver} (${sandbox.tier}), ${names === '' ? 'no language found' : names}.\n`
 }

@@ -1,7 +1,7 @@
 import { Denied, type HttpServer } from '@parley/rpc'
 import type { Topics } from '@parley/store'
 import type { Logger } from 'pino'
-import type { GatewayCaller } from '../caller.ts'
+import { type GatewayCaller, isLocal } from '../caller.ts'
 import type { Authenticate } from './authenticate.ts'
 import type { Identify } from './identify.ts'
 
@@ -35,7 +35,8 @@ export function openGuard(options: {
   const connected = (matches: (caller: GatewayCaller) => boolean): Map<string, GatewayCaller> => {
     const found = new Map<string, GatewayCaller>()
     cut((caller) => {
-      if (matches(caller)) found.set(caller.key, caller)
+      // Nothing that happens to an account or a token takes the admin socket from whoever may open it.
+      if (matches(caller) && !isLocal(caller)) found.set(caller.key, caller)
       return false
     }, 'none')
     return found
@@ -78,7 +79,7 @@ export function openGuard(options: {
   const recheckAll = async (): Promise<void> => {
     if (rechecking) return
     rechecking = true
-    const waiting = [...connected((caller) => caller.key !== 'local').values()].values()
+    const waiting = [...connected(() => true).values()].values()
     const lane = async () => {
       for (const caller of waiting) await recheck(caller, 'keep')
     }

@@ -41,6 +41,7 @@ export function openIdentify(options: {
       admin: user?.admin ?? false,
       name: user?.username ?? record.name,
       userId: record.userId,
+      username: user?.username ?? null,
       agentId: record.agentId,
       tokenId: record.id,
       expiresAt: record.expiresAt,
@@ -83,10 +84,18 @@ export function openIdentify(options: {
   }
 }
 
-const NOBODY = { admin: false, userId: null, agentId: null, tokenId: null, signInId: null, expiresAt: null } as const
+const NOBODY = {
+  admin: false,
+  userId: null,
+  username: null,
+  agentId: null,
+  tokenId: null,
+  signInId: null,
+  expiresAt: null,
+} as const
 
 function ofUser(user: UserRecord) {
-  return { ...NOBODY, role: 'user', admin: user.admin, name: user.username, userId: user.id } as const
+  return { ...NOBODY, role: 'user', admin: user.admin, name: user.username, userId: user.id, username: user.username } as const
 }
 
 function checkToken(record: TokenRecord, now: number): void {

@@ -1,19 +1,21 @@
-import { type JobListItem, JobState, isUnjudged, parseJson } from '@parley/protocol'
+import { type JobListItem, JobState, type Waiting, isUnjudged, parseJson } from '@parley/protocol'
 import type { JobRecord } from '@parley/store'
 import { iso, isoOrNull } from '../tool/time.ts'
 
 const NO_CONTAINERS: JobState['containers'] = { generate: null, test: null }
 
-/** `state.json` of a job, for its owner and for its judge. */
-export function jobStateOf(job: JobRecord): JobState {
+/** `state.json` of a job, for its owner and for its judge. A job that a judge holds waits for nothing. */
+export function jobStateOf(job: JobRecord, waiting: Waiting | null = null): JobState {
   const { spec, claim } = job
   const { time_limit_ms, memory_limit_mb, ...more } = spec.limits
   return {
     schema_version: 'state.v1',
     job_id: job.id,
     owner_user_id: job.ownerId,
+    owner: job.ownerName,
     title: spec.title,
     status: job.status,
+    waiting,
     created_at: iso(job.createdAt),
     started_at: isoOrNull(job.startedAt),
     finished_at: isoOrNull(job.finishedAt),
@@ -29,7 +31,10 @@ export function jobStateOf(job: JobRecord): JobState {
     containers: containersOf(job.containers),
     artifacts: artifactFlags(job.artifactNames),
     error: job.error,
-    judge: claim === null ? null : { machine_id: claim.machineId, claimed_at: iso(claim.claimedAt), claim_id: claim.id },
+    judge:
+      claim === null
+        ? null
+        : { machine_id: claim.machineId, name: claim.judgeName, claimed_at: iso(claim.claimedAt), claim_id: claim.id },
     claims: job.claims,
     lost_claims: job.lostClaims,
     attempt: job.attempt,
@@ -40,14 +45,16 @@ export function jobStateOf(job: JobRecord): JobState {
 }
 
 /** The part of the state that lists show. */
-export function jobListItemOf(job: JobRecord): JobListItem {
-  const { job_id, owner_user_id, title, status, language, model, ...state } = jobStateOf(job)
+export function jobListItemOf(job: JobRecord, waiting: Waiting | null): JobListItem {
+  const { job_id, owner_user_id, owner, title, status, language, model, ...state } = jobStateOf(job, waiting)
   const { created_at, started_at, finished_at, expires_at, error, summary, unjudged, retry_of } = state
   return {
     job_id,
     owner_user_id,
+    owner,
     title,
     status,
+    waiting,
     language,
     model,
     created_at,

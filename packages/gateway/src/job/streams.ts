@@ -3,7 +3,7 @@ import type { Link } from '@parley/rpc'
 import type { Store } from '@parley/store'
 import type { Logger } from 'pino'
 import type { GatewayCaller } from '../caller.ts'
-import { StateFeeds } from './follow-state.ts'
+import type { StateFeeds } from './follow-state.ts'
 import { StreamGate } from './stream-gate.ts'
 import { LinkJob } from './stream-link.ts'
 import { StreamMessages } from './stream-message.ts'
@@ -31,10 +31,10 @@ export class JobStreams {
   readonly #feeds: StateFeeds
   readonly #links = new Map<Link<GatewayCaller>, LinkStreams>()
 
-  constructor(store: Pick<Store, 'jobs' | 'logs' | 'topics'>, log: Logger) {
+  constructor(store: Pick<Store, 'jobs' | 'logs' | 'topics'>, feeds: StateFeeds, log: Logger) {
     this.#store = store
+    this.#feeds = feeds
     this.#log = log
-    this.#feeds = new StateFeeds(store, log)
   }
 
   /** Starts or replaces streams; answers those of the job that this link follows now. */

@@ -17,17 +17,23 @@ export async function claimNext(args: ToolArguments<'judge.claim_next'>, context
   const { machine_id: machineId, facts } = args
   if (desk.polls.closed)
     throw new ToolError('unavailable', 'this gateway is shutting down', { hint: 'connect again in a moment' })
+  const name = args.name ?? (caller.tokenId === null ? machineId : caller.name)
   const until = performance.now() + args.wait_ms
   const leave = desk.presence.waits(machineId)
   try {
     return await desk.polls.run(machineId, call?.cancellation, async (poll) => {
-      const judge = await store.judges.seen({ machineId, name: caller.name, ...(facts === undefined ? {} : { facts }) })
+      const judge = await store.judges.seen({
+        machineId,
+        name,
+        tokenId: caller.tokenId,
+        ...(facts === undefined ? {} : { facts }),
+      })
       poll.drain(judge.drain)
-      const taken = await takeWithin(world, poll, facts, until)
-      if (taken === undefined) return { claimed: false, drain: poll.drained }
+      const taken = await takeWithin(world, poll, { name, facts }, until)
+      if (taken === undefined) return { claimed: false, name, drain: poll.drained }
       const { id: jobId } = taken.job
-      const answer = await answerOf(world, taken)
-      if (poll.ended) return await giveBack(world, taken)
+      const answer = await answerOf(world, taken, name)
+      if (poll.ended) return await giveBack(world, taken, name)
       context.target = jobId
       if (call?.link !== undefined) desk.controls.watch({ jobId, claimId: taken.claimId }, call.link)
       desk.count('claimed')
@@ -36,11 +42,17 @@ export async function claimNext(args: ToolArguments<'judge.claim_next'>, context
     })
   } finally {
     leave()
+    if (call?.cancellation.aborted === true) await desk.left(machineId)
   }
 }
 
 /** The first job that waits, or comes in time, and that this judge can do. A drained judge waits for the drain to be lifted. */
-async function takeWithin(world: World, poll: Poll, facts: JudgeFacts | undefined, until: number): Promise<TakenJob | undefined> {
+async function takeWithin(
+  world: World,
+  poll: Poll,
+  { name, facts }: { readonly name: string; readonly facts: JudgeFacts | undefined },
+  until: number,
+): Promise<TakenJob | undefined> {
   const { desk, store } = world
   const left = new Map<string, number>()
   for (let looks = 0; looks < LOOKS_MAX; looks += 1) {
@@ -50,7 +62,7 @@ async function takeWithin(world: World, poll: Poll, facts: JudgeFacts | undefine
       ? await wokenOrLate(signal, waitMs)
       : await store.leases.claim(JOB_QUEUE, poll.machineId, { ttlMs: desk.leaseMs, waitMs, signal })
     if (lease !== undefined) {
-      const taken = await takeJob(world, lease, { machineId: poll.machineId, facts, left })
+      const taken = await takeJob(world, lease, { machineId: poll.machineId, name, facts, left })
       if (taken !== undefined) return taken
     } else if (poll.ended || !signal.aborted) return undefined
   }
@@ -58,15 +70,16 @@ async function takeWithin(world: World, poll: Poll, facts: JudgeFacts | undefine
 }
 
 /** A judge that is gone already gets nothing: the job waits for another at once and not for the end of the lease. */
-async function giveBack({ store, desk }: World, { job, claimId }: TakenJob): Promise<Answer> {
+async function giveBack({ store, desk }: World, { job, claimId }: TakenJob, name: string): Promise<Answer> {
   await store.jobs.release({ jobId: job.id, claimId }, { countLoss: false })
   desk.count('given_back')
-  return { claimed: false, drain: false }
+  return { claimed: false, name, drain: false }
 }
 
-async function answerOf({ store, desk }: World, { job, claimId }: TakenJob): Promise<Answer> {
+async function answerOf({ store, desk }: World, { job, claimId }: TakenJob, name: string): Promise<Answer> {
   return {
     claimed: true,
+    name,
     job_id: job.id,
     owner_user_id: job.ownerId,
     claim_id: claimId,

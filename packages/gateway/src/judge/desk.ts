@@ -3,6 +3,7 @@ import type { Store } from '@parley/store'
 import type { Logger } from 'pino'
 import { Controls } from './controls.ts'
 import { InputShelf } from './inputs.ts'
+import { JudgesHere } from './judges-here.ts'
 import { Polls } from './polls.ts'
 import { Presence } from './presence.ts'
 
@@ -12,7 +13,7 @@ const ALIVE_MS = 10_000
 const LOAD_MS = 200
 
 /** What becomes of a look at the queue: counted, never with a name. */
-export type ClaimOutcome = 'claimed' | 'given_back' | 'language' | 'lost' | 'poisoned'
+export type ClaimOutcome = 'claimed' | 'engine' | 'given_back' | 'language' | 'lost' | 'poisoned'
 
 /** What this gateway keeps about judges while it runs. Nothing here must survive a restart. */
 export interface JudgeDesk {
@@ -20,11 +21,14 @@ export interface JudgeDesk {
   readonly leaseMs: number
   readonly polls: Polls
   readonly presence: Presence
+  readonly here: JudgesHere
   readonly controls: Controls
   readonly inputs: InputShelf
   count(outcome: ClaimOutcome): void
   /** A judge took a job or gave one back: whoever looks at the list of judges is told soon. */
   loadChanged(): void
+  /** A judge broke off its wait for work: it is on its way out, unless it comes back. */
+  left(machineId: string): Promise<void>
   close(): Promise<void>
 }
 
@@ -39,6 +43,7 @@ export function openJudgeDesk(options: {
   const failed = (error: unknown): void => log.warn({ err: error }, 'the database does not answer about judges')
   const polls = new Polls(store, now, failed)
   const presence = new Presence({ judges: store.judges, now, everyMs: Math.min(ALIVE_MS, leaseMs / 3), failed })
+  const here = new JudgesHere({ store, log, now, leaseMs })
   const controls = new Controls(store, failed)
   let telling: NodeJS.Timeout | undefined
   let told: Promise<void> = Promise.resolve()
@@ -47,6 +52,7 @@ export function openJudgeDesk(options: {
     leaseMs,
     polls,
     presence,
+    here,
     controls,
     inputs: new InputShelf(store),
     count,
@@ -57,11 +63,17 @@ export function openJudgeDesk(options: {
         told = store.topics.publish('judges').catch(failed)
       }, LOAD_MS).unref()
     },
+    async left(machineId) {
+      // One that waits on another connection is here; when we close, all of them were sent away by us.
+      if (polls.closed || presence.isWaiting(machineId)) return
+      await store.judges.left(machineId).catch(failed)
+    },
     async close() {
       isClosed = true
       clearTimeout(telling)
       await told
       polls.close()
+      here.close()
       controls.close()
       await presence.close()
     },

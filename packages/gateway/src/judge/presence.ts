@@ -37,6 +37,11 @@ export class Presence {
     this.#start()
   }
 
+  /** Whether it waits for work here. */
+  isWaiting(machineId: string): boolean {
+    return this.#waiting.has(machineId)
+  }
+
   /** It waits for work; the answer ends that. */
   waits(machineId: string): () => void {
     this.#waiting.set(machineId, (this.#waiting.get(machineId) ?? 0) + 1)

@@ -1,8 +1,9 @@
-import { JOB_LIMITS, JobId, type JudgeFacts, type Language, isEnd, isSameLanguage } from '@parley/protocol'
+import { JOB_LIMITS, JobId, type JudgeFacts, isEnd } from '@parley/protocol'
 import { type JobRecord, type Lease, LeaseLost } from '@parley/store'
 import type { World } from '../tool/served-tool.ts'
 import { preparePoisoned } from './poisoned.ts'
 import { endBrokenLine } from './whole-lines.ts'
+import { hasEngine, hasLanguage } from './who-fits.ts'
 
 /**
  * How long a job that a judge cannot do is out of sight: briefly at first, because the judge that can may stand next in
@@ -19,7 +20,9 @@ export interface TakenJob {
 }
 export interface TakingJudge {
   readonly machineId: string
-  /** Left out: it knows every language. */
+  /** What people call it. */
+  readonly name: string
+  /** Left out: it knows every language and has every engine. */
   readonly facts: JudgeFacts | undefined
   /** The jobs that it left to others in this call, and how often. */
   readonly left: Map<string, number>
@@ -36,19 +39,20 @@ export async function takeJob(world: World, lease: Lease, judge: TakingJudge): P
   }
 }
 
-async function take(world: World, lease: Lease, { machineId, facts, left }: TakingJudge): Promise<TakenJob | undefined> {
+async function take(world: World, lease: Lease, { machineId, name, facts, left }: TakingJudge): Promise<TakenJob | undefined> {
   const { store, desk, now, random } = world
   const before = await store.jobs.byId(JobId.parse(lease.key))
-  if (before !== undefined && !knows(facts, before.spec.language)) {
+  const lacks = before === undefined ? undefined : lackOf(before, facts)
+  if (lacks !== undefined) {
     await store.leases.release(lease, { countClaim: false, notBefore: now() + hideMs(left, lease.key) })
-    desk.count('language')
+    desk.count(lacks)
     return undefined
   }
   const claimId = Buffer.from(random(CLAIM_ID_BYTES)).toString('hex')
   const { lostClaims: maxLost, keptMs } = JOB_LIMITS
   const isLast = before !== undefined && isLastLoss(before, maxLost)
   const report = isLast ? { report: await preparePoisoned(world, before, lease) } : {}
-  const taken = await store.jobs.claimed(lease, { id: claimId, machineId, maxLost, keptMs, ...report })
+  const taken = await store.jobs.claimed(lease, { id: claimId, machineId, judgeName: name, maxLost, keptMs, ...report })
   if (taken === undefined) return undefined
   if (taken.job.lostClaims > (before?.lostClaims ?? 0)) desk.count('lost')
   if (taken.kind === 'claimed') {
@@ -72,6 +76,8 @@ function isLastLoss({ status, claim, lostClaims }: JobRecord, maxLost: number): 
   return !isEnd(status) && claim?.begun === true && lostClaims + 1 >= maxLost
 }
 
-function knows(facts: JudgeFacts | undefined, wanted: Language): boolean {
-  return facts === undefined || facts.languages.some(({ language }) => isSameLanguage(language, wanted))
+/** What a judge lacks that the job needs. */
+function lackOf({ spec }: JobRecord, facts: JudgeFacts | undefined): 'language' | 'engine' | undefined {
+  if (!hasLanguage(facts, spec.language)) return 'language'
+  return hasEngine(facts, spec) ? undefined : 'engine'
 }

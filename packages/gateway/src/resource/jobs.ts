@@ -1,9 +1,9 @@
 import { JobId, type JobLogName, RESOURCES, type ResourceSpec, ToolError } from '@parley/protocol'
 import { type JobRecord, jobLog } from '@parley/store'
+import { currentState } from '../job/current-state.ts'
 import { findJob } from '../job/find-job.ts'
 import { readTail } from '../job/log-read.ts'
 import { readArtifact } from '../job/read-artifact.ts'
-import { jobStateOf } from '../job/state-view.ts'
 import { jobPage } from '../tool/job.ts'
 import type { ResourceRequest, ServedResource } from './served-resource.ts'
 import { watchTopics } from './watch-topics.ts'
@@ -23,8 +23,8 @@ const list: ServedResource = {
 
 const state: ServedResource = {
   spec: RESOURCES['resource://jobs/{id}/state'],
-  read: async (request) => jobStateOf(await jobOf(request)),
-  watch: watchJob,
+  read: async (request) => currentState(request.world.desk.here, await jobOf(request)),
+  watch: watchState,
 }
 
 /** Not there until a judge has handed it in; whoever watches is told when it is. */
@@ -60,6 +60,12 @@ function logTail(spec: ResourceSpec, log: JobLogName): ServedResource {
 async function watchJob(request: ResourceRequest, changed: () => void): Promise<() => void> {
   const { id } = await jobOf(request)
   return watchTopics(request, [`job/${id}`], changed)
+}
+
+/** Told by what everybody here who follows the job is told by: it also knows when the judges change why the job waits. */
+async function watchState(request: ResourceRequest, changed: () => void): Promise<() => void> {
+  const { id } = await jobOf(request)
+  return request.world.watch.states.join(id, changed).leave
 }
 
 async function jobOf({ world, caller, id }: ResourceRequest): Promise<JobRecord> {

@@ -3,9 +3,9 @@ import { judgeViews } from '../judge/judge-view.ts'
 import type { ServedResource } from './served-resource.ts'
 import { watchTopics } from './watch-topics.ts'
 
-/** The judges. The desk publishes `judges` too when one takes a job or gives one back. */
+/** The judges that are here. The desk publishes `judges` too when one takes a job or gives one back. */
 export const judges: ServedResource = {
   spec: RESOURCES['resource://judges/list'],
-  read: ({ world }) => judgeViews(world),
+  read: ({ world }) => judgeViews(world, { gone: false }),
   watch: (request, changed) => watchTopics(request, ['judges'], changed),
 }

@@ -1,5 +1,5 @@
 import { TOOLS, ToolError, type ToolOutput } from '@parley/protocol'
-import type { GatewayCaller } from '../caller.ts'
+import { type GatewayCaller, isLocal } from '../caller.ts'
 import { isoOrNull } from './time.ts'
 import { serveTool } from './served-tool.ts'
 
@@ -9,6 +9,7 @@ export function accountOf(caller: GatewayCaller): ToolOutput<'account.get'> {
     role: caller.role,
     admin: caller.admin,
     user_id: caller.userId,
+    username: caller.username,
     name: caller.name,
     token_id: caller.tokenId,
     expires_at: isoOrNull(caller.expiresAt),
@@ -18,7 +19,7 @@ export function accountOf(caller: GatewayCaller): ToolOutput<'account.get'> {
 export const accountGet = serveTool(TOOLS['account.get'], (_args, { caller }) => accountOf(caller))
 
 export const accountPasswd = serveTool(TOOLS['account.passwd'], async (args, { caller, world }) => {
-  const user = caller.userId === null ? undefined : await world.store.users.byId(caller.userId)
+  const user = caller.userId === null || isLocal(caller) ? undefined : await world.store.users.byId(caller.userId)
   if (user === undefined)
     throw new ToolError('forbidden', 'this token belongs to no account', { hint: 'use user.passwd as an admin' })
   // Who was let in by a one-time link has no password to show yet; a token alone must not be enough to set the first one.

@@ -1,9 +1,9 @@
 import { JobId, type JobListItem, type JobStatus, TOOLS, ToolError, UserId, isEnd } from '@parley/protocol'
 import type { JobRecord } from '@parley/store'
-import type { GatewayCaller } from '../caller.ts'
+import { type GatewayCaller, nameOf } from '../caller.ts'
+import { currentItems, currentState } from '../job/current-state.ts'
 import { findJob, noSuchJob } from '../job/find-job.ts'
 import { untilJob } from '../job/follow-job.ts'
-import { jobListItemOf, jobStateOf } from '../job/state-view.ts'
 import { type ToolContext, type World, serveTool } from './served-tool.ts'
 
 type Page = Parameters<World['store']['jobs']['list']>[0]
@@ -26,7 +26,7 @@ export const jobStart = serveTool(TOOLS['job.start'], async ({ job_id }, context
 })
 
 export const jobCancel = serveTool(TOOLS['job.cancel'], async ({ job_id }, context) => {
-  const job = await changed(context, job_id, (jobs) => jobs.cancel(job_id))
+  const job = await changed(context, job_id, (jobs) => jobs.cancel(job_id, { by: nameOf(context.caller) }))
   return { job_id, status: job.status }
 })
 
@@ -45,16 +45,16 @@ export const jobDelete = serveTool(TOOLS['job.delete'], async ({ job_id }, conte
 })
 
 export const jobGetState = serveTool(TOOLS['job.get_state'], async ({ job_id }, { world, caller }) =>
-  jobStateOf(await findJob(world.store, job_id, caller)),
+  currentState(world.desk.here, await findJob(world.store, job_id, caller)),
 )
 
 export const jobWait = serveTool(TOOLS['job.wait'], async ({ job_id, wait_ms }, context) => {
-  const { store } = context.world
+  const { store, desk } = context.world
   await findJob(store, job_id, context.caller)
   const signal = waitSignal(context)
   const job = await untilJob(store, job_id, ({ status }) => isEnd(status), { waitMs: wait_ms, signal })
   if (job === undefined) throw noSuchJob(job_id)
-  return { job_id, status: job.status, ended: isEnd(job.status), state: jobStateOf(job) }
+  return { job_id, status: job.status, ended: isEnd(job.status), state: await currentState(desk.here, job) }
 })
 
 export const jobList = serveTool(TOOLS['job.list'], ({ status, owner_user_id, cursor, limit }, { world, caller }) => {
@@ -71,7 +71,7 @@ export const jobList = serveTool(TOOLS['job.list'], ({ status, owner_user_id, cu
 
 /** A page of the jobs that the caller may see, newest first; the cursor is the time and the id of the last one before. */
 export async function jobPage(
-  world: Pick<World, 'store'>,
+  world: Pick<World, 'store' | 'desk'>,
   caller: Pick<GatewayCaller, 'admin' | 'userId'>,
   page: Page,
 ): Promise<{ items: JobListItem[]; next_cursor: string | null }> {
@@ -80,7 +80,7 @@ export async function jobPage(
   const items = found.slice(0, page.limit)
   const last = items.at(-1)
   return {
-    items: items.map(jobListItemOf),
+    items: await currentItems(world.desk.here, items),
     next_cursor: found.length > page.limit && last !== undefined ? `${last.createdAt}.${last.id}` : null,
   }
 }

@@ -18,6 +18,7 @@ export const judgeClaimNext = serveTool(
   TOOLS['judge.claim_next'],
   (args, context) => {
     checkText('machine_id', args.machine_id)
+    if (args.name !== undefined) checkText('name', args.name)
     if (args.facts !== undefined && JSON.stringify(args.facts).length > FACTS_MAX_CHARS)
       throw wrong('facts', `must have at most ${FACTS_MAX_CHARS} characters as JSON`)
     return claimNext(args, context)
@@ -75,7 +76,7 @@ export const judgeInputReadChunk = serveTool(
   { audit: 'failures' },
 )
 
-export const judgeList = serveTool(TOOLS['judge.list'], (_args, { world }) => judgeViews(world))
+export const judgeList = serveTool(TOOLS['judge.list'], (args, { world }) => judgeViews(world, args))
 
 export const judgeDrain = serveTool(TOOLS['judge.drain'], async ({ machine_id, drain }, context) => {
   context.target = machine_id

@@ -17,6 +17,8 @@ export interface WorkerOptions {
   /** Left out: jobs that need one fail with `engine_missing`. */
   readonly generator?: Generator
   readonly machineId: string
+  /** What people are to call it. Left out: the gateway says, by the name of its token. */
+  readonly name?: string
   /** What this judge tells about itself; `slots` is how many jobs it works on at once. */
   readonly facts: Omit<JudgeFacts, 'running'>
   /** Ours and that of other judges of this machine: inputs are cached in it, jobs unpacked. */
@@ -45,6 +47,7 @@ const NAME_BYTES = 8
 /** Connects to a gateway and works on its jobs until it is stopped. Throws when the gateway refuses the token. */
 export async function openWorker(options: WorkerOptions): Promise<Worker> {
   const { tester, machineId, facts, log, now, random } = options
+  let judgeName = options.name ?? machineId
   const limits = { ...WORKER_LIMITS, ...options.limits }
   const held = new Map<string, HeldJob>()
   const draining = new AbortController()
@@ -80,7 +83,7 @@ export async function openWorker(options: WorkerOptions): Promise<Worker> {
       limits,
       now,
       log,
-      judgeName: machineId,
+      judgeName,
       sandbox: facts.sandbox,
     })
     const running: Promise<void> = judged.then(async (end) => {
@@ -98,9 +101,15 @@ export async function openWorker(options: WorkerOptions): Promise<Worker> {
     const askedAt = performance.now()
     const answer = await link.call(
       'judge.claim_next',
-      { machine_id: machineId, wait_ms: limits.claimWaitMs, facts: { ...facts, running: held.size } },
+      {
+        machine_id: machineId,
+        ...(options.name === undefined ? {} : { name: options.name }),
+        wait_ms: limits.claimWaitMs,
+        facts: { ...facts, running: held.size },
+      },
       { signal: draining.signal, timeoutMs: limits.claimWaitMs + limits.callMs },
     )
+    judgeName = answer.name ?? judgeName
     const claim = claimOf(answer, limits.leaseMinMs)
     if (claim !== undefined && held.has(claim.claimId))
       throw new WireError('bad_message', 'judge.claim_next gave the same claim twice')

@@ -4,6 +4,7 @@ import { Language } from './language.ts'
 import { EngineName, ReasoningEffort, SearchMode } from './spec.ts'
 import { JobError, JobStatus } from './status.ts'
 import { ReportSummary } from './report.ts'
+import { Waiting } from './waiting.ts'
 
 const Container = z
   .object({ id: z.string(), name: z.string(), exit_code: z.int().nullable(), attempt: z.int() })
@@ -19,8 +20,12 @@ export const JobState = z.object({
   schema_version: z.literal('state.v1'),
   job_id: JobId,
   owner_user_id: z.string().nullable(),
+  /** The name of the account that it belongs to. */
+  owner: z.string().nullable(),
   title: z.string(),
   status: JobStatus,
+  /** Why it is with no judge; null unless it is `queued`, and when one is about to take it. */
+  waiting: Waiting.nullable(),
   created_at: z.iso.datetime(),
   started_at: z.iso.datetime().nullable(),
   finished_at: z.iso.datetime().nullable(),
@@ -47,7 +52,8 @@ export const JobState = z.object({
     names: z.array(z.string()),
   }),
   error: JobError.nullable(),
-  judge: z.object({ machine_id: z.string(), claimed_at: z.iso.datetime(), claim_id: z.string() }).nullable(),
+  /** `name` is what people call the judge; `machine_id` tells it from all others. */
+  judge: z.object({ machine_id: z.string(), name: z.string(), claimed_at: z.iso.datetime(), claim_id: z.string() }).nullable(),
   /** How often a judge took it, and how many of them were lost at work. */
   claims: z.int(),
   lost_claims: z.int(),

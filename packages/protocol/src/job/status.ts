@@ -25,6 +25,6 @@ export function isEnd(status: JobStatus): status is EndStatus {
   return status === 'succeeded' || status === 'failed' || status === 'cancelled'
 }
 
-/** Why a job failed or was cancelled. `code` is stable, `message` is for people. */
-export const JobError = z.object({ code: z.string().max(64), message: z.string().max(4_000) })
+/** Why a job failed or was cancelled. `code` is stable, `message` is for people; `by` is the account that cancelled it. */
+export const JobError = z.object({ code: z.string().max(64), message: z.string().max(4_000), by: z.string().max(256).optional() })
 export type JobError = z.infer<typeof JobError>

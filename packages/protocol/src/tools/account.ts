@@ -15,6 +15,9 @@ export const accountGet = tool({
     role: Role,
     admin: z.boolean(),
     user_id: UserId.nullable(),
+    /** The account that you act for; on the local socket that is the oldest admin's. */
+    username: z.string().nullable(),
+    /** What the audit log calls you. */
     name: z.string(),
     token_id: TokenId.nullable(),
     expires_at: z.iso.datetime().nullable(),

@@ -6,6 +6,7 @@ import { JOB_LIMITS } from '../job/limits.ts'
 import { EngineName, ReasoningEffort, SearchMode } from '../job/spec.ts'
 import { JobState } from '../job/state.ts'
 import { JobStatus } from '../job/status.ts'
+import { Waiting } from '../job/waiting.ts'
 import { JobBudget } from '../model/budget.ts'
 import { ADDS, ENDS, READS, SETS, tool } from '../tool.ts'
 import { Sha256 } from './blob.ts'
@@ -13,6 +14,13 @@ import { ModelName } from './models.ts'
 
 const { timeLimitMs, memoryLimitMb } = JOB_LIMITS
 const JobAndStatus = z.object({ job_id: JobId, status: JobStatus })
+const NewJob = JobAndStatus.extend({
+  created_at: z.iso.datetime(),
+  /** Its page; null where the gateway does not know its own address. */
+  url: z.string().nullable(),
+  /** Why it would wait if it were started now; empty when there is a judge for it. */
+  warnings: z.array(Waiting),
+})
 
 export const jobCreate = tool({
   name: 'job.create',
@@ -43,7 +51,7 @@ export const jobCreate = tool({
     time_limit_ms: z.int().min(timeLimitMs.min).max(timeLimitMs.max).default(timeLimitMs.default),
     memory_limit_mb: z.int().min(memoryLimitMb.min).max(memoryLimitMb.max).default(memoryLimitMb.default),
   }),
-  output: JobAndStatus.extend({ created_at: z.iso.datetime() }),
+  output: NewJob,
   annotations: ADDS,
 })
 
@@ -70,7 +78,7 @@ export const jobRetry = tool({
   roles: ['user'],
   doc: 'Makes a new job from the inputs of one that ended, and starts it.',
   input: z.strictObject({ job_id: JobId }),
-  output: JobAndStatus.extend({ created_at: z.iso.datetime(), retry_of: JobId }),
+  output: NewJob.extend({ retry_of: JobId }),
   annotations: ADDS,
 })
 
@@ -105,8 +113,10 @@ export const jobWait = tool({
 export const JobListItem = JobState.pick({
   job_id: true,
   owner_user_id: true,
+  owner: true,
   title: true,
   status: true,
+  waiting: true,
   language: true,
   model: true,
   created_at: true,

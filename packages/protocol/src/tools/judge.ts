@@ -3,6 +3,7 @@ import { JobId } from '../ids.ts'
 import { Language } from '../job/language.ts'
 import { JOB_LIMITS } from '../job/limits.ts'
 import { SandboxFacts } from '../job/report.ts'
+import { EngineName } from '../job/spec.ts'
 import { JobOffsets } from '../job/state.ts'
 import { ADDS, READS, SETS, tool } from '../tool.ts'
 
@@ -11,6 +12,7 @@ export const JudgeAction = z.enum(['continue', 'cancel'])
 export type JudgeAction = z.infer<typeof JudgeAction>
 
 export const MachineId = z.string().min(1).max(128)
+const JudgeName = z.string().min(1).max(128)
 /** 32 hex digits; every write of a judge shows it, and one of an earlier claim is `lease_lost`. */
 export const ClaimId = z.string().regex(/^[0-9a-f]{32}$/, 'must be the claim_id that judge.claim_next gave')
 export const Claimed = z.strictObject({ job_id: JobId, claim_id: ClaimId })
@@ -19,6 +21,8 @@ export const Claimed = z.strictObject({ job_id: JobId, claim_id: ClaimId })
 export const JudgeFacts = z.object({
   version: z.string().max(64),
   languages: z.array(z.object({ language: Language, version: z.string().max(256) })).max(32),
+  /** What writes solutions there; none: only code that is judged as it is. Left out: taken for one that has every engine. */
+  engines: z.array(EngineName).max(EngineName.options.length).optional(),
   sandbox: SandboxFacts,
   slots: z.int().min(1).max(1_024),
   running: z.int().min(0).max(1_024),
@@ -31,12 +35,16 @@ export const judgeClaimNext = tool({
   doc: 'Takes the oldest job that waits, under a lease; waits up to `wait_ms` for one. Every accepted call about it renews the lease.',
   input: z.strictObject({
     machine_id: MachineId,
+    /** What people call it. Left out: as its token is named, or by `machine_id` where that has no name. */
+    name: JudgeName.optional(),
     wait_ms: z.int().min(0).max(JOB_LIMITS.waitMs).default(0),
     /** Left out (a judge that tells nothing): taken for one that knows every language. */
     facts: JudgeFacts.optional(),
   }),
   output: z.object({
     claimed: z.boolean(),
+    /** What people call the judge here. */
+    name: z.string().optional(),
     job_id: JobId.optional(),
     owner_user_id: z.string().nullable().optional(),
     claim_id: ClaimId.optional(),
@@ -105,8 +113,8 @@ export type Judge = z.infer<typeof Judge>
 export const judgeList = tool({
   name: 'judge.list',
   roles: ['admin'],
-  doc: 'The judges that asked for work in the last day, with load, version, languages and what their sandbox enforces.',
-  input: z.strictObject({}),
+  doc: 'The judges that are here, with load, version, languages, engines and what their sandbox enforces; `gone: true` adds those of the last day that left.',
+  input: z.strictObject({ gone: z.boolean().default(false) }),
   output: z.object({ items: z.array(Judge) }),
   annotations: READS,
 })

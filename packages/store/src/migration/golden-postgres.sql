@@ -88,6 +88,7 @@ jobs.attempt bigint NOT NULL DEFAULT 0
 jobs.error text
 jobs.summary text
 jobs.containers text
+jobs.judge_name text
 jobs: jobs_owner_id_fkey FOREIGN KEY (owner_id) REFERENCES users(id)
 jobs: jobs_pkey PRIMARY KEY (id)
 CREATE INDEX jobs_by_age ON jobs USING btree (created_at, id)
@@ -101,6 +102,8 @@ judges.drain integer NOT NULL DEFAULT 0
 judges.first_seen_at bigint NOT NULL
 judges.last_seen_at bigint NOT NULL
 judges.facts text
+judges.token_id text COLLATE "C"
+judges.left_at bigint
 judges: judges_pkey PRIMARY KEY (machine_id)
 CREATE UNIQUE INDEX judges_pkey ON judges USING btree (machine_id)
 leases.id bigint NOT NULL IDENTITY

@@ -84,7 +84,7 @@ CREATE TABLE jobs (
   error TEXT,
   summary TEXT,
   containers TEXT
-) STRICT;
+, judge_name TEXT) STRICT;
 CREATE INDEX jobs_by_age ON jobs (created_at, id);
 CREATE INDEX jobs_by_expiry ON jobs (expires_at);
 CREATE INDEX jobs_by_owner ON jobs (owner_id, created_at, id);
@@ -96,7 +96,7 @@ CREATE TABLE judges (
   first_seen_at INTEGER NOT NULL,
   last_seen_at INTEGER NOT NULL,
   facts TEXT
-) STRICT, WITHOUT ROWID;
+, token_id TEXT, left_at INTEGER) STRICT, WITHOUT ROWID;
 CREATE TABLE leases (
   id INTEGER PRIMARY KEY AUTOINCREMENT,
   queue TEXT NOT NULL,

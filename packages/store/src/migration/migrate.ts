@@ -4,9 +4,10 @@ import { SchemaTooNew } from '../errors.ts'
 import { firstTables } from './0001-first-tables.ts'
 import { jobs } from './0002-jobs.ts'
 import { models } from './0003-models.ts'
+import { judgeNames } from './0004-judge-names.ts'
 import type { Migration } from './migration.ts'
 
-const MIGRATIONS: readonly Migration[] = [firstTables, jobs, models]
+const MIGRATIONS: readonly Migration[] = [firstTables, jobs, models, judgeNames]
 
 /** The schema that this version reads and writes. */
 export const SCHEMA_VERSION = MIGRATIONS.length

@@ -201,7 +201,7 @@ describe.each(ENGINES)('claims on %s', (engine) => {
       const key = await begin('m1')
       await store.jobs.patch(key, { status: 'running_test' }, KEPT)
       const patch = () => gateway(0).jobs.patch(key, { status: 'succeeded' }, KEPT)
-      const cancel = () => gateway(1).jobs.cancel(id, KEPT)
+      const cancel = () => gateway(1).jobs.cancel(id, { keptMs: KEPT })
       const answers = await Promise.all(round % 2 === 0 ? [patch(), cancel()] : [cancel(), patch()])
       const final = await store.jobs.byId(id)
       expect(answers.map((job) => job?.status)).toEqual([final?.status, final?.status])
@@ -220,7 +220,7 @@ describe.each(ENGINES)('claims on %s', (engine) => {
       const attempts = [
         () => gateway(0).jobs.patch(key, { status: 'failed' }, KEPT),
         () => gateway(1).jobs.release(key, { countLoss: round % 2 === 0 }),
-        () => gateway(0).jobs.cancel(id, KEPT),
+        () => gateway(0).jobs.cancel(id, { keptMs: KEPT }),
         () => gateway(1).jobs.renew(key, TTL),
         () => gateway(0).modelKeys.add(key, { hash: key.claimId, attempt: 1, channel: 'c', model: 'm', budget: NO_BUDGET }),
         () => gateway(1).jobs.delete(id),

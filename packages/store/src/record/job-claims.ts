@@ -30,7 +30,7 @@ export async function takeJob(tx: Transaction, lease: Lease, claim: NewClaim, no
   if (job.claim?.id === claim.id && job.claim.fence === lease.fence) return { kind: 'claimed', job }
   const lostClaims = job.lostClaims + (job.claim?.begun === true ? 1 : 0)
   if (lostClaims >= claim.maxLost) return poison(tx, job, { lease, claim, lostClaims, now })
-  await tx.run(sql.TAKE, [job.id, claim.id, lease.fence, claim.machineId, now, lostClaims])
+  await tx.run(sql.TAKE, [job.id, claim.id, lease.fence, claim.machineId, now, lostClaims, claim.judgeName ?? claim.machineId])
   if (job.status === 'queued') announce(tx, job)
   else announceListed(tx, job)
   return { kind: 'claimed', job: await changedJob(tx, job.id) }

@@ -14,6 +14,7 @@ export function toJob(row: Row): JobRecord {
   return {
     id: JobId.parse(text(row, 'id')),
     ownerId: parsedOrNull(UserId, textOrNull(row, 'owner_id')),
+    ownerName: textOrNull(row, 'owner_name'),
     status: JobStatus.parse(text(row, 'status')),
     createdAt: integer(row, 'created_at'),
     startedAt: integerOrNull(row, 'started_at'),
@@ -63,6 +64,8 @@ function toClaim(row: Row): JobClaim | null {
     id: text(row, 'claim_id'),
     fence: integer(row, 'fence'),
     machineId,
+    // Claims of before judges had names.
+    judgeName: textOrNull(row, 'judge_name') ?? machineId,
     claimedAt: integer(row, 'claimed_at'),
     begun: flag(row, 'begun'),
   }

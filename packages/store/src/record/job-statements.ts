@@ -7,10 +7,12 @@ const ARTIFACT_NAMES = {
   sqlite: '(SELECT json_group_array(name) FROM (SELECT name FROM job_artifacts WHERE job_id = j.id ORDER BY name))',
   postgres: `(SELECT CAST(coalesce(json_agg(name ORDER BY name), '[]') AS TEXT) FROM job_artifacts WHERE job_id = j.id)`,
 }
+/** One look by its key, so that a rename shows everywhere at once. */
+const OWNER_NAME = '(SELECT username FROM users u WHERE u.id = j.owner_id) AS owner_name'
 /** Jobs, and `more` columns of what the rest joins them with. */
 export const selectJobs = (rest: string, { lock = '', more = '' } = {}): Sql => ({
-  sqlite: `SELECT j.*, ${ARTIFACT_NAMES.sqlite} AS artifact_names ${more} ${rest}`,
-  postgres: `SELECT j.*, ${ARTIFACT_NAMES.postgres} AS artifact_names ${more} ${rest} ${lock}`,
+  sqlite: `SELECT j.*, ${OWNER_NAME}, ${ARTIFACT_NAMES.sqlite} AS artifact_names ${more} ${rest}`,
+  postgres: `SELECT j.*, ${OWNER_NAME}, ${ARTIFACT_NAMES.postgres} AS artifact_names ${more} ${rest} ${lock}`,
 })
 const isOneOf = (statuses: readonly JobStatus[]): string => `status IN (${statuses.map((status) => `'${status}'`).join(', ')})`
 
@@ -62,9 +64,9 @@ const held = (lock: string) => `SELECT 1 AS one FROM leases l
   WHERE l.queue = $1 AND l.key = $2 AND ${heldUnder('l', 'CAST($3 AS BIGINT)', '$4')} ${lock}`
 /** $1 queue, $2 key, $3 fence, $4 now. */
 export const LEASE_FOR_CHANGE: Sql = { sqlite: held(''), postgres: held('FOR UPDATE') }
-/** $1 job, $2 claim, $3 fence, $4 machine, $5 now, $6 lost claims. */
+/** $1 job, $2 claim, $3 fence, $4 machine, $5 now, $6 lost claims, $7 name of the judge. */
 export const TAKE: Sql = `UPDATE jobs SET status = 'queued', claim_id = $2, fence = $3, machine_id = $4, claimed_at = $5,
-  lost_claims = $6, claims = claims + 1, begun = 0, released = 0 WHERE id = $1 AND ${isOneOf(STATUS_BEFORE.queued)}`
+  lost_claims = $6, judge_name = $7, claims = claims + 1, begun = 0, released = 0 WHERE id = $1 AND ${isOneOf(STATUS_BEFORE.queued)}`
 /** $1 job, $2 error, $3 now, $4 expires, $5 lost claims. */
 export const POISON: Sql = `UPDATE jobs SET status = 'failed', error = $2, finished_at = $3, expires_at = $4, lost_claims = $5
   WHERE id = $1 AND ${isOneOf(STATUS_BEFORE.failed)}`
@@ -76,7 +78,9 @@ const release = (more: string) => `UPDATE jobs SET status = 'queued', released =
   WHERE id = $1 AND claim_id = $2 AND ${isOneOf(STATUS_BEFORE.queued)}`
 export const RELEASE_COUNTED: Sql = release('')
 /** Only the id stays, so that a second release is recognised. */
-export const RELEASE_FORGOTTEN: Sql = release(', claims = claims - 1, begun = 0, machine_id = NULL, claimed_at = NULL')
+export const RELEASE_FORGOTTEN: Sql = release(
+  ', claims = claims - 1, begun = 0, machine_id = NULL, judge_name = NULL, claimed_at = NULL',
+)
 
 /** $1 queue, $2 now, $3 rows. */
 export const HELD_BY: Sql = `SELECT j.machine_id, j.id FROM leases l JOIN jobs j ON j.id = l.key

@@ -9,7 +9,11 @@ import { errorColumn, summaryColumn } from './job-row.ts'
 import { CANCEL, MOVE, START, WITHDRAW_UNHELD } from './job-statements.ts'
 import { announceListed, announce, changedJob, findJob, lockHeld } from './job-steps.ts'
 
-const CANCELLED: JobError = { code: 'cancelled', message: 'somebody cancelled the job' }
+function cancelled(by: string | undefined): JobError {
+  return by === undefined
+    ? { code: 'cancelled', message: 'the job was cancelled' }
+    : { code: 'cancelled', message: `cancelled by ${by}`, by }
+}
 
 /** created → queued, with its lease. */
 export async function startJob(tx: Transaction, id: JobId): Promise<JobRecord | undefined> {
@@ -22,8 +26,12 @@ export async function startJob(tx: Transaction, id: JobId): Promise<JobRecord | 
 }
 
 /** Whatever has not ended → cancelled. A lease that somebody holds stays: its judge still has things to hand in. */
-export async function cancelJob(tx: Transaction, id: JobId, now: number, keptMs: number): Promise<JobRecord | undefined> {
-  if ((await tx.run(CANCEL, [id, now, now + keptMs, errorColumn(CANCELLED)])) === 0) return findJob(tx, id)
+export async function cancelJob(
+  tx: Transaction,
+  id: JobId,
+  { by, now, keptMs }: { readonly by: string | undefined; readonly now: number; readonly keptMs: number },
+): Promise<JobRecord | undefined> {
+  if ((await tx.run(CANCEL, [id, now, now + keptMs, errorColumn(cancelled(by))])) === 0) return findJob(tx, id)
   await tx.run(WITHDRAW_UNHELD, [JOB_QUEUE, id, now])
   const job = await changedJob(tx, id)
   announceListed(tx, job)

@@ -64,6 +64,7 @@ describe.each(ENGINES)('jobs on %s', (engine) => {
     expect(job).toEqual({
       id,
       ownerId: ann.id,
+      ownerName: 'ann',
       status: 'created',
       createdAt: 10_000,
       startedAt: null,
@@ -215,9 +216,17 @@ describe.each(ENGINES)('jobs on %s', (engine) => {
     expect(await store.jobs.cancel(newJobId())).toBeUndefined()
     const created = newJobId()
     await store.jobs.add({ id: created, ownerId: null, inputs: sampleInputs(created) })
-    expect(await store.jobs.cancel(created, KEPT)).toMatchObject({ status: 'cancelled', finishedAt: 10_000, expiresAt: 15_000 })
+    expect(await store.jobs.cancel(created, { keptMs: KEPT })).toMatchObject({
+      status: 'cancelled',
+      finishedAt: 10_000,
+      expiresAt: 15_000,
+    })
     const queued = await startedJob(store)
-    expect(await store.jobs.cancel(queued.id)).toMatchObject({ status: 'cancelled', expiresAt: 10_000 + JOB_LIMITS.keptMs })
+    expect(await store.jobs.cancel(queued.id, { by: 'ann' })).toMatchObject({
+      status: 'cancelled',
+      expiresAt: 10_000 + JOB_LIMITS.keptMs,
+      error: { code: 'cancelled', message: 'cancelled by ann', by: 'ann' },
+    })
     expect(await store.leases.count(JOB_QUEUE)).toEqual({ waiting: 0, held: 0 })
     const held = await startedJob(store)
     const key = await claimNext(store, 'm1', TTL)
@@ -312,7 +321,7 @@ describe.each(ENGINES)('jobs on %s', (engine) => {
     const ended: JobId[] = []
     for (let index = 0; index < 3; index += 1) {
       const { id } = await startedJob(store)
-      await store.jobs.cancel(id, KEPT + index)
+      await store.jobs.cancel(id, { keptMs: KEPT + index })
       ended.push(id)
     }
     const waiting = await startedJob(store)

@@ -10,6 +10,8 @@ export interface JobClaim {
   readonly id: string
   readonly fence: number
   readonly machineId: string
+  /** What people call the judge. */
+  readonly judgeName: string
   readonly claimedAt: number
   /** Whether the judge has made a call about it: a claim whose answer got lost was never at work. */
   readonly begun: boolean
@@ -23,6 +25,8 @@ export interface JobOutline extends Omit<JobSpec, 'problem' | 'seed' | 'tests'> 
 export interface JobRecord {
   readonly id: JobId
   readonly ownerId: UserId | null
+  /** What the owner is called now. */
+  readonly ownerName: string | null
   readonly status: JobStatus
   readonly createdAt: number
   /** When it first ran. */
@@ -108,10 +112,10 @@ export interface Jobs {
   /** created → queued, offered to judges in the same commit. Any other status: unchanged. Answers the record after it. */
   start(id: JobId): Promise<JobRecord | undefined>
   /**
-   * Any status but an end → cancelled, kept for `keptMs` (`JOB_LIMITS.keptMs`). Nobody holds it: it leaves the queue in the
+   * Any status but an end → cancelled, kept for `keptMs` (`JOB_LIMITS.keptMs`). `by` is the name of whoever asked for it. Nobody holds it: it leaves the queue in the
    * same commit. Held: its judge may still flush until it releases.
    */
-  cancel(id: JobId, keptMs?: number): Promise<JobRecord | undefined>
+  cancel(id: JobId, options?: { readonly by?: string; readonly keptMs?: number }): Promise<JobRecord | undefined>
   /**
    * Writes down who took the lease; the same again changes nothing. Answers the record as `queued` under the new claim;
    * `undefined` when the job is gone or has ended (its lease is then completed). An earlier claim that had begun and neither
@@ -124,6 +128,8 @@ export interface Jobs {
     claim: {
       readonly id: string
       readonly machineId: string
+      /** Left out: as the machine is. */
+      readonly judgeName?: string
       readonly maxLost: number
       readonly keptMs: number
       readonly report?: { readonly sha256: string; readonly bytes: number }

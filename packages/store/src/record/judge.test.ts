@@ -34,9 +34,11 @@ describe.each(ENGINES)('judges on %s', (engine) => {
     expect(first).toEqual({
       machineId: 'm1',
       name: 'judge token',
+      tokenId: null,
       drain: false,
       firstSeenAt: 100_000,
       lastSeenAt: 100_000,
+      leftAt: null,
       facts: FACTS,
     })
     now = 101_000
@@ -64,6 +66,8 @@ describe.each(ENGINES)('judges on %s', (engine) => {
       () => store.judges.seen({ ...judge, name: 'o' }),
       () => store.judges.seen({ ...judge, name: 'o', facts: { ...FACTS, running: 1 } }),
       () => store.judges.setDrain('m1', true),
+      () => store.judges.left('m1'),
+      () => store.judges.seen({ machineId: 'm1', name: 'o' }),
       () => {
         now += 60_000
         return store.judges.seen({ machineId: 'm1', name: 'o' })
@@ -98,8 +102,37 @@ describe.each(ENGINES)('judges on %s', (engine) => {
     ])
     expect((await store.judges.list(100_001)).map(({ machineId }) => machineId)).toEqual(['m1', 'm2'])
     expect(await store.judges.prune(100_001)).toBe(1)
+    expect(await store.judges.prune(200_000, 100_001)).toBe(1)
+    expect((await store.judges.list(0)).map(({ machineId }) => machineId)).toEqual(['m1'])
     expect(await store.judges.prune(100_001)).toBe(0)
     expect(await store.judges.byId('m3')).toBeUndefined()
+  })
+
+  test('a judge that left is back when it asks for work again, and not because it finishes what it holds', async () => {
+    await store.judges.seen({ machineId: 'm1', name: 'n' })
+    now = 101_000
+    await store.judges.left('m1')
+    now = 102_000
+    await store.judges.left('m1')
+    await store.judges.alive(['m1'], now)
+    expect(await store.judges.byId('m1')).toMatchObject({ leftAt: 101_000, lastSeenAt: 102_000 })
+    expect(await store.judges.seen({ machineId: 'm1', name: 'n' })).toMatchObject({ leftAt: null })
+  })
+
+  test('judges are forgotten with the token they came with', async () => {
+    const { id: tokenId } = await store.tokens.add({ hash: 'h'.repeat(64), role: 'judge', name: 'tower' })
+    const other = await store.tokens.add({ hash: 'i'.repeat(64), role: 'judge', name: 'attic' })
+    for (const machineId of ['m1', 'm2']) await store.judges.seen({ machineId, name: 'tower', tokenId })
+    await store.judges.seen({ machineId: 'm3', name: 'attic', tokenId: other.id })
+    // It came back with another token: the first one says nothing about it any more.
+    await store.judges.seen({ machineId: 'm2', name: 'attic', tokenId: other.id })
+    const told = await topicsTold(store)
+    await store.tokens.revoke(tokenId)
+    expect((await told(3)).toSorted()).toEqual(['judges', `token/${tokenId}`, 'tokens'])
+    expect((await store.judges.list(0)).map(({ machineId, name }) => [machineId, name])).toEqual([
+      ['m2', 'attic'],
+      ['m3', 'attic'],
+    ])
   })
 
   test('one machine that comes twice at once is one judge', async () => {

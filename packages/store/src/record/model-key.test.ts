@@ -24,7 +24,7 @@ describe.each(ENGINES)('keys to models on %s', (engine) => {
 
   const leaseOf = async (hash: string) => (await store.modelKeys.find(hash))?.leaseExpiresAt
   const end = async (id: JobId) => {
-    await store.jobs.cancel(id, KEPT)
+    await store.jobs.cancel(id, { keptMs: KEPT })
     await store.jobs.delete(id)
   }
 
@@ -42,7 +42,7 @@ describe.each(ENGINES)('keys to models on %s', (engine) => {
     await store.jobs.renew(claim, TTL)
     await store.jobs.patch(claim, { status: 'running_generate' }, KEPT)
     expect(await store.modelKeys.find(KEY.hash)).toMatchObject({ job: { status: 'running_generate' }, leaseExpiresAt: 11_500 })
-    await store.jobs.cancel(id, KEPT)
+    await store.jobs.cancel(id, { keptMs: KEPT })
     expect(await store.modelKeys.find(KEY.hash)).toMatchObject({ job: { status: 'cancelled' }, leaseExpiresAt: 11_500 })
     await store.jobs.release(claim, { countLoss: true })
     expect(await store.modelKeys.find(KEY.hash)).toMatchObject({ job: { status: 'cancelled' }, leaseExpiresAt: null })

@@ -82,14 +82,18 @@ export class SqlJobs implements Jobs {
     return this.#db.transaction((tx) => startJob(tx, id))
   }
 
-  async cancel(id: JobId, keptMs: number = JOB_LIMITS.keptMs): Promise<JobRecord | undefined> {
+  async cancel(
+    id: JobId,
+    { by, keptMs = JOB_LIMITS.keptMs }: Parameters<Jobs['cancel']>[1] = {},
+  ): Promise<JobRecord | undefined> {
     checkInteger('keptMs', keptMs, 0)
-    return this.#db.transaction((tx) => cancelJob(tx, id, this.#now(), keptMs))
+    return this.#db.transaction((tx) => cancelJob(tx, id, { by, now: this.#now(), keptMs }))
   }
 
   async claimed(lease: Lease, claim: Parameters<Jobs['claimed']>[1]): ReturnType<Jobs['claimed']> {
     checkName('claim.id', claim.id)
     checkName('claim.machineId', claim.machineId)
+    if (claim.judgeName !== undefined) checkName('claim.judgeName', claim.judgeName)
     checkInteger('claim.maxLost', claim.maxLost, 1)
     checkInteger('claim.keptMs', claim.keptMs, 0)
     return this.#db.transaction((tx) => takeJob(tx, lease, claim, this.#now()))

@@ -59,6 +59,8 @@ export class SqlTokens implements Tokens {
       if (revoked > 0) {
         tx.signal(topicSignal(`token/${id}`))
         tx.signal(topicSignal('tokens'))
+        // Nobody works under that name any more.
+        if ((await tx.run('DELETE FROM judges WHERE token_id = $1', [id])) > 0) tx.signal(topicSignal('judges'))
       }
       return toToken(await tx.get('SELECT * FROM tokens WHERE id = $1', [id]))
     })

@@ -49,6 +49,10 @@ export class SqlUsers implements Users {
     return toUser(await this.#db.get('SELECT * FROM users WHERE username = $1', [username]))
   }
 
+  async firstAdmin(): Promise<UserRecord | undefined> {
+    return toUser(await this.#db.get(FIRST_ADMIN, []))
+  }
+
   async list({ afterName = '', limit }: { readonly afterName?: string; readonly limit: number }): Promise<readonly UserRecord[]> {
     checkInteger('limit', limit, 1, MAX_LIST)
     const rows = await this.#db.all('SELECT * FROM users WHERE username > $1 ORDER BY username LIMIT $2', [afterName, limit])
@@ -101,6 +105,7 @@ const INSERT: Sql = `INSERT INTO users ${COLUMNS} VALUES ($1, $2, $3, $4, $5) ON
 const INSERT_FIRST: Sql = `INSERT INTO users ${COLUMNS}
   SELECT CAST($1 AS TEXT), CAST($2 AS TEXT), CAST($3 AS TEXT), CAST($4 AS INTEGER), CAST($5 AS BIGINT)
   WHERE NOT EXISTS (SELECT 1 FROM users) RETURNING *`
+const FIRST_ADMIN: Sql = 'SELECT * FROM users WHERE admin = 1 AND disabled = 0 ORDER BY created_at, id LIMIT 1'
 /** Without an admin nobody could ever let anybody in again. */
 const DISABLE: Sql = `UPDATE users SET disabled = 1 WHERE id = $1
   AND (admin = 0 OR disabled = 1 OR EXISTS (SELECT 1 FROM users other WHERE other.admin = 1 AND other.disabled = 0 AND other.id <> $1))`

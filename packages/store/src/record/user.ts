@@ -16,6 +16,8 @@ export interface Users {
   addFirstAdmin(user: { readonly username: string; readonly passwordHash: string | null }): Promise<UserRecord | undefined>
   byId(id: UserId): Promise<UserRecord | undefined>
   byName(username: string): Promise<UserRecord | undefined>
+  /** The oldest admin who can sign in. */
+  firstAdmin(): Promise<UserRecord | undefined>
   list(page: { readonly afterName?: string; readonly limit: number }): Promise<readonly UserRecord[]>
   /** Each also publishes `users`, `user/ID`; disabling and a new password revoke the user's sign-ins (and disabling the tokens). */
   /** Throws `Conflict` rather than disable the last admin, whoever else is doing the same at this moment. */

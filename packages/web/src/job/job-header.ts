@@ -22,22 +22,26 @@ export class JobHeader {
   readonly #took = element('dd', {})
   readonly #banner = element('p', { class: 'banner', role: 'note' }, 'This was played from a script; no model was asked.')
   readonly #problem = element('p', { class: 'problem', role: 'alert' })
+  readonly #waits = element('p', { class: 'banner', role: 'status' })
+  readonly #me: string
   readonly #cancel: HTMLButtonElement
   readonly #retry: HTMLButtonElement
   #state: JobState | undefined
   #isScript = false
   #refusal = ''
 
-  constructor(actions: JobActions) {
+  constructor(me: string, actions: JobActions) {
+    this.#me = me
     this.#cancel = this.#button('Cancel', () => actions.cancel())
     this.#retry = this.#button('Retry', () => actions.retry())
     this.#badge.setAttribute('role', 'status')
-    for (const each of [this.#banner, this.#problem, this.#cancel, this.#retry, this.#retryOf]) each.hidden = true
+    for (const each of [this.#banner, this.#waits, this.#problem, this.#cancel, this.#retry, this.#retryOf]) each.hidden = true
     this.root = element(
       'section',
       { class: 'card', 'aria-label': 'Job' },
       element('div', { class: 'heading' }, this.#title, this.#badge, this.#cancel, this.#retry),
       this.#banner,
+      this.#waits,
       this.#problem,
       this.#facts,
       this.#retryOf,
@@ -62,7 +66,7 @@ export class JobHeader {
   }
 
   #draw(): void {
-    const problems = [this.#refusal, problemOf(this.#state)].filter((text) => text !== '')
+    const problems = [this.#refusal, problemOf(this.#state, this.#me)].filter((text) => text !== '')
     const problem = problems.join('\n')
     if (this.#problem.textContent !== problem) this.#problem.textContent = problem
     this.#problem.hidden = problem === ''
@@ -73,6 +77,9 @@ export class JobHeader {
     this.#cancel.hidden = isEnd(state.status)
     this.#retry.hidden = !isEnd(state.status)
     this.#banner.hidden = !this.#isScript
+    const waits = state.waiting === null ? '' : `It waits: ${plainText(state.waiting.message)}.`
+    if (this.#waits.textContent !== waits) this.#waits.textContent = waits
+    this.#waits.hidden = waits === ''
     this.tick()
     this.#facts.replaceChildren(...factsOf(state, this.#isScript, this.#took))
     if (state.retry_of === null || !this.#retryOf.hidden) return
@@ -97,8 +104,10 @@ export class JobHeader {
   }
 }
 
-const problemOf = (state: JobState | undefined): string =>
-  state === undefined || state.error === null ? '' : plainText(state.error.message)
+function problemOf(state: JobState | undefined, me: string): string {
+  if (state === undefined || state.error === null) return ''
+  return state.error.by === me ? 'You cancelled it.' : plainText(state.error.message)
+}
 
 function factsOf(state: JobState, isScript: boolean, took: HTMLElement): readonly HTMLElement[] {
   const { limits, lost_claims, claims } = state
@@ -106,10 +115,11 @@ function factsOf(state: JobState, isScript: boolean, took: HTMLElement): readonl
     ...row('Model', ...modelName(state.model, isScript)),
     ...(state.model === null ? [] : row('Engine', state.engine ?? 'default')),
     ...row('Language', state.language),
+    ...(state.owner === null ? [] : row('Owner', plainText(state.owner))),
     ...row('Result', resultText(state) || '–'),
     ...row('Attempt', String(state.attempt)),
     ...row('Claims', lost_claims > 0 ? `${claims} (${lost_claims} lost)` : String(claims)),
-    ...(state.judge === null ? [] : row('Judge', plainText(state.judge.machine_id))),
+    ...(state.judge === null ? [] : row('Judge', plainText(state.judge.name))),
     ...row('Limits', `${durationText(limits.time_limit_ms)}, ${limits.memory_limit_mb} MiB`),
     ...row('Created', timeOf(state.created_at)),
     ...(state.started_at === null ? [] : [pair(state.finished_at === null ? 'Running for' : 'Took', took)]),

@@ -17,11 +17,15 @@ import { usageCard } from './usage.ts'
 
 const CLOCK_MS = 1_000
 
-/** Everything about one job, as it happens. */
-export function openJobPage(link: GatewayLink, models: ScriptModels, id: string): View {
+/** Everything about one job, as it happens. `me` is the account that looks. */
+export function openJobPage(
+  link: GatewayLink,
+  models: ScriptModels,
+  { id, me }: { readonly id: string; readonly me: string },
+): View {
   const known = JobId.safeParse(id)
   if (!known.success) return { root: noSuchJob(id), title: 'No such job', close: () => {} }
-  const page = new JobPage(link, models, known.data)
+  const page = new JobPage(link, models, { id: known.data, me })
   return { root: page.root, title: 'Job', close: () => page.close() }
 }
 
@@ -42,10 +46,10 @@ class JobPage {
   #saysScript = false
   #isLoaded = false
 
-  constructor(link: GatewayLink, models: ScriptModels, id: JobId) {
+  constructor(link: GatewayLink, models: ScriptModels, { id, me }: { readonly id: JobId; readonly me: string }) {
     this.#link = link
     this.#models = models
-    this.#header = new JobHeader({
+    this.#header = new JobHeader(me, {
       cancel: async () => void (await link.call('job.cancel', { job_id: id })),
       retry: async () => go(jobPath((await link.call('job.retry', { job_id: id })).job_id)),
     })

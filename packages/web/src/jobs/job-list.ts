@@ -1,5 +1,6 @@
 import type { JobListItem } from '@parley/protocol'
 import type { Client } from '@parley/rpc/browser'
+import type { Account } from '../api.ts'
 import { element } from '../element.ts'
 import type { GatewayLink } from '../link/gateway-link.ts'
 import type { ScriptModels } from '../link/script-models.ts'
@@ -12,11 +13,11 @@ const ROWS_MAX = 500
 /** A burst of changes is read once. */
 const REREAD_MS = 250
 const CLOCK_MS = 20_000
-const HEADS = ['Status', 'Title', 'Model', 'Language', 'Passed', 'Created']
+const HEADS = ['Status', 'Title', 'Model', 'Owner', 'Language', 'Passed', 'Created']
 
-/** Your jobs, newest first, as they are now. */
-export function openJobList(link: GatewayLink, models: ScriptModels): View {
-  const list = new JobList(models)
+/** Your jobs, newest first, as they are now; to an admin those of everybody, with their owners. */
+export function openJobList(link: GatewayLink, models: ScriptModels, account: Account): View {
+  const list = new JobList(models, account)
   const leave = [link.follow({ opened: (client) => void list.connected(client) }), models.onChange(() => list.show())]
   const clock = setInterval(() => list.tick(), CLOCK_MS)
   return {
@@ -33,6 +34,9 @@ export function openJobList(link: GatewayLink, models: ScriptModels): View {
 class JobList {
   readonly root: HTMLElement
   readonly #models: ScriptModels
+  readonly #account: Account
+  readonly #mine = element('input', { type: 'checkbox', click: () => this.#showMine() })
+  readonly #title: HTMLElement
   readonly #rows = new Map<string, JobRow>()
   readonly #body = element('tbody', {})
   readonly #table: HTMLTableElement
@@ -48,17 +52,20 @@ class JobList {
   #isStale = false
   #isClosed = false
 
-  constructor(models: ScriptModels) {
+  constructor(models: ScriptModels, account: Account) {
     this.#models = models
+    this.#account = account
+    this.#title = element('h2', { id: 'jobs-title' }, account.admin ? 'All jobs' : 'Your jobs')
     this.#more = element('button', { type: 'button', class: 'plain', click: () => this.#showMore() }, 'Show more')
     this.#more.hidden = true
-    const head = element('tr', {}, ...HEADS.map((name) => element('th', { scope: 'col' }, name)))
+    const heads = account.admin ? HEADS : HEADS.filter((name) => name !== 'Owner')
+    const head = element('tr', {}, ...heads.map((name) => element('th', { scope: 'col' }, name)))
     this.#table = element('table', { class: 'jobs' }, element('thead', {}, head), this.#body)
     this.#table.hidden = true
     this.root = element(
       'section',
       { class: 'card', 'aria-labelledby': 'jobs-title' },
-      element('h2', { id: 'jobs-title' }, 'Your jobs'),
+      element('div', { class: 'heading' }, this.#title, ...this.#choice()),
       this.#note,
       element('div', { class: 'scroll' }, this.#table),
       this.#more,
@@ -84,7 +91,7 @@ class JobList {
     // Rows that are where they belong are not touched: moving one would take the focus from it.
     let at = this.#body.firstElementChild
     for (const item of this.#items) {
-      const row = this.#rows.get(item.job_id) ?? new JobRow(item.job_id)
+      const row = this.#rows.get(item.job_id) ?? new JobRow(item.job_id, { hasOwner: this.#account.admin })
       this.#rows.set(item.job_id, row)
       row.show(item, this.#models.has(item.model))
       if (row.root === at) at = at.nextElementSibling
@@ -102,6 +109,19 @@ class JobList {
     this.#isClosed = true
     clearTimeout(this.#timer)
     void this.#unsubscribe?.()
+  }
+
+  /** Whose jobs are shown is an admin's to choose; everybody else has their own alone. */
+  #choice(): readonly HTMLElement[] {
+    return this.#account.admin && this.#account.id !== null
+      ? [element('label', { class: 'quiet' }, this.#mine, ' only mine')]
+      : []
+  }
+
+  #showMine(): void {
+    this.#title.textContent = this.#mine.checked ? 'Your jobs' : 'All jobs'
+    this.#wanted = PAGE_ROWS
+    this.#soon(0)
   }
 
   #showMore(): void {
@@ -122,7 +142,7 @@ class JobList {
     if (this.#isReading || this.#client === undefined) return
     this.#isReading = true
     try {
-      const { items, cursor } = await readPages(this.#client, this.#wanted)
+      const { items, cursor } = await readPages(this.#client, this.#wanted, this.#mine.checked ? this.#account.id : null)
       this.#items = items
       this.#cursor = cursor
       this.#note.textContent = noteFor(items.length, cursor)
@@ -148,12 +168,14 @@ function noteFor(count: number, cursor: string | null): string {
 async function readPages(
   client: Client,
   wanted: number,
+  owner: string | null,
 ): Promise<{ readonly items: readonly JobListItem[]; readonly cursor: string | null }> {
   const items: JobListItem[] = []
   let cursor: string | null = null
   do {
     const from: { cursor?: string } = cursor === null ? {} : { cursor }
-    const page = await client.callTool('job.list', { ...from, limit: PAGE_ROWS })
+    const whose = owner === null ? {} : { owner_user_id: owner }
+    const page = await client.callTool('job.list', { ...from, ...whose, limit: PAGE_ROWS })
     items.push(...page.items)
     cursor = page.next_cursor
   } while (cursor !== null && items.length < wanted)

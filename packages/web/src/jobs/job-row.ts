@@ -11,12 +11,13 @@ export class JobRow {
   readonly #badge = statusBadge()
   readonly #link: HTMLAnchorElement
   readonly #model = cell('Model')
+  readonly #owner = cell('Owner')
   readonly #language = cell('Language')
   readonly #passed = cell('Passed')
   readonly #time = element('time', {})
   #createdMs = 0
 
-  constructor(id: string) {
+  constructor(id: string, { hasOwner }: { readonly hasOwner: boolean }) {
     this.#link = element('a', { href: jobPath(id) })
     const title = cell('Title')
     title.append(this.#link)
@@ -24,14 +25,15 @@ export class JobRow {
     status.append(this.#badge)
     const created = cell('Created')
     created.append(this.#time)
-    this.root.append(status, title, this.#model, this.#language, this.#passed, created)
+    this.root.append(status, title, this.#model, ...(hasOwner ? [this.#owner] : []), this.#language, this.#passed, created)
   }
 
   show(item: JobListItem, isScript: boolean): void {
-    const { title, model, language, created_at } = item
+    const { title, model, owner, language, created_at } = item
     setStatus(this.#badge, item)
     this.#link.textContent = title === '' ? 'Untitled' : title
     this.#model.replaceChildren(...modelName(model, isScript))
+    this.#owner.textContent = owner ?? ''
     this.#language.textContent = language
     this.#passed.textContent = passedText(item)
     this.#createdMs = Date.parse(created_at)

@@ -9,7 +9,10 @@ export interface LinkListener {
   notified?(method: string, params: JsonObject): void
 }
 
-export type LinkState = 'connecting' | 'live' | 'lost'
+/** `lost`: what it does next is said as soon as it is known whether the gateway answers at all. */
+export type LinkState =
+  | { readonly kind: 'connecting' | 'live' }
+  | { readonly kind: 'lost'; readonly next?: { readonly isAnswering: boolean; readonly againMs: number } }
 
 export interface GatewayLinkOptions {
   readonly token: string
@@ -57,7 +60,7 @@ export class GatewayLink {
 
   async #run(): Promise<void> {
     const { signal } = this.#closing
-    this.#options.onState('connecting')
+    this.#options.onState({ kind: 'connecting' })
     for (let failures = 0; !signal.aborted; failures += 1) {
       const client = await this.#connect()
       if (client !== undefined && !signal.aborted) {
@@ -66,7 +69,7 @@ export class GatewayLink {
       }
       await client?.close()
       if (signal.aborted) return
-      this.#options.onState('lost')
+      this.#options.onState({ kind: 'lost' })
       // A browser does not say why a socket was refused; this does.
       const me = await whoAmI(this.#options.token)
       if (signal.aborted) return
@@ -74,7 +77,10 @@ export class GatewayLink {
         this.#options.onSignedOut(me.message)
         return
       }
-      await pause(Math.min(RETRY_MAX_MS, RETRY_FIRST_MS * 2 ** failures), signal)
+      const againMs = Math.min(RETRY_MAX_MS, RETRY_FIRST_MS * 2 ** failures)
+      const isAnswering = me.kind === 'ok' || me.code !== 'unreachable'
+      this.#options.onState({ kind: 'lost', next: { isAnswering, againMs } })
+      await pause(againMs, signal)
     }
   }
 
@@ -97,7 +103,7 @@ export class GatewayLink {
 
   async #serve(client: Client): Promise<void> {
     this.#client = client
-    this.#options.onState('live')
+    this.#options.onState({ kind: 'live' })
     const pings = setInterval(() => {
       client.request('ping', {}, { timeoutMs: PING_LIMIT_MS }).catch(() => void client.close())
     }, PING_EVERY_MS)
