@@ -229,6 +229,7 @@ test('the fixed judge token makes a judge, and a short or unusable one is refuse
     role: 'judge',
     admin: false,
     user_id: null,
+    username: null,
     name: 'judge',
     token_id: null,
     expires_at: null,

@@ -7,14 +7,48 @@ import { callTool, openTestGateway } from './fixture/test-gateway.ts'
 import { openLocalAdmin } from './local-admin.ts'
 import { createLogger } from './log/logger.ts'
 
+test('what is handed in through the socket belongs to the oldest admin, whoever that is by then', async () => {
+  const adminSocket = join('/tmp', `parley-test-${process.pid}-${randomBytes(4).toString('hex')}.sock`)
+  await using gw = await openTestGateway({ adminSocket })
+  const local = async (name: string, args: object) => {
+    const answer = await overSocket(adminSocket, { name, arguments: args })
+    return (answer as { result: { structuredContent: Record<string, unknown> } }).result.structuredContent
+  }
+  const make = async () => String((await local('job.create', { current_code: 'x' }))['job_id'])
+  const first = await make()
+  expect(await local('job.get_state', { job_id: first })).toMatchObject({ owner: 'admin' })
+  const mine = await gw.admin('job.list', { owner_user_id: (await gw.store.users.byName('admin'))?.id })
+  expect(mine.structuredContent?.['items']).toMatchObject([{ job_id: first, owner: 'admin', waiting: null }])
+  const audited = await gw.store.audit.search({ action: 'job.create', limit: 10 })
+  expect(new Set(audited.map(({ actor, remote }) => `${actor} ${remote}`))).toEqual(new Set(['local local']))
+  expect(await local('job.cancel', { job_id: first })).toMatchObject({ status: 'cancelled' })
+  const error = { code: 'cancelled', message: 'cancelled by admin', by: 'admin' }
+  expect(await local('job.get_state', { job_id: first })).toMatchObject({ error })
+  // Disabling the account behind the socket takes the socket from nobody: it is the next admin's from then on.
+  await local('user.add', { username: 'ada', admin: true })
+  await local('user.disable', { username: 'admin' })
+  expect(await local('job.get_state', { job_id: await make() })).toMatchObject({ owner: 'ada' })
+})
+
 test('whoever may open the admin socket is an admin called local, and nobody else may open it', async () => {
   const adminSocket = join('/tmp', `parley-test-${process.pid}-${randomBytes(4).toString('hex')}.sock`)
   await using gw = await openTestGateway({ adminSocket })
   expect((await stat(adminSocket)).mode & 0o777).toBe(0o600)
   const answer = await overSocket(adminSocket, { name: 'user.add', arguments: { username: 'ada' } })
   expect(answer).toMatchObject({ result: { structuredContent: { user: { username: 'ada' } } } })
+  const admin = await gw.store.users.byName('admin')
   expect(await overSocket(adminSocket, { name: 'account.get' })).toMatchObject({
-    result: { structuredContent: { role: 'user', admin: true, name: 'local', user_id: null, token_id: null, expires_at: null } },
+    result: {
+      structuredContent: {
+        role: 'user',
+        admin: true,
+        name: 'local',
+        user_id: admin?.id,
+        username: 'admin',
+        token_id: null,
+        expires_at: null,
+      },
+    },
   })
   expect(
     await overSocket(adminSocket, {
