@@ -29,6 +29,8 @@ export interface House extends AsyncDisposable {
   readonly link: string
   /** A client of the admin, or of a judge. */
   dial(role: 'admin' | 'judge'): Promise<Client>
+  /** A client of whoever the token belongs to. */
+  dialAs(token: string): Promise<Client>
   stop(): Promise<void>
   /** Opens it where it was. */
   start(): Promise<void>
@@ -55,14 +57,15 @@ export async function openHouse(password?: string): Promise<House> {
     })
   let gateway = await open(0)
   const { url, signIn } = gateway
+  const dialAs = (token: string): Promise<Client> => {
+    const transport = webSocketTransport({ url: `${url.replace(/^http/, 'ws')}/api/mcp/ws`, token })
+    return connectClient(transport, { clientInfo: { name: 'test', version: '1' } })
+  }
   return {
     url,
     link: signIn ?? '',
-    dial: async (role) => {
-      const token = role === 'judge' ? judgeToken : await tokenOf(url, 'admin', PASSWORD)
-      const transport = webSocketTransport({ url: `${url.replace(/^http/, 'ws')}/api/mcp/ws`, token })
-      return connectClient(transport, { clientInfo: { name: 'test', version: '1' } })
-    },
+    dial: async (role) => dialAs(role === 'judge' ? judgeToken : await tokenOf(url, 'admin', PASSWORD)),
+    dialAs,
     stop: () => gateway.close(0),
     start: async () => {
       gateway = await open(Number(new URL(url).port))

@@ -1,7 +1,9 @@
+import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { LocalGateway } from '../fixtures/local-gateway.ts'
 import { MANY_PROCESSES, Scratch } from '../fixtures/parley.ts'
 import { commandsHere } from '../fixtures/run-here.ts'
+import { codeFor } from '../fixtures/scripted-tester.ts'
 import { openTestWorker } from '../fixtures/test-worker.ts'
 
 async function openBench() {
@@ -39,8 +41,37 @@ test('judges are listed, drained and taken back', MANY_PROCESSES, async () => {
   expect(await here.json(['judge', 'drain', 'the one', '--undo', ...at])).toEqual({ machine_id: 'the one', drain: false })
   expect(await here.run(['judge', 'drain', 'no one', ...at])).toMatchObject({
     code: 1,
-    err: 'parley: there is no judge no one (parley judge list shows the names)\n',
+    err: 'parley: there is no judge no one (parley judge list --all shows the names)\n',
   })
+})
+
+test('a judge is drained by what it is called; where two are called the same, by its machine', async () => {
+  await using bench = await openBench()
+  const { scratch, here, at, gateway } = bench
+  const { token } = await gateway.call('token.create', { role: 'judge', name: 'tower' })
+  const ofTower = { ws: gateway.ws, mcp: gateway.mcp, token }
+  await using first = await openTestWorker(ofTower, join(scratch.folder, 'a'), { name: 'host-1' })
+  expect((await here.run(['judge', 'list', ...at])).out).toMatch(/^tower +host-1 +idle /m)
+  const drained = await here.run(['judge', 'drain', 'tower', ...at])
+  expect(drained).toMatchObject({ code: 0, out: 'tower finishes what it holds and takes no more jobs.\n' })
+  await using _second = await openTestWorker(ofTower, join(scratch.folder, 'b'), { name: 'host-2' })
+  await expect.poll(async () => (await here.json(['judge', 'list', ...at])).items).toHaveLength(2)
+  expect(await here.run(['judge', 'drain', 'tower', '--undo', ...at])).toMatchObject({
+    code: 1,
+    err: expect.stringContaining('host-1, host-2'),
+  })
+  expect(await here.run(['judge', 'drain', 'host-1', '--undo', ...at])).toMatchObject({ code: 0, out: 'tower takes jobs.\n' })
+  // What is told of a job says the name, and so does its report.
+  const id = await gateway.submit({ current_code: codeFor({}) })
+  const { judge } = await gateway.ended(id)
+  expect(judge).toMatchObject({ name: 'tower', machine_id: expect.stringMatching(/^host-/) })
+  expect(await gateway.log(id, 'agent_status')).toContain('claimed by tower')
+  const { items } = await gateway.call('job.get_artifacts', { job_id: id, names: ['report.json'] })
+  expect(items['report.json']).toMatchObject({ environment: { judge: 'tower' } })
+  expect((await here.run(['job', 'show', id, ...at])).out).toMatch(/^judge +tower$/m)
+  await first.worker.stop(0)
+  await expect.poll(async () => (await here.json(['judge', 'list', ...at])).items).toHaveLength(1)
+  expect((await here.run(['judge', 'list', '--all', ...at])).out).toMatch(/^tower +host-1 +gone /m)
 })
 
 test('judge alone still runs one, and a word that is none of the others is a mistake', async () => {

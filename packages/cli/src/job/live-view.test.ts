@@ -5,6 +5,7 @@ import { caseRow, caseRows } from './case-table.ts'
 import { liveLines, liveView } from './live-view.ts'
 import { fit, plainText, widthOf } from './plain-text.ts'
 import { bar } from './screen.ts'
+import { waitingText } from './waiting-text.ts'
 
 const SCREEN = { columns: 80, rows: 12, isUnicode: false, hasColours: false }
 const LIMITS = { time_limit_ms: 1_000, memory_limit_mb: 100 }
@@ -37,8 +38,8 @@ const caseOf = (name: string, verdict: Verdict, index: number, total: number): C
   total,
 })
 
-const STATE = { job_id: 'job_00000000000000000000000000', status: 'running_test', limits: LIMITS }
-// The view looks at three fields of it.
+const STATE = { job_id: 'job_00000000000000000000000000', status: 'running_test', waiting: null, limits: LIMITS }
+// The view looks at four fields of it.
 const state = STATE as unknown as JobState
 
 test('a frame holds header, status, progress and as many cases as the screen has room for', () => {
@@ -49,6 +50,14 @@ test('a frame holds header, status, progress and as many cases as the screen has
   expect(lines.length).toBeLessThan(SCREEN.rows)
   expect(lines.at(-1)).toContain('case-29')
   for (const line of lines) expect(widthOf(line)).toBeLessThan(SCREEN.columns)
+})
+
+test('why a job waits is said in full, on as many lines as it takes', () => {
+  const waiting = { code: 'no_language', message: 'no judge that is here has Go (tower: cpp, c, python; attic: java)' } as const
+  const queued = { ...state, status: 'queued', waiting } as const
+  const lines = liveLines({ state: queued, summary: '', cases: [], elapsedMs: 0 }, { ...SCREEN, columns: 50 })
+  expect(lines.slice(1).join(' ').replaceAll(/ +/g, ' ')).toBe(waitingText(waiting))
+  for (const line of lines) expect(widthOf(line)).toBeLessThan(50)
 })
 
 test.each([40, 60, 80, 120, 200])('a row fits into %d columns whatever its name', (columns) => {

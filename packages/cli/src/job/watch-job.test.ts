@@ -15,6 +15,7 @@ async function openBench() {
   return {
     scratch,
     judge,
+    gateway,
     submit: (script: Script, title = 'a title'): string[] => {
       writeFileSync(join(scratch.folder, 'main.cpp'), codeFor(script))
       mkdirSync(join(scratch.folder, 'one'), { recursive: true })
@@ -57,7 +58,8 @@ test.skipIf(!hasTerminals())('what a compiler says reaches a terminal without it
   const compiler = `main.cpp:1:1: ${ESCAPES}error\r\n\tint main(\n`
   const { out } = await onTerminal(bench.scratch, bench.submit({ compiler, fails: true }), size)
   const { lines } = screenAfter(out.replaceAll('\t', '  '), size.columns)
-  expect(lines.slice(0, 2)).toEqual(['main.cpp:1:1: rederror', '  int main('])
+  expect(lines[0]).toMatch(/^http:\S+\/jobs\/job_\w+ is its page$/)
+  expect(lines.slice(1, 3)).toEqual(['main.cpp:1:1: rederror', '  int main('])
 })
 
 test('into a pipe: one line for each thing, nothing twice and nothing cut', MANY_PROCESSES, async () => {
@@ -100,6 +102,61 @@ test('a job that was cancelled says so once', MANY_PROCESSES, async () => {
   const { code, out } = await watched
   expect(code).toBe(130)
   expect(out.split('\n').filter((line) => line.includes('cancelled'))).toEqual([
-    expect.stringMatching(/^cancelled: somebody cancelled the job/),
+    expect.stringMatching(/^cancelled: you cancelled it/),
   ])
+})
+
+test('to anybody else it is said who cancelled it', MANY_PROCESSES, async () => {
+  await using bench = await openBench()
+  await bench.gateway.call('user.add', { username: 'ada', admin: true })
+  const { token } = await bench.gateway.call('token.create', { role: 'user', username: 'ada' })
+  const id = await bench.gateway.submit({ current_code: codeFor({ forever: true }) })
+  const env = { PARLEY_TOKEN: token, PARLEY_URL: bench.gateway.url }
+  await bench.scratch.run(['job', 'cancel', id], { env })
+  await bench.gateway.ended(id)
+  const shown = async (setting: object, ...more: string[]) => (await bench.scratch.run(['job', 'show', id, ...more], setting)).out
+  expect(await shown({}, '--data', bench.scratch.data)).toContain('cancelled: cancelled by ada')
+  expect(await shown({ env })).toContain('cancelled: you cancelled it')
+  // Whose it is, too: ada sees everybody's jobs.
+  expect((await bench.scratch.run(['job', 'list'], { env })).out).toMatch(/^id +owner +status .*\njob_\w+ +admin +cancelled /)
+})
+
+test('a job that nobody can run says why it waits, in the list too, and goes on when a judge comes', MANY_PROCESSES, async () => {
+  await using scratch = new Scratch()
+  await using gateway = await LocalGateway.open(scratch.data)
+  const at = ['--data', scratch.data]
+  writeFileSync(join(scratch.folder, 'main.cpp'), codeFor({}))
+  const watched = scratch.run(['job', 'submit', '--code', 'main.cpp', '--watch', ...at])
+  const listed = async () => (await scratch.run(['job', 'list', ...at])).out
+  await expect.poll(listed, { timeout: 60_000 }).toMatch(/ queued \(no judge\) /)
+  await using _judge = await openTestWorker(gateway, scratch.folder)
+  const { code, out, err } = await watched
+  expect({ code, out, err }).toMatchObject({
+    code: 0,
+    out: expect.stringMatching(/^job_\w+ queued.*\nwaits: no judge is connected; .*\n(.*\n)*succeeded: /),
+    err: expect.stringMatching(/^warning: no judge is connected\nhttp:\S+\/jobs\/job_\w+ is its page\n/),
+  })
+})
+
+test.skipIf(!hasTerminals())('on a terminal the reason stands where the work would', MANY_PROCESSES, async () => {
+  await using bench = await openBench()
+  const size = { columns: 80, rows: 14 }
+  writeFileSync(join(bench.scratch.folder, 'main.go'), 'package main')
+  const args = ['job', 'submit', '--code', 'main.go', '--watch', '--data', bench.scratch.data]
+  const watched = onTerminal(bench.scratch, args, size)
+  const first = async () => (await bench.gateway.call('job.list', {})).items[0]
+  await expect.poll(async () => (await first())?.waiting?.code, { timeout: 60_000 }).toBe('no_language')
+  const shown = await bench.scratch.run(['job', 'show', (await first())?.job_id ?? '', '--data', bench.scratch.data])
+  expect(shown.out).toContain('waits: no judge that is here has Go (test: cpp); ')
+  // Long enough for a frame: it is followed from the first state on.
+  const id = (await first())?.job_id
+  if (id === undefined) throw new Error('no job')
+  await expect
+    .poll(() => bench.gateway.store.audit.search({ action: 'job.wait', limit: 10 }), { timeout: 60_000 })
+    .not.toEqual([])
+  await bench.gateway.call('job.cancel', { job_id: id })
+  const { code, out } = await watched
+  expect(code).toBe(130)
+  expect(out).toContain('waits: no judge that is here has Go (test: cpp);')
+  expect(screenAfter(out, size.columns).lines.join('\n')).toContain('cancelled: you cancelled it')
 })

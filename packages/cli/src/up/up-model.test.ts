@@ -61,11 +61,17 @@ test.each(['responses', 'chat'] as const)(
   },
 )
 
-test('a judge without an engine says so to a job that needs one', WHOLE_JOB, async () => {
+test('a job that needs an engine waits where the judge has none, and says so', WHOLE_JOB, async () => {
   await using scratch = new Scratch()
   writeFileSync(join(scratch.folder, 'parley.toml'), '[[channels]]\nname = "play"\nscript = "knapsack"\n')
   await scratch.start(['up', '--port', '0', '--data', scratch.data, '--json', '--engine', 'none'])
   const problem = writeProblem(scratch.folder)
-  const { code, out } = await scratch.run(['job', 'submit', ...problem, '--data', scratch.data, '--watch'])
-  expect({ code, out }).toMatchObject({ code: 1, out: expect.stringContaining('engine_missing') })
+  const at = ['--data', scratch.data]
+  const { job_id, url } = await scratch.json(['job', 'submit', ...problem, ...at, '--detach'])
+  expect(url).toMatch(new RegExp(`^http://127\\.0\\.0\\.1:\\d+/jobs/${job_id}$`))
+  const waiting = async () => (await scratch.json(['job', 'show', job_id, ...at])).state.waiting
+  await expect.poll(waiting, { timeout: 60_000 }).toMatchObject({
+    code: 'no_engine',
+    message: expect.stringContaining('has an engine to write code with'),
+  })
 })

@@ -138,9 +138,10 @@ test('a judge is called as its token is, unless it says otherwise, and its name 
   await using gw = await openTestGateway({ judgeToken: 'a-token-for-all-judges-of-this-installation' })
   const { url, ws } = gw.gateway
   const list = async (args: object = {}) =>
-    listIn<{ name: string; machine_id: string; state: string }>((await gw.admin('judge.list', args)).structuredContent, 'items').map(
-      ({ name, machine_id, state }) => `${name} ${machine_id} ${state}`,
-    )
+    listIn<{ name: string; machine_id: string; state: string }>(
+      (await gw.admin('judge.list', args)).structuredContent,
+      'items',
+    ).map(({ name, machine_id, state }) => `${name} ${machine_id} ${state}`)
   const { token, id: tokenId } = await mint(gw, { role: 'judge', name: 'tower' })
   const tower = await TestJudge.open(ws, token, 'host-1')
   const named = await TestJudge.open(ws, token, 'host-2')

@@ -127,7 +127,8 @@ test('a judge that waits is there however long it waits, and one that went is go
   const clock = new Clock()
   await using gw = await openTestGateway({ now: clock.now, limits: { leaseMs: 30 } }, undefined, clock.now)
   const judge = await judgeOf(gw)
-  const state = async () => listIn<{ state: string }>((await gw.admin('judge.list', { gone: true })).structuredContent, 'items')[0]?.state
+  const state = async () =>
+    listIn<{ state: string }>((await gw.admin('judge.list', { gone: true })).structuredContent, 'items')[0]?.state
   void judge.poll({ wait_ms: LONG_MS }).catch(() => undefined)
   await seen(gw.store, 'm1')
   clock.pass(GONE_MS)

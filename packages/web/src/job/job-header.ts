@@ -22,7 +22,7 @@ export class JobHeader {
   readonly #took = element('dd', {})
   readonly #banner = element('p', { class: 'banner', role: 'note' }, 'This was played from a script; no model was asked.')
   readonly #problem = element('p', { class: 'problem', role: 'alert' })
-  readonly #waits = element('p', { class: 'banner', role: 'status' })
+  readonly #waits = element('p', { class: 'banner waits', role: 'status' })
   readonly #me: string
   readonly #cancel: HTMLButtonElement
   readonly #retry: HTMLButtonElement

@@ -1,0 +1,95 @@
+import type { Client } from '@parley/rpc'
+import { beforeAll, expect, test } from 'vitest'
+import { type Browser, openBrowser } from './testing/browser.ts'
+import { type House, PASSWORD, buildPage, openHouse, tokenOf } from './testing/house.ts'
+
+/** What the page says of a job that waits, whose jobs are whose, and of a connection that is lost. */
+beforeAll(() => buildPage())
+/** A browser takes its time on a crowded machine. */
+const BROWSER = { timeout: 120_000 }
+
+const SIZE = { width: 1200, height: 900 }
+const ADA = 'password-of-ada'
+const text = (selector: string): string => `(document.querySelector(${JSON.stringify(selector)})?.textContent ?? '')`
+const shows = (selector: string): string => `document.querySelector(${JSON.stringify(selector)})?.checkVisibility() === true`
+
+async function openAs(browser: Browser, house: House, path: string, username = 'admin', password = PASSWORD): Promise<void> {
+  const token = await tokenOf(house.url, username, password)
+  await browser.goto(house.url)
+  await browser.evaluate(`sessionStorage.setItem('parley.token', ${JSON.stringify(token)})`)
+  await browser.goto(`${house.url}${path}`)
+}
+
+async function handIn(client: Client, title: string): Promise<string> {
+  const { job_id } = await client.callTool('job.create', { title, current_code: 'package main', language: 'go' })
+  await client.callTool('job.start', { job_id })
+  return job_id
+}
+
+function ask(client: Client, languages: readonly ('cpp' | 'go')[]) {
+  const sandbox = { driver: 'none', tier: 'none', enforced: {}, missing: [] }
+  const facts = {
+    version: '1',
+    languages: languages.map((language) => ({ language, version: '1' })),
+    sandbox,
+    slots: 1,
+    running: 0,
+  }
+  return client.callTool('judge.claim_next', { machine_id: 'host-1', name: 'tower', facts })
+}
+
+test('the header of a job says why it waits for as long as it does, and who cancelled it', BROWSER, async () => {
+  await using house = await openHouse(PASSWORD)
+  await using browser = await openBrowser(SIZE)
+  const id = await handIn(await house.dial('admin'), 'In Go')
+  await openAs(browser, house, `/jobs/${id}`)
+  await browser.until(`${text('.waits')} === 'It waits: no judge is connected.' && ${shows('.waits')}`)
+  const judge = await house.dial('judge')
+  await ask(judge, ['cpp'])
+  await browser.until(`${text('.waits')} === 'It waits: no judge that is here has Go (tower: cpp).'`)
+  expect(await ask(judge, ['go'])).toMatchObject({ claimed: true, job_id: id })
+  await browser.until(`!${shows('.waits')}`)
+  await browser.until(`[...document.querySelectorAll('.facts dd')].some((one) => one.textContent === 'tower')`)
+  await browser.evaluate(`[...document.querySelectorAll('button')].find((one) => one.textContent === 'Cancel').click()`)
+  await browser.until(`${text('.problem')} === 'You cancelled it.'`)
+  expect(browser.complaints).toEqual([])
+})
+
+test('an admin sees whose jobs they are and can look at their own; everybody else has their own alone', BROWSER, async () => {
+  await using house = await openHouse(PASSWORD)
+  await using browser = await openBrowser(SIZE)
+  const admin = await house.dial('admin')
+  await admin.callTool('user.add', { username: 'ada', password: ADA })
+  await using ada = await openBrowser(SIZE)
+  await openAs(ada, house, '/', 'ada', ADA)
+  await ada.until(`${text('h2')} === 'Your jobs'`)
+  const page = await tokenOf(house.url, 'ada', ADA)
+  const of = await house.dialAs(page)
+  const id = await handIn(of, 'of ada')
+  await handIn(admin, 'of admin')
+  await openAs(browser, house, '/')
+  await browser.until(`${text('h2')} === 'All jobs' && document.querySelectorAll('.jobs tbody tr').length === 2`)
+  const owners = `[...document.querySelectorAll('[data-label=Owner]')].map((one) => one.textContent)`
+  expect(await browser.evaluate(owners)).toEqual(['admin', 'ada'])
+  await browser.evaluate(`document.querySelector('.heading input').click()`)
+  await browser.until(`${text('h2')} === 'Your jobs' && document.querySelectorAll('.jobs tbody tr').length === 1`)
+  expect(await browser.evaluate(owners)).toEqual(['admin'])
+  await admin.callTool('job.cancel', { job_id: id })
+  await ada.until(`document.querySelectorAll('.jobs tbody tr').length === 1`)
+  expect(await ada.evaluate(`document.querySelectorAll('[data-label=Owner], .heading input').length`)).toBe(0)
+  await ada.goto(`${house.url}/jobs/${id}`)
+  await ada.until(`${text('.problem')} === 'cancelled by admin'`)
+})
+
+test('a lost connection is one truth: what is wrong, and what happens next', BROWSER, async () => {
+  await using house = await openHouse(PASSWORD)
+  await using browser = await openBrowser(SIZE)
+  await openAs(browser, house, '/')
+  await browser.until(`${text('.link')} === 'live'`)
+  expect(await browser.evaluate(shows('#health'))).toBe(false)
+  await house.stop()
+  await browser.until(`/^the gateway does not answer; trying again (now|in \\d+ s)$/.test(${text('.link')})`)
+  expect(await browser.evaluate(`document.body.innerText.includes('healthy')`)).toBe(false)
+  await house.start()
+  await browser.until(`${text('.link')} === 'live'`)
+})
