@@ -76,7 +76,7 @@ async function keepUp(
   const enough = (): void => asked.resolve()
   const ignore = io.onSignal(enough)
   keys?.once('data', enough).once('end', enough).resume()
-  say(`The page stays as long as this runs: ${pageOf(ready, jobId).href}`)
+  say(`Its page stays as long as this runs: ${pageOf(ready, jobId).href}`)
   say(keys === undefined ? 'Ctrl-C stops everything and removes it.' : 'Enter or Ctrl-C stops everything and removes it.')
   await asked.promise
   keys?.off('data', enough).off('end', enough).pause()

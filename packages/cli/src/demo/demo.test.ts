@@ -26,6 +26,7 @@ interface Seen {
 async function play(scratch: Scratch, example: string): Promise<Seen> {
   const { code, out, err } = await scratch.run(['demo', '--json', '--example', example])
   expect({ code, err }).toMatchObject({ code: 0, err: expect.stringContaining('no model was asked') })
+  expect(err).toMatch(/^ {2}http:\S+\/jobs\/job_\w+#link=\S+$/m)
   const events = out
     .trimEnd()
     .split('\n')
@@ -100,6 +101,8 @@ test('with --keep it stays up for whoever wants to look, and goes when told to',
   await expect.poll(() => out, { timeout: 200_000 }).toContain('Ctrl-C stops everything')
   const link = new URL(/^ {2}(http:\S+)$/m.exec(out)?.[1] ?? '')
   expect([link.pathname, link.hash]).toEqual([expect.stringMatching(/^\/jobs\/job_/), expect.stringMatching(/^#link=/)])
+  // Before anything happens, so that it can be watched.
+  expect(out.indexOf(link.href)).toBeLessThan(out.indexOf('claimed by'))
   expect((await fetch(`${link.origin}/healthz`)).status).toBe(200)
   child.kill('SIGINT')
   expect(await exited).toBe(0)

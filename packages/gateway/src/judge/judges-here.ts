@@ -19,7 +19,7 @@ export interface JudgesNow {
 }
 
 /** How long a judge may be silent before it counts as gone. */
-export const silentMsOf = (leaseMs: number): number => GONE_LEASES * leaseMs
+const silentMsOf = (leaseMs: number): number => GONE_LEASES * leaseMs
 
 /** Whether a judge asks for work, or is so full of it that it does not. */
 export function isHere({ lastSeenAt, leftAt }: JudgeRecord, now: number, leaseMs: number): boolean {

@@ -113,9 +113,7 @@ class JobList {
 
   /** Whose jobs are shown is an admin's to choose; everybody else has their own alone. */
   #choice(): readonly HTMLElement[] {
-    return this.#account.admin && this.#account.id !== null
-      ? [element('label', { class: 'quiet' }, this.#mine, ' only mine')]
-      : []
+    return this.#account.admin && this.#account.id !== null ? [element('label', { class: 'quiet' }, this.#mine, 'Only mine')] : []
   }
 
   #showMine(): void {
