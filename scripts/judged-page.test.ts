@@ -156,7 +156,7 @@ test('a job that nobody judged is neither green nor a success; a limit is passed
         return ${JSON.stringify(shown)}.includes(color)
       })()`),
     ).toBe(false)
-  await browser.evaluate(click('← All jobs'))
+  await click(browser, 'a', '← All jobs')
   await browser.until(`/ran, not judged.*Unproved.*python.*the tests have no answers/.test(${textOf('.jobs tbody tr')})`)
 
   const spins = await submit('--judge-only', '--code', 'forever.py', '--tests', 'open', '--time-ms', '100')

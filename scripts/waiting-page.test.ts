@@ -1,6 +1,7 @@
 import type { Client } from '@parley/rpc'
+import { ONE_CASE_ZIP } from '@parley/store/testing'
 import { beforeAll, expect, test } from 'vitest'
-import { type Browser, openBrowser } from './testing/browser.ts'
+import { type Browser, click, openBrowser, seen } from './testing/browser.ts'
 import { type House, PASSWORD, buildPage, openHouse, tokenOf } from './testing/house.ts'
 
 /** What the page says of a job that waits, whose jobs are whose, and of a connection that is lost. */
@@ -21,7 +22,12 @@ async function openAs(browser: Browser, house: House, path: string, username = '
 }
 
 async function handIn(client: Client, title: string): Promise<string> {
-  const { job_id } = await client.callTool('job.create', { title, current_code: 'package main', language: 'go' })
+  const { job_id } = await client.callTool('job.create', {
+    title,
+    current_code: 'package main',
+    language: 'go',
+    tests_zip_b64: ONE_CASE_ZIP,
+  })
   await client.callTool('job.start', { job_id })
   return job_id
 }
@@ -50,7 +56,7 @@ test('the header of a job says why it waits for as long as it does, and who canc
   expect(await ask(judge, ['go'])).toMatchObject({ claimed: true, job_id: id })
   await browser.until(`!${shows('.waits')}`)
   await browser.until(`[...document.querySelectorAll('.facts dd')].some((one) => one.textContent === 'tower')`)
-  await browser.evaluate(`[...document.querySelectorAll('button')].find((one) => one.textContent === 'Cancel').click()`)
+  await click(browser, 'button', 'Cancel')
   await browser.until(`${text('.problem')} === 'You cancelled it.'`)
   expect(browser.complaints).toEqual([])
 })
@@ -70,10 +76,10 @@ test('an admin sees whose jobs they are and can look at their own; everybody els
   await openAs(browser, house, '/')
   await browser.until(`${text('h2')} === 'All jobs' && document.querySelectorAll('.jobs tbody tr').length === 2`)
   const owners = `[...document.querySelectorAll('[data-label=Owner]')].map((one) => one.textContent)`
-  expect(await browser.evaluate(owners)).toEqual(['admin', 'ada'])
-  await browser.evaluate(`document.querySelector('.heading input').click()`)
+  await seen(browser, owners).toEqual(['admin', 'ada'])
+  await click(browser, '.heading input')
   await browser.until(`${text('h2')} === 'Your jobs' && document.querySelectorAll('.jobs tbody tr').length === 1`)
-  expect(await browser.evaluate(owners)).toEqual(['admin'])
+  await seen(browser, owners).toEqual(['admin'])
   await admin.callTool('job.cancel', { job_id: id })
   await ada.until(`document.querySelectorAll('.jobs tbody tr').length === 1`)
   expect(await ada.evaluate(`document.querySelectorAll('[data-label=Owner], .heading input').length`)).toBe(0)

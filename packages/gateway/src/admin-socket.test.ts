@@ -2,6 +2,7 @@ import { request } from 'node:http'
 import { stat } from 'node:fs/promises'
 import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
+import { ONE_CASE_ZIP } from '@parley/store/testing'
 import { expect, test } from 'vitest'
 import { callTool, openTestGateway } from './fixture/test-gateway.ts'
 import { openLocalAdmin } from './local-admin.ts'
@@ -14,7 +15,7 @@ test('what is handed in through the socket belongs to the oldest admin, whoever 
     const answer = await overSocket(adminSocket, { name, arguments: args })
     return (answer as { result: { structuredContent: Record<string, unknown> } }).result.structuredContent
   }
-  const make = async () => String((await local('job.create', { current_code: 'x' }))['job_id'])
+  const make = async () => String((await local('job.create', { current_code: 'x', tests_zip_b64: ONE_CASE_ZIP }))['job_id'])
   const first = await make()
   expect(await local('job.get_state', { job_id: first })).toMatchObject({ owner: 'admin' })
   const mine = await gw.admin('job.list', { owner_user_id: (await gw.store.users.byName('admin'))?.id })

@@ -7,6 +7,12 @@ import { hasTerminals, onTerminal, screenAfter } from '../fixtures/pty.ts'
 import { type Script, codeFor } from '../fixtures/scripted-tester.ts'
 import { openTestWorker } from '../fixtures/test-worker.ts'
 
+/** A folder `one` with the tests of a job whose tests do not matter. */
+function writeTests({ folder }: Scratch): void {
+  mkdirSync(join(folder, 'one'), { recursive: true })
+  writeFileSync(join(folder, 'one/1.in'), '')
+}
+
 /** A gateway and a scripted judge, and a job whose code says what happens. */
 async function openBench() {
   const scratch = new Scratch()
@@ -18,8 +24,7 @@ async function openBench() {
     gateway,
     submit: (script: Script, title = 'a title'): string[] => {
       writeFileSync(join(scratch.folder, 'main.cpp'), codeFor(script))
-      mkdirSync(join(scratch.folder, 'one'), { recursive: true })
-      writeFileSync(join(scratch.folder, 'one/1.in'), '')
+      writeTests(scratch)
       return ['job', 'submit', '--code', 'main.cpp', '--tests', 'one', '--title', title, '--watch', '--data', scratch.data]
     },
     async [Symbol.asyncDispose]() {
@@ -126,7 +131,8 @@ test('a job that nobody can run says why it waits, in the list too, and goes on 
   await using gateway = await LocalGateway.open(scratch.data)
   const at = ['--data', scratch.data]
   writeFileSync(join(scratch.folder, 'main.cpp'), codeFor({}))
-  const watched = scratch.run(['job', 'submit', '--code', 'main.cpp', '--watch', ...at])
+  writeTests(scratch)
+  const watched = scratch.run(['job', 'submit', '--code', 'main.cpp', '--tests', 'one', '--watch', ...at])
   const listed = async () => (await scratch.run(['job', 'list', ...at])).out
   await expect.poll(listed, { timeout: 60_000 }).toMatch(/ queued \(no judge\) /)
   await using _judge = await openTestWorker(gateway, scratch.folder)
@@ -142,7 +148,8 @@ test.skipIf(!hasTerminals())('on a terminal the reason stands where the work wou
   await using bench = await openBench()
   const size = { columns: 80, rows: 14 }
   writeFileSync(join(bench.scratch.folder, 'main.go'), 'package main')
-  const args = ['job', 'submit', '--code', 'main.go', '--watch', '--data', bench.scratch.data]
+  writeTests(bench.scratch)
+  const args = ['job', 'submit', '--code', 'main.go', '--tests', 'one', '--watch', '--data', bench.scratch.data]
   const watched = onTerminal(bench.scratch, args, size)
   const first = async () => (await bench.gateway.call('job.list', {})).items[0]
   await expect.poll(async () => (await first())?.waiting?.code, { timeout: 60_000 }).toBe('no_language')

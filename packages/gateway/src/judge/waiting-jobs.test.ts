@@ -1,6 +1,6 @@
 import type { JobId, JobState, Language } from '@parley/protocol'
 import { openStore } from '@parley/store'
-import { startPostgres } from '@parley/store/testing'
+import { ONE_CASE_ZIP, startPostgres } from '@parley/store/testing'
 import { expect, test } from 'vitest'
 import { JobSocket } from '../fixture/job-socket.ts'
 import { type TestGateway, callTool, listIn, mint, openTestGateway, optionsOf, request } from '../fixture/test-gateway.ts'
@@ -120,7 +120,8 @@ test('job.create warns of what would keep the job waiting, and says where its pa
   await using gw = await openTestGateway()
   const ada = await addUser(gw, 'ada')
   const create = async (args: object) => {
-    const { structuredContent } = await callTool(gw.gateway.url, ada.token, 'job.create', { current_code: 'x', ...args })
+    const whole = { current_code: 'x', tests_zip_b64: ONE_CASE_ZIP, ...args }
+    const { structuredContent } = await callTool(gw.gateway.url, ada.token, 'job.create', whole)
     return structuredContent ?? {}
   }
   const lonely = await create({})
