@@ -161,6 +161,19 @@ test('a judge sets what is its own, repeats what is not, and hears which field w
   expect(await gw.store.jobs.byId(JobId.parse(claim.job_id))).toMatchObject({ claims: 1, ownerId: null })
 })
 
+test('a job of which no case was judged says so in its state and in lists, whatever its judge says about it', async () => {
+  await using bench = await openBench()
+  const { judge, claim, gw } = bench
+  const state = async () => (await gw.admin('job.get_state', { job_id: claim.job_id })).structuredContent
+  await judge.ok('judge.job.patch_state', { ...claim, patch: { status: 'running_test', attempt: 1, unjudged: true } })
+  expect(await state()).toMatchObject({ status: 'running_test', unjudged: false })
+  const summary = { ...NO_CASES, total: 2, run_only: 2 }
+  await judge.ok('judge.job.patch_state', { ...claim, patch: { status: 'succeeded', summary, unjudged: false } })
+  const told = { status: 'succeeded', unjudged: true, summary: { judged: 0, run_only: 2 } }
+  expect(await state()).toMatchObject(told)
+  expect((await gw.admin('job.list', {})).structuredContent).toMatchObject({ items: [told] })
+})
+
 test('what a judge tells of a job or of itself is bounded, because everybody who looks at a list gets it', async () => {
   await using bench = await openBench()
   const { judge, claim } = bench

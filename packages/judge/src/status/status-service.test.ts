@@ -241,6 +241,7 @@ describe('judge.self_test', () => {
     })
     const crashes = answerOf(await opened.call('judge.self_test', { source: 'raise SystemExit(int(input()[0]) // 4)' }))
     expect(crashes).toMatchObject({ ok: false, unjudged: false, first_failure_message: '1 of 1 hidden cases failed' })
+    expect(lines.map(({ meta }) => meta?.['unjudged'])).toEqual([true, false])
     expect(lines.map(({ summary }) => summary)).toEqual([
       'self-tested: ran, not judged: the tests have no answers',
       'self-test failed: 0 of 1 judged case passed, 1 only run',

@@ -98,7 +98,7 @@ class StatusService implements Service {
       stage: 'test',
       level: result.ok ? 'info' : 'warn',
       summary: selfTestLine(result),
-      meta: { phase: 'self_test', ok: result.ok, status: result.status },
+      meta: { phase: 'self_test', ok: result.ok, unjudged: result.unjudged === true, status: result.status },
     })
     return result
   }
