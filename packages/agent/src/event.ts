@@ -1,5 +1,6 @@
 import type { JsonObject, JsonValue, TokenUsage } from '@parley/protocol'
 import type { ApprovalDecision, ApprovalRequest } from './approval.ts'
+import type { NextTry } from './model.ts'
 
 /** Why a turn failed. Programs switch on it. */
 export const TURN_FAILURES = [
@@ -8,13 +9,23 @@ export const TURN_FAILURES = [
   'budget_tokens',
   'budget_money',
   'budget_time',
-  /** The provider refused the key (401, 403), or what was asked (400 and the like): its own words are in the message. */
+  /** The provider refused the key (401), or what the key may do (403): its own words are in the message. Set another key. */
   'model_unauthorized',
+  'model_forbidden',
+  /** The provider does not know the model (404). Ask for another. */
+  'model_not_found',
+  /** The provider refused what was asked (400 and the like). */
   'model_rejected',
-  /** The provider's own bound on money or rate, for longer than we wait (402, 429). */
+  /** What answered is no server of models: a redirect, a web page. The base URL is wrong. */
+  'model_misconfigured',
+  /** The provider's account has no money left (402, `insufficient_quota`), or its bound never lets the request through. */
   'model_quota',
-  /** No answer after all retries: unreachable, 5xx, cut streams, silence. */
+  /** Too busy in every try, or for longer than we wait (429, 529). Try again later. */
+  'model_overloaded',
+  /** No answer in any try: unreachable, 5xx, cut streams. Try again later. */
   'model_unavailable',
+  /** The model was asked and said nothing for too long. */
+  'model_timeout',
   /** An answer that no retry made readable. */
   'model_malformed',
   /** The model declined to answer. */
@@ -118,7 +129,7 @@ export type EngineEvent =
       readonly estimated: boolean
       readonly contextTokens: number | null
     }
-  | { readonly type: 'retry'; readonly attempt: number; readonly waitMs: number; readonly reason: string }
+  | ({ readonly type: 'retry' } & NextTry)
   | { readonly type: 'compacted'; readonly before: number; readonly after: number }
   | { readonly type: 'warning'; readonly message: string }
   | { readonly type: 'turn_ended'; readonly turn: string; readonly end: TurnEnd }

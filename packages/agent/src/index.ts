@@ -31,6 +31,7 @@ export type {
   ModelListener,
   ModelRequest,
   ModelTool,
+  NextTry,
 } from './model.ts'
 export type { ConnectMount, MountServer, MountSpec } from './mount.ts'
 export type { Transcript, TranscriptEntry, Transcripts } from './transcript.ts'
@@ -39,7 +40,9 @@ export { MountFailed } from './tool/mount/mount-failed.ts'
 export { type OpenToolbox, openToolbox } from './tool/open-toolbox.ts'
 export { fitsStrict } from './model/strict-schema.ts'
 export { type ModelClientOptions, openModelClient } from './model/model-client.ts'
+export { gatewayFailure } from './model/gateway-codes.ts'
 export { MODEL_LIMITS, type ModelLimits } from './model/model-limits.ts'
+export { secondsText } from './model/seconds-text.ts'
 export { MINI_LIMITS, type MiniLimits, type MiniOptions, type ModelFacts } from './mini/mini-options.ts'
 export { openMini } from './mini/open-mini.ts'
 export { InvalidArgument } from './mini/check-input.ts'

@@ -44,12 +44,25 @@ export interface ModelListener {
   messageDelta(item: string, delta: string): void
   reasoningDelta(item: string, part: number, delta: string, raw: boolean): void
   reasoningPart(item: string, part: number): void
-  /** Another try begins after `waitMs`. What was said so far does not count. */
-  retry(attempt: number, waitMs: number, reason: string): void
+  /** Another try begins. What was said so far does not count. */
+  retry(next: NextTry): void
   /** Tokens of one request, also of one that failed, told once per request. */
   usage(call: string, usage: TokenUsage, estimated: boolean): void
   /** One request came to its end, told once, also when it failed. */
   exchanged(exchange: ModelExchange): void
+}
+
+/** The try that follows one that failed. */
+export interface NextTry {
+  /** Its number; the first one was 1. */
+  readonly attempt: number
+  /** How many there will be at most; left out where nobody says. */
+  readonly most?: number
+  readonly waitMs: number
+  /** Why, in a few words for those who watch; left out where there are none but those of the reason. */
+  readonly brief?: string
+  /** Why, with the words of the provider. */
+  readonly reason: string
 }
 
 /**

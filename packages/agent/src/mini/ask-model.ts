@@ -1,6 +1,6 @@
 import type { TokenUsage } from '@parley/protocol'
 import { totalTokens } from '@parley/protocol'
-import type { ModelAnswer, ModelListener, ModelRequest } from '../model.ts'
+import type { ModelAnswer, ModelListener, ModelRequest, NextTry } from '../model.ts'
 import { type ConversationState, iso } from './conversation-state.ts'
 import type { Stopper } from './stopper.ts'
 
@@ -85,10 +85,10 @@ class Ear implements ModelListener {
   reasoningPart(item: string, part: number): void {
     if (this.#isOpen && this.#isTurn) this.#state.emit({ type: 'reasoning_part', item, part })
   }
-  retry(attempt: number, waitMs: number, reason: string): void {
+  retry(next: NextTry): void {
     this.toldMessages = []
     this.toldReasoning = []
-    if (this.#isOpen) this.#state.emit({ type: 'retry', attempt, waitMs, reason })
+    if (this.#isOpen) this.#state.emit({ type: 'retry', ...next })
   }
   exchanged(exchange: Parameters<ModelListener['exchanged']>[0]): void {
     if (this.#isOpen) this.#state.log.add({ type: 'exchange', exchange: { ...exchange, leftOut: [...exchange.leftOut] } })

@@ -7,7 +7,7 @@ import { pause } from './pause.ts'
 const WIRES = ['responses', 'chat'] as const
 const hello: Answer = { pieces: [{ reasoning: 'Hm.' }, { text: 'Hello!' }], manner: { deltaCharacters: 2 } }
 /** So long that a test which had to wait for one would fail. */
-const LONG = { firstTokenMs: 3_600_000, idleMs: 3_600_000, answerMs: 3_600_000, firstWaitMs: 3_600_000, longestWaitMs: 3_600_000 }
+const LONG = { firstTokenMs: 3_600_000, idleMs: 3_600_000, answerMs: 3_600_000, firstWaitMs: 3_600_000, longestWaitMs: 3_600_000, waitedMs: 36_000_000 }
 
 /** Resolves when the client has closed the connection of that request. */
 async function gone({ server }: Asker, number = 1): Promise<void> {
@@ -101,7 +101,7 @@ test.each(WIRES)('%s: once answered, giving up changes nothing', async (wire) =>
 })
 
 test.each(WIRES)('%s: a model that never begins is given up and asked again', async (wire) => {
-  const limits = { ...LONG, firstWaitMs: 1, firstTokenMs: 400, attempts: 4 }
+  const limits = { ...LONG, firstWaitMs: 1, firstTokenMs: 400, attempts: 4, silentAttempts: 4 }
   const drip: Answer = { pieces: [{ text: 'x' }], manner: { keepAlives: true, pauseMs: 10, stallAfterEvents: 1 } }
   await using asker = await openAsker(
     wire,
@@ -120,12 +120,24 @@ test.each(WIRES)('%s: a model that never begins is given up and asked again', as
   ])
 })
 
+test.each(WIRES)('%s: a model that never begins is not asked for ever, and the timeout names itself', async (wire) => {
+  const limits = { ...LONG, firstWaitMs: 1, firstTokenMs: 400 }
+  await using asker = await openAsker(wire, () => ({ silent: true }), { limits })
+  const { answer, exchanges } = await asker.ask()
+  expect(answer).toEqual({
+    kind: 'failed',
+    code: 'model_timeout',
+    message: expect.stringMatching(/^the model did not begin to answer within 1 s; given up after 2 tries/),
+  })
+  expect(exchanges).toHaveLength(2)
+})
+
 test.each(WIRES)('%s: a stream that falls silent is given up and asked again', async (wire) => {
   const stalled: Answer = { ...hello, manner: { deltaCharacters: 2, stallAfterEvents: 6 } }
   await using asker = await openAsker(wire, [stalled, hello], { limits: { ...LONG, firstWaitMs: 1, idleMs: 400 } })
   const { answer, told, exchanges } = await asker.ask()
   expect(answer.kind).toBe('answered')
-  expect(exchanges).toMatchObject([{ outcome: 'cut', error: 'the provider said nothing for too long' }, { outcome: 'answered' }])
+  expect(exchanges).toMatchObject([{ outcome: 'cut', error: 'the provider said nothing for 1 s' }, { outcome: 'answered' }])
   expect(usagesTold(told).map(([, , , estimated]) => estimated)).toEqual([true, false])
   await gone(asker)
 })
@@ -134,7 +146,7 @@ test.each(WIRES)('%s: an answer that drips for ever is given up', async (wire) =
   const drip: Answer = { pieces: [{ text: 'x'.repeat(10_000) }], manner: { deltaCharacters: 1, pauseMs: 5 } }
   await using asker = await openAsker(wire, () => drip, { limits: { ...LONG, answerMs: 100, firstWaitMs: 1, attempts: 2 } })
   const { answer, exchanges } = await asker.ask()
-  expect(answer).toMatchObject({ kind: 'failed', code: 'model_unavailable' })
+  expect(answer).toMatchObject({ kind: 'failed', code: 'model_timeout' })
   expect(exchanges).toHaveLength(2)
   await gone(asker, 2)
 })

@@ -10,6 +10,7 @@ import { type ModelFault, faultOf } from './fault.ts'
 import type { ModelLimits } from './model-limits.ts'
 import { readErrorBody, readErrorObject } from './provider-error.ts'
 import { askedWaitMs } from './retry-after.ts'
+import { secondsText } from './seconds-text.ts'
 import { Watch } from './watch.ts'
 
 export type AttemptOutcome =
@@ -61,7 +62,7 @@ export async function attempt(options: AttemptOptions): Promise<Attempted> {
     })
     outcome = await readAnswer(head, options, watch)
   } catch (error) {
-    outcome = outcomeOf(error, reader, watch, head !== undefined)
+    outcome = outcomeOf(error, options, watch, head !== undefined)
   } finally {
     watch.end()
   }
@@ -91,7 +92,7 @@ async function readAnswer(head: HttpAnswer, options: AttemptOptions, watch: Watc
     const text = await readErrorText(head.body, limits.errorBytes)
     return { kind: 'failed', fault: faultOf(readErrorBody(head.status, text), askedWaitMs(head.headers, options.now()), limits) }
   }
-  if (type.startsWith('text/html')) return malformed(`the provider answered with ${type}`)
+  if (type.startsWith('text/html')) return webPage(head.status)
   if (/^application\/([\w.+-]+\+)?json/.test(type)) return await readWhole(head, options, watch)
   return (await readStream(head, options, watch)) ?? unfinished(reader, 'the answer ended before it was over')
 }
@@ -130,31 +131,39 @@ async function readStream(head: HttpAnswer, { limits, reader }: AttemptOptions, 
 }
 
 /** What could be read in spite of all counts, if it is all. */
-function outcomeOf(error: unknown, reader: AnswerReader, watch: Watch, hasHead: boolean): AttemptOutcome {
+function outcomeOf(error: unknown, { reader, limits }: AttemptOptions, watch: Watch, hasHead: boolean): AttemptOutcome {
   if (watch.isAborted) return { kind: 'aborted' }
   if (error instanceof WireError)
     return { kind: 'failed', fault: { code: 'model_malformed', message: error.message, retry: false } }
   if (!(error instanceof HttpCallFailed)) throw error
   const reading = reader.result()
   if (reading !== undefined) return reading
-  const message = watch.timedOut ?? WORDS[error.code](error.message)
-  return unfinished(reader, message, hasHead)
+  const message = watch.timedOut ?? WORDS[error.code](error.message, limits)
+  return unfinished(reader, message, { cut: hasHead, isSilent: watch.timedOut !== undefined || error.code === 'silent' })
 }
 
-const WORDS: Readonly<Record<HttpCallFailed['code'], (message: string) => string>> = {
+const WORDS: Readonly<Record<HttpCallFailed['code'], (message: string, limits: ModelLimits) => string>> = {
   unreachable: (message) => `the provider cannot be reached: ${message}`,
-  silent: () => 'the provider said nothing for too long',
+  silent: (_, { idleMs }) => `the provider said nothing for ${secondsText(idleMs)}`,
   cut: (message) => `the connection broke off: ${message}`,
   aborted: () => 'the request was given up',
 }
 
-function unfinished(reader: AnswerReader, message: string, cut = true): AttemptOutcome {
+/** What answers is there for people. Whoever asks again gets the same page. */
+const webPage = (status: number): Reading => ({
+  kind: 'failed',
+  fault: {
+    code: 'model_misconfigured',
+    message: `a web page answered instead of a model (HTTP ${status}, text/html): the base URL is wrong`,
+    retry: false,
+  },
+})
+
+function unfinished(reader: AnswerReader, message: string, { cut = true, isSilent = false } = {}): AttemptOutcome {
   const isMalformed = reader.skipped > 0
   const words = isMalformed ? `${message}, and ${reader.skipped} of its events could not be read` : message
-  return {
-    kind: 'failed',
-    fault: { code: isMalformed ? 'model_malformed' : 'model_unavailable', message: words, retry: true, cut },
-  }
+  const code = isMalformed ? 'model_malformed' : isSilent ? 'model_timeout' : 'model_unavailable'
+  return { kind: 'failed', fault: { code, message: words, retry: true, cut } }
 }
 
 /** Words of providers may hold what they were sent. */
@@ -165,13 +174,13 @@ function told(outcome: AttemptOutcome, redact: (text: string) => string, limits:
   return { ...outcome, fault: { ...outcome.fault, message: cut } }
 }
 
-/** Refused inside a stream before the model said anything: nothing was used up. */
-const isRefusedUnused = (outcome: AttemptOutcome, reader: AnswerReader): boolean =>
-  outcome.kind === 'failed' && outcome.fault.error !== undefined && reader.saidBytes === 0
+/** It failed before the model said anything: nothing was used up. Where it was we who hung up, the model was at work. */
+const isUnused = (outcome: AttemptOutcome, reader: AnswerReader): boolean =>
+  outcome.kind === 'failed' && outcome.fault.code !== 'model_timeout' && reader.saidBytes === 0
 
 function tellUsage({ listener, reader }: AttemptOptions, call: string, sent: string, outcome: AttemptOutcome): void {
   if (reader.usage !== undefined) return listener.usage(call, reader.usage, false)
-  listener.usage(call, isRefusedUnused(outcome, reader) ? NO_TOKENS : estimateTokens(sent, reader.saidBytes), true)
+  listener.usage(call, isUnused(outcome, reader) ? NO_TOKENS : estimateTokens(sent, reader.saidBytes), true)
 }
 
 function exchangeOutcome(outcome: AttemptOutcome): ModelExchange['outcome'] {

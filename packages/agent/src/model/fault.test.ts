@@ -22,7 +22,7 @@ test.each([
 })
 
 test.each([
-  [429, 'Limit reached: reduce the length of your prompts', 'model_quota', true],
+  [429, 'Limit reached: reduce the length of your prompts', 'model_overloaded', true],
   [400, 'The context of your question is unclear', 'model_rejected', false],
   [500, 'Internal error in context', 'model_unavailable', true],
   [413, 'Request entity too large', 'model_rejected', false],
@@ -33,11 +33,31 @@ test.each([
   })
 })
 
-test.each(['upstream_unauthorized', 'upstream_redirected'])('a channel that is %s is not asked again', (code) => {
-  expect(faultOf(readErrorBody(502, JSON.stringify({ error: { message: 'a', code } })), undefined, MODEL_LIMITS)).toMatchObject({
-    code: 'model_unauthorized',
-    retry: false,
-  })
+test.each([
+  ['upstream_unauthorized', 424, 'model_unauthorized', false],
+  ['upstream_forbidden', 403, 'model_forbidden', false],
+  ['upstream_model_unknown', 404, 'model_not_found', false],
+  ['upstream_quota', 402, 'model_quota', false],
+  ['upstream_redirected', 424, 'model_misconfigured', false],
+  ['upstream_bad_answer', 424, 'model_misconfigured', false],
+  ['upstream_unreachable', 502, 'model_unavailable', true],
+  ['upstream_cut', 502, 'model_unavailable', true],
+  ['upstream_timeout', 504, 'model_timeout', true],
+])("the gateway's %s is told in its own words, as %s", (code, status, failure, retry) => {
+  const error = readErrorBody(status, JSON.stringify({ error: { message: 'do this', code } }))
+  expect(faultOf(error, undefined, MODEL_LIMITS)).toMatchObject({ code: failure, message: 'do this', retry })
+})
+
+test.each([
+  [404, 'DeploymentNotFound', 'The API deployment for this resource does not exist.', 'model_not_found'],
+  [404, null, 'Invalid URL (POST /responses)', 'model_misconfigured'],
+  [404, null, '<html>Not Found</html>', 'model_misconfigured'],
+  [301, null, 'Moved', 'model_misconfigured'],
+  [503, 'slow_down', 'Slow down', 'model_overloaded'],
+  [500, 'overloaded_error', 'Overloaded', 'model_overloaded'],
+  [503, null, 'There is no available model provider', 'model_unavailable'],
+])('%i %s (%s) is %s', (status, code, message, failure) => {
+  expect(faultOf(readErrorBody(status, JSON.stringify({ error: { message, code } })), undefined, MODEL_LIMITS).code).toBe(failure)
 })
 
 test.each([

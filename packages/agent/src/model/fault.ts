@@ -1,11 +1,15 @@
 import type { TurnFailure } from '../event.ts'
+import { GATEWAY_BUSY, gatewayFailure } from './gateway-codes.ts'
 import type { ModelLimits } from './model-limits.ts'
 import type { ProviderError } from './provider-error.ts'
+import { secondsText } from './seconds-text.ts'
 
 /** Why one request failed, and whether the same may succeed later. `code` is what the turn ends with when nothing helps. */
 export interface ModelFault {
   readonly code: TurnFailure
   readonly message: string
+  /** The same in a few words, for those who watch while it is tried again. Left out: the message is short. */
+  readonly brief?: string
   readonly retry: boolean
   /** The answer began and did not end. */
   readonly cut?: boolean
@@ -17,37 +21,46 @@ export interface ModelFault {
 
 /** What an error of a provider means for us. `askedMs`: how long it asked us to wait. */
 export function faultOf(error: ProviderError, askedMs: number | undefined, limits: ModelLimits): ModelFault {
-  const fault = (code: TurnFailure, retry: boolean): ModelFault => ({ code, retry, message: wordsOf(error), error })
-  const { status } = error
-  if (isOverflow(error)) return fault('context_overflow', false)
-  if (error.code === BUDGET_CODE) return fault(budgetOf(error.message), false)
-  if (isOutOfQuota(error)) return fault('model_quota', false)
-  if (status === 401 || status === 403 || error.code === 'invalid_api_key') return fault('model_unauthorized', false)
-  if (CHANNEL_CODES.has(error.code ?? '')) return fault('model_unauthorized', false)
+  const final = (code: TurnFailure): ModelFault => ({ code, retry: false, message: wordsOf(error), error })
+  if (isOverflow(error)) return final('context_overflow')
+  if (error.code === BUDGET_CODE) return final(budgetOf(error.message))
   const asked = askedMs ?? waitInWords(error.message)
-  if (status === 429 || (status === null && RATE.test(`${error.code ?? ''} ${error.type ?? ''}`))) {
-    // One that never fits the rate is refused again however long we wait.
-    const isTooLarge = /request too large|tokens per (min|day).*requested/i.test(error.message)
-    if (isTooLarge || (asked ?? 0) > limits.askedWaitMs) return fault('model_quota', false)
-    return { ...fault('model_quota', true), ...waiting(asked) }
-  }
-  if (status === null ? isRefusal(error) : !isPassing(status)) return fault('model_rejected', false)
-  return { ...fault('model_unavailable', true), ...waiting(asked === undefined ? asked : Math.min(asked, limits.askedWaitMs)) }
+  const code = gatewayFailure(error.code) ?? failureOf(error, asked)
+  if (!PASSING.has(code)) return final(code)
+  if (code === 'model_overloaded' && (asked ?? 0) > limits.askedWaitMs)
+    return { ...final(code), message: `${wordsOf(error)}; it asks to wait ${secondsText(asked ?? 0)}, which is too long to wait for` }
+  const waitMs = asked === undefined ? {} : { waitMs: Math.min(asked, limits.askedWaitMs) }
+  return { ...final(code), retry: true, brief: briefOf(error, code), ...waitMs }
 }
 
-/** The gateway's words for an upstream that stays as it is until an admin has changed its channel. */
-const CHANNEL_CODES = new Set(['upstream_unauthorized', 'upstream_redirected'])
+/** What may be over after a while. */
+const PASSING: ReadonlySet<TurnFailure> = new Set(['model_overloaded', 'model_unavailable', 'model_timeout'])
 
-const waiting = (waitMs: number | undefined): { readonly waitMs?: number } => (waitMs === undefined ? {} : { waitMs })
+function failureOf(error: ProviderError, asked: number | undefined): TurnFailure {
+  const { status, code } = error
+  if (isOutOfQuota(error, asked)) return 'model_quota'
+  if (status === 401 || code === 'invalid_api_key') return 'model_unauthorized'
+  if (status === 403) return 'model_forbidden'
+  if (isModelMissing(error)) return 'model_not_found'
+  if (status === 404 || (status !== null && status < 400)) return 'model_misconfigured'
+  if (isOverloaded(error)) return 'model_overloaded'
+  return (status === null ? isRefusal(error) : !isPassing(status)) ? 'model_rejected' : 'model_unavailable'
+}
 
-const RATE = /rate_limit|too_many_requests|slow_down/
+const RATE = /rate_limit|too_many_requests|slow_down|overloaded/
+const OVERLOADED_STATUSES: ReadonlySet<number | null> = new Set([402, 429, 529])
+const isOverloaded = ({ status, code, type }: ProviderError): boolean =>
+  OVERLOADED_STATUSES.has(status) || ((status === null || status >= 500) && RATE.test(`${code ?? ''} ${type ?? ''}`))
 const isPassing = (status: number): boolean => status === 408 || status === 409 || status === 425 || status >= 500
+
+/** `DeploymentNotFound` is how one provider calls a model that is not there. */
+const isModelMissing = ({ status, code, message }: ProviderError): boolean =>
+  code === 'model_not_found' || (status === 404 && /model|deployment/i.test(`${code ?? ''} ${message}`))
 
 /** Inside a stream there is no status: what is wrong with the request stays wrong, anything else may pass. */
 const isRefusal = ({ code, type }: ProviderError): boolean =>
-  /^(invalid_|unsupported_|image_|empty_image|failed_to_download_image|cyber_policy|bio_policy|model_not_found)/.test(
-    code ?? '',
-  ) || type === 'invalid_request_error'
+  /^(invalid_|unsupported_|image_|empty_image|failed_to_download_image|cyber_policy|bio_policy)/.test(code ?? '') ||
+  type === 'invalid_request_error'
 
 const OVERFLOW_CODES = new Set(['context_length_exceeded', 'exceed_context_size_error', 'model_context_window_exceeded'])
 const OVERFLOW_WORDS =
@@ -79,13 +92,16 @@ const QUOTA_CODES = new Set([
   'billing_hard_limit_reached',
   'billing_not_active',
   'insufficient_balance',
+  'credit_balance_exhausted',
 ])
 
-const isOutOfQuota = ({ status, code, type, message }: ProviderError): boolean =>
-  status === 402 ||
+/** With a wait to keep, a 402 is about what is under way at the moment. A request that never fits a rate is refused however long we wait. */
+const isOutOfQuota = ({ status, code, type, message }: ProviderError, asked: number | undefined): boolean =>
+  (status === 402 && asked === undefined) ||
   QUOTA_CODES.has(code ?? '') ||
   QUOTA_CODES.has(type ?? '') ||
-  (status === 429 && /exceeded your current quota|insufficient (credit|balance|quota)/i.test(message))
+  (status === 429 &&
+    /exceeded your current quota|insufficient (credit|balance|quota)|request too large|tokens per (min|day).*requested/i.test(message))
 
 /** "Please try again in 1.898s." */
 function waitInWords(message: string): number | undefined {
@@ -94,7 +110,17 @@ function waitInWords(message: string): number | undefined {
   return Math.ceil(Number(found[1]) * (found[2] === 'ms' ? 1 : 1_000))
 }
 
+/** What the gateway says is for people as it is. */
 function wordsOf({ status, code, message }: ProviderError): string {
+  if (gatewayFailure(code) !== undefined) return message
   const label = [status === null ? [] : String(status), code ?? []].flat().join(' ')
   return `the provider answered${label === '' ? '' : ` ${label}`}: ${message}`
+}
+
+function briefOf({ status, code, message }: ProviderError, failure: TurnFailure): string {
+  if (GATEWAY_BUSY.has(code ?? '')) return 'the gateway is busy'
+  if (gatewayFailure(code) !== undefined) return message
+  const label = status ?? code
+  const shown = label === null ? '' : ` (${label})`
+  return failure === 'model_overloaded' ? `the model is overloaded${shown}` : `the model’s server failed${shown}`
 }

@@ -1,3 +1,4 @@
+import { NO_TOKENS } from '@parley/protocol'
 import { expect, test } from 'vitest'
 import type { Answer, Manner } from '../testing/model-server/answer.ts'
 import { openAsker, textTold, usagesTold } from '../testing/model-server/open-asker.ts'
@@ -40,9 +41,22 @@ test.each(WIRES)('%s: an answer that cannot be read is asked for again, and not 
   expect(never.server.requests).toHaveLength(3)
 })
 
-test.each(WIRES)('%s: a page or a body that is no answer counts as unreadable', async (wire) => {
+test.each(WIRES)('%s: a web page is a wrong base URL, which nobody asks twice', async (wire) => {
+  const page: Answer = { status: 200, headers: { 'content-type': 'text/html; charset=utf-8' }, body: '<html>Sign in</html>' }
+  await using asker = await openAsker(wire, [page, hello])
+  const { answer, exchanges, told } = await asker.ask()
+  expect(answer).toEqual({
+    kind: 'failed',
+    code: 'model_misconfigured',
+    message: 'a web page answered instead of a model (HTTP 200, text/html): the base URL is wrong',
+  })
+  expect(exchanges).toHaveLength(1)
+  expect(usagesTold(told)).toMatchObject([['usage', expect.any(String), NO_TOKENS, true]])
+})
+
+test.each(WIRES)('%s: a body that is no answer counts as unreadable', async (wire) => {
   const pages: Answer[] = [
-    { status: 200, headers: { 'content-type': 'text/html' }, body: '<html>Sign in</html>' },
+    { status: 200, headers: { 'content-type': 'application/json' }, body: '[]' },
     { status: 200, headers: { 'content-type': 'application/json' }, body: '{"half' },
     { status: 200, body: { hello: 'there' } },
   ]
@@ -226,6 +240,7 @@ test('chat: half a call, a call without a name and an error as a reason are aske
 test.each(WIRES)('%s: an answer that is not read to its end does not keep its connection', async (wire) => {
   const page: Answer = { status: 200, headers: { 'content-type': 'text/html', 'content-length': '1000' }, body: '<html>' }
   await using asker = await openAsker(wire, [page, hello], { connections: 1 })
+  expect((await asker.ask()).answer.kind).toBe('failed')
   expect((await asker.ask()).answer.kind).toBe('answered')
   expect(asker.server.connections).toBe(2)
 })

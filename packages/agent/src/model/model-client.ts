@@ -5,6 +5,7 @@ import { readyEndpoint } from './endpoint.ts'
 import type { ModelFault } from './fault.ts'
 import { MODEL_LIMITS, type ModelLimits } from './model-limits.ts'
 import { pause } from './pause.ts'
+import { secondsText } from './seconds-text.ts'
 import { Tolerance } from './tolerance.ts'
 import { WIRES } from './wires.ts'
 
@@ -54,10 +55,11 @@ export function openModelClient(options: ModelClientOptions): ModelClient {
         const shared = { http, endpoint, limits, now, id, listener, signal }
         const { outcome, learned } = await attempt({ ...shared, number, body, leftOut, reader, learn })
         if (outcome.kind !== 'failed') return outcome
-        const { code, message } = outcome.fault
+        const { code, message, brief = message } = outcome.fault
         const waitMs = learned === undefined ? tries.waitAfter(outcome.fault) : tries.relaxed()
-        if (waitMs === undefined) return { kind: 'failed', code, message }
-        listener.retry(number + 1, waitMs, learned === undefined ? message : `${message}; asked again ${learned}`)
+        if (waitMs === undefined) return { kind: 'failed', code, message: `${message}${tries.givenUp}` }
+        const reason = learned === undefined ? message : `${message}; asked again ${learned}`
+        listener.retry({ attempt: number + 1, most: tries.most, waitMs, brief, reason })
         if (waitMs > 0) await (options.sleep ?? pause)(waitMs, signal)
       }
       return { kind: 'aborted' }
@@ -90,11 +92,24 @@ class Tries {
   readonly #random: (size: number) => Uint8Array
   #failed = 0
   #malformed = 0
+  #silent = 0
   #relaxed = 0
+  #waitedMs = 0
 
   constructor(limits: ModelLimits, random: (size: number) => Uint8Array) {
     this.#limits = limits
     this.#random = random
+  }
+
+  /** How many tries there may be, those with less in them included. */
+  get most(): number {
+    return this.#limits.attempts + this.#relaxed
+  }
+
+  /** What to add to the words of the last failure. */
+  get givenUp(): string {
+    if (this.#failed < 2) return ''
+    return `; given up after ${this.#failed} tries and ${secondsText(this.#waitedMs)} of waiting`
   }
 
   get mayRelax(): boolean {
@@ -108,14 +123,19 @@ class Tries {
 
   /** Half of each wait is chance, so that those who failed together do not come back together. */
   waitAfter({ retry, code, waitMs }: ModelFault): number | undefined {
-    const { attempts, malformedAttempts, firstWaitMs, longestWaitMs } = this.#limits
+    const { attempts, malformedAttempts, silentAttempts, firstWaitMs, longestWaitMs, waitedMs } = this.#limits
     this.#failed += 1
     if (code === 'model_malformed') this.#malformed += 1
-    if (!retry || this.#failed >= attempts || this.#malformed >= malformedAttempts) return undefined
+    if (code === 'model_timeout') this.#silent += 1
+    if (!retry || this.#failed >= attempts) return undefined
+    if (this.#malformed >= malformedAttempts || this.#silent >= silentAttempts) return undefined
     const grown = Math.min(firstWaitMs * 2 ** (this.#failed - 1), longestWaitMs)
     const chance = Math.ceil((grown / 2) * this.#chance())
     // Never before the provider said, and not everybody at the same moment after.
-    return waitMs === undefined ? Math.ceil(grown / 2) + chance : waitMs + Math.ceil(chance / 4)
+    const wait = waitMs === undefined ? Math.ceil(grown / 2) + chance : waitMs + Math.ceil(chance / 4)
+    if (this.#waitedMs + wait > waitedMs) return undefined
+    this.#waitedMs += wait
+    return wait
   }
 
   #chance(): number {

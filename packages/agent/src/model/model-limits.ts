@@ -4,13 +4,17 @@ export interface ModelLimits {
   readonly attempts: number
   /** How often when the answers cannot be read. */
   readonly malformedAttempts: number
+  /** How often when nothing is said: each of them takes as long as a model may be silent. */
+  readonly silentAttempts: number
   /** How often one request is sent again with less in it, because the provider did not know a part. */
   readonly relaxations: number
   /** The first wait before another try; it doubles up to the longest. */
   readonly firstWaitMs: number
   readonly longestWaitMs: number
-  /** The longest wait that a provider may ask for. */
+  /** The longest wait that a provider may ask for; one that asks for more is not waited for. */
   readonly askedWaitMs: number
+  /** All waits of one request together. */
+  readonly waitedMs: number
   /** From sending to the first thing the model says. */
   readonly firstTokenMs: number
   /** Between two pieces of an answer; a keep-alive is one. */
@@ -30,12 +34,14 @@ export interface ModelLimits {
 }
 
 export const MODEL_LIMITS: ModelLimits = {
-  attempts: 8,
+  attempts: 15,
   malformedAttempts: 3,
+  silentAttempts: 2,
   relaxations: 12,
   firstWaitMs: 500,
-  longestWaitMs: 15_000,
-  askedWaitMs: 60_000,
+  longestWaitMs: 30_000,
+  askedWaitMs: 120_000,
+  waitedMs: 300_000,
   firstTokenMs: 180_000,
   idleMs: 120_000,
   answerMs: 1_800_000,

@@ -32,7 +32,7 @@ export function readErrorObject(body: JsonObject, status: number | null): Provid
     status:
       status !== null && status >= 400
         ? status
-        : (statusOf(code) ?? statusOf(error['status']) ?? statusOf(body['status']) ?? null),
+        : (statusOf(code) ?? statusOf(error['status']) ?? statusOf(body['status']) ?? status),
     code: typeof code === 'string' ? code : null,
     type: textOf(error['type']),
     param: textOf(error['param']) ?? fieldOf(first?.['loc']),

@@ -23,7 +23,7 @@ test.each(WIRES)('%s: failures that pass are waited for, longer each time', asyn
   expect(told.filter(([what]) => what === 'retry').map(([, attempt]) => attempt)).toEqual([2, 3, 4, 5, 6, 7])
   expect(asker.waits).toHaveLength(6)
   for (const [index, wait] of asker.waits.entries()) {
-    const longest = Math.min(500 * 2 ** index, 15_000)
+    const longest = Math.min(500 * 2 ** index, 30_000)
     expect(wait).toBeGreaterThanOrEqual(longest / 2)
     expect(wait).toBeLessThanOrEqual(longest + 1)
   }
@@ -53,15 +53,62 @@ test('a wait that stands in the words of an error in the stream is kept', async 
 test.each(WIRES)('%s: a bound of the provider that outlasts ours ends it at once', async (wire) => {
   const tooLarge = 'Request too large for gpt on tokens per min (TPM): Limit 30000, Requested 40000.'
   await using asker = await openAsker(wire, [
-    FAILURES.rateLimited({ 'retry-after': '3600' }),
     FAILURES.outOfQuota(),
     errorReply(402, null, 'Payment required'),
+    errorReply(429, 'credit_balance_exhausted', 'No credit.', { type: 'insufficient_quota' }),
     errorReply(429, 'rate_limit_exceeded', tooLarge, { type: 'tokens' }),
     { pieces: [], end: { failed: { code: 'insufficient_quota', message: 'You exceeded your current quota.' } } },
+    FAILURES.rateLimited({ 'retry-after': '3600' }),
   ])
   for (let round = 0; round < 5; round++)
     expect((await asker.ask()).answer).toMatchObject({ kind: 'failed', code: 'model_quota' })
+  expect((await asker.ask()).answer).toMatchObject({
+    kind: 'failed',
+    code: 'model_overloaded',
+    message: expect.stringContaining('it asks to wait 60 min'),
+  })
   expect(asker.waits).toEqual([])
+})
+
+test('a 402 that says when to come back is waited for', async () => {
+  const busy = errorReply(402, null, 'Too much is under way', { headers: { 'retry-after': '3' } })
+  await using asker = await openAsker('chat', [busy, hello])
+  expect((await asker.ask()).answer.kind).toBe('answered')
+  expect(asker.waits[0]).toBeGreaterThanOrEqual(3_000)
+})
+
+test.each(WIRES)('%s: who watches is told what is wrong in a few words, which try comes, and of how many', async (wire) => {
+  await using asker = await openAsker(
+    wire,
+    [
+      FAILURES.rateLimited({ 'retry-after': '20' }),
+      FAILURES.serverError(503),
+      errorReply(503, 'server_is_overloaded', 'Slow down', { type: 'service_unavailable_error' }),
+      FAILURES.serverError(529),
+      hello,
+    ],
+    { limits: { attempts: 9 } },
+  )
+  const { told } = await asker.ask()
+  const lines = told.filter(([what]) => what === 'retry').map(([, attempt, , , brief, most]) => [attempt, brief, most])
+  expect(lines).toEqual([
+    [2, 'the model is overloaded (429)', 9],
+    [3, 'the model’s server failed (503)', 9],
+    [4, 'the model is overloaded (503)', 9],
+    [5, 'the model is overloaded (529)', 9],
+  ])
+})
+
+test.each(WIRES)('%s: all waits together have a bound, whoever asks for them', async (wire) => {
+  const limits = { waitedMs: 10_000 }
+  await using asker = await openAsker(wire, () => FAILURES.rateLimited({ 'retry-after': '4' }), { limits })
+  const { answer } = await asker.ask()
+  expect(answer).toEqual({
+    kind: 'failed',
+    code: 'model_overloaded',
+    message: expect.stringMatching(/429 rate_limit_exceeded: Rate limit .*; given up after 3 tries and \d+ s of waiting$/),
+  })
+  expect(asker.waits).toHaveLength(2)
 })
 
 test.each(WIRES)('%s: what stays wrong fails at once, with the words of the provider', async (wire) => {
@@ -76,11 +123,11 @@ test.each(WIRES)('%s: what stays wrong fails at once, with the words of the prov
   ])
   const rejected = [
     ['model_unauthorized', 'Incorrect API key'],
-    ['model_unauthorized', 'Country not supported'],
-    ['model_rejected', 'The model m1 does not exist'],
+    ['model_forbidden', 'Country not supported'],
+    ['model_not_found', 'The model m1 does not exist'],
     ['model_rejected', 'Something is odd'],
     ['model_rejected', 'Field is odd'],
-    ['model_rejected', 'Moved'],
+    ['model_misconfigured', 'Moved'],
     ['model_rejected', 'Not this prompt'],
   ]
   for (const [code, words] of rejected)
@@ -95,7 +142,7 @@ test.each(WIRES)('%s: after all tries the last failure is told', async (wire) =>
   expect(answer).toMatchObject({ kind: 'failed', code: 'model_unavailable', message: expect.stringContaining('500') })
   expect(exchanges).toHaveLength(3)
   await using limited = await openAsker(wire, () => FAILURES.rateLimited(), { limits: { attempts: 2 } })
-  expect((await limited.ask()).answer).toMatchObject({ kind: 'failed', code: 'model_quota' })
+  expect((await limited.ask()).answer).toMatchObject({ kind: 'failed', code: 'model_overloaded' })
 })
 
 test.each(WIRES)('%s: a stream cut at any event is asked for again, and only the last answer counts', async (wire) => {

@@ -1,4 +1,5 @@
 import type { ModelLimits } from './model-limits.ts'
+import { secondsText } from './seconds-text.ts'
 
 /** A timer beyond this would fire at once. */
 const TIMER_MS_MAX = 2 ** 31 - 1
@@ -64,8 +65,9 @@ export class Watch {
   }
 
   #firstIsDue(ms: number): void {
-    if (this.firstTokenAt === undefined) return this.#expire('the model did not begin to answer in time')
-    const late = (): void => this.#expire('the answer took too long')
+    if (this.firstTokenAt === undefined)
+      return this.#expire(`the model did not begin to answer within ${secondsText(this.#limits.firstTokenMs)}`)
+    const late = (): void => this.#expire(`the answer was not whole within ${secondsText(this.#limits.answerMs)}`)
     if (ms < this.#limits.answerMs) this.#expireAfter(this.#limits.answerMs - ms, late)
     else late()
   }

@@ -1,4 +1,4 @@
-import type { EngineEvent } from '@parley/agent'
+import { type EngineEvent, secondsText } from '@parley/agent'
 import { type AgentStage, STATUS_SERVER_NAME } from '@parley/protocol'
 import { cutChars } from '../status/cut.ts'
 import type { JobVoice, StatusLine } from '../tester.ts'
@@ -87,10 +87,7 @@ export class EventLog {
       case 'approval_requested':
         return this.warn(`denied, because nobody can be asked here: ${event.request.reason ?? event.request.kind}`)
       case 'retry':
-        return this.warn(`the model is asked again in ${event.waitMs} ms: ${event.reason}`, {
-          phase: 'retry',
-          retry: event.attempt,
-        })
+        return this.#retry(event)
       case 'compacted':
         return this.#info(`the conversation was summed up: ${event.before} tokens to ${event.after}`, { phase: 'compacted' })
       case 'warning':
@@ -102,6 +99,13 @@ export class EventLog {
       case 'usage':
       case 'approval_resolved':
     }
+  }
+
+  #retry({ attempt, most, waitMs, reason, brief = reason }: Extract<EngineEvent, { type: 'retry' }>): void {
+    const when = waitMs === 0 ? 'trying again' : `trying again in ${secondsText(waitMs)}`
+    const which = most === undefined ? `try ${attempt}` : `try ${attempt} of ${most}`
+    const meta = { phase: 'retry', retry: attempt, ...(most === undefined ? {} : { most }), wait_ms: waitMs, reason: this.#cut(reason, META_CHARS) }
+    this.warn(`${brief}, ${when} (${which})`, meta)
   }
 
   #info(summary: string, meta: Readonly<Record<string, unknown>>): void {

@@ -25,7 +25,17 @@ const CHARACTERS_PER_TOKEN = 3
 const INSTRUCTIONS = `You hand over a task that is under way to a successor who knows nothing of it. Sum up the conversation below for them in less than 2000 words: what was asked, what was done and found out, what was decided and why, what failed, what is still to be done. Keep names of files, paths, ids, numbers, commands and error messages exactly as they stand. Write the summary and nothing else.`
 
 /** After these the next request would fail just the same. */
-const HOPELESS: ReadonlySet<TurnFailure> = new Set(['model_unauthorized', 'model_rejected', 'model_quota', 'model_unavailable'])
+const HOPELESS: ReadonlySet<TurnFailure> = new Set([
+  'model_unauthorized',
+  'model_forbidden',
+  'model_not_found',
+  'model_rejected',
+  'model_misconfigured',
+  'model_quota',
+  'model_overloaded',
+  'model_unavailable',
+  'model_timeout',
+])
 
 /** Puts a summary in the place of the older items. */
 export async function compact(state: ConversationState, stopper: Stopper): Promise<Compacted> {

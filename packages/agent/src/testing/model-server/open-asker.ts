@@ -89,7 +89,7 @@ function listenerOf(tell: (...told: Told) => void, exchanges: ModelExchange[]): 
     messageDelta: (item, delta) => tell('message', item, delta),
     reasoningDelta: (item, part, delta, raw) => tell('reasoning', item, part, delta, raw),
     reasoningPart: (item, part) => tell('part', item, part),
-    retry: (attempt, waitMs, reason) => tell('retry', attempt, waitMs, reason),
+    retry: ({ attempt, waitMs, reason, brief, most }) => tell('retry', attempt, waitMs, reason, brief, most),
     usage: (call, usage, estimated) => tell('usage', call, usage, estimated),
     exchanged: (exchange) => {
       exchanges.push(exchange)
