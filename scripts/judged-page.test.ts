@@ -126,7 +126,7 @@ test('a script is called one wherever it is shown', REAL, async () => {
   await seen(browser, textOf('.timeline')).toMatch(/Warning: self-test failed: 4 of 5.*self-test passed: 5 of 5/s)
   await seen(browser, `document.querySelectorAll('.said').length`).toBeGreaterThan(0)
   expect(await browser.evaluate(`document.querySelectorAll('details[open]').length`)).toBe(0)
-  await seen(browser, textOf('.usage')).toMatch(/^Cost\$0\.\d+, had a model been asked/)
+  await seen(browser, textOf('.usage')).toMatch(/^Costnothing: a script was played/)
   await press(browser, 'Show changes')
   await seen(browser, `document.querySelectorAll('.diff .added').length`).toBeGreaterThan(0)
   await press(browser, '← All jobs')

@@ -1,17 +1,10 @@
-import { type JsonObject, ModelScript, NO_PRICES } from '@parley/protocol'
+import { type JsonObject, ModelScript } from '@parley/protocol'
 import type { Written } from './conversation.ts'
 import { eventsOf } from './events.ts'
 
 const CONTEXT_TOKENS = 400_000
 /** Between two events: quick enough for a test, slow enough to be watched. */
 const PAUSE_MS = 10
-/** What a model of this kind costs, so that the demo shows costs as they would be. */
-const PRICES = {
-  ...NO_PRICES,
-  input_microusd_per_1m_tokens: 1_250_000,
-  cached_input_microusd_per_1m_tokens: 125_000,
-  output_microusd_per_1m_tokens: 10_000_000,
-}
 
 /** The script as a file, one event a line, so that a change of it can be read. */
 export function scriptText(name: string, { model, displayName, answers }: Written): string {
@@ -21,7 +14,6 @@ export function scriptText(name: string, { model, displayName, answers }: Writte
     display_name: displayName,
     wire: 'responses',
     context_tokens: CONTEXT_TOKENS,
-    prices: PRICES,
   }
   const streams = answers.map((said, index) => eventsOf(said, { model, id: `${name}_${index + 1}` }))
   ModelScript.parse({ ...head, answers: streams.map((events) => ({ pause_ms: PAUSE_MS, events })) })

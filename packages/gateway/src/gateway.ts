@@ -61,6 +61,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     channelKey: keys.channelKeys,
     ...(options.scripts === undefined ? {} : { scripts: options.scripts }),
     ...(options.quota === undefined ? {} : { quota: options.quota }),
+    ...(options.channels === undefined ? {} : { channels: options.channels }),
   })
   const { audit } = world
   // Nobody could renew a lease while we were away: whoever comes back in time goes on with what they held.

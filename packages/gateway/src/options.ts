@@ -4,6 +4,7 @@ import type { Store } from '@parley/store'
 import type { Logger } from 'pino'
 import type { JwksOptions } from './auth/external-token.ts'
 import type { RandomBytes } from './auth/token-text.ts'
+import type { ChannelPlaces } from './channel/directory.ts'
 import type { PageFiles } from './http/page-route.ts'
 import type { Rate } from './limit/meter.ts'
 import type { SignInRates } from './limit/sign-in-limit.ts'
@@ -59,6 +60,8 @@ export interface ChannelSeed {
   readonly script?: string
   readonly enabled: boolean
   readonly models: readonly ModelSeed[]
+  /** How the settings call what this was made of, for people who must change it. */
+  readonly places?: ChannelPlaces
 }
 export interface ModelSeed {
   readonly model: string

@@ -4,6 +4,7 @@ import { openRecorder } from './audit/recorder.ts'
 import { openOneTimeLinks } from './auth/one-time-link.ts'
 import { openPasswords } from './auth/password.ts'
 import type { RandomBytes } from './auth/token-text.ts'
+import type { ChannelPlaces } from './channel/directory.ts'
 import { openModelDirectory } from './channel/model-directory.ts'
 import { openQuotaBook } from './channel/quota-book.ts'
 import { openScriptFiles } from './channel/script-files.ts'
@@ -11,7 +12,7 @@ import { openCreations } from './job/inputs-share.ts'
 import { openJobWatch } from './job/watch.ts'
 import { type ClaimOutcome, openJudgeDesk } from './judge/desk.ts'
 import { SignInLimit, type SignInRates } from './limit/sign-in-limit.ts'
-import type { QuotaDefaults, Scripts } from './options.ts'
+import type { ChannelSeed, QuotaDefaults, Scripts } from './options.ts'
 import { NO_SEALER, openSealer } from './secret/seal.ts'
 import type { World } from './tool/served-tool.ts'
 
@@ -33,6 +34,8 @@ export function openWorld(options: {
   readonly channelKey?: Uint8Array
   readonly scripts?: Scripts
   readonly quota?: QuotaDefaults
+  /** The channels of the settings. */
+  readonly channels?: readonly ChannelSeed[]
 }): World {
   const { store, log, now, random, leaseMs, countClaim, channelKey } = options
   const sealer = channelKey === undefined ? NO_SEALER : openSealer(channelKey, random)
@@ -48,7 +51,7 @@ export function openWorld(options: {
     desk,
     sealer,
     scripts,
-    directory: openModelDirectory({ store, sealer, scripts, log, now }),
+    directory: openModelDirectory({ store, sealer, scripts, places: placesOf(options.channels ?? []), log, now }),
     quotas: openQuotaBook({ store, defaults: options.quota ?? {}, now }),
     signInLimit: new SignInLimit(options.signInRates, now),
     urlFor: options.urlFor ?? options.baseUrl,
@@ -57,3 +60,6 @@ export function openWorld(options: {
     random,
   }
 }
+
+const placesOf = (channels: readonly ChannelSeed[]): ReadonlyMap<string, ChannelPlaces> =>
+  new Map(channels.flatMap(({ name, places }) => (places === undefined ? [] : [[name, places]])))

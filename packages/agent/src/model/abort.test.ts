@@ -7,7 +7,14 @@ import { pause } from './pause.ts'
 const WIRES = ['responses', 'chat'] as const
 const hello: Answer = { pieces: [{ reasoning: 'Hm.' }, { text: 'Hello!' }], manner: { deltaCharacters: 2 } }
 /** So long that a test which had to wait for one would fail. */
-const LONG = { firstTokenMs: 3_600_000, idleMs: 3_600_000, answerMs: 3_600_000, firstWaitMs: 3_600_000, longestWaitMs: 3_600_000, waitedMs: 36_000_000 }
+const LONG = {
+  firstTokenMs: 3_600_000,
+  idleMs: 3_600_000,
+  answerMs: 3_600_000,
+  firstWaitMs: 3_600_000,
+  longestWaitMs: 3_600_000,
+  waitedMs: 36_000_000,
+}
 
 /** Resolves when the client has closed the connection of that request. */
 async function gone({ server }: Asker, number = 1): Promise<void> {

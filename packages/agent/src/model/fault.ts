@@ -28,7 +28,10 @@ export function faultOf(error: ProviderError, askedMs: number | undefined, limit
   const code = gatewayFailure(error.code) ?? failureOf(error, asked)
   if (!PASSING.has(code)) return final(code)
   if (code === 'model_overloaded' && (asked ?? 0) > limits.askedWaitMs)
-    return { ...final(code), message: `${wordsOf(error)}; it asks to wait ${secondsText(asked ?? 0)}, which is too long to wait for` }
+    return {
+      ...final(code),
+      message: `${wordsOf(error)}; it asks to wait ${secondsText(asked ?? 0)}, which is too long to wait for`,
+    }
   const waitMs = asked === undefined ? {} : { waitMs: Math.min(asked, limits.askedWaitMs) }
   return { ...final(code), retry: true, brief: briefOf(error, code), ...waitMs }
 }
@@ -101,7 +104,9 @@ const isOutOfQuota = ({ status, code, type, message }: ProviderError, asked: num
   QUOTA_CODES.has(code ?? '') ||
   QUOTA_CODES.has(type ?? '') ||
   (status === 429 &&
-    /exceeded your current quota|insufficient (credit|balance|quota)|request too large|tokens per (min|day).*requested/i.test(message))
+    /exceeded your current quota|insufficient (credit|balance|quota)|request too large|tokens per (min|day).*requested/i.test(
+      message,
+    ))
 
 /** "Please try again in 1.898s." */
 function waitInWords(message: string): number | undefined {

@@ -57,7 +57,7 @@ async function playOut(
     await caller.call('job.start', { job_id })
     say(pageWords(instance.ready, job_id))
     const code = await watchJob(caller, job_id, invocation, 'cancels')
-    say('\nThis was a script, no model was asked. The cost is what its tokens would have cost.')
+    say('\nThis was a script, no model was asked: its tokens cost nothing.')
     return { code, jobId: job_id }
   } finally {
     await caller.close()

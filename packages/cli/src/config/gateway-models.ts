@@ -32,12 +32,16 @@ function defaultChannel(settings: ModelSettings): ChannelSeed[] {
       wire: modelWire,
       enabled: true,
       models: models.map((model) => ({ model })),
+      places: {
+        key: 'PARLEY_MODEL_API_KEY (model.api_key in parley.toml)',
+        baseUrl: 'PARLEY_MODEL_BASE_URL (model.base_url in parley.toml)',
+      },
     },
   ]
 }
 
 function seedOf(channel: ChannelSetting): ChannelSeed {
-  const { name, display_name, base_url, api_key, wire, models_path, script, enabled, models } = channel
+  const { name, display_name, base_url, api_key, api_key_env, wire, models_path, script, enabled, models } = channel
   return {
     name,
     ...(display_name === undefined ? {} : { displayName: display_name }),
@@ -48,6 +52,10 @@ function seedOf(channel: ChannelSetting): ChannelSeed {
     ...(models_path === undefined ? {} : { modelsPath: models_path }),
     ...(script === undefined ? {} : { script }),
     enabled,
+    places: {
+      key: api_key_env ?? `api_key of the [[channels]] ${name} in parley.toml`,
+      baseUrl: `base_url of the [[channels]] ${name} in parley.toml`,
+    },
     models: models.map(({ model, display_name: shown, context_tokens, ...prices }) => ({
       model,
       ...(shown === undefined ? {} : { displayName: shown }),

@@ -59,7 +59,7 @@ test('knapsack: a greedy answer fails its self-test and the test, the repair pas
   const places = steps.map((step) => lines.findIndex((line) => step.test(line)))
   expect(places).toEqual(places.toSorted((one, other) => one - other))
   for (const step of steps) expect(lines).toContainEqual(expect.stringMatching(step))
-  expect(cost).toBe(49_534)
+  expect(cost).toBe(0)
   expect(leftovers(scratch)).toEqual([])
 })
 
@@ -121,7 +121,7 @@ test.skipIf(!hasTerminals())('on a terminal: the steps, what is said, then the t
   const table = lines.flatMap((line) => /^ {2}(\d) +(AC|WA) /.exec(line)?.slice(1).join(' ') ?? [])
   expect(table).toEqual(['1 AC', '2 AC', '3 AC'])
   expect(lines).toContainEqual(expect.stringMatching(/^succeeded: 3 of 3 passed/))
-  expect(lines).toContainEqual(expect.stringMatching(/^script-goldbach: 2 calls, .* \$0\.\d+$/))
+  expect(lines).toContainEqual(expect.stringMatching(/^script-goldbach: 2 calls, .* a script, which costs nothing$/))
   expect(lines).toContainEqual(expect.stringContaining('no model was asked'))
   expect(lines).toContain('Enter or Ctrl-C stops everything and removes it.')
 })

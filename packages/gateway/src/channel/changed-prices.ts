@@ -1,5 +1,4 @@
-import type { ModelPrices, ModelScript } from '@parley/protocol'
-import { NO_PRICES } from '@parley/protocol'
+import type { ModelPrices } from '@parley/protocol'
 
 type SomePrices = { readonly [Name in keyof ModelPrices]?: ModelPrices[Name] | undefined }
 
@@ -15,9 +14,11 @@ export function changedPrices(before: ModelPrices, changes: SomePrices): ModelPr
   }
 }
 
-/** The script's own prices, where nobody set another. */
-export function scriptPrices(set: ModelPrices | undefined, script: ModelScript): ModelPrices {
-  const own = changedPrices(NO_PRICES, script.prices)
-  if (set === undefined) return own
-  return changedPrices(own, Object.fromEntries(Object.entries(set).filter(([, price]) => price !== null)))
+/** What is played costs nothing, whatever price somebody set for its name. */
+export const SCRIPT_PRICES: ModelPrices = {
+  input_microusd_per_1m_tokens: 0,
+  cached_input_microusd_per_1m_tokens: 0,
+  output_microusd_per_1m_tokens: 0,
+  cached_output_microusd_per_1m_tokens: 0,
+  reasoning_microusd_per_1m_tokens: 0,
 }

@@ -12,6 +12,14 @@ export interface ReachableModel {
   readonly contextTokens: number | null
   /** For a `script` channel. */
   readonly script: ModelScript | null
+  /** Where the settings have what they made the channel of; null when they made none of that name. */
+  readonly places: ChannelPlaces | null
+}
+
+/** Names of settings, for people who must change them. */
+export interface ChannelPlaces {
+  readonly key: string
+  readonly baseUrl: string
 }
 
 /** What an upstream named when it was asked. */

@@ -1,6 +1,6 @@
 import { type Model, type ModelScript, NO_PRICES, isPriced } from '@parley/protocol'
 import type { ChannelRecord, ModelRecord } from '@parley/store'
-import { scriptPrices } from './changed-prices.ts'
+import { SCRIPT_PRICES } from './changed-prices.ts'
 
 const CURRENCY = 'USD'
 const UNIT = 'micro-USD per 1M tokens'
@@ -50,7 +50,7 @@ export function scriptItems(
     itemOf(script.model, channel.name, {
       displayName: name.includes(SCRIPT_MARK) ? name : `${name} ${SCRIPT_MARK}`,
       contextTokens: record?.contextTokens ?? script.context_tokens,
-      prices: scriptPrices(record?.prices, script),
+      prices: SCRIPT_PRICES,
       script: true,
       live: live ? true : null,
     }),

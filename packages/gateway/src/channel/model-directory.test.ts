@@ -305,7 +305,7 @@ describe('list', () => {
 })
 
 describe('scripts', () => {
-  test('are listed as such, with their own prices unless others are set', async () => {
+  test('are listed as such and cost nothing, whatever price stands in their file or is set for their name', async () => {
     files['knapsack'] = script()
     await put('demo', { kind: 'script', baseUrl: null, sealedKey: null, keyHint: null, script: 'knapsack' })
     const { items, channels } = await directory.list(true)
@@ -316,7 +316,7 @@ describe('scripts', () => {
         script: true,
         live: true,
         priced: true,
-        input_microusd_per_1m_tokens: 5,
+        input_microusd_per_1m_tokens: 0,
       },
     ])
     expect(channels).toMatchObject([{ channel: 'demo', ok: true, error: null }])
@@ -325,14 +325,20 @@ describe('scripts', () => {
       model: 'knapsack-script',
       displayName: 'Mine',
       contextTokens: null,
-      prices: { ...NO_PRICES, output_microusd_per_1m_tokens: 0 },
+      prices: { ...NO_PRICES, output_microusd_per_1m_tokens: 7 },
       active: true,
       source: 'admin',
     })
     expect(await directory.resolve('knapsack-script', null)).toMatchObject({
       channel: { name: 'demo', wire: 'chat' },
       apiKey: null,
-      prices: { ...NO_PRICES, input_microusd_per_1m_tokens: 5, output_microusd_per_1m_tokens: 0 },
+      prices: {
+        input_microusd_per_1m_tokens: 0,
+        cached_input_microusd_per_1m_tokens: 0,
+        output_microusd_per_1m_tokens: 0,
+        cached_output_microusd_per_1m_tokens: 0,
+        reasoning_microusd_per_1m_tokens: 0,
+      },
       script: { model: 'knapsack-script', answers: [{ status: 200 }] },
     })
     expect((await directory.list(false)).items).toMatchObject([{ display_name: 'Mine (script)', live: null }])
@@ -368,6 +374,7 @@ describe('resolve', () => {
       prices: PRICES,
       contextTokens: 128_000,
       script: null,
+      places: null,
     })
     expect(upstream.asked).toEqual([])
     expect(await directory.resolve('gpt-b', 'b')).toMatchObject({

@@ -3,8 +3,8 @@ import type { ChannelRecord, ModelRecord, Store } from '@parley/store'
 import type { Logger } from 'pino'
 import type { Sealer } from '../secret/seal.ts'
 import { iso } from '../tool/time.ts'
-import { scriptPrices } from './changed-prices.ts'
-import type { ModelDirectory, ReachableModel, UpstreamAnswer } from './directory.ts'
+import { SCRIPT_PRICES } from './changed-prices.ts'
+import type { ChannelPlaces, ModelDirectory, ReachableModel, UpstreamAnswer } from './directory.ts'
 import { byChannelAndModel, scriptItems, upstreamItems } from './listed-models.ts'
 import { noSuchChannel, noSuchModel, notKnownYet } from './model-missing.ts'
 import type { ScriptFiles } from './script-files.ts'
@@ -26,6 +26,8 @@ export function openModelDirectory(options: {
   readonly store: Pick<Store, 'channels'>
   readonly sealer: Sealer
   readonly scripts: ScriptFiles
+  /** By the channel's name. */
+  readonly places?: ReadonlyMap<string, ChannelPlaces>
   readonly log: Logger
   readonly now: () => number
 }): ModelDirectory {
@@ -88,6 +90,7 @@ export function openModelDirectory(options: {
     prices: record?.prices ?? NO_PRICES,
     contextTokens: record?.contextTokens ?? null,
     script: null,
+    places: options.places?.get(channel.name) ?? null,
   })
 
   /** What is set up in the database, or played from a file; `undefined` when only the upstream can know. */
@@ -100,7 +103,7 @@ export function openModelDirectory(options: {
     const { script } = read
     return {
       ...reach({ ...channel, wire: script.wire }, model, record),
-      prices: scriptPrices(record?.prices, script),
+      prices: SCRIPT_PRICES,
       contextTokens: record?.contextTokens ?? script.context_tokens,
       script,
     }

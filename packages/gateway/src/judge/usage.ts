@@ -87,5 +87,6 @@ async function usageOf({ usages }: World['store'], job: JobRecord): Promise<Usag
     calls,
     unpriced_calls,
     estimated_calls,
+    script: last?.source === 'script',
   }
 }

@@ -1,14 +1,16 @@
 import { readTokens } from '@parley/protocol'
 import { type HttpAnswer, HttpCallFailed, type HttpCaller, type HttpReply } from '@parley/rpc'
 import type { Logger } from 'pino'
-import type { ReachableModel } from '../channel/directory.ts'
+import type { ModelDirectory, ReachableModel } from '../channel/directory.ts'
 import type { Asked } from './asked.ts'
+import { channelRefusal, unansweredRefusal } from './channel-refusal.ts'
 import { BodyCount, StreamCount } from './count.ts'
 import { Mask } from './mask.ts'
 import type { ModelCall } from './model-call.ts'
 import { passAnswer } from './pass.ts'
 import { playScript } from './script-play.ts'
-import { answerFault, askUpstream, errorReply, passedHeaders, typeOf, unansweredRefusal } from './upstream.ts'
+import type { ModelRefusal } from './refusal.ts'
+import { answerFault, askUpstream, errorReply, passedHeaders, readRefused, typeOf } from './upstream.ts'
 
 /** Nothing between us and the client may hold a stream back to make it larger. */
 const STREAM_HEADERS = { 'cache-control': 'no-store', 'x-accel-buffering': 'no', 'x-content-type-options': 'nosniff' } as const
@@ -20,24 +22,25 @@ export interface ReservedCall {
   readonly outputTokensMax: number | undefined
 }
 
+export interface AskParts {
+  readonly http: HttpCaller
+  readonly directory: Pick<ModelDirectory, 'ask'>
+  readonly log: Logger
+  readonly now: () => number
+}
+
 /** Asks the model, or plays its script, and answers what goes to the client. Throws `ModelRefusal`. */
-export async function askModel(
-  { http, log, now }: { readonly http: HttpCaller; readonly log: Logger; readonly now: () => number },
-  { call, asked, reachable, outputTokensMax }: ReservedCall,
-): Promise<HttpReply> {
+export async function askModel(parts: AskParts, { call, asked, reachable, outputTokensMax }: ReservedCall): Promise<HttpReply> {
+  const { http, now } = parts
   const mask = new Mask(reachable.apiKey)
   const answer = await firstWord(http, { call, asked, reachable, outputTokensMax })
-  const fault = answerFault(answer)
+  const fault = answerFault(answer, reachable)
   if (fault !== undefined) {
-    if (answer.status === 401)
-      log.warn({ channel: reachable.channel.name, call: call.id }, 'an upstream refuses the key of its channel')
-    call.answered = fault.code
     await call.drop()
-    call.discard()
-    throw fault
+    throw faulty(parts, { call, reachable }, fault)
   }
-  const script: Record<string, string> = reachable.script === null ? {} : { 'x-parley-script': '1' }
-  if (answer.status >= 400) return refusedReply(answer, call, mask, script)
+  if (answer.status >= 400) return refusedReply(parts, answer, { call, reachable }, mask)
+  const script = scriptHeader(reachable)
   call.answered = 'ok'
   const count = typeOf(answer.headers) === 'text/event-stream' ? new StreamCount(asked.wire) : new BodyCount(asked.wire)
   call.counts(count)
@@ -54,7 +57,7 @@ export async function askModel(
   }
 }
 
-/** The head of the answer. Nothing was sent: nothing is booked. Else the request itself may have to be paid. */
+/** The head of the answer. */
 async function firstWord(http: HttpCaller, { call, asked, reachable }: ReservedCall): Promise<HttpAnswer> {
   const { script } = reachable
   try {
@@ -66,17 +69,41 @@ async function firstWord(http: HttpCaller, { call, asked, reachable }: ReservedC
       throw error
     }
     call.answered = `upstream_${error.code}`
-    if (error.code === 'unreachable') await call.drop()
-    throw unansweredRefusal(error)
+    throw unansweredRefusal(reachable, error)
   }
 }
 
-async function refusedReply(answer: HttpAnswer, call: ModelCall, mask: Mask, script: Record<string, string>): Promise<HttpReply> {
+/** A refusal costs nothing, unless the upstream says what it came to. */
+async function refusedReply(
+  parts: AskParts,
+  answer: HttpAnswer,
+  { call, reachable }: Pick<ReservedCall, 'call' | 'reachable'>,
+  mask: Mask,
+): Promise<HttpReply> {
   call.answered = 'upstream_error'
-  const { reply, usage } = await errorReply(answer, mask)
+  const text = await readRefused(answer, mask)
+  const { reply, usage } = errorReply(answer, text, mask)
   const tokens = readTokens(usage, call.wire)
   if (tokens === undefined) await call.drop()
   else await call.book({ tokens, final: true, writtenTokens: 0 })
+  const { status, headers } = answer
+  const fault =
+    reachable.script === null ? await channelRefusal(parts.directory, reachable, { status, headers, text }) : undefined
+  if (fault !== undefined) throw faulty(parts, { call, reachable }, fault)
   await call.end()
-  return { ...reply, headers: { ...reply.headers, ...script } }
+  return { ...reply, headers: { ...reply.headers, ...scriptHeader(reachable) } }
 }
+
+/** Something is wrong with the channel itself: whoever runs the gateway finds that in its log. */
+function faulty(
+  { log }: AskParts,
+  { call, reachable }: Pick<ReservedCall, 'call' | 'reachable'>,
+  fault: ModelRefusal,
+): ModelRefusal {
+  log.warn({ channel: reachable.channel.name, call: call.id, code: fault.code }, 'a channel cannot be used as it is')
+  call.answered = fault.code
+  call.discard()
+  return fault
+}
+
+const scriptHeader = ({ script }: ReachableModel): Record<string, string> => (script === null ? {} : { 'x-parley-script': '1' })

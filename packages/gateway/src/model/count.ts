@@ -77,19 +77,24 @@ export class StreamCount implements Count {
   #response(event: JsonObject): void {
     const { type, delta, response } = event
     if (typeof delta === 'string') this.#writtenBytes += Buffer.byteLength(delta)
-    if (typeof type !== 'string' || !ENDS.has(type)) return
+    if (!ENDS.has(type) && !isFailure(event)) return
     this.#final = true
     if (isJsonObject(response)) this.#tokens = readTokens(response['usage'], 'responses') ?? this.#tokens
   }
 
-  #chunk({ usage, choices }: JsonObject): void {
+  #chunk(chunk: JsonObject): void {
+    const { usage, choices } = chunk
     this.#tokens = readTokens(usage, 'chat') ?? this.#tokens
+    if (isFailure(chunk)) this.#final = true
     if (!Array.isArray(choices)) return
     for (const choice of choices) if (isJsonObject(choice)) this.#writtenBytes += textBytes(choice['delta'])
   }
 }
 const EVENT_END = Buffer.from('\n\n')
-const ENDS: ReadonlySet<string> = new Set(['response.completed', 'response.incomplete', 'response.failed'])
+const ENDS: ReadonlySet<unknown> = new Set(['response.completed', 'response.incomplete', 'response.failed'])
+
+/** An error ends a stream on both wires, with a type or without. */
+const isFailure = ({ type, error }: JsonObject): boolean => type === 'error' || type === 'response.error' || isJsonObject(error)
 
 /** The length of all text in a delta, wherever a provider puts it. */
 function textBytes(value: unknown): number {
@@ -99,6 +104,9 @@ function textBytes(value: unknown): number {
   return Object.entries(value).reduce((sum, [name, item]) => sum + (LABELS.has(name) ? 0 : textBytes(item)), 0)
 }
 const LABELS: ReadonlySet<string> = new Set(['role', 'id', 'type'])
+
+const isWritten = (body: JsonObject): boolean =>
+  [body['output'], body['choices']].some((list) => Array.isArray(list) && list.length > 0)
 
 /** Counts an answer that is one JSON document. */
 export class BodyCount implements Count {
@@ -124,6 +132,8 @@ export class BodyCount implements Count {
     this.#pieces = []
     this.#final = true
     this.#tokens = isJsonObject(body) ? readTokens(body['usage'], this.#wire) : undefined
+    // Some answer 200 and say inside that it failed.
+    if (isJsonObject(body) && isJsonObject(body['error']) && !isWritten(body)) this.#bytes = 0
   }
 
   get passed(): Passed {

@@ -234,14 +234,14 @@ test('an upstream’s refusal is passed on without the key, and costs nothing', 
   expect(page.text).not.toContain(UPSTREAM_KEY)
 
   const denied = await refused(json(401, { error: { message: `Incorrect API key provided: ${UPSTREAM_KEY}` } }))
-  expect([denied.status, JSON.parse(denied.text)]).toMatchObject([502, { error: { code: 'upstream_unauthorized' } }])
+  expect([denied.status, JSON.parse(denied.text)]).toMatchObject([424, { error: { code: 'upstream_unauthorized' } }])
   expect(denied.text).not.toContain(UPSTREAM_KEY)
   expect(bench.gw.logged.filter((line) => line.includes('"level":"warn"')).join('')).toContain('"channel":"main"')
 
   const moved = await refused((response) => response.writeHead(307, { location: `${upstream.url}/elsewhere` }).end())
-  expect([moved.status, JSON.parse(moved.text)]).toMatchObject([502, { error: { code: 'upstream_redirected' } }])
+  expect([moved.status, JSON.parse(moved.text)]).toMatchObject([424, { error: { code: 'upstream_redirected' } }])
   const website = await refused((response) => response.writeHead(200, { 'content-type': 'text/html' }).end('<html>'))
-  expect([website.status, JSON.parse(website.text)]).toMatchObject([502, { error: { code: 'upstream_bad_answer' } }])
+  expect([website.status, JSON.parse(website.text)]).toMatchObject([424, { error: { code: 'upstream_bad_answer' } }])
   expect(upstream.requests).toHaveLength(5)
   await bench.settled()
   expect(await bench.gw.store.usages.totalOf(bench.jobId)).toMatchObject({ calls: 0 })
@@ -270,7 +270,7 @@ test('an upstream that is not there is a 502, and nothing is booked', async () =
     502,
     {
       error: {
-        message: 'the model’s server cannot be reached',
+        message: 'channel main cannot be reached: the connection was refused',
         type: 'server_error',
         code: 'upstream_unreachable',
         param: null,

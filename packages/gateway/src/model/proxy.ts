@@ -71,7 +71,7 @@ export function openModelProxy({ world, metrics }: { readonly world: World; read
         await call.drop()
         throw new ModelRefusal(502, 'cut', 'the call was cut before it was sent')
       }
-      return await askModel({ http, log, now }, { call, asked, reachable, outputTokensMax })
+      return await askModel({ http, directory: world.directory, log, now }, { call, asked, reachable, outputTokensMax })
     } finally {
       release()
     }

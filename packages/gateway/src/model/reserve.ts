@@ -49,6 +49,7 @@ export async function reserveCall(
         tokens,
         prices,
         costMicrousd: mostOf(tokens, prices),
+        isScript: reachable.script !== null,
       },
       limits,
     )

@@ -29,6 +29,7 @@ const scriptOf = (answers: object[], more: object = {}): ModelScript =>
     schema_version: 'script.v1',
     model: 'script-test',
     display_name: 'A script',
+    // Of an older kind: nobody pays for what is played.
     prices: { input_microusd_per_1m_tokens: 1_000_000, output_microusd_per_1m_tokens: 1_000_000 },
     answers,
     ...more,
@@ -45,7 +46,7 @@ const eventsOf = (text: string): Record<string, unknown>[] =>
     .filter((block) => block !== '')
     .map((block) => JSON.parse(block.split('data: ')[1] ?? '') as Record<string, unknown>)
 
-test('the next answer follows from the conversation alone, is streamed as on the wire, and costs what the script says', async () => {
+test('the next answer follows from the conversation alone, is streamed as on the wire, and costs nothing', async () => {
   await using bench = await ModelBench.open({ script: scriptOf([said('r1', 'first', CALL), said('r2', 'second')]) })
   expect(bench.prepared).toMatchObject({ model: 'script-test', script: true, mock_mode: false, wire: 'responses' })
   const ask = async (input: unknown) => {
@@ -93,9 +94,25 @@ test('the next answer follows from the conversation alone, is streamed as on the
     calls: 3,
     input_tokens: 21,
     output_tokens: 9,
-    cost_microusd: 30,
+    cost_microusd: 0,
+    unpriced_calls: 0,
   })
+  expect((await bench.gw.store.usages.ofJob(bench.jobId)).map(({ source }) => source)).toEqual(['script', 'script', 'script'])
   expect(bench.upstream.requests).toEqual([])
+})
+
+test('no bound on money stands in the way of a script, not even one of nothing', async () => {
+  const prices = { output_microusd_per_1m_tokens: 1_000_000 }
+  await using bench = await ModelBench.open({ script: scriptOf([said('r1', 'first')], { prices }), budget: { tokens: null, microusd: 1 } })
+  const answer = await bench.ask()
+  expect([answer.status, (await answer.text()).includes('first')]).toEqual([200, true])
+  const refused = await bench.gw.admin('pricing.set', {
+    model: 'script-test',
+    upstream_channel: 'main',
+    input_microusd_per_1m_tokens: 5,
+  })
+  expect(refused.isError).toBe(true)
+  expect(JSON.stringify(refused.content)).toContain('plays a script, which costs nothing')
 })
 
 test('without a stream the whole answer comes at once', async () => {

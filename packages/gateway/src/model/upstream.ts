@@ -1,8 +1,9 @@
 import { isJsonObject, parseJson } from '@parley/protocol'
-import { type HttpAnswer, type HttpCallFailed, type HttpCaller, type HttpReply, readText } from '@parley/rpc'
+import { type HttpAnswer, type HttpCaller, type HttpReply, readText } from '@parley/rpc'
 import type { ReachableModel } from '../channel/directory.ts'
 import { upstreamUrl } from '../channel/upstream-url.ts'
 import type { Asked } from './asked.ts'
+import { redirected, wrongAddress } from './channel-refusal.ts'
 import type { Mask } from './mask.ts'
 import { JSON_HEADERS, ModelRefusal, errorBody } from './refusal.ts'
 
@@ -41,29 +42,16 @@ export function askUpstream(
   })
 }
 
-/** What a client is told when there was no answer at all. */
-export function unansweredRefusal({ code, cause }: HttpCallFailed): ModelRefusal {
-  if (code === 'silent') return new ModelRefusal(504, 'upstream_timeout', 'the model’s server did not answer in time', { cause })
-  return code === 'unreachable'
-    ? new ModelRefusal(502, 'upstream_unreachable', 'the model’s server cannot be reached', { cause })
-    : new ModelRefusal(502, 'upstream_cut', 'the model’s server broke off before it answered', { cause })
-}
-
 /** Whether an answer is one that we can hand on and count; else what is wrong with it. */
-export function answerFault({ status, headers }: HttpAnswer): ModelRefusal | undefined {
-  if (status >= 300 && status < 400)
-    return new ModelRefusal(502, 'upstream_redirected', `the model’s server sent us elsewhere (${status}); that is not followed`)
-  if (status === 401)
-    return new ModelRefusal(
-      502,
-      'upstream_unauthorized',
-      'the model’s server does not take the key of the channel; an admin must set it anew',
-    )
+export function answerFault({ status, headers }: HttpAnswer, reachable: ReachableModel): ModelRefusal | undefined {
+  if (status >= 300 && status < 400) return redirected(reachable, status)
   if (status >= 400) return undefined
   const encoding = headers['content-encoding'] ?? 'identity'
   const type = typeOf(headers)
+  const name = `channel ${reachable.channel.name}`
+  if (type === 'text/html') return wrongAddress(reachable, `${name} answered with a web page (HTTP ${status}, text/html)`)
   if (encoding !== 'identity' || (type !== 'text/event-stream' && type !== 'application/json'))
-    return new ModelRefusal(502, 'upstream_bad_answer', 'the model’s server answered something that is neither events nor JSON')
+    return wrongAddress(reachable, `${name} answered neither events nor JSON (HTTP ${status}, ${type || 'of no type'})`)
   return undefined
 }
 
@@ -81,12 +69,12 @@ export function passedHeaders(headers: HttpAnswer['headers'], mask: Mask): Recor
   return passed
 }
 
-/** An upstream's refusal in its own words, without the key. What is no error of the usual shape is put into one. */
-export async function errorReply(
-  answer: HttpAnswer,
-  mask: Mask,
-): Promise<{ readonly reply: HttpReply; readonly usage: unknown }> {
-  const text = mask.text(await readText(answer.body, ERROR_BYTES).catch(() => ''))
+/** What an upstream said when it refused, without the key. */
+export const readRefused = async (answer: HttpAnswer, mask: Mask): Promise<string> =>
+  mask.text(await readText(answer.body, ERROR_BYTES).catch(() => ''))
+
+/** An upstream's refusal in its own words. What is no error of the usual shape is put into one. */
+export function errorReply(answer: HttpAnswer, text: string, mask: Mask): { readonly reply: HttpReply; readonly usage: unknown } {
   const body = parseJson(text)
   const isUsual = isJsonObject(body) && isJsonObject(body['error'])
   const said = text.slice(0, ERROR_SHOWN_CHARS).trim()

@@ -1,4 +1,4 @@
-import { NO_PRICES, type PricedModel, TOOLS, ToolError } from '@parley/protocol'
+import { ModelPrices, NO_PRICES, type PricedModel, TOOLS, ToolError } from '@parley/protocol'
 import type { ChannelRecord, ModelRecord } from '@parley/store'
 import { changedPrices } from '../channel/changed-prices.ts'
 import { checkText, wrong } from '../job/create-checks.ts'
@@ -22,6 +22,7 @@ export const pricingSet = serveTool(TOOLS['pricing.set'], async (args, context) 
   if (channel === undefined) throw noSuchChannel(name)
   const there = await channels.model(name, model)
   if (there === undefined) await checkNew(context.world, channel, model)
+  if (channel.kind === 'script') checkFree(args, channel.name)
   const put = await channels.putModel({
     channel: name,
     model,
@@ -54,6 +55,13 @@ async function checkNew({ store, scripts }: World, channel: ChannelRecord, model
   if ((await store.channels.models()).length >= MODELS_MAX)
     throw new ToolError('conflict', `${MODELS_MAX} models are set up, which is the most`, { hint: 'pricing.delete some first' })
 }
+
+/** A price that nobody pays would only mislead. */
+function checkFree(prices: Parameters<typeof changedPrices>[1], channel: string): void {
+  const priced = PRICE_NAMES.find((name) => (prices[name] ?? 0) !== 0)
+  if (priced !== undefined) throw wrong(priced, `channel ${channel} plays a script, which costs nothing`, 'leave the prices out')
+}
+const PRICE_NAMES = ModelPrices.keyof().options
 
 function modelView(record: ModelRecord): PricedModel {
   return {

@@ -104,7 +104,13 @@ export class EventLog {
   #retry({ attempt, most, waitMs, reason, brief = reason }: Extract<EngineEvent, { type: 'retry' }>): void {
     const when = waitMs === 0 ? 'trying again' : `trying again in ${secondsText(waitMs)}`
     const which = most === undefined ? `try ${attempt}` : `try ${attempt} of ${most}`
-    const meta = { phase: 'retry', retry: attempt, ...(most === undefined ? {} : { most }), wait_ms: waitMs, reason: this.#cut(reason, META_CHARS) }
+    const meta = {
+      phase: 'retry',
+      retry: attempt,
+      ...(most === undefined ? {} : { most }),
+      wait_ms: waitMs,
+      reason: this.#cut(reason, META_CHARS),
+    }
     this.warn(`${brief}, ${when} (${which})`, meta)
   }
 

@@ -30,5 +30,7 @@ export const Usage = z.looseObject({
   calls: z.int().optional(),
   unpriced_calls: z.int().optional(),
   estimated_calls: z.int().optional(),
+  /** The tokens are those of a script: no model was asked, nothing is to be paid. */
+  script: z.boolean().optional(),
 })
 export type Usage = z.infer<typeof Usage>

@@ -1,5 +1,4 @@
 import * as z from 'zod'
-import { ModelPrices } from './price.ts'
 import { ModelWire } from './wire.ts'
 
 const Event = z.record(z.string(), z.unknown())
@@ -17,7 +16,7 @@ export type ScriptAnswer = z.infer<typeof ScriptAnswer>
 
 /**
  * A file of answers that stands in for a model. Which answer is next follows from the request alone: as many as the
- * conversation already holds are skipped. So a request that is sent again gets the same answer again.
+ * conversation already holds are skipped. So a request that is sent again gets the same answer again. It costs nothing.
  */
 export const ModelScript = z.object({
   schema_version: z.literal('script.v1'),
@@ -26,7 +25,6 @@ export const ModelScript = z.object({
   display_name: z.string().max(128),
   wire: ModelWire.default('responses'),
   context_tokens: z.int().nullable().default(null),
-  prices: ModelPrices.partial().default({}),
   answers: z.array(ScriptAnswer).min(1).max(1_000),
 })
 export type ModelScript = z.infer<typeof ModelScript>

@@ -40,8 +40,8 @@ export const UsageEvent = TokenUsage.extend({
   call_id: z.string(),
   upstream_channel: z.string().nullable(),
   model: z.string(),
-  /** `proxy`: counted as it passed the gateway. `judge`: told by a judge. */
-  source: z.enum(['proxy', 'judge']),
+  /** `proxy`: counted as it passed the gateway. `judge`: told by a judge. `script`: played from a file, no model was asked. */
+  source: z.enum(['proxy', 'judge', 'script']),
   estimated: z.boolean(),
   /** Null: there was no price. */
   cost_microusd: z.int().nullable(),

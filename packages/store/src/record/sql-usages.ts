@@ -36,7 +36,8 @@ export class SqlUsages implements Usages {
   async reserve(call: Parameters<Usages['reserve']>[0], limits: Parameters<Usages['reserve']>[1]): ReturnType<Usages['reserve']> {
     checkLimits(limits)
     const id = this.#newId()
-    const values = usageValues({ ...call, status: 'reserved', source: 'proxy', estimated: false }, id, this.#now())
+    const source = call.isScript === true ? 'script' : 'proxy'
+    const values = usageValues({ ...call, status: 'reserved', source, estimated: false }, id, this.#now())
     return this.#db.transaction(async (tx) => {
       await lockBounds(tx, call, limits)
       if ((await tx.get(sql.BY_CALL, [call.claimId, call.attempt, call.callId])) !== undefined) return { kind: 'doubled' }

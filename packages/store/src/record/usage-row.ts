@@ -94,6 +94,6 @@ function toStatus(value: string): UsageRecord['status'] {
 }
 
 function toSource(value: string): UsageRecord['source'] {
-  if (value === 'proxy' || value === 'judge') return value
+  if (value === 'proxy' || value === 'judge' || value === 'script') return value
   throw new TypeError(`a call of a model was told by ${value}`)
 }

@@ -13,7 +13,8 @@ export interface UsageRecord {
   readonly channel: string | null
   readonly model: string
   readonly threadId: string | null
-  readonly source: 'proxy' | 'judge'
+  /** Whether we counted it as it passed, a judge told it, or a script was played and no model asked. */
+  readonly source: 'proxy' | 'judge' | 'script'
   readonly estimated: boolean
   readonly tokens: TokenUsage
   readonly prices: ModelPrices | null
@@ -48,7 +49,7 @@ export interface Usages {
    * `at` stays the moment of the reservation. Throws `Conflict` when the job has made as many calls as any job may.
    */
   reserve(
-    call: Omit<UsageRecord, 'id' | 'status' | 'at' | 'estimated' | 'source'>,
+    call: Omit<UsageRecord, 'id' | 'status' | 'at' | 'estimated' | 'source'> & { readonly isScript?: boolean },
     limits: SpendLimits,
   ): Promise<
     | { readonly kind: 'reserved'; readonly id: UsageId }

@@ -4,7 +4,7 @@ import { costText, countText } from '../text/amount-text.ts'
 
 /** What the calls of the model came to. */
 export function usageCard(
-  { usage, cost_microusd, calls, unpriced_calls, estimated_calls }: Usage,
+  { usage, cost_microusd, calls, unpriced_calls, estimated_calls, script }: Usage,
   isScript: boolean,
 ): HTMLElement {
   const { input_tokens, cached_input_tokens, output_tokens, reasoning_output_tokens = 0 } = usage
@@ -16,7 +16,7 @@ export function usageCard(
     element(
       'dl',
       { class: 'usage' },
-      ...row('Cost', isScript && cost !== 'unpriced' ? `${cost}, had a model been asked` : cost),
+      ...row('Cost', isScript || script === true ? 'nothing: a script was played' : cost),
       ...(calls === undefined ? [] : row('Calls', `${calls}${estimated(estimated_calls)}`)),
       ...row('Tokens in', `${countText(input_tokens)}${part(cached_input_tokens, 'cached')}`),
       ...row('Tokens out', `${countText(output_tokens)}${part(reasoning_output_tokens, 'reasoning')}`),

@@ -1,0 +1,64 @@
+import { type JsonValue, isJsonObject, parseJson } from '@parley/protocol'
+import type { HttpCallFailed } from '@parley/rpc'
+
+const SHOWN_CHARS = 500
+
+/** What an upstream said when it refused, as far as it can be made out. */
+export interface Said {
+  /** On one line, bounded; empty when it said nothing. */
+  readonly words: string
+  readonly code: string
+  readonly type: string
+}
+
+/** Reads `{error: {message, code, type}}`, `{error}`, `{message}`, `{detail}`, a list of one of these, a page, or plain text. */
+export function readSaid(text: string): Said {
+  const parsed = parseJson(text)
+  const body: JsonValue | undefined = Array.isArray(parsed) ? parsed[0] : parsed
+  if (!isJsonObject(body)) return { words: plain(text), code: '', type: '' }
+  const error = isJsonObject(body['error']) ? body['error'] : body
+  const words = [error['message'], body['error'], body['message'], body['detail']].find((one) => typeof one === 'string')
+  return {
+    words: plain(typeof words === 'string' ? words : JSON.stringify(body)),
+    code: typeof error['code'] === 'string' ? error['code'] : '',
+    type: typeof error['type'] === 'string' ? error['type'] : '',
+  }
+}
+
+/** `HTTP 401, invalid_api_key: “Incorrect API key provided”`. */
+export function saidText(status: number, { words, code }: Said): string {
+  const label = `HTTP ${status}${code === '' ? '' : `, ${plain(code)}`}`
+  return words === '' ? label : `${label}: “${words}”`
+}
+
+function plain(text: string): string {
+  const line = text
+    .replaceAll(/<(script|style)\b[\s\S]*?<\/\1>|<[^>]*>/gi, ' ')
+    .replaceAll(/[\s\p{Cc}]+/gu, ' ')
+    .trim()
+  return line.length > SHOWN_CHARS ? `${line.slice(0, SHOWN_CHARS)}…` : line
+}
+
+const CAUSES: Readonly<Record<string, string>> = {
+  ECONNREFUSED: 'the connection was refused',
+  ECONNRESET: 'the connection was reset',
+  UND_ERR_SOCKET: 'the connection was closed',
+  ENOTFOUND: 'its name is not known (DNS)',
+  EAI_AGAIN: 'its name cannot be looked up at the moment (DNS)',
+  EHOSTUNREACH: 'there is no way to its host',
+  ENETUNREACH: 'there is no way to its network',
+  UND_ERR_CONNECT_TIMEOUT: 'no connection came about in time',
+}
+
+/** Why there was no answer. Names no host: who may see a job need not know where its models are. */
+export function causeText({ cause }: HttpCallFailed): string {
+  const code = codeOf(cause)
+  return CAUSES[code] ?? (code === '' ? 'the connection broke' : `the connection broke (${code})`)
+}
+
+const CERTIFICATE = /CERT|SELF_SIGNED|ERR_TLS|ERR_SSL|UNABLE_TO_VERIFY/
+
+/** A certificate that is not trusted, or no TLS at all: asked again it is the same. */
+export const isAboutTls = ({ cause }: HttpCallFailed): boolean => CERTIFICATE.test(codeOf(cause))
+
+const codeOf = (cause: unknown): string => (cause instanceof Error && 'code' in cause ? String(cause.code) : '')
