@@ -27,7 +27,7 @@ export async function up(invocation: Invocation): Promise<number> {
     judgeToken: given.judgeToken ?? (judge.starts ? Buffer.from(io.random(TOKEN_BYTES)).toString('hex') : undefined),
   }
   const judgeFor = (ready: Ready): JudgePlan => ({
-    ...localPlan(invocation, settings.dataDir),
+    ...localPlan(invocation, settings),
     url: judgeUrl(ready, settings),
     token: settings.judgeToken ?? '',
     logLevel: settings.logLevel,

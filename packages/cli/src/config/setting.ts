@@ -61,6 +61,16 @@ const Bound = z.coerce
   .min(0, 'must be 0 or more')
   .max(Number.MAX_SAFE_INTEGER, 'must be smaller')
   .optional()
+const Tries = z.coerce
+  .number({ error: 'must be a number' })
+  .int('must be a whole number')
+  .min(1, 'must be 1 or more')
+  .max(100, 'must be at most 100')
+const ModelMs = z.coerce
+  .number({ error: 'must be a number' })
+  .int('must be a whole number')
+  .min(0, 'must be 0 or more')
+  .max(1_200_000, 'must be at most 1200000')
 const Channels = z.array(ChannelSetting, { error: 'must be tables: [[channels]]' }).default([])
 
 /** Every setting. `config check`, the loader and the reference are made from this. */
@@ -199,6 +209,24 @@ export const SETTINGS = {
     doc: 'how it is spoken to',
   },
   models: { key: 'model.names', env: ['PARLEY_MODELS'], schema: Names.default([]), doc: 'the models on offer' },
+  modelTries: {
+    key: 'model.tries',
+    env: ['PARLEY_MODEL_TRIES'],
+    schema: Tries.optional(),
+    doc: 'how often a judge sends one request to a model that is overloaded or cannot be reached (15)',
+  },
+  modelWaitMs: {
+    key: 'model.wait_ms',
+    env: ['PARLEY_MODEL_WAIT_MS'],
+    schema: ModelMs.optional(),
+    doc: 'how long the waits between these tries may be together, in milliseconds (300000)',
+  },
+  modelSilentMs: {
+    key: 'model.silent_ms',
+    env: ['PARLEY_MODEL_SILENT_MS'],
+    schema: ModelMs.optional(),
+    doc: 'how long a model may take to begin its answer, in milliseconds (180000)',
+  },
   channels: {
     key: 'channels',
     env: [],

@@ -86,8 +86,9 @@ export async function openPrivateInstance(channel: ChannelSetting, io: Io, signa
 }
 const INTERRUPTED_EXIT = 130
 
-function judgePlan({ ws, data }: Ready, { judgeToken = '', logLevel }: Settings, io: Io): JudgePlan {
-  const local = localPlan({ values: new Values(new Map()), io }, data)
+function judgePlan({ ws, data }: Ready, settings: Settings, io: Io): JudgePlan {
+  const { judgeToken = '', logLevel } = settings
+  const local = localPlan({ values: new Values(new Map()), io }, { ...settings, dataDir: data })
   // Compilers and programs are kept where every judge of this user keeps them: the second demo is quicker.
   return { ...local, url: ws, token: judgeToken, logLevel, cacheFolder: cacheDirOf(io, data) }
 }

@@ -4,6 +4,7 @@ import { MachineId } from '@parley/protocol'
 import type { Invocation } from '../command-line/command.ts'
 import { usageError } from '../command-line/command-error.ts'
 import { instanceOf } from '../config/instance.ts'
+import type { Settings } from '../config/setting.ts'
 import { cacheDirOf } from '../data/cache-dir.ts'
 import { dataDirAt } from '../data/data-dir.ts'
 import { wholeNumber } from '../job/whole-number.ts'
@@ -29,7 +30,7 @@ export function judgePlanOf(invocation: Pick<Invocation, 'values' | 'io'>): Judg
       'make one with parley token create --role judge --name N, and give it by --token-file or PARLEY_JUDGE_TOKEN',
     )
   return {
-    ...localPlan(invocation, settings.dataDir),
+    ...localPlan(invocation, settings),
     url: target.url,
     token: target.token,
     logLevel: settings.logLevel,
@@ -39,8 +40,9 @@ export function judgePlanOf(invocation: Pick<Invocation, 'values' | 'io'>): Judg
 /** What does not depend on the gateway. */
 export function localPlan(
   { values, io }: Pick<Invocation, 'values' | 'io'>,
-  dataDir: string,
+  settings: Pick<Settings, 'dataDir' | 'modelTries' | 'modelWaitMs' | 'modelSilentMs'>,
 ): Omit<JudgePlan, 'url' | 'token' | 'logLevel'> {
+  const { dataDir, modelTries, modelWaitMs, modelSilentMs } = settings
   const attempts = wholeNumber(values, 'attempts', ATTEMPTS)
   return {
     ...identityOf(values.text('name')),
@@ -49,6 +51,11 @@ export function localPlan(
     engine: ENGINE_CHOICES.find((choice) => choice === values.text('engine')) ?? 'auto',
     ...codexPathOf(values.text('codex') ?? io.env['PARLEY_CODEX'], io.cwd),
     ...(attempts === undefined ? {} : { attempts }),
+    model: {
+      ...(modelTries === undefined ? {} : { tries: modelTries }),
+      ...(modelWaitMs === undefined ? {} : { waitMs: modelWaitMs }),
+      ...(modelSilentMs === undefined ? {} : { silentMs: modelSilentMs }),
+    },
     workFolder: join(dataDirAt(io.cwd, dataDir).path, 'judge'),
     cacheFolder: cacheDirOf(io, dataDir),
     tools: toolPlacesOf(io.env),

@@ -1,4 +1,4 @@
-import { openMini, openModelClient } from '@parley/agent'
+import { type ModelLimits, openMini, openModelClient } from '@parley/agent'
 import { type EngineFor, type Generator, openGenerator } from '@parley/judge'
 import type { EngineName } from '@parley/protocol'
 import { openHttpCaller } from '@parley/rpc'
@@ -41,11 +41,12 @@ export function openEngines(plan: EnginePlan, parts: EngineParts): Engines {
   const mounts = openMounts(parts.err)
   // The data folder of this judge, with the inputs of other jobs, and what it compiled for them.
   const hidden = [dirname(plan.workFolder), plan.cacheFolder]
+  const limits = modelLimits(plan)
   const mini: EngineFor = (prepared, { transcripts, commands }) => {
     const { wire, base_url, api_key, context_tokens, prices } = prepared
     const endpoint = { wire, baseUrl: base_url, apiKey: api_key }
     return openMini({
-      model: openModelClient({ endpoint, http, now, random }),
+      model: openModelClient({ endpoint, http, limits, now, random }),
       facts: () => ({ contextTokens: context_tokens, maxOutputTokens: null, prices }),
       ...(commands === undefined ? {} : { commands }),
       connectMount: mounts.connect,
@@ -81,7 +82,13 @@ export function openEngines(plan: EnginePlan, parts: EngineParts): Engines {
   }
 }
 
-type EnginePlan = Pick<JudgePlan, 'slots' | 'token' | 'workFolder' | 'cacheFolder' | 'engine' | 'codexPath' | 'tools'>
+type EnginePlan = Pick<JudgePlan, 'slots' | 'token' | 'workFolder' | 'cacheFolder' | 'engine' | 'codexPath' | 'tools' | 'model'>
+
+const modelLimits = ({ model: { tries, waitMs, silentMs } = {} }: EnginePlan): Partial<ModelLimits> => ({
+  ...(tries === undefined ? {} : { attempts: tries }),
+  ...(waitMs === undefined ? {} : { waitedMs: waitMs }),
+  ...(silentMs === undefined ? {} : { firstTokenMs: silentMs }),
+})
 
 function realCodex(codex: CodexCheck, options: Omit<CodexEngineOptions, 'codex' | 'start'>): EngineFor {
   if (codex.kind === 'missing') return () => Promise.reject(new CodexUnfit(codex.why))

@@ -20,6 +20,8 @@ export interface JudgePlan {
   readonly codexPath?: string
   /** Rounds of generate and test at most, whatever a job asks for. */
   readonly attempts?: number
+  /** Bounds on asking a model; left out: those of the engine. */
+  readonly model?: { readonly tries?: number; readonly waitMs?: number; readonly silentMs?: number }
   /** Where jobs are unpacked. */
   readonly workFolder: string
   /** What is compiled once and used by every judge of this user. */

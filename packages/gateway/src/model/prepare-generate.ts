@@ -1,12 +1,13 @@
 import { type Budget, ToolError, type ToolArguments, type ToolOutput } from '@parley/protocol'
 import type { SpendLimits } from '@parley/store'
 import { hashText } from '../auth/token-text.ts'
+import type { ReachableModel } from '../channel/directory.ts'
 import type { HeldJob } from '../judge/held-job.ts'
 import type { ToolContext, World } from '../tool/served-tool.ts'
 import { iso } from '../tool/time.ts'
 import { codexAuth, codexConfig } from './codex-config.ts'
 import { mintModelKey } from './model-key.ts'
-import { boundWords } from './reserve.ts'
+import { boundWords, payable } from './reserve.ts'
 
 /** What one attempt may take beside tokens and money. */
 const ATTEMPT_WALL_MS = 20 * 60_000
@@ -20,8 +21,9 @@ export async function prepareGenerate(
 ): Promise<ToolOutput<'judge.prepare_generate'>> {
   const { spec } = job
   if (spec.model === null) throw new ToolError('conflict', 'this job has no model: its code is judged as it is')
-  const { channel, model, prices, contextTokens, script } = await world.directory.resolve(spec.model, spec.upstream_channel)
-  const budget = await budgetLeft(world, job)
+  const reachable = await world.directory.resolve(spec.model, spec.upstream_channel)
+  const { channel, model, prices, contextTokens, script } = reachable
+  const budget = await budgetLeft(world, job, reachable)
   const apiKey = mintModelKey(world.random)
   await world.store.modelKeys.add(key, { hash: hashText(apiKey), attempt, channel: channel.name, model, budget })
   const baseUrl = `${world.urlFor(caller.host)}/v1`
@@ -47,8 +49,12 @@ export async function prepareGenerate(
 }
 
 /** What is left of the job's budget and of its owner's day. Throws `quota_exceeded` when that is nothing. */
-async function budgetLeft({ store, quotas }: World, job: HeldJob['job']): Promise<Budget> {
-  const limits = await quotas.limitsFor(job)
+async function budgetLeft(
+  { store, quotas }: World,
+  job: HeldJob['job'],
+  reachable: Pick<ReachableModel, 'script'>,
+): Promise<Budget> {
+  const limits = payable(await quotas.limitsFor(job), reachable)
   const ofOwner = await store.usages.spent(job.ownerId, limits.since)
   const ofJob = await store.usages.spentOnJob(job.id)
   const left = (limit: Exclude<keyof SpendLimits, 'since'>, used: number): number => {

@@ -31,7 +31,7 @@ export async function reserveCall(
 ): Promise<Reservation> {
   const { asked, reachable } = call
   const { prices } = reachable
-  const limits = await quotas.limitsFor(job)
+  const limits = payable(await quotas.limitsFor(job), reachable)
   let output = asked.outputTokens ?? OUTPUT_TOKENS
   for (let tries = 0; tries < TRIES_MAX; tries += 1) {
     const tokens = { ...NO_TOKENS, input_tokens: asked.inputTokens, output_tokens: output }
@@ -62,6 +62,10 @@ export async function reserveCall(
   }
   throw new ModelRefusal(429, 'rate_limited', 'the budget is being used by other calls right now', { retryAfterSeconds: 1 })
 }
+
+/** Bounds on money are no affair of a script. */
+export const payable = (limits: SpendLimits, { script }: Pick<ReachableModel, 'script'>): SpendLimits =>
+  script === null ? limits : { ...limits, ownerMicrousd: null, jobMicrousd: null }
 
 const bounded = (tokens: number): number | undefined => (tokens === Infinity ? undefined : tokens)
 

@@ -103,7 +103,10 @@ test('the next answer follows from the conversation alone, is streamed as on the
 
 test('no bound on money stands in the way of a script, not even one of nothing', async () => {
   const prices = { output_microusd_per_1m_tokens: 1_000_000 }
-  await using bench = await ModelBench.open({ script: scriptOf([said('r1', 'first')], { prices }), budget: { tokens: null, microusd: 1 } })
+  await using bench = await ModelBench.open({
+    script: scriptOf([said('r1', 'first')], { prices }),
+    budget: { tokens: null, microusd: 1 },
+  })
   const answer = await bench.ask()
   expect([answer.status, (await answer.text()).includes('first')]).toEqual([200, true])
   const refused = await bench.gw.admin('pricing.set', {

@@ -1,4 +1,4 @@
-import type { ConversationListener, EngineEvent, TurnEnd } from '@parley/agent'
+import { type ConversationListener, type EngineEvent, type TurnEnd, secondsText } from '@parley/agent'
 import { type EngineName, type JobError, type JobSpec, ToolError } from '@parley/protocol'
 import { codeHash } from '../status/self-test.ts'
 import type { JobVoice } from '../tester.ts'
@@ -9,12 +9,14 @@ import type { GenerateLimits } from './generate-limits.ts'
 import type { GeneratorOptions } from './generator-options.ts'
 import { findInput, leftMessage } from './left-turn.ts'
 import { makeSolution } from './make-solution.ts'
+import { advised, turnError } from './model-failure.ts'
 import { problemText } from './prompt.ts'
 import { type ReadSolution, readSolution } from './read-solution.ts'
 import type { Redactor } from './redact.ts'
 import { repairText } from './repair-prompt.ts'
 import { Session } from './session.ts'
-import { continueText, followUpText, turnMark } from './turn-text.ts'
+import { Silence } from './silence.ts'
+import { anewText, continueText, followUpText, turnMark } from './turn-text.ts'
 import { Stopped, orStopped, within } from './within.ts'
 import { type Workspace, openWorkspace } from './workspace.ts'
 
@@ -36,6 +38,10 @@ class Failed extends Error {
     this.name = 'Failed'
     this.error = { code, message }
   }
+
+  static of({ code, message }: JobError): Failed {
+    return new Failed(code, message)
+  }
 }
 
 const MESSAGE_CHARS = 2_000
@@ -47,6 +53,7 @@ export class Attempt {
   readonly #log: EventLog
   readonly #late = new AbortController()
   readonly #stop: AbortSignal
+  readonly #silence: Silence
   #prepared: Prepared | undefined
   #book: CallBook | undefined
   #session: Session | undefined
@@ -55,8 +62,9 @@ export class Attempt {
     this.#order = order
     this.#spec = order.request.spec
     this.#stop = AbortSignal.any([order.signal, this.#late.signal])
-    const { batchChars, batchMs } = order.limits
+    const { batchChars, batchMs, waitingMs, waitingEveryMs } = order.limits
     this.#log = new EventLog({ ...order, attempt: order.request.attempt, batchChars, batchMs })
+    this.#silence = new Silence({ firstMs: waitingMs, everyMs: waitingEveryMs, say: (waitedMs) => this.#waits(waitedMs) })
   }
 
   /** Answers code, or why there is none. Throws only for what is no affair of the job. */
@@ -66,13 +74,16 @@ export class Attempt {
     try {
       return await this.#work()
     } catch (error) {
-      if (error instanceof Failed)
-        return failed({ ...error.error, message: redactor.text(error.error.message).slice(0, MESSAGE_CHARS) })
+      if (error instanceof Failed) {
+        const { code, message } = error.error
+        return failed(advised({ code, message: redactor.text(message).slice(0, MESSAGE_CHARS) }, this.#spec.job_id))
+      }
       if (!(error instanceof Stopped) && !signal.aborted) throw error
       if (signal.aborted) return failed({ code: 'cancelled', message: 'stopped while it was written' })
-      return failed({ code: 'generate_timeout', message: `no answer within ${Math.round(limits.generateMs / 1_000)} s` })
+      return failed({ code: 'generate_timeout', message: `no answer within ${secondsText(limits.generateMs)}` })
     } finally {
       clearTimeout(timer)
+      this.#silence.end()
       await this.#session?.close()
       const usage = await this.#book?.close()
       if (usage !== undefined) this.#log.say({ stage: this.#stage, level: 'info', ...usage })
@@ -138,17 +149,20 @@ export class Attempt {
     const budget = this.#budget()
     const submitted = conversation.submit({ input: [{ type: 'text', text }], pinned: turn === 1, budget })
     let end: TurnEnd
+    this.#silence.begin()
     try {
       end = await orStopped(submitted.ended, this.#stop)
     } catch (error) {
       await within(conversation.interrupt(), limits.interruptMs)
       throw error
+    } finally {
+      this.#silence.end()
     }
     if (this.#stop.aborted) throw new Stopped()
     if (end.kind === 'completed') return end.message
     if (end.kind === 'interrupted')
       throw new Failed('generate_interrupted', 'the engine ended the turn before there was an answer')
-    throw new Failed(end.code === 'internal' ? 'generate_failed' : end.code, end.message)
+    throw Failed.of(turnError(end))
   }
 
   #budget() {
@@ -163,7 +177,7 @@ export class Attempt {
     about: { readonly mark: string; readonly reason: string; readonly isNew: boolean },
   ): Promise<string> {
     const { limits, request } = this.#order
-    const { inputFolder, attempt, previous, ports } = request
+    const { inputFolder, attempt, previous, rejected, ports } = request
     const { mark, reason, isNew } = about
     const head = `[${mark}] Attempt ${attempt} of ${this.#spec.max_attempts}.`
     // The conversation has the question already: the judge before asked it, and died before the answer.
@@ -173,7 +187,10 @@ export class Attempt {
       ...(isNew || (attempt === 1 && turn === 1)
         ? [await problemText(this.#spec, { workspace, inputFolder, limits, compiler })]
         : []),
-      ...(previous !== null && (isNew || turn === 1) ? [await repairText(this.#spec, previous, inputFolder, limits)] : []),
+      ...(previous !== null && (isNew || (turn === 1 && rejected === null))
+        ? [await repairText(this.#spec, previous, inputFolder, limits)]
+        : []),
+      ...(rejected !== null && turn === 1 ? [anewText(rejected)] : []),
       ...(turn > 1 ? [followUpText(reason)] : []),
     ]
     return [head, ...texts].join('\n\n')
@@ -216,7 +233,7 @@ export class Attempt {
       prepared = await ports.prepare(attempt, AbortSignal.any([this.#stop, tooLong]))
     } catch (error) {
       if (this.#stop.aborted) throw error
-      if (error instanceof ToolError) throw new Failed(prepareCode(error), error.message)
+      if (error instanceof ToolError) throw new Failed(prepareCode(error), prepareWords(error))
       if (!tooLong.aborted) throw error
       throw new Failed(
         'model_unavailable',
@@ -236,7 +253,13 @@ export class Attempt {
     return prepared
   }
 
+  #waits(waitedMs: number): void {
+    const summary = `waiting for the model, ${secondsText(waitedMs)} so far`
+    this.#log.say({ stage: this.#stage, level: 'info', summary, meta: { phase: 'waiting', waited_ms: Math.round(waitedMs) } })
+  }
+
   #heard(event: EngineEvent): void {
+    this.#silence.heard(event)
     if (event.type === 'usage') this.#book?.take(event)
     this.#log.take(event)
   }
@@ -248,8 +271,12 @@ const PREPARE_CODES: Partial<Record<ToolError['code'], string>> = {
   conflict: 'generate_failed',
   invalid_argument: 'model_rejected',
   forbidden: 'model_rejected',
-  not_found: 'model_unavailable',
+  not_found: 'model_not_found',
 }
+
+/** The hint names the models that there are; others are for judges. */
+const prepareWords = ({ code, message, hint }: ToolError): string =>
+  code === 'not_found' && hint !== undefined ? `${message}; ${hint}` : message
 
 /** A budget of the job's own is named as it is when it runs out in the middle. */
 function prepareCode({ code, message }: ToolError): string {

@@ -20,7 +20,11 @@ const selfTest: Piece = { call: 'realmoi-status_judge_self_test', arguments: { s
 test.each<[string, readonly Answer[], RegExp]>([
   ['a model that says nothing', [{ silent: true }], /^asks loopback/],
   ['a model that stops in the middle', [{ pieces: [{ text: 'Well, ' }], manner: { stallAfterEvents: 4 } }], /^asks loopback/],
-  ['a wait before the next try', [FAILURES.rateLimited({ 'retry-after': '20' })], /is asked again in/],
+  [
+    'a wait before the next try',
+    [FAILURES.rateLimited({ 'retry-after': '20' })],
+    /overloaded \(429\), trying again in 2\d s \(try 2 of 15\)/,
+  ],
   ['a command', [{ pieces: [command(`cp /bin/sleep ./${MARK}; ./${MARK} 1000 & ./${MARK} 1000`)] }], /^runs sh/],
   ['a self-test', [{ pieces: [selfTest] }], /^tests itself/],
 ])('the end of the job ends %s, and nothing runs on', async (_what, answers, begun) => {

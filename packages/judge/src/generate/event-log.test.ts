@@ -66,7 +66,7 @@ test('the order of what happens is kept between pieces, parts and calls', () => 
         { step: 'write', status: 'in_progress' },
       ],
     },
-    { type: 'retry', attempt: 1, waitMs: 500, reason: 'HTTP 500' },
+    { type: 'retry', attempt: 2, most: 15, waitMs: 500, brief: 'the model’s server failed (500)', reason: 'HTTP 500: sorry' },
     { type: 'patch_begin', call: 'p', changes: [{ path: 'x.cpp', kind: 'add', diff: '' }] },
     { type: 'patch_end', call: 'p', status: 'completed', error: null },
     { type: 'turn_ended', turn: 't', end: { kind: 'interrupted' } },
@@ -81,7 +81,7 @@ test('the order of what happens is kept between pieces, parts and calls', () => 
     'info calls read_file',
     'warn read_file failed: no such file',
     'info write',
-    'warn the model is asked again in 500 ms: HTTP 500',
+    'warn the model’s server failed (500), trying again in 1 s (try 2 of 15)',
     'info changes files: add x.cpp',
     'info files changed',
   ])

@@ -8,6 +8,9 @@ export interface GenerateLimits {
   readonly prepareMs: number
   /** How long an engine may take to stop before it is left to itself. */
   readonly interruptMs: number
+  /** After how long without a word from the model those who watch are told, and how long after that again. */
+  readonly waitingMs: number
+  readonly waitingEveryMs: number
   /** Turns beyond the first that ask for the document again. */
   readonly followUps: number
   /** A batch of what is being written goes out at this size or after this time. */
@@ -31,6 +34,8 @@ export const GENERATE_LIMITS: GenerateLimits = {
   generateMs: 20 * 60_000,
   prepareMs: 60_000,
   interruptMs: 900,
+  waitingMs: 10_000,
+  waitingEveryMs: 20_000,
   followUps: 1,
   batchChars: 600,
   batchMs: 250,

@@ -1,4 +1,4 @@
-import type { Answer, Piece } from '@parley/agent/testing/model-server'
+import { type Answer, FAILURES, type Piece } from '@parley/agent/testing/model-server'
 import { type JsonObject, Solution, ToolError } from '@parley/protocol'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Bench, openBench } from '../fixture/open-bench.ts'
@@ -236,6 +236,52 @@ describe('what ends it', () => {
       .map(({ delta }) => delta)
       .join('')
     expect(deltas).toContain('I was given ***')
+  })
+
+  test('a model that says nothing: those who watch are told that it is waited for, again and again', async () => {
+    const limits = { waitingMs: 100, waitingEveryMs: 100 }
+    await using writer = await openWriter(bench, [{ silent: true }], { limits })
+    const job = await writer.job()
+    const stop = new AbortController()
+    const generating = job.generate({ signal: stop.signal })
+    const waiting = () => job.lines.filter(({ meta }) => meta?.['phase'] === 'waiting')
+    await expect.poll(() => waiting().length).toBeGreaterThanOrEqual(3)
+    expect(waiting()[0]).toMatchObject({
+      stage: 'coding',
+      level: 'info',
+      summary: expect.stringMatching(/^waiting for the model, \d+ s so far$/),
+    })
+    stop.abort()
+    await generating
+    const said = waiting().length
+    expect(job.lines.filter(({ meta }) => meta?.['phase'] === 'waiting')).toHaveLength(said)
+  })
+
+  test('a self-test that takes long is no silence of the model', async () => {
+    const limits = { waitingMs: 1, waitingEveryMs: 1 }
+    const answers = [{ pieces: [selfTest(SOLUTIONS.python.sleeps)] }, says(solves(right))]
+    await using writer = await openWriter(bench, answers, { limits })
+    const job = await writer.job({ files: FILES, timeMs: 1_000 })
+    await job.generate()
+    const begun = job.lines.findIndex(({ summary }) => summary === 'tests itself')
+    const ended = job.lines.findIndex(({ summary }) => summary.startsWith('self-test failed'))
+    expect(begun).toBeGreaterThan(0)
+    expect(ended).toBeGreaterThan(begun)
+    expect(job.lines.slice(begun, ended).filter(({ meta }) => meta?.['phase'] === 'waiting')).toEqual([])
+  })
+
+  test('an overloaded model, with what to do', async () => {
+    await using writer = await openWriter(bench, [FAILURES.rateLimited({ 'retry-after': '3600' })])
+    const job = await writer.job()
+    expect(await job.generate()).toEqual({
+      kind: 'failed',
+      error: {
+        code: 'model_overloaded',
+        message: expect.stringMatching(
+          new RegExp(`Rate limit reached.*it asks to wait 60 min.*; try again later: parley job retry ${job.spec.job_id}$`),
+        ),
+      },
+    })
   })
 
   test('the time of an attempt', async () => {

@@ -54,13 +54,13 @@ test('a model that is gone when it is needed again ends the job with what it has
   await using job = await open([says(WRONG)])
   job.desk.onCall = (tool, { attempt }) => {
     if (tool === 'judge.prepare_generate' && attempt === 2)
-      throw new ToolError('not_found', 'model: there is no model loopback', { field: 'model' })
+      throw new ToolError('not_found', 'model: there is no model loopback', { field: 'model', hint: 'there are: a' })
   }
   await job.desk.ended
   expect([job.desk.claims, job.desk.released, job.desk.status]).toEqual([1, ['done'], 'failed'])
   expect(job.report()).toMatchObject({
     attempt: 1,
-    error: { code: 'model_unavailable', message: 'model: there is no model loopback' },
+    error: { code: 'model_not_found', message: 'model: there is no model loopback; there are: a' },
   })
 })
 
@@ -125,13 +125,72 @@ test('a budget that ends during a repair is the reason, and the best so far the 
 })
 
 test('a first attempt that fails is a report without tests', async () => {
-  await using job = await open([{ pieces: [{ refusal: 'I will not.' }] }])
+  await using job = await open([{ pieces: [{ refusal: 'I will not.' }] }], { max_attempts: 1 })
   await job.desk.ended
   expect(job.report()).toMatchObject({
     mode: 'none',
     error: { code: 'model_refusal', message: expect.stringContaining('I will not') },
   })
   expect(job.desk.usage.size).toBe(1)
+})
+
+const talks = (text: string): Answer => ({ pieces: [{ text }] })
+
+test('an attempt that gives no program is followed by another that is told why, until one does', async () => {
+  const nonsense = [talks('I would rather talk.'), talks('{"answer": 42}'), { pieces: [{ refusal: 'I will not.' }] }]
+  await using job = await open([...nonsense, says(RIGHT)])
+  await job.desk.ended
+  expect(job.report()).toMatchObject({ status: 'succeeded', attempt: 3, error: null })
+  const inputs = job.model.requests.map(({ body }) => JSON.stringify(body['input']))
+  expect(inputs).toHaveLength(4)
+  expect(inputs[2]).toMatch(/Attempt 2 of 3.*gave no program that could be judged: the model gave no answer that can be read/)
+  expect(inputs[3]).toMatch(/Attempt 3 of 3.*declined the task: I will not/)
+  const summaries = job.summaries()
+  expect(summaries).toContainEqual(
+    expect.stringMatching(/^1 no program: the model gave no answer that can be read: .*; attempt 2 of 3 follows$/),
+  )
+  expect(summaries).toContainEqual(expect.stringMatching(/^2 no program: I will not.*; attempt 3 of 3 follows$/))
+  expect(job.model.violations).toEqual([])
+})
+
+test.each<[string, Answer, string]>([
+  ['an empty answer', { pieces: [] }, 'generate_unreadable'],
+  ['garbage', talks('%%%% \u0000 ¯\\_(ツ)_/¯'), 'generate_unreadable'],
+  ['JSON without a program', talks('{"main": ""}'), 'generate_unreadable'],
+  ['a refusal', { pieces: [{ refusal: 'I will not.' }] }, 'model_refusal'],
+  ['an answer cut by its length', { pieces: [{ text: '{"main": "pri' }], end: 'max_output_tokens' }, 'model_length'],
+])('%s again and again ends the job only when all attempts are used', async (_what, answer, code) => {
+  await using job = await open(() => answer, { max_attempts: 2 })
+  await job.desk.ended
+  expect(job.desk.patches.map(({ status, attempt }) => `${status} ${attempt ?? ''}`.trim())).toEqual([
+    'running_generate 1',
+    'running_generate 2',
+    'failed',
+  ])
+  expect(job.report()).toMatchObject({
+    attempt: 2,
+    error: { code, message: expect.stringContaining('(the last of 2 attempts)') },
+  })
+})
+
+test('a judge that takes over does not repeat an attempt that gave no program', async () => {
+  const refusal: Answer = { pieces: [{ refusal: 'I will not.' }] }
+  const answers = [refusal, { silent: true } as const, says(RIGHT)]
+  await using job = await open(answers)
+  await job.model.arrived(2)
+  job.desk.expire()
+  await job.desk.ended
+  expect(job.report()).toMatchObject({ status: 'succeeded', claim: 2, attempt: 2 })
+  expect(job.model.requests).toHaveLength(3)
+})
+
+test('what no other answer can mend ends the job at once, and says what to do', async () => {
+  const message = 'The server had an error'
+  const error = { message, type: 'invalid_request_error', param: null, code: 'odd' }
+  await using job = await open([{ status: 400, body: { error } }])
+  await job.desk.ended
+  expect(job.report()).toMatchObject({ attempt: 1, error: { code: 'model_rejected' } })
+  expect(job.model.requests).toHaveLength(1)
 })
 
 test('a cancelled job stops while the model is silent, and nothing follows', async () => {

@@ -31,9 +31,27 @@ export async function generateAndTest(
   for (let attempt = 1; ; attempt += 1) {
     logs.attempt = attempt
     const known = memory.answer(attempt)
-    const generated = known === undefined ? await generate(parts, spec, generator, memory, tried.at(-1), attempt) : ready(known)
+    const before = { last: tried.at(-1), rejected: memory.failure(attempt - 1) ?? null }
+    const missed = memory.failure(attempt)
+    const generated =
+      known !== undefined
+        ? ready(known)
+        : missed !== undefined
+          ? { kind: 'failed' as const, error: missed }
+          : await generate(parts, spec, generator, memory, before, attempt)
     if (job.signal.aborted) return stopped(parts, spec, tried)
-    if (generated.kind === 'failed') return failed(parts, spec, tried, attempt, generated.error)
+    if (generated.kind === 'failed') {
+      const { error } = generated
+      if (!isAnswered(error)) return failed(parts, spec, tried, attempt, error)
+      if (attempt >= most) return failed(parts, spec, tried, attempt, ofAll(error, attempt))
+      if (missed === undefined) await memory.failed(attempt, error)
+      logs.status({
+        stage: 'repair',
+        level: 'warn',
+        summary: `no program: ${error.message}; attempt ${attempt + 1} of ${most} follows`,
+      })
+      continue
+    }
     const answer = { code: generated.code, solution: generated.solution ?? null, notes: generated.notes ?? [] }
     if (known === undefined) await memory.answered(attempt, answer)
     let report = memory.report(attempt)
@@ -49,12 +67,24 @@ export async function generateAndTest(
   }
 }
 
+/** What an attempt has before it: the last one that was tested, and why the one before gave no program. */
+interface Before {
+  readonly last: Tried | undefined
+  readonly rejected: JobError | null
+}
+
+/** Failures of the answer and not of the way to the model: told what was wrong, the model may do better. */
+const ANSWERED: ReadonlySet<string> = new Set(['generate_unreadable', 'model_refusal', 'model_malformed', 'model_length'])
+const isAnswered = ({ code }: JobError): boolean => ANSWERED.has(code)
+const ofAll = ({ code, message }: JobError, attempts: number): JobError =>
+  attempts === 1 ? { code, message } : { code, message: `${message} (the last of ${attempts} attempts)` }
+
 async function generate(
   { job, logs, tester, folder, judgeName }: WorkParts,
   spec: JobSpec,
   generator: Generator,
   memory: LoggedMemory,
-  last: Tried | undefined,
+  { last, rejected }: Before,
   attempt: number,
 ): Promise<Generated> {
   await job.patch({ status: 'running_generate', attempt })
@@ -66,6 +96,7 @@ async function generate(
     attempt,
     claim: job.claim.claim,
     previous: last === undefined ? null : { code: last.code, report: last.report },
+    rejected,
     ports: {
       folder,
       judgeName,

@@ -13,8 +13,10 @@ export interface GenerateRequest {
   readonly inputFolder: string
   readonly attempt: number
   readonly claim: number
-  /** What became of the attempt before; null for the first. */
+  /** What became of the last attempt that gave a program; null when none did. */
   readonly previous: { readonly code: string; readonly report: Report } | null
+  /** Why the attempt before gave none; null when it did, and for the first. */
+  readonly rejected: JobError | null
   readonly ports: GeneratePorts
 }
 

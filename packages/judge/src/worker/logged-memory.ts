@@ -1,5 +1,5 @@
 import type { Transcript, TranscriptEntry, Transcripts } from '@parley/agent'
-import { JOB_LIMITS, type Report, type Solution } from '@parley/protocol'
+import { JOB_LIMITS, type JobError, type Report, type Solution } from '@parley/protocol'
 import { fitReport } from './fit-report.ts'
 import type { JobMemory } from './generator.ts'
 import type { HeldJob } from './held-job.ts'
@@ -37,7 +37,7 @@ export class LoggedMemory implements JobMemory {
     this.#bytes = bytes
     this.#isFull = read.isFull
     this.warning = read.warning
-    this.isResumed = read.conversation !== undefined || read.answers.size > 0
+    this.isResumed = read.conversation !== undefined || read.answers.size > 0 || read.failures.size > 0
     this.transcripts = { create: (id) => this.#create(id), open: (id) => this.#open(id) }
   }
 
@@ -78,6 +78,10 @@ export class LoggedMemory implements JobMemory {
   report(attempt: number): Report | undefined {
     return this.#read.reports.get(attempt)
   }
+  /** Why an attempt gave no answer, when another followed it. */
+  failure(attempt: number): JobError | undefined {
+    return this.#read.failures.get(attempt)
+  }
   message(attempt: number, turn: number): string | undefined {
     return this.#read.turns.get(`${attempt}.${turn}`)
   }
@@ -96,6 +100,9 @@ export class LoggedMemory implements JobMemory {
   }
   answered(attempt: number, { code, solution, notes }: Answer): Promise<void> {
     return this.#keep({ type: 'answer', attempt, code, solution, notes: [...notes] })
+  }
+  failed(attempt: number, error: JobError): Promise<void> {
+    return this.#keep({ type: 'failed', attempt, error })
   }
   reported(attempt: number, report: Report): Promise<void> {
     return this.#keep({ type: 'report', attempt, report: fitReport(report, REPORT_BYTES) })

@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import type { TranscriptEntry } from '@parley/agent'
-import { Report, Solution, isJsonObject, parseJson } from '@parley/protocol'
+import { JobError, Report, Solution, isJsonObject, parseJson } from '@parley/protocol'
 
 const Attempt = z.int().min(1)
 const Entry = z.custom<TranscriptEntry>((value) => isJsonObject(value) && typeof value['type'] === 'string')
@@ -25,6 +25,8 @@ const Line = z.discriminatedUnion('type', [
     notes: z.array(z.string()),
   }),
   z.object({ type: z.literal('report'), attempt: Attempt, report: Report }),
+  /** The attempt gave no program, and another was made. */
+  z.object({ type: z.literal('failed'), attempt: Attempt, error: JobError }),
 ])
 export type MemoryLine = z.infer<typeof Line>
 
@@ -43,6 +45,7 @@ export class MemoryRead {
   readonly selfTests = new Map<string, boolean>()
   readonly answers = new Map<number, Extract<MemoryLine, { type: 'answer' }>>()
   readonly reports = new Map<number, Report>()
+  readonly failures = new Map<number, JobError>()
 
   /** Of one that was given a name and nothing more, no engine knows anything. */
   get conversation(): string | undefined {
@@ -78,12 +81,15 @@ export class MemoryRead {
         return
       case 'report':
         this.reports.set(line.attempt, line.report)
+        return
+      case 'failed':
+        this.failures.set(line.attempt, line.error)
     }
   }
 
   #clear(): void {
     this.#conversation = undefined
-    for (const map of [this.entries, this.turns, this.selfTests, this.answers, this.reports]) map.clear()
+    for (const map of [this.entries, this.turns, this.selfTests, this.answers, this.reports, this.failures]) map.clear()
   }
 }
 
