@@ -44,7 +44,7 @@ export interface Attempted {
 
 /** Sends one request and reads its answer. Tells its tokens once, and the exchange once, whatever happens. */
 export async function attempt(options: AttemptOptions): Promise<Attempted> {
-  const { endpoint, limits, now, listener, number, reader } = options
+  const { endpoint, limits, now, listener, number } = options
   const startedAt = now()
   const sent = bodyText(options.body)
   const watch = new Watch(options.signal, limits, now)
