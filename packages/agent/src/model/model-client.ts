@@ -59,7 +59,7 @@ export function openModelClient(options: ModelClientOptions): ModelClient {
         const waitMs = learned === undefined ? tries.waitAfter(outcome.fault) : tries.relaxed()
         if (waitMs === undefined) return { kind: 'failed', code, message: `${message}${tries.givenUp}` }
         const reason = learned === undefined ? message : `${message}; asked again ${learned}`
-        listener.retry({ attempt: number + 1, most: tries.most, waitMs, brief, reason })
+        listener.retry({ attempt: number + 1, most: number + tries.left(code), waitMs, brief, reason })
         if (waitMs > 0) await (options.sleep ?? pause)(waitMs, signal)
       }
       return { kind: 'aborted' }
@@ -101,9 +101,12 @@ class Tries {
     this.#random = random
   }
 
-  /** How many tries there may be, those with less in them included. */
-  get most(): number {
-    return this.#limits.attempts + this.#relaxed
+  /** How many more there may be if they all fail in this way. */
+  left(code: ModelFault['code']): number {
+    const { attempts, malformedAttempts, silentAttempts } = this.#limits
+    const left = attempts - this.#failed
+    if (code === 'model_malformed') return Math.min(left, malformedAttempts - this.#malformed)
+    return code === 'model_timeout' ? Math.min(left, silentAttempts - this.#silent) : left
   }
 
   /** What to add to the words of the last failure. */

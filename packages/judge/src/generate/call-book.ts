@@ -49,6 +49,8 @@ export class CallBook {
     this.#used = addTokens(this.#used, last)
     this.#calls += 1
     this.#microusd += costOf(last, this.#prices) ?? 0
+    // It failed before the model said anything: there is nothing to book.
+    if (totalTokens(last) === 0) return
     const usage = { model: this.#model, usage: last, estimated }
     this.#last = this.#last.then(async () => {
       this.#total = await this.#ports.ingest(this.#attempt, { id: call.slice(0, CALL_ID_CHARS), usage })
