@@ -65,10 +65,28 @@ test('channels of the file, with a key from a variable', () => {
         },
         { model: 'small', prices: {} },
       ],
+      places: { key: 'HOUSE_KEY', baseUrl: 'base_url of the [[channels]] house in parley.toml' },
     },
-    { name: 'play', kind: 'script', wire: 'responses', script: 'knapsack', enabled: false, models: [] },
+    {
+      name: 'play',
+      kind: 'script',
+      wire: 'responses',
+      script: 'knapsack',
+      enabled: false,
+      models: [],
+      places: {
+        key: 'api_key of the [[channels]] play in parley.toml',
+        baseUrl: 'base_url of the [[channels]] play in parley.toml',
+      },
+    },
   ])
 })
+
+/** What a person must change who is told that the channel does not work. */
+const PLACES = {
+  key: 'PARLEY_MODEL_API_KEY or OPENAI_API_KEY (model.api_key in parley.toml)',
+  baseUrl: 'PARLEY_MODEL_BASE_URL (model.base_url in parley.toml)',
+}
 
 test('a URL or a key by itself makes the channel `default`; neither makes none', () => {
   expect(seeds('')).toEqual([])
@@ -81,10 +99,19 @@ test('a URL or a key by itself makes the channel `default`; neither makes none',
       wire: 'responses',
       enabled: true,
       models: [{ model: 'a' }, { model: 'b' }],
+      places: PLACES,
     },
   ])
   expect(seeds('[model]\nbase_url = "http://127.0.0.1:1/v1"\nwire = "chat"')).toEqual([
-    { name: 'default', kind: 'openai', baseUrl: 'http://127.0.0.1:1/v1', wire: 'chat', enabled: true, models: [] },
+    {
+      name: 'default',
+      kind: 'openai',
+      baseUrl: 'http://127.0.0.1:1/v1',
+      wire: 'chat',
+      enabled: true,
+      models: [],
+      places: PLACES,
+    },
   ])
 })
 

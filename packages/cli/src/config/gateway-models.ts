@@ -33,7 +33,7 @@ function defaultChannel(settings: ModelSettings): ChannelSeed[] {
       enabled: true,
       models: models.map((model) => ({ model })),
       places: {
-        key: 'PARLEY_MODEL_API_KEY (model.api_key in parley.toml)',
+        key: 'PARLEY_MODEL_API_KEY or OPENAI_API_KEY (model.api_key in parley.toml)',
         baseUrl: 'PARLEY_MODEL_BASE_URL (model.base_url in parley.toml)',
       },
     },

@@ -51,7 +51,7 @@ async function open(scratch: Scratch, wire: 'responses' | 'chat') {
 }
 
 const OF_SETTINGS =
-  'it comes from PARLEY_MODEL_API_KEY (model.api_key in parley.toml): an admin changes that and restarts the gateway'
+  'it comes from PARLEY_MODEL_API_KEY or OPENAI_API_KEY (model.api_key in parley.toml): an admin changes that and restarts the gateway'
 
 test.each(['responses', 'chat'] as const)(
   'on the %s wire the shell says what is wrong with a channel and how to mend it, and nobody asks twice',
