@@ -4,7 +4,16 @@ import { auditExport, auditSearch } from './tools/audit.ts'
 import { blobAbort, blobBegin, blobCommit, blobWrite } from './tools/blob.ts'
 import { channelDelete, channelList, channelModels, channelSet } from './tools/channel.ts'
 import { jobCancel, jobCreate, jobDelete, jobGetState, jobList, jobRetry, jobStart, jobWait } from './tools/job.ts'
-import { jobGetArtifacts, jobGetTestPreview, jobGetTests, jobReadLog, jobSubscribe, jobUnsubscribe } from './tools/job-content.ts'
+import {
+  jobGetArtifacts,
+  jobGetInput,
+  jobGetTestPreview,
+  jobGetTests,
+  jobReadInput,
+  jobReadLog,
+  jobSubscribe,
+  jobUnsubscribe,
+} from './tools/job-content.ts'
 import {
   judgeJobAppendAgentStatus,
   judgeJobAppendCase,
@@ -30,7 +39,17 @@ import { modelsList } from './tools/models.ts'
 import { pricingDelete, pricingList, pricingSet } from './tools/pricing.ts'
 import { tokenCreate, tokenList, tokenRevoke } from './tools/token.ts'
 import { usageEvents, usageSummary, userSetQuota } from './tools/usage.ts'
-import { userAdd, userDisable, userEnable, userLink, userList, userPasswd } from './tools/user.ts'
+import {
+  userAdd,
+  userDelete,
+  userDemote,
+  userDisable,
+  userEnable,
+  userLink,
+  userList,
+  userPasswd,
+  userPromote,
+} from './tools/user.ts'
 
 /** Every tool that works today, by name. Schemas, the reference, the typed client and the role servers are made from this. */
 export const TOOLS = {
@@ -50,10 +69,12 @@ export const TOOLS = {
   'job.create': jobCreate,
   'job.delete': jobDelete,
   'job.get_artifacts': jobGetArtifacts,
+  'job.get_input': jobGetInput,
   'job.get_state': jobGetState,
   'job.get_test_preview': jobGetTestPreview,
   'job.get_tests': jobGetTests,
   'job.list': jobList,
+  'job.read_input': jobReadInput,
   'job.read_log': jobReadLog,
   'job.retry': jobRetry,
   'job.start': jobStart,
@@ -87,11 +108,14 @@ export const TOOLS = {
   'usage.events': usageEvents,
   'usage.summary': usageSummary,
   'user.add': userAdd,
+  'user.delete': userDelete,
+  'user.demote': userDemote,
   'user.disable': userDisable,
   'user.enable': userEnable,
   'user.link': userLink,
   'user.list': userList,
   'user.passwd': userPasswd,
+  'user.promote': userPromote,
   'user.set_quota': userSetQuota,
 } as const
 

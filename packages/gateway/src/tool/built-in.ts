@@ -27,12 +27,14 @@ import {
 } from './judge.ts'
 import { jobCancel, jobDelete, jobGetState, jobList, jobStart, jobWait } from './job.ts'
 import { jobGetArtifacts, jobGetTestPreview, jobGetTests } from './job-content.ts'
+import { jobGetInput, jobReadInput } from './job-input.ts'
 import { jobReadLog, jobSubscribe, jobUnsubscribe } from './job-stream.ts'
 import { pricingDelete, pricingList, pricingSet } from './pricing.ts'
 import type { ServedTool } from './served-tool.ts'
 import { tokenCreate, tokenList, tokenRevoke } from './token.ts'
 import { usageEvents, usageSummary } from './usage.ts'
 import { userAdd, userDisable, userEnable, userLink, userList, userPasswd, userSetQuota } from './user.ts'
+import { userDelete, userDemote, userPromote } from './user-rights.ts'
 
 /** Every tool of the protocol that works here. */
 export const BUILT_IN_TOOLS: readonly ServedTool[] = [
@@ -71,10 +73,12 @@ export const BUILT_IN_TOOLS: readonly ServedTool[] = [
   jobCancel,
   jobDelete,
   jobGetArtifacts,
+  jobGetInput,
   jobGetState,
   jobGetTestPreview,
   jobGetTests,
   jobList,
+  jobReadInput,
   jobReadLog,
   jobStart,
   jobSubscribe,
@@ -89,10 +93,13 @@ export const BUILT_IN_TOOLS: readonly ServedTool[] = [
   usageEvents,
   usageSummary,
   userAdd,
+  userDelete,
+  userDemote,
   userDisable,
   userEnable,
   userLink,
   userList,
   userPasswd,
+  userPromote,
   userSetQuota,
 ]

@@ -1,9 +1,9 @@
 import { TOOLS, ToolError, type User, Username } from '@parley/protocol'
-import type { UserRecord } from '@parley/store'
+import { Conflict, type UserRecord } from '@parley/store'
 import { iso, isoOrNull } from './time.ts'
 import { type ToolContext, type World, serveTool } from './served-tool.ts'
 
-function userView(user: UserRecord): User {
+export function userView(user: UserRecord): User {
   return {
     id: user.id,
     username: user.username,
@@ -36,7 +36,7 @@ export const userList = serveTool(TOOLS['user.list'], async ({ cursor, limit }, 
 
 export const userDisable = serveTool(TOOLS['user.disable'], async ({ username }, context) => {
   const user = await named(username, context)
-  await context.world.store.users.setDisabled(user.id, true)
+  await keepingAnAdmin(() => context.world.store.users.setDisabled(user.id, true))
   return { user: userView({ ...user, disabled: true }) }
 })
 
@@ -73,7 +73,18 @@ export const userSetQuota = serveTool(TOOLS['user.set_quota'], async (args, cont
   return { username: user.username, quota: await quotas.of(user.id) }
 })
 
-async function named(username: string, context: ToolContext): Promise<UserRecord> {
+/** The store refuses to take the last admin away; here is said what to do about it. */
+export async function keepingAnAdmin(act: () => Promise<void>): Promise<void> {
+  try {
+    await act()
+  } catch (error) {
+    if (!(error instanceof Conflict)) throw error
+    throw new ToolError('conflict', error.message, { hint: 'make somebody else an admin first: user.promote', cause: error })
+  }
+}
+
+/** The account of that name, which the call is about, or `not_found`. */
+export async function named(username: string, context: ToolContext): Promise<UserRecord> {
   context.target = username
   const user = await context.world.store.users.byName(username)
   if (user === undefined) throw new ToolError('not_found', `there is no user ${username}`, { field: 'username' })

@@ -48,6 +48,36 @@ export const jobGetTestPreview = tool({
   annotations: READS,
 })
 
+export const jobGetInput = tool({
+  name: 'job.get_input',
+  roles: ['user'],
+  doc: 'What was handed in, by name: the statement, the code, checker and interactor, and all files of the tests, hidden ones too. job.read_input reads one.',
+  input: z.strictObject({ job_id: JobId }),
+  output: z.object({ job_id: JobId, items: z.array(z.object({ path: z.string(), bytes: z.int() })) }),
+  annotations: READS,
+})
+
+export const jobReadInput = tool({
+  name: 'job.read_input',
+  roles: ['user'],
+  doc: 'Bytes of one file that was handed in, from an offset. `eof`: this was the last of it.',
+  input: z.strictObject({
+    job_id: JobId,
+    path: z.string().max(1_024),
+    offset: Offset.default(0),
+    max_bytes: z.int().min(1).max(chunkBytes).default(previewBytes.default),
+  }),
+  output: z.object({
+    job_id: JobId,
+    path: z.string(),
+    offset: z.int(),
+    chunk_b64: z.string(),
+    next_offset: z.int(),
+    eof: z.boolean(),
+  }),
+  annotations: READS,
+})
+
 export const jobSubscribe = tool({
   name: 'job.subscribe',
   roles: ['user'],

@@ -54,6 +54,33 @@ export const userEnable = tool({
   annotations: SETS,
 })
 
+export const userPromote = tool({
+  name: 'user.promote',
+  roles: ['admin'],
+  doc: 'Makes a user an admin. Their connections are cut, so that they come back with their new rights.',
+  input: z.strictObject({ username: Username }),
+  output: z.object({ user: User }),
+  annotations: SETS,
+})
+
+export const userDemote = tool({
+  name: 'user.demote',
+  roles: ['admin'],
+  doc: 'Makes an admin a user like any other; not oneself, and not the last admin. Their connections are cut.',
+  input: z.strictObject({ username: Username }),
+  output: z.object({ user: User }),
+  annotations: SETS,
+})
+
+export const userDelete = tool({
+  name: 'user.delete',
+  roles: ['admin'],
+  doc: 'Deletes an account for good; not one’s own, and not the last admin’s. Tokens, sign-ins and quota go, connections are cut, jobs that wait or run are cancelled; those that ended stay for admins until they expire. The name is free again.',
+  input: z.strictObject({ username: Username }),
+  output: z.object({ user_id: UserId, username: Username, cancelled_jobs: z.int() }),
+  annotations: ENDS,
+})
+
 export const userPasswd = tool({
   name: 'user.passwd',
   roles: ['admin'],

@@ -255,6 +255,7 @@ users.admin integer NOT NULL
 users.disabled integer NOT NULL DEFAULT 0
 users.created_at bigint NOT NULL
 users.last_sign_in_at bigint
+users.deleted_at bigint
 users: users_pkey PRIMARY KEY (id)
 users: users_username_key UNIQUE (username)
 CREATE UNIQUE INDEX users_pkey ON users USING btree (id)

@@ -227,4 +227,4 @@ CREATE TABLE users (
   disabled INTEGER NOT NULL DEFAULT 0,
   created_at INTEGER NOT NULL,
   last_sign_in_at INTEGER
-) STRICT, WITHOUT ROWID;
+, deleted_at INTEGER) STRICT, WITHOUT ROWID;

@@ -5,9 +5,10 @@ import { firstTables } from './0001-first-tables.ts'
 import { jobs } from './0002-jobs.ts'
 import { models } from './0003-models.ts'
 import { judgeNames } from './0004-judge-names.ts'
+import { deletedUsers } from './0005-deleted-users.ts'
 import type { Migration } from './migration.ts'
 
-const MIGRATIONS: readonly Migration[] = [firstTables, jobs, models, judgeNames]
+const MIGRATIONS: readonly Migration[] = [firstTables, jobs, models, judgeNames, deletedUsers]
 
 /** The schema that this version reads and writes. */
 export const SCHEMA_VERSION = MIGRATIONS.length

@@ -3,6 +3,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { type Store, openStore } from '../index.ts'
 import { ENGINES, type TestEngine, startEngine } from '../testing/engines.ts'
 import { topicsTold } from '../testing/look.ts'
+import { deletedName } from './user.ts'
 
 const NOBODY = UserId.parse(`usr_${'0'.repeat(26)}`)
 const NO_TOKEN = TokenId.parse(`tok_${'0'.repeat(26)}`)
@@ -86,6 +87,49 @@ describe.each(ENGINES)('records on %s', (engine) => {
     await store.users.setDisabled(ann.id, false)
     expect(await store.tokens.byHash('h1')).toMatchObject({ revokedAt: 2_000 })
     await expect(store.users.setDisabled(NOBODY, true)).rejects.toMatchObject({ code: 'not_found' })
+  })
+
+  test('a deleted user is found by nobody, keeps its jobs and leaves its name to others', async () => {
+    const [ann, bob] = [await addUser('ann'), await addUser('bob')]
+    const token = await store.tokens.add({ hash: 'h1', role: 'user', name: 'laptop', userId: ann.id })
+    await store.signIns.add({ jti: 'j1', userId: ann.id, expiresAt: 9_000 })
+    await store.quotas.set({ userId: ann.id, jobsAtOnce: 1, tokensPerDay: null, microusdPerDay: null })
+    const told = await topicsTold(store)
+    now = 2_000
+    await store.users.delete(ann.id)
+    expect(await told(5)).toEqual([`sign-in/j1`, `token/${token.id}`, 'tokens', `user/${ann.id}`, 'users'].toSorted())
+    expect(await store.users.byId(ann.id)).toBeUndefined()
+    expect(await store.users.byName('ann')).toBeUndefined()
+    expect(await store.users.byName(deletedName(ann.id))).toBeUndefined()
+    expect(await store.users.list({ limit: 10 })).toEqual([bob])
+    expect(await store.quotas.of(ann.id)).toMatchObject({ jobsAtOnce: null })
+    expect(await store.tokens.byHash('h1')).toMatchObject({ revokedAt: 2_000 })
+    for (const act of [
+      () => store.users.delete(ann.id),
+      () => store.users.setDisabled(ann.id, false),
+      () => store.users.setAdmin(ann.id, true),
+      () => store.users.setPassword(ann.id, 'hash'),
+      () => store.users.signedIn(ann.id),
+    ])
+      await expect(act()).rejects.toMatchObject({ code: 'not_found' })
+    await expect(store.tokens.add({ hash: 'h2', role: 'user', name: 'x', userId: ann.id })).rejects.toMatchObject({
+      code: 'conflict',
+    })
+    expect((await addUser('ann')).id).not.toBe(ann.id)
+  })
+
+  test('of admins who are deleted, demoted and disabled all at once, one stays', async () => {
+    const names = ['a', 'b', 'c', 'd', 'e', 'f']
+    const admins = await Promise.all(names.map((username) => store.users.add({ username, passwordHash: null, admin: true })))
+    const ways = [
+      (id: UserId) => store.users.delete(id),
+      (id: UserId) => store.users.setAdmin(id, false),
+      (id: UserId) => store.users.setDisabled(id, true),
+    ]
+    const outcomes = await Promise.allSettled(admins.map(({ id }, index) => (ways[index % ways.length] ?? ways[0])?.(id)))
+    expect(outcomes.filter(({ status }) => status === 'rejected')).toMatchObject([{ reason: { code: 'conflict' } }])
+    const left = (await store.users.list({ limit: 10 })).filter((user) => user.admin && !user.disabled)
+    expect(left).toHaveLength(1)
   })
 
   test('no token slips past a user who is disabled at the same moment', async () => {

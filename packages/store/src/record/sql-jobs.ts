@@ -149,4 +149,8 @@ export class SqlJobs implements Jobs {
 async function checkUser(tx: Transaction, id: UserId): Promise<void> {
   if ((await tx.get(USER, [id])) === undefined) throw new NotFound(`user ${id}`)
 }
-const USER: Sql = 'SELECT 1 AS one FROM users WHERE id = $1'
+/** Held to the end of the transaction: whoever deletes the user waits for the job and cancels it, or is seen here. */
+const USER: Sql = {
+  sqlite: 'SELECT 1 AS one FROM users WHERE id = $1 AND deleted_at IS NULL',
+  postgres: 'SELECT 1 AS one FROM users WHERE id = $1 AND deleted_at IS NULL FOR SHARE',
+}

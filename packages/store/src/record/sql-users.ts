@@ -5,7 +5,7 @@ import { AlreadyExists, Conflict, NotFound } from '../errors.ts'
 import { MAX_LIST, checkInteger, checkName } from '../limits.ts'
 import { topicSignal } from '../topic/signal-topics.ts'
 import { revokeSignIns, revokeTokens } from './revoke.ts'
-import type { UserRecord, Users } from './user.ts'
+import { type UserRecord, type Users, deletedName } from './user.ts'
 
 interface NewUser {
   readonly username: string
@@ -42,11 +42,11 @@ export class SqlUsers implements Users {
   }
 
   async byId(id: UserId): Promise<UserRecord | undefined> {
-    return toUser(await this.#db.get('SELECT * FROM users WHERE id = $1', [id]))
+    return toUser(await this.#db.get(BY_ID, [id]))
   }
 
   async byName(username: string): Promise<UserRecord | undefined> {
-    return toUser(await this.#db.get('SELECT * FROM users WHERE username = $1', [username]))
+    return toUser(await this.#db.get('SELECT * FROM users WHERE username = $1 AND deleted_at IS NULL', [username]))
   }
 
   async firstAdmin(): Promise<UserRecord | undefined> {
@@ -55,32 +55,56 @@ export class SqlUsers implements Users {
 
   async list({ afterName = '', limit }: { readonly afterName?: string; readonly limit: number }): Promise<readonly UserRecord[]> {
     checkInteger('limit', limit, 1, MAX_LIST)
-    const rows = await this.#db.all('SELECT * FROM users WHERE username > $1 ORDER BY username LIMIT $2', [afterName, limit])
+    const rows = await this.#db.all(LIST, [afterName, limit])
     return rows.flatMap((row) => toUser(row) ?? [])
   }
 
   async setDisabled(id: UserId, disabled: boolean): Promise<void> {
-    if (!disabled) return this.#change(id, 'UPDATE users SET disabled = $2 WHERE id = $1', 0, async () => undefined)
-    await this.#db.transaction(async (tx) => {
-      await tx.get(LOCK_USERS, [])
-      const user = toUser(await tx.get('SELECT * FROM users WHERE id = $1', [id]))
-      if (user === undefined) throw new NotFound(`user ${id}`)
-      if ((await tx.run(DISABLE, [id])) === 0) throw new Conflict(`${user.username} is the last admin who can sign in`)
-      await tx.run('DELETE FROM sign_in_links WHERE user_id = $1', [id])
-      await revokeTokens(tx, id, this.#now())
-      await revokeSignIns(tx, id, this.#now())
-      announce(tx, id)
+    if (!disabled) return this.#change(id, ENABLE, 0, async () => undefined)
+    await this.#unlessLast(id, DISABLE, [], (tx) => this.#endAccess(tx, id))
+  }
+
+  async setAdmin(id: UserId, admin: boolean): Promise<void> {
+    if (admin) return this.#change(id, PROMOTE, 1, async () => undefined)
+    await this.#unlessLast(id, DEMOTE, [], async () => undefined)
+  }
+
+  async delete(id: UserId): Promise<void> {
+    await this.#unlessLast(id, DELETE, [this.#now(), deletedName(id)], async (tx) => {
+      await tx.run('DELETE FROM quotas WHERE user_id = $1', [id])
+      await this.#endAccess(tx, id)
     })
   }
 
   async setPassword(id: UserId, passwordHash: string): Promise<void> {
-    await this.#change(id, 'UPDATE users SET password_hash = $2 WHERE id = $1', passwordHash, (tx) =>
-      revokeSignIns(tx, id, this.#now()),
-    )
+    await this.#change(id, SET_PASSWORD, passwordHash, (tx) => revokeSignIns(tx, id, this.#now()))
   }
 
   async signedIn(id: UserId): Promise<void> {
-    await this.#change(id, 'UPDATE users SET last_sign_in_at = $2 WHERE id = $1', this.#now(), async () => undefined)
+    await this.#change(id, SIGNED_IN, this.#now(), async () => undefined)
+  }
+
+  async #endAccess(tx: Transaction, id: UserId): Promise<void> {
+    await tx.run('DELETE FROM sign_in_links WHERE user_id = $1', [id])
+    await revokeTokens(tx, id, this.#now())
+    await revokeSignIns(tx, id, this.#now())
+  }
+
+  /** What takes an admin away is done by one at a time, and not to the last one. */
+  async #unlessLast(
+    id: UserId,
+    sql: Sql,
+    values: readonly (string | number)[],
+    then: (tx: Transaction) => Promise<void>,
+  ): Promise<void> {
+    await this.#db.transaction(async (tx) => {
+      await tx.get(LOCK_USERS, [])
+      const user = toUser(await tx.get(BY_ID, [id]))
+      if (user === undefined) throw new NotFound(`user ${id}`)
+      if ((await tx.run(sql, [id, ...values])) === 0) throw new Conflict(`${user.username} is the last admin who can sign in`)
+      await then(tx)
+      announce(tx, id)
+    })
   }
 
   async #change(id: UserId, sql: Sql, value: string | number, then: (tx: Transaction) => Promise<void>): Promise<void> {
@@ -106,9 +130,19 @@ const INSERT_FIRST: Sql = `INSERT INTO users ${COLUMNS}
   SELECT CAST($1 AS TEXT), CAST($2 AS TEXT), CAST($3 AS TEXT), CAST($4 AS INTEGER), CAST($5 AS BIGINT)
   WHERE NOT EXISTS (SELECT 1 FROM users) RETURNING *`
 const FIRST_ADMIN: Sql = 'SELECT * FROM users WHERE admin = 1 AND disabled = 0 ORDER BY created_at, id LIMIT 1'
+const BY_ID: Sql = 'SELECT * FROM users WHERE id = $1 AND deleted_at IS NULL'
+const LIST: Sql = 'SELECT * FROM users WHERE username > $1 AND deleted_at IS NULL ORDER BY username LIMIT $2'
+const ENABLE: Sql = 'UPDATE users SET disabled = $2 WHERE id = $1 AND deleted_at IS NULL'
+const PROMOTE: Sql = 'UPDATE users SET admin = $2 WHERE id = $1 AND deleted_at IS NULL'
+const SET_PASSWORD: Sql = 'UPDATE users SET password_hash = $2 WHERE id = $1 AND deleted_at IS NULL'
+const SIGNED_IN: Sql = 'UPDATE users SET last_sign_in_at = $2 WHERE id = $1 AND deleted_at IS NULL'
 /** Without an admin nobody could ever let anybody in again. */
-const DISABLE: Sql = `UPDATE users SET disabled = 1 WHERE id = $1
+const UNLESS_LAST = `id = $1 AND deleted_at IS NULL
   AND (admin = 0 OR disabled = 1 OR EXISTS (SELECT 1 FROM users other WHERE other.admin = 1 AND other.disabled = 0 AND other.id <> $1))`
+const DISABLE: Sql = `UPDATE users SET disabled = 1 WHERE ${UNLESS_LAST}`
+const DEMOTE: Sql = `UPDATE users SET admin = 0 WHERE ${UNLESS_LAST}`
+const DELETE: Sql = `UPDATE users SET deleted_at = $2, username = $3, password_hash = NULL, admin = 0, disabled = 1,
+  last_sign_in_at = NULL WHERE ${UNLESS_LAST}`
 /** SQLite's transaction is the only writer already. */
 const LOCK_USERS: Sql = { sqlite: 'SELECT 1 AS one', postgres: 'LOCK TABLE users IN SHARE ROW EXCLUSIVE MODE' }
 

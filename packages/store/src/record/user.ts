@@ -9,6 +9,9 @@ export interface UserRecord {
   readonly createdAt: number
   readonly lastSignInAt: number | null
 }
+/** What jobs of a deleted account show as their owner. No account can be called so. */
+export const deletedName = (id: UserId): string => `deleted user ${id.slice('usr_'.length).slice(0, 12)}`
+
 export interface Users {
   /** Throws `AlreadyExists` when the name is taken. */
   add(user: { readonly username: string; readonly passwordHash: string | null; readonly admin: boolean }): Promise<UserRecord>
@@ -22,6 +25,13 @@ export interface Users {
   /** Each also publishes `users`, `user/ID`; disabling and a new password revoke the user's sign-ins (and disabling the tokens). */
   /** Throws `Conflict` rather than disable the last admin, whoever else is doing the same at this moment. */
   setDisabled(id: UserId, disabled: boolean): Promise<void>
+  /** The same for taking an admin's rights. Publishes as above, so that whoever is connected comes back as what they are now. */
+  setAdmin(id: UserId, admin: boolean): Promise<void>
+  /**
+   * For good: no name, no password, no quota; tokens, sign-ins and links end. Nothing finds the account any more; its jobs stay, under
+   * `deletedName`, and no new one is added. Throws `Conflict` for the last admin as above.
+   */
+  delete(id: UserId): Promise<void>
   setPassword(id: UserId, passwordHash: string): Promise<void>
   signedIn(id: UserId): Promise<void>
 }

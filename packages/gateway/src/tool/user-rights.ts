@@ -1,0 +1,52 @@
+import { JobStatus, TOOLS, ToolError, type UserId, isEnd } from '@parley/protocol'
+import type { UserRecord } from '@parley/store'
+import { type ToolContext, type World, serveTool } from './served-tool.ts'
+import { keepingAnAdmin, named, userView } from './user.ts'
+
+/** Jobs that are cancelled in one go when their owner is deleted; more of them follow. */
+const JOBS_PAGE = 200
+const UNFINISHED = JobStatus.options.filter((status) => !isEnd(status))
+
+export const userPromote = serveTool(TOOLS['user.promote'], async ({ username }, context) => {
+  const user = await named(username, context)
+  await context.world.store.users.setAdmin(user.id, true)
+  return { user: userView({ ...user, admin: true }) }
+})
+
+export const userDemote = serveTool(TOOLS['user.demote'], async ({ username }, context) => {
+  const user = await somebodyElse(username, context)
+  await keepingAnAdmin(() => context.world.store.users.setAdmin(user.id, false))
+  return { user: userView({ ...user, admin: false }) }
+})
+
+export const userDelete = serveTool(TOOLS['user.delete'], async ({ username }, context) => {
+  const user = await somebodyElse(username, context)
+  const { store, creations } = context.world
+  // First the account: no job of theirs is added after that, so all that are left are found.
+  await keepingAnAdmin(() => store.users.delete(user.id))
+  const cancelled = await creations.run({ userId: user.id }, () => cancelAll(store, user.id))
+  return { user_id: user.id, username, cancelled_jobs: cancelled }
+})
+
+/** Whoever ends their own rights has nobody to ask when it was a mistake. The local shell has no account to lose. */
+async function somebodyElse(username: string, context: ToolContext): Promise<UserRecord> {
+  const user = await named(username, context)
+  const { caller } = context
+  const isOneself = caller.userId === user.id && (caller.tokenId !== null || caller.signInId !== null)
+  if (isOneself)
+    throw new ToolError('conflict', `${username} is your own account`, {
+      field: 'username',
+      hint: 'another admin can do it, or parley user on the machine of the gateway',
+    })
+  return user
+}
+
+async function cancelAll({ jobs }: Pick<World['store'], 'jobs'>, ownerId: UserId): Promise<number> {
+  let cancelled = 0
+  for (;;) {
+    const page = await jobs.list({ ownerId, statuses: UNFINISHED, limit: JOBS_PAGE })
+    for (const { id } of page) await jobs.cancel(id)
+    cancelled += page.length
+    if (page.length < JOBS_PAGE) return cancelled
+  }
+}
