@@ -1,4 +1,5 @@
 import { CommandError } from './command-line/command-error.ts'
+import { pathWords } from './command-line/path-failure.ts'
 
 /** What to do about failures of other rooms, by their codes. They know what happened; only here is known which command helps. */
 const HINTS: Readonly<Record<string, string>> = {
@@ -37,7 +38,12 @@ export function asCommandError(error: unknown): CommandError {
     const message = field === undefined || said.includes(field) ? said : `${field}: ${said}`
     return new CommandError(code, message, { cause: error, ...(hint === undefined ? {} : { hint }) })
   }
-  if (code !== undefined && 'syscall' in error) return new CommandError(code, error.message, { cause: error })
+  if (code !== undefined && 'syscall' in error) {
+    const path = textIn(error, 'path')
+    const words = path === undefined ? undefined : pathWords(error)
+    if (words === undefined) return new CommandError(code, error.message, { cause: error })
+    return new CommandError(code, `${path}: ${words.said}`, { hint: words.hint, cause: error })
+  }
   return new CommandError('internal', `something that should not happen: ${error.message}`, {
     hint: 'PARLEY_DEBUG=1 shows where',
     cause: error,

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import type { CommandSpec } from './command-line/command.ts'
+import type { CommandGroup } from './command-line/command.ts'
 import { CommandError } from './command-line/command-error.ts'
 import { helpFor } from './command-line/help.ts'
 import type { Io } from './command-line/io.ts'
@@ -12,11 +12,14 @@ import { plainText } from './job/plain-text.ts'
 export async function main(argv: readonly string[], io: Io = processIo()): Promise<number> {
   const asJson = wantsJson(argv)
   try {
-    const commands = await commandsFor(argv)
-    const parsed = parseLine(argv, commands)
+    const groups = await groupsFor(argv)
+    const parsed = parseLine(
+      argv,
+      groups.flatMap(({ commands }) => commands),
+    )
     if (parsed.kind === 'wrong') return report(io, parsed.error, asJson)
     if (parsed.kind === 'help') {
-      io.out(helpFor(parsed.words, commands))
+      io.out(helpFor(parsed.words, groups))
       return 0
     }
     return await parsed.command.run({ io, values: parsed.values, positionals: parsed.positionals, rest: parsed.rest })
@@ -29,8 +32,9 @@ export async function main(argv: readonly string[], io: Io = processIo()): Promi
 }
 
 /** The servers that a client waits for are found without the table of everything, which takes longer to load than they do. */
-async function commandsFor([first]: readonly string[]): Promise<readonly CommandSpec[]> {
-  return SERVER_COMMANDS.some(({ name }) => name === first) ? SERVER_COMMANDS : (await import('./commands/table.ts')).COMMANDS
+async function groupsFor([first]: readonly string[]): Promise<readonly CommandGroup[]> {
+  if (!SERVER_COMMANDS.some(({ name }) => name === first)) return (await import('./commands/table.ts')).GROUPS
+  return [{ name: first ?? '', title: '', commands: SERVER_COMMANDS }]
 }
 
 /** Errors are for stderr either way; `--json` makes them data. */

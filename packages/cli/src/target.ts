@@ -1,7 +1,6 @@
-import { readFileSync } from 'node:fs'
-import { resolve } from 'node:path'
 import type { Invocation, OptionSpec } from './command-line/command.ts'
 import { usageError } from './command-line/command-error.ts'
+import { readGivenLine } from './command-line/given-file.ts'
 
 /** A gateway somewhere, and who we are there. */
 export interface Target {
@@ -10,14 +9,22 @@ export interface Target {
   readonly token: string | undefined
 }
 
+/** Whoever goes to a gateway by its URL has to show who they are. */
+export function withToken({ url, token }: Target, needed: 'user' | 'admin'): { readonly url: string; readonly token: string } {
+  if (token !== undefined) return { url, token }
+  const whose = needed === 'admin' ? 'an admin' : 'a user'
+  throw usageError(
+    `a token is needed for ${new URL(url).origin}: give it by --token-file FILE, in PARLEY_TOKEN, or by --token TOKEN`,
+    `parley token create --role user --user NAME makes one for ${whose}, on the machine of the gateway`,
+  )
+}
+
 /** For every command that can go to a gateway by its URL. */
 export const TARGET_OPTIONS = {
   url: { doc: 'the gateway to talk to, as http://host:port (PARLEY_URL)', value: 'URL' },
   token: { doc: 'the token; it shows in ps, so rather use PARLEY_TOKEN or --token-file', value: 'TOKEN' },
   'token-file': { doc: 'a file with the token in it; - is stdin', value: 'FILE', isFile: true },
 } as const satisfies Record<string, OptionSpec>
-
-const TOKEN_FILE_BYTES = 64 * 1024
 
 /** The gateway that flags or environment name, or `undefined` when they name none. */
 export function targetOf(
@@ -38,21 +45,8 @@ export function targetOf(
 function tokenOf({ values, io }: Pick<Invocation, 'values' | 'io'>): string | undefined {
   const file = values.text('token-file')
   if (file !== undefined && values.has('token')) throw usageError('--token and --token-file exclude each other')
-  if (file !== undefined) return readTokenFile(io.cwd, file)
+  if (file !== undefined) return readGivenLine({ what: '--token-file', file, cwd: io.cwd })
   return values.text('token') ?? nonEmpty(io.env['PARLEY_TOKEN'])
-}
-
-/** Reads a token from a file: its first line, without spaces around it. */
-export function readTokenFile(cwd: string, file: string): string {
-  let text: string
-  try {
-    text = readFileSync(file === '-' ? 0 : resolve(cwd, file), 'utf8').slice(0, TOKEN_FILE_BYTES)
-  } catch (cause) {
-    throw usageError(`--token-file ${file} cannot be read: ${cause instanceof Error ? cause.message : String(cause)}`)
-  }
-  const token = text.split('\n')[0]?.trim() ?? ''
-  if (token === '') throw usageError(`--token-file ${file} is empty`)
-  return token
 }
 
 /** People give the address of the page; programs need the endpoint below it. */

@@ -1,14 +1,14 @@
 import { type Client, WireError, connectClient, httpTransport } from '@parley/rpc'
 import { requireRole } from '../require-role.ts'
-import type { Target } from '../target.ts'
+import { type Target, withToken } from '../target.ts'
 import { ownVersion } from '../version.ts'
 import type { Admin } from './admin.ts'
 
 const clientInfo = { name: 'parley', version: ownVersion() }
 
 /** Through a gateway, anywhere, by token. */
-export async function connectUrl({ url, token }: Target): Promise<Admin> {
-  const client = await connectClient(httpTransport({ url, ...(token === undefined ? {} : { token }) }), { clientInfo })
+export async function connectUrl(target: Target): Promise<Admin> {
+  const client = await connectClient(httpTransport(withToken(target, 'admin')), { clientInfo })
   return adminOf('url', await requireRole(client, 'admin'))
 }
 

@@ -1,34 +1,24 @@
-import { readFileSync } from 'node:fs'
-import { resolve } from 'node:path'
 import { CommandError, usageError } from '../command-line/command-error.ts'
+import { readGivenText } from '../command-line/given-file.ts'
 import type { Io } from '../command-line/io.ts'
 
 const TYPED_CHARACTERS = 1024
+const FILE_BYTES = 64 * 1024
 
 /** Gets a password without it ever standing in argv: from a file, from stdin, or typed twice without echo. */
 export async function readPassword(
   io: Io,
   { who, file }: { readonly who: string; readonly file: string | undefined },
 ): Promise<string> {
-  if (file !== undefined && file !== '-') return firstLine(readFile(resolve(io.cwd, file)), `--password-file ${file}`)
-  if (file === '-' || !io.stdin.isTTY) return firstLine(readFile(0), 'stdin')
+  if (file !== undefined || !io.stdin.isTTY) {
+    const given = { what: '--password-file', file: file ?? '-', cwd: io.cwd }
+    return firstLine(readGivenText(given, FILE_BYTES), `--password-file ${given.file}`)
+  }
   const first = await typeHidden(io, `Password for ${who}: `)
   const second = await typeHidden(io, 'Once more: ')
   if (first !== second) throw new CommandError('password_mismatch', 'the two passwords differ')
   if (first === '') throw usageError('the password is empty')
   return first
-}
-
-function readFile(path: string | number): string {
-  try {
-    return readFileSync(path, 'utf8')
-  } catch (cause) {
-    throw new CommandError(
-      'password_unreadable',
-      `the password cannot be read: ${cause instanceof Error ? cause.message : String(cause)}`,
-      { cause },
-    )
-  }
 }
 
 function firstLine(text: string, from: string): string {

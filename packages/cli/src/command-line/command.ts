@@ -5,7 +5,7 @@ export interface OptionSpec {
   readonly doc: string
   readonly value?: string
   readonly short?: string
-  /** What shells offer, and nothing else is accepted. */
+  /** What shells offer, and nothing else is accepted, unless it may be a file too. */
   readonly choices?: readonly string[]
   /** Shells offer files. */
   readonly isFile?: true
@@ -25,7 +25,10 @@ export interface PositionalSpec {
 export interface CommandSpec {
   /** The words that select it: `up`, `user add`. */
   readonly name: string
+  /** One line in lists. */
   readonly summary: string
+  /** What belongs to it and does not fit into the line. */
+  readonly more?: string
   readonly options: Readonly<Record<string, OptionSpec>>
   readonly positionals?: readonly PositionalSpec[]
   /** What comes after `--`, by the name shown in the help. */
@@ -34,6 +37,14 @@ export interface CommandSpec {
   readonly notes?: readonly string[]
   /** Answers the exit code. Loaded when it is called, so that a small command stays small. */
   readonly run: (invocation: Invocation) => Promise<number>
+}
+
+/** Commands that belong together, in the order in which one needs them. */
+export interface CommandGroup {
+  /** For `parley help NAME`. */
+  readonly name: string
+  readonly title: string
+  readonly commands: readonly CommandSpec[]
 }
 
 /** A command line that fits its command. */

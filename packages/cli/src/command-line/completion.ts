@@ -9,11 +9,12 @@ export function completionFor(shell: Shell, commands: readonly CommandSpec[]): s
   return makers[shell](commands)
 }
 
-/** What may follow a value-taking option: words, or files. */
+/** What may follow a value-taking option: words, files, or both. */
 interface ValueOffer {
   readonly command: string
   readonly option: string
-  readonly words: readonly string[] | undefined
+  readonly words: readonly string[]
+  readonly files: boolean
 }
 
 const firstWords = (commands: readonly CommandSpec[]): string[] => [
@@ -53,14 +54,15 @@ const valueOffers = (commands: readonly CommandSpec[]): ValueOffer[] =>
   commands.flatMap((command) =>
     optionsOf(command).flatMap(([name, { value, choices, isFile }]) => {
       if (value === undefined) return []
-      return [{ command: command.name, option: `--${name}`, words: isFile === true ? undefined : (choices ?? []) }]
+      return [{ command: command.name, option: `--${name}`, words: choices ?? [], files: isFile === true }]
     }),
   )
 
 function bashScript(commands: readonly CommandSpec[]): string {
   const twoWords = commands.filter(({ name }) => name.includes(' ')).map(({ name }) => `    '${name}') command='${name}' ;;`)
-  const values = valueOffers(commands).map(({ command, option, words }) =>
-    words === undefined ? `    '${command}:${option}') files=1 ;;` : `    '${command}:${option}') offers='${words.join(' ')}' ;;`,
+  const values = valueOffers(commands).map(
+    ({ command, option, words, files }) =>
+      `    '${command}:${option}') offers='${words.join(' ')}'${files ? '; files=1' : ''} ;;`,
   )
   const inner = [
     ...groups(commands).map(
@@ -103,11 +105,11 @@ function zshScript(commands: readonly CommandSpec[]): string {
     (first) => [first, commands.find(({ name }) => name === first)?.summary ?? `${first} commands`] as const,
   )
   const twoWords = commands.filter(({ name }) => name.includes(' ')).map(({ name }) => `    '${name}') command='${name}' ;;`)
-  const values = valueOffers(commands).map(({ command, option, words }) =>
-    words === undefined
-      ? `    '${command}:${option}') _files; return ;;`
-      : `    '${command}:${option}') offers=(${words.map(quote).join(' ')}) ;;`,
-  )
+  const values = valueOffers(commands).map(({ command, option, words, files }) => {
+    const offers = `offers=(${words.map(quote).join(' ')})`
+    if (!files) return `    '${command}:${option}') ${offers} ;;`
+    return `    '${command}:${option}') ${words.length === 0 ? '_files; return' : `${offers}; _files`} ;;`
+  })
   const inner = [
     ...groups(commands).map(([first, names]) => {
       const rows = names.map(
@@ -172,7 +174,7 @@ function fishScript(commands: readonly CommandSpec[]): string {
         value === undefined
           ? ''
           : isFile === true
-            ? ' -r -F'
+            ? ` -r -F${choices === undefined ? '' : ` -a ${quote(choices.join(' '))}`}`
             : choices === undefined
               ? ' -x'
               : ` -x -a ${quote(choices.join(' '))}`

@@ -1,17 +1,49 @@
-import { COMMON_OPTIONS, type CommandSpec, type OptionSpec } from './command.ts'
+import { broken, widthOf } from '../job/plain-text.ts'
+import { COMMON_OPTIONS, type CommandGroup, type CommandSpec, type OptionSpec } from './command.ts'
 
-/** The help for one command, for a group of them, or for all. */
-export function helpFor(words: string, commands: readonly CommandSpec[]): string {
+/** What every terminal has. */
+const COLUMNS = 80
+/** An option that is longer than this stands on a line of its own. */
+const LEFT_MAX = 26
+
+/** The help for one command, for those that begin with these words, for a group of them, or for all. */
+export function helpFor(words: string, groups: readonly CommandGroup[]): string {
+  const commands = groups.flatMap((group) => group.commands)
   const exact = commands.find(({ name }) => name === words)
   if (exact !== undefined) return commandHelp(exact, commands)
-  const group = words === '' ? commands : commands.filter(({ name }) => name.startsWith(`${words} `))
-  const title = words === '' ? 'Parley: where people, coding agents and judges meet, over MCP.\n\n' : ''
+  if (words === '') return wholeHelp(groups)
+  const begun = commands.filter(({ name }) => name.startsWith(`${words} `))
+  const group = groups.find(({ name }) => name === words)
+  const usage = begun.length > 0 ? `${words} COMMAND` : 'COMMAND'
   return [
-    `${title}Usage: parley ${words === '' ? '' : `${words} `}COMMAND [OPTIONS]\n`,
-    columns(group.map(({ name, summary }) => [name, summary])),
-    `\nparley COMMAND --help says more.\n`,
+    `Usage: parley ${usage} [OPTIONS]\n`,
+    listOf(begun.length > 0 ? begun : (group?.commands ?? [])),
+    `\nparley ${usage} --help says more.\n`,
   ].join('\n')
 }
+
+/** Whether there is help under these words. */
+export function hasHelp(words: string, groups: readonly CommandGroup[]): boolean {
+  const isName = ({ name }: CommandSpec): boolean => name === words || name.startsWith(`${words} `)
+  return words === '' || groups.some(({ name, commands }) => name === words || commands.some(isName))
+}
+
+function wholeHelp(groups: readonly CommandGroup[]): string {
+  const width = Math.max(...groups.flatMap(({ commands }) => commands.map(({ name }) => name.length)))
+  const names = groups.map(({ name }) => name).join(', ')
+  return [
+    'Parley: where people, coding agents and judges meet, over MCP.\n',
+    'Usage: parley COMMAND [OPTIONS]\n',
+    ...groups.map(({ title, commands }) => `${title}\n${listOf(commands, width)}\n`),
+    `parley COMMAND --help says more, parley help GROUP shows one of these groups:\n${names}.\n`,
+  ].join('\n')
+}
+
+const listOf = (commands: readonly CommandSpec[], width?: number): string =>
+  pairs(
+    commands.map(({ name, summary }) => [name, summary]),
+    width,
+  )
 
 function commandHelp(command: CommandSpec, commands: readonly CommandSpec[]): string {
   const positionals = command.positionals ?? []
@@ -23,18 +55,16 @@ function commandHelp(command: CommandSpec, commands: readonly CommandSpec[]): st
     ...words,
     ...(command.rest === undefined ? [] : [`[-- ${command.rest}]`]),
   ].join(' ')
-  const more = commands.flatMap(({ name, summary }) => (name.startsWith(`${command.name} `) ? [[name, summary] as const] : []))
+  const also = commands.filter(({ name }) => name.startsWith(`${command.name} `))
   const options = Object.entries<OptionSpec>({ ...command.options, ...COMMON_OPTIONS })
   return [
-    `${command.summary}\n`,
+    `${[command.summary, ...(command.more === undefined ? [] : paragraph(command.more))].join('\n')}\n`,
     `Usage: ${usage}\n`,
-    ...(positionals.length === 0
-      ? []
-      : [`${columns(positionals.map(({ name, doc, choices }) => [name, withChoices(doc, choices)]))}\n`]),
-    columns(options.map(([name, option]) => [optionName(name, option), withChoices(option.doc, option.choices)])),
+    ...(positionals.length === 0 ? [] : [`${pairs(positionals.map((spec) => [spec.name, withChoices(spec)]))}\n`]),
+    pairs(options.map(([name, option]) => [optionName(name, option), withChoices(option)])),
     '',
-    ...(command.notes ?? []).map((note) => `${note}\n`),
-    ...(more.length === 0 ? [] : ['Also:\n', `${columns(more)}\n`]),
+    ...(command.notes ?? []).map((note) => `${paragraph(note).join('\n')}\n`),
+    ...(also.length === 0 ? [] : ['Also:\n', `${listOf(also)}\n`]),
   ].join('\n')
 }
 
@@ -42,11 +72,23 @@ function optionName(name: string, { value, short }: OptionSpec): string {
   return `${short === undefined ? '' : `-${short}, `}--${name}${value === undefined ? '' : ` ${value}`}`
 }
 
-function withChoices(doc: string, choices: readonly string[] | undefined): string {
+function withChoices({ doc, choices }: { readonly doc: string; readonly choices?: readonly string[] }): string {
   return choices === undefined ? doc : `${doc} (${choices.join(', ')})`
 }
 
-function columns(rows: readonly (readonly [string, string])[]): string {
-  const width = Math.max(0, ...rows.map(([left]) => left.length))
-  return rows.map(([left, right]) => `  ${left.padEnd(width)}  ${right}`).join('\n')
+const paragraph = (text: string): string[] => broken(text, COLUMNS)
+
+/** Two columns: what it is called, and what it is, which goes on below itself. */
+function pairs(rows: readonly (readonly [string, string])[], least = 0): string {
+  const widths = rows.map(([left]) => left.length).filter((width) => width <= LEFT_MAX)
+  const width = Math.max(least, 0, ...widths)
+  const indent = ' '.repeat(width + 4)
+  return rows
+    .flatMap(([left, right]) => {
+      const [first = '', ...more] = broken(right, COLUMNS - indent.length)
+      const below = more.map((line) => indent + line)
+      if (widthOf(left) > width) return [`  ${left}`, indent + first, ...below]
+      return [`  ${left.padEnd(width)}  ${first}`.trimEnd(), ...below]
+    })
+    .join('\n')
 }

@@ -1,6 +1,7 @@
 import { parseArgs } from 'node:util'
 import { COMMON_OPTIONS, type CommandSpec, type OptionSpec, Values } from './command.ts'
 import { type CommandError, usageError } from './command-error.ts'
+import { noneOf } from './choice.ts'
 import { suggest } from './suggest.ts'
 
 export type ParsedLine =
@@ -103,14 +104,20 @@ function parseCommand(args: readonly string[], command: CommandSpec): ParsedLine
     // `--port --json` is a forgotten value far more often than a value that begins so.
     if (token.inlineValue === false && token.value.startsWith('--'))
       return wrong(`--${token.name} needs a value: --${token.name} ${spec.value}`)
-    if (spec.choices !== undefined && !spec.choices.includes(token.value))
-      return wrong(`--${token.name} must be one of: ${spec.choices.join(', ')}`)
+    if (spec.choices !== undefined && spec.isFile !== true && !spec.choices.includes(token.value))
+      return { kind: 'wrong', error: noneOf(`--${token.name}`, token.value, spec.choices, `parley ${command.name} --help`) }
     const before = spec.repeats === true ? given.get(token.name) : undefined
     given.set(token.name, [...(before === undefined || before === true ? [] : before), token.value])
   }
   const rest = args.slice(end + 1)
   const problem = misfit(command, positionals, end < args.length ? rest : undefined)
-  return problem === undefined ? { kind: 'run', command, values: new Values(given), positionals, rest } : wrong(problem)
+  if (problem !== undefined) return wrong(problem)
+  for (const [index, { name, choices }] of (command.positionals ?? []).entries()) {
+    const word = positionals[index]
+    if (word !== undefined && choices?.includes(word) === false)
+      return { kind: 'wrong', error: noneOf(name, word, choices, `parley ${command.name} --help`) }
+  }
+  return { kind: 'run', command, values: new Values(given), positionals, rest }
 }
 
 function misfit(
@@ -122,8 +129,6 @@ function misfit(
   if (missing !== undefined) return `${name} needs ${missing.name}`
   const surplus = given[specs.length]
   if (surplus !== undefined) return `${name} does not take ${JSON.stringify(surplus)}`
-  const wrong = specs.findIndex((spec, index) => given[index] !== undefined && spec.choices?.includes(given[index]) === false)
-  if (wrong >= 0) return `${specs[wrong]?.name} must be one of: ${specs[wrong]?.choices?.join(', ')}`
   return rest !== undefined && restName === undefined ? `${name} takes nothing after --` : undefined
 }
 

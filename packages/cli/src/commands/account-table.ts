@@ -5,6 +5,7 @@ import { JSON_OPTION } from './json-option.ts'
 
 const WHERE = { ...INSTANCE_OPTIONS, ...TARGET_OPTIONS, ...JSON_OPTION } as const satisfies Record<string, OptionSpec>
 const NAME = { name: 'NAME', doc: 'the user name' }
+const LAST_ADMIN_NOTE = 'The last admin who can sign in stays one.'
 const PASSWORD_FILE = {
   'password-file': { doc: 'a file with the password in its first line; - is stdin', value: 'FILE', isFile: true },
 } as const
@@ -21,7 +22,8 @@ const WAY_NOTE = 'Works while a gateway runs on the same data folder, and while 
 export const ACCOUNT_COMMANDS: readonly CommandSpec[] = [
   {
     name: 'user add',
-    summary: 'Adds an account; without a password it prints a one-time sign-in link',
+    summary: 'Adds an account and prints a one-time sign-in link',
+    more: 'With a password there is no link.',
     options: { admin: { doc: 'with all rights' }, 'ask-password': { doc: 'asks for a password' }, ...PASSWORD_FILE, ...WHERE },
     positionals: [NAME],
     notes: [WAY_NOTE],
@@ -29,10 +31,27 @@ export const ACCOUNT_COMMANDS: readonly CommandSpec[] = [
   },
   { name: 'user list', summary: 'Lists the accounts', options: WHERE, run: inAccount(({ userList }) => userList) },
   {
-    name: 'user disable',
-    summary: 'Disables an account: its tokens and sign-ins end, its connections are cut',
+    name: 'user link',
+    summary: 'Makes a one-time sign-in link, good for 15 minutes',
     options: WHERE,
     positionals: [NAME],
+    run: inAccount(({ userLink }) => userLink),
+  },
+  {
+    name: 'user passwd',
+    summary: 'Sets a password; every sign-in of that user ends',
+    more: 'It is typed at the terminal, or read from stdin or a file.',
+    options: { ...PASSWORD_FILE, ...WHERE },
+    positionals: [NAME],
+    run: inAccount(({ userPasswd }) => userPasswd),
+  },
+  {
+    name: 'user disable',
+    summary: 'Disables an account: its tokens and sign-ins end',
+    more: 'Its connections are cut within a second.',
+    options: WHERE,
+    positionals: [NAME],
+    notes: [LAST_ADMIN_NOTE],
     run: inAccount(({ userDisable }) => userDisable),
   },
   {
@@ -43,18 +62,28 @@ export const ACCOUNT_COMMANDS: readonly CommandSpec[] = [
     run: inAccount(({ userEnable }) => userEnable),
   },
   {
-    name: 'user passwd',
-    summary: 'Sets a password, typed at the terminal or read from stdin; every sign-in of that user ends',
-    options: { ...PASSWORD_FILE, ...WHERE },
-    positionals: [NAME],
-    run: inAccount(({ userPasswd }) => userPasswd),
-  },
-  {
-    name: 'user link',
-    summary: 'Makes a one-time sign-in link, good for 15 minutes',
+    name: 'user promote',
+    summary: 'Makes a user an admin',
     options: WHERE,
     positionals: [NAME],
-    run: inAccount(({ userLink }) => userLink),
+    run: inAccount(({ userPromote }) => userPromote),
+  },
+  {
+    name: 'user demote',
+    summary: 'Makes an admin a user like any other',
+    options: WHERE,
+    positionals: [NAME],
+    notes: [LAST_ADMIN_NOTE],
+    run: inAccount(({ userDemote }) => userDemote),
+  },
+  {
+    name: 'user delete',
+    summary: 'Deletes an account for good; its jobs are cancelled',
+    more: 'Its tokens, sign-ins and quota go, and its connections are cut. Jobs that wait or run are cancelled; those that ended stay, for admins, until they expire. What its calls of models came to stays booked. The name is free again.',
+    options: { yes: { doc: 'does it without asking' }, ...WHERE },
+    positionals: [NAME],
+    notes: [LAST_ADMIN_NOTE, 'user disable keeps the account, and can be undone.'],
+    run: inAccount(({ userDelete }) => userDelete),
   },
   {
     name: 'token create',
@@ -80,7 +109,7 @@ export const ACCOUNT_COMMANDS: readonly CommandSpec[] = [
     name: 'token revoke',
     summary: 'Ends a token; its connections are cut within a second',
     options: WHERE,
-    positionals: [{ name: 'ID', doc: 'the id of the token, tok_…' }],
+    positionals: [{ name: 'ID', doc: 'its id, or the first 4 characters of it or more' }],
     run: inAccount(({ tokenRevoke }) => tokenRevoke),
   },
 ]

@@ -3,11 +3,15 @@ import type { Admin } from '../admin/admin.ts'
 import { openAdmin } from '../admin/open-admin.ts'
 import { readPassword } from '../admin/read-password.ts'
 import type { Invocation } from '../command-line/command.ts'
-import { usageError } from '../command-line/command-error.ts'
+import { CommandError, usageError } from '../command-line/command-error.ts'
+import { agoText, timeText } from '../command-line/time-text.ts'
 import { instanceOf } from '../config/instance.ts'
+import { findId, startOfId } from '../job/find-id.ts'
+import { askYes, canAsk } from '../mcp-config/ask-yes.ts'
 import { targetOf } from '../target.ts'
 import { columns } from './columns.ts'
 import { parseDuration } from './duration.ts'
+import { show } from './with-caller.ts'
 
 const PAGE = 500
 /** More than this is no list for a terminal; by then there is something wrong with paging. */
@@ -27,7 +31,10 @@ export async function userAdd(invocation: Invocation): Promise<number> {
       ...(password === undefined ? {} : { password }),
     })
     const link = password === undefined ? await admin.call('user.link', { username }) : undefined
-    const text = link === undefined ? '' : `\nSign in by this link. It works once, until ${link.expires_at}:\n  ${link.url}`
+    const text =
+      link === undefined
+        ? ''
+        : `\nSign in by this link. It works once, until ${timeText(link.expires_at, invocation.io)}:\n  ${link.url}`
     return show(
       invocation,
       { user, sign_in: link?.url ?? null },
@@ -39,8 +46,8 @@ export async function userAdd(invocation: Invocation): Promise<number> {
 export async function userList(invocation: Invocation): Promise<number> {
   return withAdmin(invocation, async (admin) => {
     const items = await allPages<User>((cursor) => admin.call('user.list', { limit: PAGE, ...cursor }))
-    const rows = items.map((user) => [user.username, stateOf(user), user.last_sign_in_at ?? 'never', user.id])
-    return show(invocation, { items }, columns([['name', 'state', 'last sign-in', 'id'], ...rows]))
+    const rows = items.map((user) => [user.username, stateOf(user), momentOf(user.last_sign_in_at, invocation), user.id])
+    return show(invocation, { items }, columns([['name', 'state', 'last sign-in', 'id'], ...rows], invocation.io.screen()))
   })
 }
 
@@ -56,6 +63,36 @@ export const userEnable = (invocation: Invocation): Promise<number> =>
     return show(invocation, result, `${result.user.username} is enabled.`)
   })
 
+export const userPromote = (invocation: Invocation): Promise<number> =>
+  withAdmin(invocation, async (admin) => {
+    const result = await admin.call('user.promote', { username: nameOf(invocation) })
+    return show(invocation, result, `${result.user.username} is an admin.`)
+  })
+
+export const userDemote = (invocation: Invocation): Promise<number> =>
+  withAdmin(invocation, async (admin) => {
+    const result = await admin.call('user.demote', { username: nameOf(invocation) })
+    return show(invocation, result, `${result.user.username} is no admin any more.`)
+  })
+
+/** What cannot be undone is asked for twice. */
+export async function userDelete(invocation: Invocation): Promise<number> {
+  const { io, values } = invocation
+  const username = nameOf(invocation)
+  if (!values.has('yes')) {
+    if (!canAsk(io)) throw usageError(`user delete ${username} cannot be undone`, '--yes does it without asking')
+    const question = `Delete ${username} for good, and cancel the jobs of that account?`
+    if (!(await askYes(io, question, 'no'))) throw new CommandError('interrupted', 'nothing was deleted', { exitCode: 130 })
+  }
+  return withAdmin(invocation, async (admin) => {
+    const result = await admin.call('user.delete', { username })
+    const jobs = result.cancelled_jobs === 0 ? '' : ` ${countOf(result.cancelled_jobs, 'job')} cancelled.`
+    return show(invocation, result, `${result.username} is deleted.${jobs}`)
+  })
+}
+
+const countOf = (count: number, noun: string): string => (count === 1 ? `1 ${noun} was` : `${count} ${noun}s were`)
+
 export async function userPasswd(invocation: Invocation): Promise<number> {
   const username = nameOf(invocation)
   const password = await readPassword(invocation.io, { who: username, file: invocation.values.text('password-file') })
@@ -68,7 +105,7 @@ export async function userPasswd(invocation: Invocation): Promise<number> {
 export const userLink = (invocation: Invocation): Promise<number> =>
   withAdmin(invocation, async (admin) => {
     const result = await admin.call('user.link', { username: nameOf(invocation) })
-    return show(invocation, result, `${result.url}\nIt works once, until ${result.expires_at}.`)
+    return show(invocation, result, `${result.url}\nIt works once, until ${timeText(result.expires_at, invocation.io)}.`)
   })
 
 export async function tokenCreate(invocation: Invocation): Promise<number> {
@@ -78,7 +115,7 @@ export async function tokenCreate(invocation: Invocation): Promise<number> {
     return show(
       invocation,
       { token, id, role, expires_at },
-      `${token}\n${id}, for a ${role}, ${expires_at === null ? 'until revoked' : `until ${expires_at}`}. It is not shown again.`,
+      `${token}\n${id}, for a ${role}, ${expires_at === null ? 'until revoked' : `until ${timeText(expires_at, invocation.io)}`}. It is not shown again.`,
     )
   })
 }
@@ -90,21 +127,28 @@ export async function tokenList(invocation: Invocation): Promise<number> {
       token.id,
       token.role,
       token.name,
-      tokenState(token, invocation.io.now()),
-      token.last_used_at ?? 'never',
+      tokenState(token, invocation),
+      momentOf(token.last_used_at, invocation),
     ])
-    return show(invocation, { items }, columns([['id', 'role', 'name', 'state', 'last used'], ...rows]))
+    return show(invocation, { items }, columns([['id', 'role', 'name', 'state', 'last used'], ...rows], invocation.io.screen()))
   })
 }
 
 export const tokenRevoke = (invocation: Invocation): Promise<number> => {
-  const id = TokenId.safeParse(nameOf(invocation))
-  if (!id.success) throw usageError(`ID ${id.error.issues[0]?.message}`, 'parley token list shows the ids')
+  const given = nameOf(invocation)
+  startOfId(TOKEN, given)
   return withAdmin(invocation, async (admin) => {
-    const result = await admin.call('token.revoke', { id: id.data })
+    const page = async (cursor: { cursor?: string }) => {
+      const { items, next_cursor } = await admin.call('token.list', { limit: PAGE, ...cursor })
+      return { items: items.map(({ id, name }) => ({ id, about: name })), next_cursor }
+    }
+    const id = await findId({ ...TOKEN, whole: (text) => TokenId.safeParse(text).data, page }, given)
+    const result = await admin.call('token.revoke', { id })
     return show(invocation, result, `${result.id} is revoked.`)
   })
 }
+
+const TOKEN = { noun: 'token', prefix: 'tok_', list: 'parley token list' } as const
 
 async function withAdmin(invocation: Invocation, use: (admin: Admin) => Promise<number>): Promise<number> {
   const admin = await openAdmin(instanceOf(invocation), targetOf(invocation), invocation.io)
@@ -113,11 +157,6 @@ async function withAdmin(invocation: Invocation, use: (admin: Admin) => Promise<
   } finally {
     await admin.close()
   }
-}
-
-function show({ io, values }: Invocation, result: object, text: string): number {
-  io.out(values.has('json') ? `${JSON.stringify(result)}\n` : `${text}\n`)
-  return 0
 }
 
 function nameOf({ positionals }: Invocation): string {
@@ -166,8 +205,10 @@ function stateOf({ admin, disabled }: User): string {
   return disabled ? 'disabled' : admin ? 'admin' : 'user'
 }
 
-function tokenState({ revoked_at, expires_at }: Token, now: number): string {
-  if (revoked_at !== null) return `revoked ${revoked_at}`
-  if (expires_at === null) return 'good until revoked'
-  return Date.parse(expires_at) <= now ? `ended ${expires_at}` : `good until ${expires_at}`
+function tokenState({ revoked_at, expires_at }: Token, { io }: Invocation): string {
+  if (revoked_at !== null) return `revoked ${agoText(revoked_at, io)}`
+  if (expires_at === null) return 'until revoked'
+  return `${Date.parse(expires_at) <= io.now() ? 'ended' : 'until'} ${timeText(expires_at, io)}`
 }
+
+const momentOf = (iso: string | null, { io }: Invocation): string => (iso === null ? 'never' : agoText(iso, io))

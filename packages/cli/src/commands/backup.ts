@@ -1,8 +1,10 @@
-import { existsSync, statSync } from 'node:fs'
-import { resolve } from 'node:path'
+import { accessSync, constants, existsSync, statSync } from 'node:fs'
+import { dirname, resolve } from 'node:path'
 import { backupSqlite, openStore, parseStoreUrl, restoreStore } from '@parley/store'
 import type { Invocation } from '../command-line/command.ts'
 import { CommandError } from '../command-line/command-error.ts'
+import { checkGiven } from '../command-line/given-file.ts'
+import { atPath } from '../command-line/path-failure.ts'
 import { instanceOf } from '../config/instance.ts'
 import { dataDirAt, makeDataDir } from '../data/data-dir.ts'
 import { databaseUrlOf } from '../gateway-process/database-url.ts'
@@ -14,6 +16,7 @@ export async function backup(invocation: Invocation): Promise<number> {
   const file = resolve(io.cwd, positionals[0] ?? '')
   if (existsSync(file))
     throw new CommandError('already_exists', `${file} exists already`, { hint: 'choose another name; nothing is overwritten' })
+  atPath(`FILE ${positionals[0]}`, () => accessSync(dirname(file), constants.W_OK))
   const data = dataDirAt(io.cwd, settings.dataDir)
   const location = parseStoreUrl(databaseUrlOf(settings, data, io.cwd))
   if (location.engine === 'sqlite') {
@@ -40,7 +43,7 @@ export async function restore(invocation: Invocation): Promise<number> {
   const { io, positionals, values } = invocation
   const settings = instanceOf(invocation)
   const file = resolve(io.cwd, positionals[0] ?? '')
-  if (!existsSync(file)) throw new CommandError('not_found', `${file} does not exist`)
+  checkGiven({ what: 'FILE', file: positionals[0] ?? '', cwd: io.cwd })
   const data = dataDirAt(io.cwd, settings.dataDir)
   makeDataDir(data)
   await restoreStore(file, databaseUrlOf(settings, data, io.cwd), { lockPath: data.lock })

@@ -27,7 +27,7 @@ export async function configCheck(invocation: Invocation): Promise<number> {
     source,
     doc,
   ])
-  io.out(`${columns([['setting', 'value', 'from', 'meaning'], ...rows])}\n`)
+  io.out(`${columns([['setting', 'value', 'from', 'meaning'], ...rows], io.screen(), { mayGo: ['meaning'] })}\n`)
   for (const { key, message, level } of loaded.problems) io.err(`${level}: ${key} ${message}\n`)
   io.err(isGood ? 'The settings are good.\n' : 'The settings are wrong.\n')
   return isGood ? 0 : 1

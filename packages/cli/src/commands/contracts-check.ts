@@ -13,11 +13,14 @@ import {
   scenariosOf,
 } from '@parley/codex/contracts'
 import { type Processes, openProcesses } from '@parley/executor'
+import { noneOf } from '../command-line/choice.ts'
 import type { Invocation } from '../command-line/command.ts'
 import { CommandError, usageError } from '../command-line/command-error.ts'
+import { pathFailure } from '../command-line/path-failure.ts'
 import { type Server, openWorlds } from '../contracts/codex-world.ts'
 import { type FoundCodex, findCodex } from '../contracts/find-codex.ts'
 import { basisFor } from '../contracts/version-option.ts'
+import type { Screen } from '../job/screen.ts'
 import { splitWords } from '../mcp-config/split-words.ts'
 import { columns } from './columns.ts'
 
@@ -49,7 +52,7 @@ export async function contractsCheck(invocation: Invocation): Promise<number> {
     const measure = server.isWhole && !values.has('exact') ? 'compatible' : 'same'
     const report = await checkServer({ basis: basis.version, measure, openWorld: worlds.open, onScenario })
     if (values.has('json')) io.out(`${JSON.stringify({ codexVersion: version, known, exact: basis.exact, ...report })}\n`)
-    else io.out(reportText(report, version))
+    else io.out(reportText(report, version, io.screen()))
     return report.drift ? DRIFT_EXIT : 0
   })
 }
@@ -67,12 +70,15 @@ export async function contractsRecord(invocation: Invocation): Promise<number> {
     const all = scenariosOf(basis.version)
     const unknown = wanted.find((name) => !all.some((scenario) => scenario.name === name))
     if (unknown !== undefined)
-      throw usageError(
-        `there is no scenario ${JSON.stringify(unknown)} of ${basis.version}`,
-        all.map(({ name }) => name).join(', '),
+      throw noneOf(
+        '--scenario',
+        unknown,
+        all.map(({ name }) => name),
       )
     const folder = join(resolve(io.cwd, out), found.version.text)
-    await mkdir(folder, { recursive: true })
+    await mkdir(folder, { recursive: true }).catch((error: unknown) => {
+      throw pathFailure(`--out ${out}`, error)
+    })
     await using worlds = await openWorlds(io, processes, { command: found.path, args: [], isWhole: false })
     const written: string[] = []
     for (const scenario of all.filter(({ name }) => wanted.length === 0 || wanted.includes(name))) {
@@ -153,7 +159,11 @@ function basisIn({ version }: FoundCodex): Basis {
 const standIn = (version: string, { exact, version: basis }: Basis): readonly string[] =>
   exact ? [] : [`Codex ${version} was not recorded; it is compared with ${basis}`]
 
-function reportText({ basis, drift, methods, envelope, scenarios }: CheckReport, version: string): string {
+function reportText(
+  { basis, drift, methods, envelope, scenarios }: CheckReport,
+  version: string,
+  screen: Screen | undefined,
+): string {
   const head = ['method', 'present', 'request', 'response', 'verdict', 'note']
   const rows = methods.map(({ method, present, request, response, verdict, note }: MethodVerdict) => [
     method,
@@ -169,5 +179,5 @@ function reportText({ basis, drift, methods, envelope, scenarios }: CheckReport,
   const end = drift
     ? `drift from ${basis}${stuck === 0 ? '' : `; ${stuck} of ${scenarios.length} scenarios did not end`}`
     : `as ${basis} was recorded${lacking.length === 0 ? '' : `, but for what it says it cannot do: ${lacking.join(', ')}`}`
-  return `${columns([head, ...rows])}\n${around}Codex ${version}: ${end}\n`
+  return `${columns([head, ...rows], screen, { wraps: true })}\n${around}Codex ${version}: ${end}\n`
 }

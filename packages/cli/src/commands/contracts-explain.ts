@@ -1,8 +1,7 @@
-import { createReadStream } from 'node:fs'
-import { resolve } from 'node:path'
 import { BadRequestText, type Explanation, NEWEST_KNOWN, explain, readRequest } from '@parley/codex/contracts'
 import type { Invocation } from '../command-line/command.ts'
 import { CommandError, usageError } from '../command-line/command-error.ts'
+import { readGivenText } from '../command-line/given-file.ts'
 
 const REFUSED_EXIT = 1
 const INPUT_BYTES = 16 * 1024 * 1024
@@ -12,7 +11,8 @@ export async function contractsExplain({ io, values, positionals }: Invocation):
   const version = values.text('codex-version')
   if (version === undefined) throw usageError('contracts explain needs --codex-version', `--codex-version ${NEWEST_KNOWN}`)
   const file = positionals[0] ?? '-'
-  const text = await readAll(file === '-' ? io.stdin : createReadStream(resolve(io.cwd, file)), file)
+  const text =
+    file === '-' ? await readAll(io.stdin, 'standard input') : readGivenText({ what: 'FILE', file, cwd: io.cwd }, INPUT_BYTES)
   let explanation: Explanation
   try {
     explanation = explain(readRequest(text, values.text('method')), version)

@@ -11,13 +11,15 @@ const PRIVATE_NOTE =
 export const CONTRACTS_COMMANDS: readonly CommandSpec[] = [
   {
     name: 'contracts list',
-    summary: 'Lists the methods and notifications of the Codex app-server, and which versions have them',
+    summary: 'Lists the methods of Codex, and which versions have them',
+    more: 'The methods and notifications of its app-server.',
     options: JSON_OPTION,
     run: async (invocation) => (await import('./contracts.ts')).contractsList(invocation),
   },
   {
     name: 'contracts show',
-    summary: 'Shows the contract of one method: what is declared, what is observed, and where the two part',
+    summary: 'Shows the contract of one method',
+    more: 'What is declared, what is observed, and where the two part.',
     options: { ...VERSION_OPTION, ...JSON_OPTION },
     positionals: [METHOD],
     notes: ['Without a version it shows what is declared, and the differences of all versions.'],
@@ -25,7 +27,7 @@ export const CONTRACTS_COMMANDS: readonly CommandSpec[] = [
   },
   {
     name: 'contracts diff',
-    summary: 'Says what changed between two versions of Codex, as they were recorded',
+    summary: 'Says what changed between two recorded versions of Codex',
     options: JSON_OPTION,
     positionals: [
       { name: 'FROM', doc: 'a version of Codex' },
@@ -35,7 +37,8 @@ export const CONTRACTS_COMMANDS: readonly CommandSpec[] = [
   },
   {
     name: 'contracts explain',
-    summary: 'Says what becomes of a request on a version of Codex: accepted, translated, or refused',
+    summary: 'Says what becomes of a request on a version of Codex',
+    more: 'It is accepted, translated or refused.',
     options: {
       ...VERSION_OPTION,
       method: { doc: 'the method, when the file holds its params alone', value: 'METHOD' },
@@ -51,7 +54,8 @@ export const CONTRACTS_COMMANDS: readonly CommandSpec[] = [
   },
   {
     name: 'contracts check',
-    summary: 'Calls every method of a Codex, or of another server, and compares it with the recordings of its version',
+    summary: 'Compares a Codex, or another server, with the recordings',
+    more: 'It calls every method and says what is not as it was recorded of that version.',
     options: {
       ...CODEX_OPTION,
       command: { doc: 'another server instead, as one line: its command and arguments', value: 'LINE' },
@@ -70,7 +74,8 @@ export const CONTRACTS_COMMANDS: readonly CommandSpec[] = [
   },
   {
     name: 'contracts record',
-    summary: 'Records the scenarios of the contracts from a real Codex, one file each',
+    summary: 'Records the scenarios of the contracts from a real Codex',
+    more: 'One file each.',
     options: {
       ...CODEX_OPTION,
       out: { doc: 'the folder that gets the recordings', value: 'DIR', isFile: true },
@@ -83,7 +88,8 @@ export const CONTRACTS_COMMANDS: readonly CommandSpec[] = [
   },
   {
     name: 'contracts new',
-    summary: 'Begins the contract of a method: a schema and a test, which fails until both are filled in',
+    summary: 'Begins the contract of a method: a schema and a test',
+    more: 'The test fails until both are filled in.',
     options: {
       out: { doc: 'the folder that gets the two files (default contracts)', value: 'DIR', isFile: true },
       ...JSON_OPTION,

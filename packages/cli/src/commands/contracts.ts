@@ -11,6 +11,8 @@ import {
 } from '@parley/codex/contracts'
 import type { Invocation } from '../command-line/command.ts'
 import { CommandError, usageError } from '../command-line/command-error.ts'
+import { pathFailure } from '../command-line/path-failure.ts'
+import { suggest } from '../command-line/suggest.ts'
 import { basisFor } from '../contracts/version-option.ts'
 import { contractText } from '../contracts/contract-text.ts'
 import { columns } from './columns.ts'
@@ -32,7 +34,7 @@ export async function contractsList({ io, values }: Invocation): Promise<number>
       String(differences),
       description,
     ])
-    io.out(`${columns([head, ...lines])}\n`)
+    io.out(`${columns([head, ...lines], io.screen())}\n`)
   }
   return 0
 }
@@ -60,7 +62,7 @@ export async function contractsDiff({ io, values, positionals }: Invocation): Pr
   else {
     for (const [index, { exact, version }] of [from, to].entries())
       if (!exact) io.err(`${positionals[index]} was not recorded; ${version} stands for it\n`)
-    io.out(changes.length === 0 ? 'no difference\n' : `${columns(changes.map(changeRow))}\n`)
+    io.out(changes.length === 0 ? 'no difference\n' : `${columns(changes.map(changeRow), io.screen(), { wraps: true })}\n`)
   }
   return 0
 }
@@ -73,17 +75,23 @@ export async function contractsNew({ io, values, positionals }: Invocation): Pro
     else io.out(`${schema}\n${test}\nFill both in; until then the test fails.\n`)
     return 0
   } catch (error) {
+    const out = values.text('out')
     if (error instanceof BadMethodName) throw usageError(error.message)
     if (error instanceof ContractExists)
       throw new CommandError(error.code, error.message, { hint: 'choose another name or another folder with --out' })
-    throw error
+    throw pathFailure(out === undefined ? 'contracts' : `--out ${out}`, error)
   }
 }
 
 function contractOf(method: string): ContractName {
   const name = registry.find(method)
-  if (name === undefined)
-    throw usageError(`there is no contract of ${JSON.stringify(method)}`, 'parley contracts list has them all')
+  if (name === undefined) {
+    const meant = suggest(method, registry.names)
+    throw usageError(
+      `there is no contract of ${JSON.stringify(method)}`,
+      meant === undefined ? 'parley contracts list has them all' : `did you mean ${meant}?`,
+    )
+  }
   return name
 }
 

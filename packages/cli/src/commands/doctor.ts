@@ -23,7 +23,11 @@ export async function doctor(invocation: Invocation): Promise<number> {
     return isGood ? 0 : 1
   }
   io.out(
-    `${columns(checks.map(({ name, status, detail, hint }) => [name, status, hint === undefined ? detail : `${detail} → ${hint}`]))}\n`,
+    `${columns(
+      checks.map(({ name, status, detail, hint }) => [name, status, hint === undefined ? detail : `${detail} → ${hint}`]),
+      io.screen(),
+      { wraps: true },
+    )}\n`,
   )
   return isGood ? 0 : 1
 }

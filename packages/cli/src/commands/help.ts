@@ -1,19 +1,21 @@
 import type { Invocation } from '../command-line/command.ts'
 import { usageError } from '../command-line/command-error.ts'
-import { helpFor } from '../command-line/help.ts'
+import { hasHelp, helpFor } from '../command-line/help.ts'
 import { suggest } from '../command-line/suggest.ts'
-import { COMMANDS } from './table.ts'
+import { COMMANDS, GROUPS } from './table.ts'
 
 export async function help({ io, positionals }: Invocation): Promise<number> {
   const words = positionals.join(' ')
-  const names = COMMANDS.map(({ name }) => name)
-  if (words !== '' && !names.some((name) => name === words || name.startsWith(`${words} `))) {
-    const meant = suggest(words, names)
+  if (!hasHelp(words, GROUPS)) {
+    const meant = suggest(
+      words,
+      [...COMMANDS, ...GROUPS].map(({ name }) => name),
+    )
     throw usageError(
-      `there is no command ${words}`,
-      meant === undefined ? 'parley --help lists the commands' : `did you mean parley ${meant}?`,
+      `there is no command and no group ${words}`,
+      meant === undefined ? 'parley --help lists them' : `did you mean parley help ${meant}?`,
     )
   }
-  io.out(helpFor(words, COMMANDS))
+  io.out(helpFor(words, GROUPS))
   return 0
 }

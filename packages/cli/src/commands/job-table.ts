@@ -7,7 +7,7 @@ const inJob =
   async (invocation: Invocation): Promise<number> =>
     choose(await import('./job.ts'))(invocation)
 
-const ID = { name: 'JOB', doc: 'the id of the job, job_…' }
+const ID = { name: 'JOB', doc: 'its id, the first 4 characters of it or more, or @last: your newest' }
 const WATCH = { watch: { doc: 'shows it until it ends' } } as const
 const EXIT_NOTE = 'Exit code: 0 succeeded, 1 failed, 3 not judged (no tests, or tests without answers), 130 cancelled.'
 
@@ -27,7 +27,7 @@ export const JOB_WORDS = {
 export const JOB_COMMANDS: readonly CommandSpec[] = [
   {
     name: 'job submit',
-    summary: 'Hands in a problem: code to be judged, or a statement for a model to solve, with tests',
+    summary: 'Hands in code to be judged, or a problem for a model',
     options: {
       statement: { doc: 'the problem, as Markdown; - is stdin', value: 'FILE', isFile: true },
       tests: { doc: 'the tests: a zip, or a folder that is zipped for you', value: 'ZIP', isFile: true },
@@ -48,8 +48,9 @@ export const JOB_COMMANDS: readonly CommandSpec[] = [
       'time-ms': { doc: `CPU time of each case (default ${JOB_WORDS.timeMs})`, value: 'N' },
       'memory-mb': { doc: `memory of each case (default ${JOB_WORDS.memoryMb})`, value: 'N' },
       checker: {
-        doc: `how answers are compared: ${JOB_WORDS.compareModes.join(', ')}, or a program's file (default tokens)`,
+        doc: "how answers are compared, by name, or the path of a checker's source; default tokens",
         value: 'CHECKER',
+        choices: JOB_WORDS.compareModes,
         isFile: true,
       },
       interactor: { doc: 'a program that talks with the solution', value: 'FILE', isFile: true },
@@ -86,7 +87,8 @@ export const JOB_COMMANDS: readonly CommandSpec[] = [
   },
   {
     name: 'job watch',
-    summary: 'Shows a job until it ends; Ctrl-C ends the watching, not the job',
+    summary: 'Shows a job until it ends',
+    more: 'Ctrl-C ends the watching, not the job.',
     options: JOB_OPTIONS,
     positionals: [ID],
     notes: [EXIT_NOTE],
@@ -101,21 +103,30 @@ export const JOB_COMMANDS: readonly CommandSpec[] = [
   },
   {
     name: 'job artifacts',
-    summary: 'Lists what a job produced, prints one of it, or writes all of it into a folder',
+    summary: 'Lists, prints or writes out what a job produced',
     options: { out: { doc: 'a folder to write them to', value: 'DIR', isFile: true }, ...JOB_OPTIONS },
     positionals: [ID, { name: 'NAME', doc: 'one to print: main.cpp, report.json, …', optional: true }],
-    run: inJob(({ jobArtifacts }) => jobArtifacts),
+    run: async (invocation) => (await import('./job-files.ts')).jobArtifacts(invocation),
+  },
+  {
+    name: 'job input',
+    summary: 'Lists, prints or writes out what was handed in',
+    more: 'The statement, the code, checkers and all tests, hidden ones too, as their owner handed them in.',
+    options: { out: { doc: 'a folder to write them to', value: 'DIR', isFile: true }, ...JOB_OPTIONS },
+    positionals: [ID, { name: 'NAME', doc: 'one to print: statement.md, tests/1.in, …', optional: true }],
+    notes: [WHERE_NOTE],
+    run: async (invocation) => (await import('./job-files.ts')).jobInput(invocation),
   },
   {
     name: 'job retry',
-    summary: 'Makes a new job from the inputs of one that ended, and starts it',
+    summary: 'Starts a new job from the inputs of one that ended',
     options: { ...WATCH, detach: { doc: 'with --json: returns at once and not at the end' }, ...JOB_OPTIONS },
     positionals: [ID],
     run: inJob(({ jobRetry }) => jobRetry),
   },
   {
     name: 'job delete',
-    summary: 'Removes a job that is not at work, with all that belongs to it',
+    summary: 'Removes a job that is not at work, with all that is its own',
     options: JOB_OPTIONS,
     positionals: [ID],
     run: inJob(({ jobDelete }) => jobDelete),

@@ -1,12 +1,11 @@
-import { mkdirSync, writeFileSync } from 'node:fs'
-import { dirname, join, resolve } from 'node:path'
-import { JobId, type JobListItem, JobStatus, type ToolOutput, isEnd, shortCountsText, unjudgedWords } from '@parley/protocol'
+import { type JobId, type JobListItem, JobStatus, type ToolOutput, isEnd, shortCountsText, unjudgedWords } from '@parley/protocol'
 import type { Invocation } from '../command-line/command.ts'
-import { CommandError, usageError } from '../command-line/command-error.ts'
+import { usageError } from '../command-line/command-error.ts'
+import { agoText, timeText } from '../command-line/time-text.ts'
 import { endingText, exitCodeOf, readEnding } from '../job/ending.ts'
+import { checkJobText, findJobId } from '../job/find-id.ts'
 import { chooseModel } from '../job/model-options.ts'
 import { inOptions } from '../job/option-names.ts'
-import { plainLines, plainText } from '../job/plain-text.ts'
 import { NO_SCREEN } from '../job/screen.ts'
 import { statusWord } from '../job/status-word.ts'
 import type { SteadyCaller } from '../job/steady-caller.ts'
@@ -39,9 +38,7 @@ async function create(caller: SteadyCaller, { input, zip }: Submission): Promise
 }
 
 export const jobRetry = (invocation: Invocation): Promise<number> =>
-  withCaller(invocation, 'user', async (caller) =>
-    started(caller, invocation, await caller.once('job.retry', { job_id: idOf(invocation) })),
-  )
+  withJob(invocation, async (caller, job_id) => started(caller, invocation, await caller.once('job.retry', { job_id })))
 
 /** The job runs: shows it, or says how to. */
 function started(caller: SteadyCaller, invocation: Invocation, job: ToolOutput<'job.create'>): Promise<number> | number {
@@ -59,10 +56,10 @@ function started(caller: SteadyCaller, invocation: Invocation, job: ToolOutput<'
 }
 
 export const jobWatch = (invocation: Invocation): Promise<number> =>
-  withCaller(invocation, 'user', (caller) => watchJob(caller, idOf(invocation), invocation, 'leaves'))
+  withJob(invocation, (caller, jobId) => watchJob(caller, jobId, invocation, 'leaves'))
 
 export async function jobList(invocation: Invocation): Promise<number> {
-  const { values } = invocation
+  const { io, values } = invocation
   const limit = limitOf(values.text('limit'))
   const status = JobStatus.safeParse(values.text('status')).data
   return withCaller(invocation, 'user', async (caller) => {
@@ -76,14 +73,11 @@ export async function jobList(invocation: Invocation): Promise<number> {
       statusWithReason(statusWord(item), item.waiting),
       countsOf(item),
       item.language,
-      item.created_at,
+      agoText(item.created_at, io),
       item.title,
     ])
-    return show(
-      invocation,
-      result,
-      columns([['id', ...ownerOf('owner'), 'status', 'passed', 'language', 'created', 'title'], ...rows]),
-    )
+    const headings = ['id', ...ownerOf('owner'), 'status', 'passed', 'language', 'created', 'title']
+    return show(invocation, result, columns([headings, ...rows], io.screen(), { mayGo: ['language', 'owner'] }))
   })
 }
 
@@ -94,9 +88,9 @@ function countsOf(item: JobListItem): string {
 }
 
 export const jobShow = (invocation: Invocation): Promise<number> =>
-  withCaller(invocation, 'user', async (caller) => {
+  withJob(invocation, async (caller, job_id) => {
     const { io, values } = invocation
-    const state = await caller.call('job.get_state', { job_id: idOf(invocation) })
+    const state = await caller.call('job.get_state', { job_id })
     const ending = await readEnding(caller, state)
     if (values.has('json'))
       io.out(`${JSON.stringify({ job_id: state.job_id, status: state.status, state, report: ending.report })}\n`)
@@ -106,67 +100,35 @@ export const jobShow = (invocation: Invocation): Promise<number> =>
         ['title', state.title],
         ['owner', state.owner ?? ''],
         ['language', state.language],
-        ['created', state.created_at],
+        ['created', timeText(state.created_at, io)],
         ...(state.judge === null ? [] : [['judge', state.judge.name]]),
         ...(state.waiting === null ? [] : [['', waitingText(state.waiting)]]),
       ]
-      io.out(`${columns(facts)}\n\n${endingText(ending, io.screen() ?? NO_SCREEN)}`)
+      io.out(`${columns(facts, io.screen(), { wraps: true })}\n\n${endingText(ending, io.screen() ?? NO_SCREEN)}`)
     }
     return isEnd(state.status) ? exitCodeOf(ending) : 0
   })
 
 export const jobCancel = (invocation: Invocation): Promise<number> =>
-  withCaller(invocation, 'user', async (caller) => {
-    const result = await caller.call('job.cancel', { job_id: idOf(invocation) })
+  withJob(invocation, async (caller, job_id) => {
+    const result = await caller.call('job.cancel', { job_id })
     return show(invocation, result, `${result.job_id} is ${result.status}.`)
   })
 
 export const jobDelete = (invocation: Invocation): Promise<number> =>
-  withCaller(invocation, 'user', async (caller) => {
-    const result = await caller.once('job.delete', { job_id: idOf(invocation) })
+  withJob(invocation, async (caller, job_id) => {
+    const result = await caller.once('job.delete', { job_id })
     return show(invocation, result, `${result.job_id} is deleted.`)
   })
 
-export const jobArtifacts = (invocation: Invocation): Promise<number> =>
-  withCaller(invocation, 'user', async (caller) => {
-    const { io, values, positionals } = invocation
-    const job_id = idOf(invocation)
-    const [, wanted] = positionals
-    const out = values.text('out')
-    const { artifacts } = await caller.call('job.get_state', { job_id })
-    const names = wanted === undefined ? artifacts.names : artifacts.names.filter((name) => name === wanted)
-    if (wanted !== undefined && names.length === 0)
-      throw new CommandError('not_found', `${job_id} has no ${wanted}`, {
-        hint: `it has: ${artifacts.names.join(', ') || 'nothing'}`,
-      })
-    if (wanted === undefined && out === undefined && !values.has('json')) {
-      io.out(artifacts.names.length === 0 ? '' : `${artifacts.names.map(plainText).join('\n')}\n`)
-      return 0
-    }
-    const { items } = await caller.call('job.get_artifacts', { job_id, names })
-    if (values.has('json')) return show(invocation, { job_id, items }, '')
-    for (const [name, content] of Object.entries(items)) {
-      const text = typeof content === 'string' ? content : `${JSON.stringify(content, null, 2)}\n`
-      if (out === undefined) io.out(io.screen() === undefined ? text : plainLines(text))
-      else io.err(`${writeInto(resolve(io.cwd, out), name, text)}\n`)
-    }
-    return 0
-  })
-
-/** Names come from judges: only plain ones become files. */
-function writeInto(folder: string, name: string, text: string): string {
-  if (!name.split('/').every((part) => /^[\w-][\w.-]*$/.test(part)))
-    throw new CommandError('bad_name', `${plainText(name)} is no name for a file`)
-  const path = join(folder, name)
-  mkdirSync(dirname(path), { recursive: true })
-  writeFileSync(path, text)
-  return path
-}
-
-function idOf({ positionals }: Invocation): JobId {
-  const id = JobId.safeParse(positionals[0])
-  if (!id.success) throw usageError(`JOB ${id.error.issues[0]?.message}`, 'parley job list shows the ids')
-  return id.data
+/** Does something with the job that the command line means. */
+export const withJob = (
+  invocation: Invocation,
+  use: (caller: SteadyCaller, jobId: JobId) => Promise<number> | number,
+): Promise<number> => {
+  const given = invocation.positionals[0] ?? ''
+  checkJobText(given)
+  return withCaller(invocation, 'user', async (caller) => use(caller, await findJobId(caller, given)))
 }
 
 function limitOf(text: string | undefined): number {

@@ -33,7 +33,8 @@ export const JUDGE_OPTIONS = {
 export const JUDGE_COMMANDS: readonly CommandSpec[] = [
   {
     name: 'judge',
-    summary: 'Works on the jobs of a gateway: claims, tests and reports them, on any machine',
+    summary: 'Works on the jobs of a gateway, on any machine',
+    more: 'It claims jobs, tests what is handed in or written, and reports.',
     options: {
       ...TARGET_OPTIONS,
       url: { doc: 'the gateway, as http://host:port or ws://host:port (PARLEY_URL)', value: 'URL' },
@@ -64,27 +65,17 @@ export const JUDGE_COMMANDS: readonly CommandSpec[] = [
   },
   {
     name: 'judge drain',
-    summary: 'Tells a judge to finish what it holds and take no more jobs; for admins',
+    summary: 'Tells a judge to take no more jobs; for admins',
+    more: 'It finishes what it holds.',
     options: { undo: { doc: 'lets it take jobs again' }, ...JOB_OPTIONS },
     positionals: [{ name: 'NAME', doc: 'the judge, as judge list names it, or its machine' }],
     notes: [WHERE_NOTE],
     run: async (invocation) => (await import('./judges.ts')).judgeDrain(invocation),
   },
   {
-    name: 'status-server',
-    summary: 'The MCP server that an engine mounts while it works on a job: status.update, agent.delta, judge.self_test (stdio)',
-    options: {
-      'job-dir': { doc: 'the folder of a job on this machine, instead of a judge (REALMOI_JOB_DIR)', value: 'DIR', isFile: true },
-    },
-    notes: [
-      'It reaches the judge by PARLEY_STATUS_SOCKET, which the judge sets. Without a job it starts too, and every call says what is missing.',
-      'It ends when its input does.',
-    ],
-    run: async (invocation) => (await import('./status-server.ts')).statusServer(invocation),
-  },
-  {
     name: 'sandbox run',
-    summary: 'Runs one program under limits; the working folder and its own files are readable inside, nothing else of yours',
+    summary: 'Runs one program under limits',
+    more: 'The working folder and the program’s own files are readable inside, nothing else of yours.',
     options: {
       'cpu-ms': { doc: 'CPU time of the whole tree (default 10000)', value: 'N' },
       'wall-ms': { doc: 'time by the clock (default twice the CPU time and a second)', value: 'N' },
@@ -110,8 +101,21 @@ export const JUDGE_COMMANDS: readonly CommandSpec[] = [
   },
   {
     name: 'sandbox check',
-    summary: 'Says what the sandbox enforces on this machine, and what is missing',
+    summary: 'Says what the sandbox enforces here, and what is missing',
     options: { ...SANDBOX_OPTION, ...JSON_OPTION },
     run: async (invocation) => (await import('./sandbox.ts')).sandboxCheck(invocation),
+  },
+  {
+    name: 'status-server',
+    summary: 'The MCP server that an engine mounts while it works (stdio)',
+    more: 'Its tools are status.update, agent.delta and judge.self_test.',
+    options: {
+      'job-dir': { doc: 'the folder of a job on this machine, instead of a judge (REALMOI_JOB_DIR)', value: 'DIR', isFile: true },
+    },
+    notes: [
+      'It reaches the judge by PARLEY_STATUS_SOCKET, which the judge sets. Without a job it starts too, and every call says what is missing.',
+      'It ends when its input does.',
+    ],
+    run: async (invocation) => (await import('./status-server.ts')).statusServer(invocation),
   },
 ]

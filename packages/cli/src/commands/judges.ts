@@ -1,6 +1,8 @@
 import { type Judge, MachineId } from '@parley/protocol'
 import type { Invocation } from '../command-line/command.ts'
 import { CommandError, usageError } from '../command-line/command-error.ts'
+import { suggest } from '../command-line/suggest.ts'
+import { agoText } from '../command-line/time-text.ts'
 import type { SteadyCaller } from '../job/steady-caller.ts'
 import { columns } from './columns.ts'
 import { show, withCaller } from './with-caller.ts'
@@ -12,7 +14,8 @@ export const judgeList = (invocation: Invocation): Promise<number> =>
   asAdmin(invocation, async (caller) => {
     const result = await caller.call('judge.list', { gone: invocation.values.has('all') })
     if (result.items.length === 0 && !invocation.values.has('json')) invocation.io.err('no judge is here\n')
-    return show(invocation, result, columns([HEADER, ...result.items.map(rowOf)]))
+    const rows = result.items.map((judge) => rowOf(judge, invocation))
+    return show(invocation, result, columns([HEADER, ...rows], invocation.io.screen(), { mayGo: ['version', 'machine'] }))
   })
 
 /** Tells a judge to take no more jobs, or to take them again. */
@@ -34,8 +37,14 @@ function chosen(judges: readonly Judge[], name: string): Judge {
   const [named, ...more] = judges.filter(({ machine_id }) => machine_id === name)
   const [called, ...others] = judges.filter((judge) => judge.name === name)
   if (named !== undefined && more.length === 0) return named
-  if (called === undefined)
-    throw new CommandError('not_found', `there is no judge ${name}`, { hint: 'parley judge list --all shows the names' })
+  if (called === undefined) {
+    const meant = suggest(
+      name,
+      judges.flatMap((judge) => [judge.name, judge.machine_id]),
+    )
+    const hint = meant === undefined ? 'parley judge list --all shows the names' : `did you mean ${meant}?`
+    throw new CommandError('not_found', `there is no judge ${name}`, { hint })
+  }
   if (others.length === 0) return called
   const machines = [called, ...others].map(({ machine_id }) => machine_id).join(', ')
   throw new CommandError('conflict', `${others.length + 1} judges are called ${name}`, {
@@ -43,7 +52,7 @@ function chosen(judges: readonly Judge[], name: string): Judge {
   })
 }
 
-function rowOf({ name, machine_id, state, jobs, facts, last_seen_at }: Judge): string[] {
+function rowOf({ name, machine_id, state, jobs, facts, last_seen_at }: Judge, { io }: Pick<Invocation, 'io'>): string[] {
   return [
     name,
     machine_id === name ? '' : machine_id,
@@ -51,7 +60,7 @@ function rowOf({ name, machine_id, state, jobs, facts, last_seen_at }: Judge): s
     facts === null ? String(jobs.length) : `${jobs.length}/${facts.slots}`,
     facts === null ? '' : `${facts.sandbox.driver} (${facts.sandbox.tier})`,
     facts?.version ?? '',
-    last_seen_at,
+    agoText(last_seen_at, io),
     facts?.languages.map(({ language }) => language).join(', ') ?? '',
   ]
 }

@@ -1,8 +1,10 @@
+import { existsSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { hasServer, readConfig, readServers, rawServer, withServer, writeConfig } from '@parley/codex/config'
 import type { Invocation } from '../command-line/command.ts'
 import { CommandError } from '../command-line/command-error.ts'
+import { checkGiven } from '../command-line/given-file.ts'
 import { named, serversFileOf } from '../mcp-config/servers-file.ts'
 
 interface Exchange {
@@ -14,6 +16,9 @@ interface Exchange {
 export async function mcpImport(invocation: Invocation): Promise<number> {
   const file = serversFileOf(invocation)
   const from = codexFileOf(invocation, 'from')
+  const given = invocation.values.text('from')
+  // Only the usual place may be empty.
+  if (given !== undefined) checkGiven({ what: '--from', file: given, cwd: invocation.io.cwd })
   const source = await named(from, () => readConfig(from))
   let exchange: Exchange | undefined
   await named(from, () =>
@@ -28,9 +33,11 @@ export async function mcpImport(invocation: Invocation): Promise<number> {
 export async function mcpExport(invocation: Invocation): Promise<number> {
   const file = serversFileOf(invocation)
   const to = codexFileOf(invocation, 'to')
+  // What is not there yet is made.
+  if (existsSync(to)) checkGiven({ what: '--to', file: to, cwd: '/' })
   const before = await named(to, () => readConfig(to))
   const exchange = await named(to, async () => exchanged(await file.read(), before, invocation))
-  if (exchange.text !== before) await writeConfig(to, exchange.text)
+  if (exchange.text !== before) await named(to, () => writeConfig(to, exchange.text))
   return told(invocation, exchange, file.path, to)
 }
 

@@ -1,10 +1,10 @@
 import { OauthError, discoverOauth, signIn } from '@parley/rpc/oauth'
 import type { Invocation } from '../command-line/command.ts'
 import { CommandError, usageError } from '../command-line/command-error.ts'
+import { readGivenLine } from '../command-line/given-file.ts'
 import { openBrowser } from '../mcp-config/open-browser.ts'
 import { serversFileOf } from '../mcp-config/servers-file.ts'
 import { tokenShelf } from '../mcp-config/token-file.ts'
-import { readTokenFile } from '../target.ts'
 import { serverOf } from './mcp.ts'
 
 /** What a person gets to sign in. */
@@ -21,7 +21,8 @@ export async function mcpLogin(invocation: Invocation): Promise<number> {
   const id = entry.oauth?.client_id
   if (secretFile !== undefined && id === undefined)
     throw usageError('--client-secret-file goes with a server that was added with --oauth-client-id')
-  const secret = secretFile === undefined ? {} : { secret: readTokenFile(io.cwd, secretFile) }
+  const secret =
+    secretFile === undefined ? {} : { secret: readGivenLine({ what: '--client-secret-file', file: secretFile, cwd: io.cwd }) }
   const scopes =
     values
       .text('scopes')

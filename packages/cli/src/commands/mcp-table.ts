@@ -32,7 +32,8 @@ export const MCP_COMMANDS: readonly CommandSpec[] = [
   },
   {
     name: 'mcp list',
-    summary: 'Lists the MCP servers of this machine; values of variables are never shown',
+    summary: 'Lists the MCP servers of this machine',
+    more: 'Values of variables are never shown.',
     options: { ...FILE_OPTIONS, ...JSON_OPTION },
     notes: [FILE_NOTE],
     run: async (invocation) => (await import('./mcp.ts')).mcpList(invocation),
@@ -46,14 +47,14 @@ export const MCP_COMMANDS: readonly CommandSpec[] = [
   },
   {
     name: 'mcp remove',
-    summary: 'Takes an MCP server out of the file, and forgets its sign-in',
+    summary: 'Removes an MCP server, and forgets its sign-in',
     options: { ...FILE_OPTIONS, ...JSON_OPTION },
     positionals: [NAME],
     run: async (invocation) => (await import('./mcp.ts')).mcpRemove(invocation),
   },
   {
     name: 'mcp login',
-    summary: 'Signs in at a server with the browser (OAuth) and keeps the token for you alone',
+    summary: 'Signs in at a server with the browser (OAuth)',
     options: {
       scopes: { doc: 'what to ask for, separated by commas (default: what the server names)', value: 'SCOPE,SCOPE' },
       'no-browser': { doc: 'shows the address and opens nothing' },

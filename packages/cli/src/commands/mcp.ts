@@ -73,7 +73,7 @@ export async function mcpList(invocation: Invocation): Promise<number> {
   const cells = (isHttp: boolean): string[][] =>
     rows.filter(({ entry }) => (entry.url !== undefined) === isHttp).map(({ name, entry, auth }) => [...rowOf(name, entry, auth)])
   const tables = [[STDIO_HEADINGS, cells(false)] as const, [HTTP_HEADINGS, cells(true)] as const].flatMap(([headings, body]) =>
-    body.length === 0 ? [] : [columns([headings, ...body])],
+    body.length === 0 ? [] : [columns([headings, ...body], io.screen())],
   )
   io.out(`${tables.join('\n\n')}\n`)
   return 0

@@ -16,6 +16,17 @@ export const MODEL_COMMANDS: readonly CommandSpec[] = [
     run: async (invocation) => (await import('./models.ts')).modelList(invocation),
   },
   {
+    name: 'usage',
+    summary: 'Says what the calls of models came to, and your quota',
+    more: 'An admin sees everybody’s.',
+    options: {
+      by: { doc: 'what is summed up (default day)', value: 'WHAT', choices: ['day', 'model', 'job', 'user'] },
+      ...JOB_OPTIONS,
+    },
+    notes: [WHERE_NOTE, 'Days are those of UTC.'],
+    run: async (invocation) => (await import('./usage.ts')).usage(invocation),
+  },
+  {
     name: 'channel list',
     summary: 'Lists the channels to models, with masked keys; for admins',
     options: JOB_OPTIONS,
@@ -24,7 +35,8 @@ export const MODEL_COMMANDS: readonly CommandSpec[] = [
   },
   {
     name: 'channel set',
-    summary: 'Adds a channel to models or changes one; what is not said stays; for admins',
+    summary: 'Adds a channel to models or changes one; for admins',
+    more: 'What is not said stays.',
     options: {
       'base-url': { doc: 'where it is: https://api.openai.com/v1', value: 'BASE' },
       'key-file': { doc: 'a file with its key in it; - is stdin', value: 'FILE', isFile: true },
@@ -52,14 +64,15 @@ export const MODEL_COMMANDS: readonly CommandSpec[] = [
   },
   {
     name: 'pricing list',
-    summary: 'Lists the models that are set up, with their prices; for admins',
+    summary: 'Lists the models that have a price; for admins',
     options: JOB_OPTIONS,
     notes: [WHERE_NOTE, PRICE_NOTE],
     run: async (invocation) => (await import('./models.ts')).pricingList(invocation),
   },
   {
     name: 'pricing set',
-    summary: 'Adds a model of a channel or changes its prices; what is not said stays; for admins',
+    summary: 'Adds a model of a channel or changes its prices; for admins',
+    more: 'What is not said stays.',
     options: {
       channel: { doc: 'the channel that has it', value: 'CHANNEL' },
       input: price('tokens of the request'),
@@ -78,20 +91,11 @@ export const MODEL_COMMANDS: readonly CommandSpec[] = [
   },
   {
     name: 'pricing delete',
-    summary: 'Removes a model of a channel; what was booked stays; for admins',
+    summary: 'Removes a model of a channel; for admins',
+    more: 'What was booked stays.',
     options: { channel: { doc: 'the channel that has it', value: 'CHANNEL' }, ...JOB_OPTIONS },
     positionals: [MODEL],
     notes: [WHERE_NOTE],
     run: async (invocation) => (await import('./models.ts')).pricingDelete(invocation),
-  },
-  {
-    name: 'usage',
-    summary: 'Says what the calls of models came to, and what is left of your quota; an admin sees all',
-    options: {
-      by: { doc: 'what is summed up (default day)', value: 'WHAT', choices: ['day', 'model', 'job', 'user'] },
-      ...JOB_OPTIONS,
-    },
-    notes: [WHERE_NOTE, 'Days are those of UTC.'],
-    run: async (invocation) => (await import('./usage.ts')).usage(invocation),
   },
 ]

@@ -2,9 +2,9 @@ import type { Channel, ChannelCheck, Model, ModelPrices, ToolInput } from '@parl
 import { ChannelKind, ChannelName, ModelWire } from '@parley/protocol'
 import type { Invocation } from '../command-line/command.ts'
 import { usageError } from '../command-line/command-error.ts'
+import { readGivenLine } from '../command-line/given-file.ts'
 import { wholeNumber } from '../job/whole-number.ts'
 import { dollars } from '../job/usage-text.ts'
-import { readTokenFile } from '../target.ts'
 import { columns } from './columns.ts'
 import { show, withCaller } from './with-caller.ts'
 
@@ -24,7 +24,11 @@ export const modelList = (invocation: Invocation): Promise<number> =>
       if (result.items.length === 0) io.err('there is no model; parley channel set makes a way to some\n')
       for (const { channel, error } of result.channels.filter(isFault)) io.err(`${channel} does not answer: ${error}\n`)
     }
-    return show(invocation, result, columns([MODEL_HEADER, ...result.items.map(modelRow)]))
+    return show(
+      invocation,
+      result,
+      columns([MODEL_HEADER, ...result.items.map(modelRow)], io.screen(), { mayGo: ['cached', 'reasoning', 'context', 'live'] }),
+    )
   })
 
 const isFault = ({ ok, checked_at }: ChannelCheck): boolean => !ok && checked_at !== null
@@ -58,7 +62,11 @@ export const channelList = (invocation: Invocation): Promise<number> =>
   withCaller(invocation, 'admin', async (caller) => {
     const result = await caller.call('channel.list', {})
     if (result.items.length === 0 && !invocation.values.has('json')) invocation.io.err('there is no channel\n')
-    return show(invocation, result, columns([CHANNEL_HEADER, ...result.items.map(channelRow)]))
+    return show(
+      invocation,
+      result,
+      columns([CHANNEL_HEADER, ...result.items.map(channelRow)], invocation.io.screen(), { mayGo: ['set by', 'kind'] }),
+    )
   })
 
 const channelRow = ({ name, kind, base_url, script, wire, key, enabled, source }: Channel): string[] => [
@@ -76,7 +84,11 @@ export const channelSet = (invocation: Invocation): Promise<number> => {
   const input = channelInput(invocation)
   return withCaller(invocation, 'admin', async (caller) => {
     const result = await caller.call('channel.set', input)
-    return show(invocation, result, columns([CHANNEL_HEADER, channelRow(result)]))
+    return show(
+      invocation,
+      result,
+      columns([CHANNEL_HEADER, channelRow(result)], invocation.io.screen(), { mayGo: ['set by', 'kind'] }),
+    )
   })
 }
 
@@ -96,7 +108,11 @@ function channelInput(invocation: Invocation): ToolInput<'channel.set'> {
     ...text('display-name', 'display_name'),
     ...(kind === undefined ? {} : { kind }),
     ...text('base-url', 'base_url'),
-    ...(values.has('no-key') ? { api_key: '' } : keyFile === undefined ? {} : { api_key: readTokenFile(io.cwd, keyFile) }),
+    ...(values.has('no-key')
+      ? { api_key: '' }
+      : keyFile === undefined
+        ? {}
+        : { api_key: readGivenLine({ what: '--key-file', file: keyFile, cwd: io.cwd }) }),
     ...(wire === undefined ? {} : { wire }),
     ...text('models-path', 'models_path'),
     ...text('script', 'script'),
@@ -133,7 +149,7 @@ export const pricingList = (invocation: Invocation): Promise<number> =>
       item.active ? 'active' : 'not on offer',
     ])
     if (rows.length === 0 && !invocation.values.has('json')) invocation.io.err('no model has a price\n')
-    return show(invocation, result, columns([PRICE_HEADER, ...rows]))
+    return show(invocation, result, columns([PRICE_HEADER, ...rows], invocation.io.screen()))
   })
 
 export const pricingSet = (invocation: Invocation): Promise<number> => {
@@ -152,7 +168,11 @@ export const pricingSet = (invocation: Invocation): Promise<number> => {
   return withCaller(invocation, 'admin', async (caller) => {
     const item = await caller.call('pricing.set', input)
     const row = [item.model, item.upstream_channel, ...priceCells(item), String(item.context_tokens ?? '-')]
-    return show(invocation, item, columns([PRICE_HEADER, [...row, item.active ? 'active' : 'not on offer']]))
+    return show(
+      invocation,
+      item,
+      columns([PRICE_HEADER, [...row, item.active ? 'active' : 'not on offer']], invocation.io.screen()),
+    )
   })
 }
 

@@ -10,13 +10,13 @@ import {
 } from '@parley/rpc'
 import type { Invocation } from '../command-line/command.ts'
 import { usageError } from '../command-line/command-error.ts'
+import { readGivenLine } from '../command-line/given-file.ts'
 import { checkExposure, isLoopback } from '../gateway-process/exposure.ts'
 import { listenFailure } from '../gateway-process/listen-failure.ts'
 import { readTls } from '../gateway-process/read-tls.ts'
 import { childEnv } from '../proxy/child-env.ts'
 import { childTransport } from '../proxy/child-transport.ts'
 import { oneTokenDoor } from '../proxy/one-token-door.ts'
-import { readTokenFile } from '../target.ts'
 import { ownVersion } from '../version.ts'
 
 const DEFAULT_PORT = 7401
@@ -91,17 +91,17 @@ function upstreamOf({ io, values, positionals, rest }: Invocation, processes: Pr
   if (parsed === null || !/^(http|ws)s?:$/.test(parsed.protocol))
     throw usageError(`${JSON.stringify(url)} is no http:// or ws:// URL`, 'a command goes after --')
   const file = values.text('upstream-token-file')
-  const auth = file === undefined ? {} : { token: readTokenFile(io.cwd, file) }
+  const auth = file === undefined ? {} : { token: readGivenLine({ what: '--upstream-token-file', file, cwd: io.cwd }) }
   const open = parsed.protocol.startsWith('http') ? httpTransport : webSocketTransport
   return async () => open({ url: parsed.href, ...auth })
 }
 
-function listenOf({ values }: Invocation): { host: string; port: number; tls?: { cert: string; key: string } } {
+function listenOf({ io, values }: Invocation): { host: string; port: number; tls?: { cert: string; key: string } } {
   const host = values.text('host') ?? '127.0.0.1'
   const port = Number(values.text('port') ?? DEFAULT_PORT)
   if (!Number.isInteger(port) || port < 0 || port > 65_535)
     throw usageError(`--port must be a number from 0 to 65535, not ${JSON.stringify(values.text('port'))}`)
-  const tls = readTls({ tlsCert: values.text('tls-cert'), tlsKey: values.text('tls-key') })
+  const tls = readTls({ tlsCert: values.text('tls-cert'), tlsKey: values.text('tls-key') }, io.cwd)
   checkExposure({ host, hasTls: tls !== undefined, insecure: values.has('insecure') })
   return { host, port, ...(tls === undefined ? {} : { tls }) }
 }
@@ -114,7 +114,7 @@ function tokenOf({ io, values }: Invocation): { text: string; isNew: boolean } |
       throw usageError('--no-auth works on loopback only', 'leave --host away, or use a token')
     return undefined
   }
-  if (file !== undefined) return { text: readTokenFile(io.cwd, file), isNew: false }
+  if (file !== undefined) return { text: readGivenLine({ what: '--token-file', file, cwd: io.cwd }), isNew: false }
   return { text: Buffer.from(io.random(TOKEN_BYTES)).toString('base64url'), isNew: true }
 }
 

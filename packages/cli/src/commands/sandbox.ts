@@ -56,7 +56,7 @@ export async function sandboxCheck(invocation: Invocation): Promise<number> {
     else {
       const rows = [['driver', report.driver], ['tier', report.tier], ...Object.entries(report.enforced)]
       const missing = report.missing.map((text) => `missing: ${text}\n`).join('')
-      io.out(`${columns(rows)}\n${missing}`)
+      io.out(`${columns(rows, io.screen(), { wraps: true })}\n${missing}`)
     }
     return 0
   })

@@ -33,7 +33,8 @@ const NOTES = [
 export const SERVER_COMMANDS: readonly CommandSpec[] = [
   {
     name: 'mcp-server',
-    summary: 'What codex mcp-server was: an MCP server (stdio) with the tools codex and codex-reply, on any Codex or none',
+    summary: 'What codex mcp-server was, on any Codex or none',
+    more: 'An MCP server on stdio with the tools codex and codex-reply.',
     options: {
       ...SERVER_OPTIONS,
       dialect: { doc: 'whose shapes it speaks (default 0.153)', value: 'VERSION', choices: ['0.44', '0.153'] },
@@ -48,7 +49,8 @@ export const SERVER_COMMANDS: readonly CommandSpec[] = [
   },
   {
     name: 'app-server',
-    summary: 'What codex app-server was until 0.107: newConversation, sendUserTurn and the others (stdio), on any Codex or none',
+    summary: 'What codex app-server was until 0.107, on any Codex or none',
+    more: 'newConversation, sendUserTurn and the others, on stdio.',
     options: {
       ...SERVER_OPTIONS,
       dialect: { doc: 'whose methods it speaks (default 0.44)', value: 'VERSION', choices: ['0.42', '0.44'] },

@@ -1,4 +1,4 @@
-import type { CommandSpec } from '../command-line/command.ts'
+import type { CommandGroup, CommandSpec } from '../command-line/command.ts'
 import { SHELLS } from '../command-line/completion.ts'
 import { INSTANCE_OPTIONS, LISTEN_OPTIONS } from '../config/instance-options.ts'
 import { TARGET_OPTIONS } from '../target.ts'
@@ -10,14 +10,16 @@ import { JUDGE_COMMANDS, JUDGE_OPTIONS } from './judge-table.ts'
 import { MCP_COMMANDS } from './mcp-table.ts'
 import { MODEL_COMMANDS } from './model-table.ts'
 import { SERVER_COMMANDS } from './server-table.ts'
+import { AUDIT_COMMANDS, QUOTA_COMMANDS } from './upkeep-table.ts'
 
 const TOKEN_NOTE = 'A token given by --token shows in ps: rather use --token-file or PARLEY_TOKEN.'
 
-/** Every command of `parley`. */
-export const COMMANDS: readonly CommandSpec[] = [
+/** Where everybody begins. */
+const START_COMMANDS: readonly CommandSpec[] = [
   {
     name: 'up',
-    summary: 'Starts everything on this machine: gateway, page and one judge, on SQLite under .parley/',
+    summary: 'Starts everything on this machine: gateway, page, one judge',
+    more: 'It keeps its data in SQLite under .parley/.',
     options: {
       ...LISTEN_OPTIONS,
       ...INSTANCE_OPTIONS,
@@ -38,7 +40,8 @@ export const COMMANDS: readonly CommandSpec[] = [
   },
   {
     name: 'demo',
-    summary: 'Shows a whole job on an instance of its own: an agent writes, fails, repairs; needs no key and no network',
+    summary: 'Shows a whole job from end to end: no key, no network',
+    more: 'On an instance of its own an agent writes, fails and repairs, and a judge proves it.',
     options: {
       example: {
         doc: 'the problem: knapsack, goldbach (a checker of its own), stairs (Python); default knapsack',
@@ -54,8 +57,45 @@ export const COMMANDS: readonly CommandSpec[] = [
     run: async (invocation) => (await import('./demo.ts')).demo(invocation),
   },
   {
+    name: 'doctor',
+    summary: 'Says what works here, what is missing and how to get it',
+    more: 'With --url it walks along a connection instead, and names the first step that fails.',
+    options: {
+      ...TARGET_OPTIONS,
+      ...INSTANCE_OPTIONS,
+      port: LISTEN_OPTIONS.port,
+      host: LISTEN_OPTIONS.host,
+      'codex-config': { doc: "looks over Codex's own configuration instead, and shows what would repair it" },
+      'codex-home': { doc: 'where that is (CODEX_HOME, default ~/.codex)', value: 'DIR', isFile: true },
+      'codex-version': { doc: 'for which version (default: the codex on PATH)', value: 'VERSION' },
+      yes: { doc: 'writes the repair: a provider and a profile of their own; what is there stays' },
+      undo: { doc: 'takes the last repair back' },
+      ...JSON_OPTION,
+    },
+    notes: [
+      "With an admin's token the walk makes a token that ends after a minute, and revokes it at once, to see an update arrive.",
+      TOKEN_NOTE,
+    ],
+    run: async (invocation) => (await import('./doctor.ts')).doctor(invocation),
+  },
+  {
+    name: 'help',
+    summary: 'Says what a command does',
+    options: {},
+    positionals: [
+      { name: 'COMMAND', doc: 'a command', optional: true },
+      { name: 'SUBCOMMAND', doc: 'a second word, if it has one', optional: true },
+    ],
+    run: async (invocation) => (await import('./help.ts')).help(invocation),
+  },
+]
+
+/** Processes and what is to be done about an installation. */
+const UPKEEP_COMMANDS: readonly CommandSpec[] = [
+  {
     name: 'gateway',
-    summary: 'Runs the gateway alone, without a supervisor: for containers and service managers',
+    summary: 'Runs the gateway alone, for containers and service managers',
+    more: 'It has no supervisor.',
     options: {
       ...LISTEN_OPTIONS,
       'public-url': { doc: 'how people reach it (PARLEY_PUBLIC_URL)', value: 'URL' },
@@ -67,8 +107,50 @@ export const COMMANDS: readonly CommandSpec[] = [
     run: async (invocation) => (await import('./gateway.ts')).gateway(invocation),
   },
   {
+    name: 'backup',
+    summary: 'Writes a copy of the database into one file',
+    more: 'It is consistent, also while a gateway runs.',
+    options: { ...INSTANCE_OPTIONS, ...JSON_OPTION },
+    positionals: [{ name: 'FILE', doc: 'where to write it', isFile: true }],
+    notes: ['DATA/secret is not in it: keep that too, the database is of no use to a gateway with another secret.'],
+    run: async (invocation) => (await import('./backup.ts')).backup(invocation),
+  },
+  {
+    name: 'restore',
+    summary: 'Puts a backup into a new data folder or an empty database',
+    options: { ...INSTANCE_OPTIONS, ...JSON_OPTION },
+    positionals: [{ name: 'FILE', doc: 'what backup wrote', isFile: true }],
+    run: async (invocation) => (await import('./backup.ts')).restore(invocation),
+  },
+  {
+    name: 'config check',
+    summary: 'Shows the settings in effect, and what is wrong with them',
+    more: 'It says of each where it comes from, and tells all that is wrong at once.',
+    options: { ...INSTANCE_OPTIONS, ...JSON_OPTION },
+    run: async (invocation) => (await import('./config-check.ts')).configCheck(invocation),
+  },
+  ...AUDIT_COMMANDS,
+  {
+    name: 'completion',
+    summary: 'Prints a script that teaches your shell these commands',
+    options: {},
+    positionals: [{ name: 'SHELL', doc: 'your shell', choices: SHELLS }],
+    notes: ['bash: eval "$(parley completion bash)"'],
+    run: async (invocation) => (await import('./completion.ts')).completion(invocation),
+  },
+  {
+    name: 'version',
+    summary: 'Says which version this is',
+    options: JSON_OPTION,
+    run: async (invocation) => (await import('./version.ts')).version(invocation),
+  },
+]
+
+const PROXY_COMMANDS: readonly CommandSpec[] = [
+  {
     name: 'proxy',
-    summary: 'Serves one MCP server (a stdio command or a URL) over Streamable HTTP and WebSocket',
+    summary: 'Serves one MCP server over Streamable HTTP and WebSocket',
+    more: 'The server is a command on stdio, or a URL.',
     options: {
       port: { doc: 'the port; 0: any free one (default 7401)', value: 'PORT' },
       host: { doc: 'the address to listen on (default 127.0.0.1)', value: 'ADDRESS' },
@@ -90,80 +172,21 @@ export const COMMANDS: readonly CommandSpec[] = [
     notes: ['Clients that declare nothing to be asked share one child; any other session has a child of its own.', TOKEN_NOTE],
     run: async (invocation) => (await import('./proxy.ts')).proxy(invocation),
   },
-  ...JUDGE_COMMANDS,
-  ...JOB_COMMANDS,
-  ...MODEL_COMMANDS,
-  ...SERVER_COMMANDS,
-  ...MCP_COMMANDS,
-  ...CONTRACTS_COMMANDS,
-  ...ACCOUNT_COMMANDS,
-  {
-    name: 'doctor',
-    summary: 'Says what works on this machine, what is missing and how to get it; with --url walks a connection',
-    options: {
-      ...TARGET_OPTIONS,
-      ...INSTANCE_OPTIONS,
-      port: LISTEN_OPTIONS.port,
-      host: LISTEN_OPTIONS.host,
-      'codex-config': { doc: "looks over Codex's own configuration instead, and shows what would repair it" },
-      'codex-home': { doc: 'where that is (CODEX_HOME, default ~/.codex)', value: 'DIR', isFile: true },
-      'codex-version': { doc: 'for which version (default: the codex on PATH)', value: 'VERSION' },
-      yes: { doc: 'writes the repair: a provider and a profile of their own; what is there stays' },
-      undo: { doc: 'takes the last repair back' },
-      ...JSON_OPTION,
-    },
-    notes: [
-      "With an admin's token the walk makes a token that ends after a minute, and revokes it at once, to see an update arrive.",
-      TOKEN_NOTE,
-    ],
-    run: async (invocation) => (await import('./doctor.ts')).doctor(invocation),
-  },
-  {
-    name: 'backup',
-    summary: 'Writes a consistent copy of the database into one file, also while a gateway runs',
-    options: { ...INSTANCE_OPTIONS, ...JSON_OPTION },
-    positionals: [{ name: 'FILE', doc: 'where to write it', isFile: true }],
-    notes: ['DATA/secret is not in it: keep that too, the database is of no use to a gateway with another secret.'],
-    run: async (invocation) => (await import('./backup.ts')).backup(invocation),
-  },
-  {
-    name: 'restore',
-    summary: 'Puts a backup into a new data folder or an empty database',
-    options: { ...INSTANCE_OPTIONS, ...JSON_OPTION },
-    positionals: [{ name: 'FILE', doc: 'what backup wrote', isFile: true }],
-    run: async (invocation) => (await import('./backup.ts')).restore(invocation),
-  },
-  {
-    name: 'config check',
-    summary: 'Shows the settings in effect, where each comes from, and everything that is wrong with them',
-    options: { ...INSTANCE_OPTIONS, ...JSON_OPTION },
-    run: async (invocation) => (await import('./config-check.ts')).configCheck(invocation),
-  },
-  {
-    name: 'completion',
-    summary: 'Prints a script that teaches your shell these commands',
-    options: {},
-    positionals: [{ name: 'SHELL', doc: 'your shell', choices: SHELLS }],
-    notes: ['bash: eval "$(parley completion bash)"'],
-    run: async (invocation) => (await import('./completion.ts')).completion(invocation),
-  },
-  {
-    name: 'version',
-    summary: 'Says which version this is',
-    options: JSON_OPTION,
-    run: async (invocation) => (await import('./version.ts')).version(invocation),
-  },
-  {
-    name: 'help',
-    summary: 'Says what a command does',
-    options: {},
-    positionals: [
-      { name: 'COMMAND', doc: 'a command', optional: true },
-      { name: 'SUBCOMMAND', doc: 'a second word, if it has one', optional: true },
-    ],
-    run: async (invocation) => (await import('./help.ts')).help(invocation),
-  },
 ]
+
+/** Every command of `parley`, by what one wants to do. Within a group what one needs first comes first. */
+export const GROUPS: readonly CommandGroup[] = [
+  { name: 'start', title: 'Start', commands: START_COMMANDS },
+  { name: 'jobs', title: 'Jobs', commands: JOB_COMMANDS },
+  { name: 'judges', title: 'Judges and the sandbox', commands: JUDGE_COMMANDS },
+  { name: 'models', title: 'Models, and what they cost', commands: MODEL_COMMANDS },
+  { name: 'codex', title: 'What was written for Codex', commands: [...SERVER_COMMANDS, ...CONTRACTS_COMMANDS] },
+  { name: 'mcp', title: 'MCP servers', commands: [...MCP_COMMANDS, ...PROXY_COMMANDS] },
+  { name: 'accounts', title: 'Accounts, tokens and quotas', commands: [...ACCOUNT_COMMANDS, ...QUOTA_COMMANDS] },
+  { name: 'upkeep', title: 'Upkeep', commands: UPKEEP_COMMANDS },
+]
+
+export const COMMANDS: readonly CommandSpec[] = GROUPS.flatMap(({ commands }) => commands)
 
 function logOption() {
   return {

@@ -1,5 +1,6 @@
 import type { Quota, UsageTotal } from '@parley/protocol'
 import type { Invocation } from '../command-line/command.ts'
+import { timeText } from '../command-line/time-text.ts'
 import { costText, counted, dollars } from '../job/usage-text.ts'
 import { columns } from './columns.ts'
 import { show, withCaller } from './with-caller.ts'
@@ -13,8 +14,8 @@ export const usage = (invocation: Invocation): Promise<number> => {
     const result = await caller.call('usage.summary', { group_by: by })
     const rows = result.groups.map((group) => [group.key ?? '-', ...cells(group)])
     const header = [by, 'calls', 'tokens in', 'cached', 'tokens out', 'cost']
-    const table = columns([header, ...rows, ['all', ...cells(result.total)]])
-    return show(invocation, result, [table, ...quotaLines(result.quota)].join('\n'))
+    const table = columns([header, ...rows, ['all', ...cells(result.total)]], invocation.io.screen(), { mayGo: ['cached'] })
+    return show(invocation, result, [table, ...quotaLines(result.quota, invocation)].join('\n'))
   })
 }
 
@@ -27,7 +28,10 @@ const cells = (total: UsageTotal): string[] => [
 ]
 
 /** Bounds that there are; without one there is nothing to say. */
-function quotaLines({ jobs_at_once, tokens_per_day, microusd_per_day, resets_at }: Quota): string[] {
+function quotaLines(
+  { jobs_at_once, tokens_per_day, microusd_per_day, resets_at }: Quota,
+  { io }: Pick<Invocation, 'io'>,
+): string[] {
   const line = (what: string, used: string, limit: string): string => `${what}: ${used} of ${limit}`
   const lines = [
     ...(jobs_at_once.limit === null ? [] : [line('jobs at once', counted(jobs_at_once.used), counted(jobs_at_once.limit))]),
@@ -36,5 +40,5 @@ function quotaLines({ jobs_at_once, tokens_per_day, microusd_per_day, resets_at 
       ? []
       : [line('cost today', dollars(microusd_per_day.used), dollars(microusd_per_day.limit))]),
   ]
-  return lines.length === 0 ? [] : ['', ...lines, `A new day begins at ${resets_at}.`]
+  return lines.length === 0 ? [] : ['', ...lines, `A new day begins at ${timeText(resets_at, io)}.`]
 }

@@ -1,8 +1,9 @@
-import { readFileSync } from 'node:fs'
+import { statSync } from 'node:fs'
 import { resolve } from 'node:path'
 import type * as z from 'zod'
 import { type TomlTable, type TomlValue, parse as parseToml } from 'smol-toml'
 import { CommandError } from '../command-line/command-error.ts'
+import { readGiven } from '../command-line/given-file.ts'
 import { suggest } from '../command-line/suggest.ts'
 import { resolveChannels } from './channel-setting.ts'
 import { DEFAULT_CHANNEL, hasDefaultChannel } from './gateway-models.ts'
@@ -35,12 +36,13 @@ export interface LoadOptions {
 }
 
 const DEFAULT_FILE = 'parley.toml'
+const FILE_BYTES = 16 * 1024 * 1024
 
 /** Reads flags, environment and file, in this order of precedence, and checks all of it before it says anything. */
 export function loadSettings(options: LoadOptions): Loaded {
   const problems: Problem[] = []
   const found = findFile(options)
-  const file = flatten(found === undefined ? {} : readToml(found, problems))
+  const file = flatten(found === undefined ? {} : readToml(found, options, problems))
   const values: Partial<Record<SettingName, { value: unknown; source: Source }>> = {}
   for (const [name, spec] of Object.entries<SettingSpec>(SETTINGS)) {
     if (!isSettingName(name)) continue
@@ -90,19 +92,20 @@ function findFile({ env, cwd, configFile }: LoadOptions): string | undefined {
   if (named !== undefined && named !== '') return resolve(cwd, named)
   const usual = resolve(cwd, DEFAULT_FILE)
   try {
-    readFileSync(usual)
-    return usual
+    return statSync(usual).isFile() ? usual : undefined
   } catch {
     return undefined
   }
 }
 
-function readToml(path: string, problems: Problem[]): TomlTable {
+function readToml(path: string, { configFile, cwd }: LoadOptions, problems: Problem[]): TomlTable {
+  const what = configFile === undefined ? 'settings file' : '--config'
   try {
-    return parseToml(readFileSync(path, 'utf8'))
+    return parseToml(readGiven({ what, file: path, cwd }, FILE_BYTES).toString('utf8'))
   } catch (error) {
     const text = error instanceof Error ? (error.message.split('\n')[0] ?? '') : String(error)
-    problems.push({ key: path, message: `cannot be read: ${text}`, level: 'error' })
+    const said = text.replace(`${what} ${path}`, '').replace(/^: /, '').trim()
+    problems.push({ key: `${what} ${path}`, message: `cannot be read: ${said}`, level: 'error' })
     return {}
   }
 }

@@ -1,6 +1,7 @@
 import { mkdirSync, statSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { CommandError } from '../command-line/command-error.ts'
+import { pathWords } from '../command-line/path-failure.ts'
 
 /** The files of one instance. */
 export interface DataDir {
@@ -55,5 +56,5 @@ export function isOpenToOthers(path: string): boolean {
 }
 
 function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error)
+  return pathWords(error)?.said ?? (error instanceof Error ? error.message : String(error))
 }

@@ -1,7 +1,7 @@
 import { readFileSync, readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Language, type ToolInput, languageOfFile } from '@parley/protocol'
-import { usageError } from '../command-line/command-error.ts'
+import { noneOf } from '../command-line/choice.ts'
 import { EXAMPLES_FOLDER } from '../data/examples.ts'
 import { zipFolder } from '../job/zip-folder.ts'
 
@@ -25,7 +25,7 @@ export function exampleNames(folder = EXAMPLES_FOLDER): readonly string[] {
 /** Reads an example by its name; any other is wrong usage. */
 export function readExample(name: string, folder = EXAMPLES_FOLDER): Example {
   const names = exampleNames(folder)
-  if (!names.includes(name)) throw usageError(`there is no example ${JSON.stringify(name)}`, `there are ${names.join(', ')}`)
+  if (!names.includes(name)) throw noneOf('--example', name, names)
   const at = (...parts: string[]): string => join(folder, name, ...parts)
   const statement = readFileSync(at('problem.md'), 'utf8')
   const files = readdirSync(at())

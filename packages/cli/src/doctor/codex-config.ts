@@ -55,7 +55,7 @@ export async function doctorCodexConfig(invocation: Invocation): Promise<number>
     )
     return isGood || isWritten ? 0 : 1
   }
-  io.out(`${path}\n${columns(rows(check, text))}\n`)
+  io.out(`${path}\n${columns(rows(check, text), io.screen(), { wraps: true })}\n`)
   if (planned !== undefined && use !== null) {
     io.out(`\n${diffText(planned.edit)}`)
     io.out(

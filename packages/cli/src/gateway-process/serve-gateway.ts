@@ -27,7 +27,7 @@ export interface ServedGateway {
 
 /** Opens data folder, database and gateway, in this order: whoever holds the lock owns everything else in the folder. */
 export async function serveGateway({ settings, cwd }: GatewayPlan, { now, random, err }: GatewayPorts): Promise<ServedGateway> {
-  const tls = readTls(settings)
+  const tls = readTls(settings, '.')
   checkExposure({ host: settings.host, hasTls: tls !== undefined, insecure: settings.insecure })
   const data = dataDirAt(cwd, settings.dataDir)
   const log = createLogger({ level: settings.logLevel, destination: { write: err }, secrets: secretsOf(settings) })

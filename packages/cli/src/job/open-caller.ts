@@ -6,7 +6,7 @@ import { instanceOf } from '../config/instance.ts'
 import { dataDirAt } from '../data/data-dir.ts'
 import { isPostgres } from '../gateway-process/database-url.ts'
 import { requireRole } from '../require-role.ts'
-import { targetOf } from '../target.ts'
+import { targetOf, withToken } from '../target.ts'
 import { ownVersion } from '../version.ts'
 import { SteadyCaller } from './steady-caller.ts'
 
@@ -33,9 +33,9 @@ function wayTo(invocation: Invocation, needed: 'user' | 'admin'): Way {
   const options = { clientInfo: { name: 'parley', version: ownVersion() } }
   const target = targetOf(invocation, 'any')
   if (target !== undefined) {
-    const { url, token } = target
-    const open = url.startsWith('ws') ? webSocketTransport : httpTransport
-    const transport = () => open({ url, ...(token === undefined ? {} : { token }) })
+    const known = withToken(target, needed)
+    const open = known.url.startsWith('ws') ? webSocketTransport : httpTransport
+    const transport = () => open(known)
     return { connect: async () => requireRole(await connectClient(transport(), options), needed) }
   }
   const settings = instanceOf(invocation)

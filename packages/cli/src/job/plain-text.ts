@@ -17,12 +17,22 @@ export function plainLines(text: string): string {
 /** How many columns a terminal gives to the text. */
 export function widthOf(text: string): number {
   let width = 0
-  for (const character of text) width += isWide(character.codePointAt(0) ?? 0) ? 2 : 1
+  for (const character of text) width += columnsOf(character)
   return width
 }
 
-/** The text in exactly so many columns: cut with a dot, or filled with spaces. */
-export function fit(text: string, width: number): string {
+/** Marks that are drawn over the character before them take no column of their own. */
+function columnsOf(character: string): number {
+  const code = character.codePointAt(0) ?? 0
+  if (code < 0x300) return 1
+  if (/[\p{Mn}\p{Me}]/u.test(character) || (code >= 0x1160 && code <= 0x11ff)) return 0
+  // Two of these make one flag.
+  if (code >= 0x1f1e6 && code <= 0x1f1ff) return 1
+  return isWide(code) || /\p{Emoji_Presentation}/u.test(character) ? 2 : 1
+}
+
+/** The text in exactly so many columns: cut with a mark of one column, or filled with spaces. */
+export function fit(text: string, width: number, mark = '.'): string {
   const full = widthOf(text)
   if (full <= width) return text + ' '.repeat(width - full)
   let kept = ''
@@ -33,11 +43,17 @@ export function fit(text: string, width: number): string {
     kept += character
     used += more
   }
-  return `${kept}.${' '.repeat(Math.max(0, width - used - 1))}`
+  return `${kept}${mark}${' '.repeat(Math.max(0, width - used - 1))}`
 }
 
 /** The text in lines of at most so many columns, broken between words; every line after the first begins with `indent`. */
 export function wrap(text: string, width: number, indent: string): string[] {
+  // One word may be wider than everything.
+  return broken(text, width, indent).map((one) => fit(one, width).trimEnd())
+}
+
+/** The same without cutting anything: a word that is wider than everything has a line of its own. */
+export function broken(text: string, width: number, indent = ''): string[] {
   const lines: string[] = []
   const [start = ''] = /^ */.exec(text) ?? []
   let line = start
@@ -51,8 +67,7 @@ export function wrap(text: string, width: number, indent: string): string[] {
     }
     isEmpty = false
   }
-  // One word may be wider than everything.
-  return [...lines, line].map((one) => fit(one, width).trimEnd())
+  return [...lines, line]
 }
 
 /** East Asian wide characters and pictures, by their blocks. */

@@ -1,11 +1,13 @@
-import { readFileSync, statSync } from 'node:fs'
+import { statSync } from 'node:fs'
 import { basename, resolve } from 'node:path'
 import { CompareMode, JOB_LIMITS, Language, type ToolInput, languageOfFile } from '@parley/protocol'
 import type { Invocation } from '../command-line/command.ts'
+import { noneOf } from '../command-line/choice.ts'
 import { usageError } from '../command-line/command-error.ts'
+import { readGiven, readGivenText } from '../command-line/given-file.ts'
+import { atPath } from '../command-line/path-failure.ts'
 import { looksLikeZip } from './looks-like-zip.ts'
 import { modelOf, refuseModelOptions } from './model-options.ts'
-import { readText } from './read-text.ts'
 import { wholeNumber } from './whole-number.ts'
 import { zipFolder } from './zip-folder.ts'
 
@@ -21,7 +23,7 @@ export interface Submission {
 export function submissionOf({ values, io }: Pick<Invocation, 'values' | 'io'>): Submission {
   const read = (flag: string, limitBytes: number): string | undefined => {
     const file = values.text(flag)
-    return file === undefined ? undefined : readText(io.cwd, flag, file, limitBytes)
+    return file === undefined ? undefined : readGivenText({ what: `--${flag}`, file, cwd: io.cwd }, limitBytes)
   }
   if (values.text('statement') === '-' && values.text('code') === '-')
     throw usageError('--statement - and --code - cannot both be standard input')
@@ -87,11 +89,13 @@ function limitsOf(values: Invocation['values']): Partial<Submission['input']> {
 function checkingOf({ values, io }: Pick<Invocation, 'values' | 'io'>): Partial<Submission['input']> {
   const program = (flag: string, file: string) => ({
     language: languageFor(undefined, flag, file),
-    source: readText(io.cwd, flag, file, JOB_LIMITS.codeBytes),
+    source: readGivenText({ what: `--${flag}`, file, cwd: io.cwd }, JOB_LIMITS.codeBytes),
   })
   const interactor = values.text('interactor')
   const checker = values.text('checker')
-  const mode = CompareMode.exclude(['checker', 'interactive']).safeParse(checker)
+  const mode = COMPARE_BY_NAME.safeParse(checker)
+  if (checker !== undefined && !mode.success && !looksLikePath(io.cwd, checker))
+    throw noneOf('--checker', checker, COMPARE_BY_NAME.options, CHECKER_PATH)
   return {
     ...(interactor === undefined ? {} : { interactor: program('interactor', interactor), compare_mode: 'interactive' }),
     ...(checker === undefined
@@ -102,15 +106,19 @@ function checkingOf({ values, io }: Pick<Invocation, 'values' | 'io'>): Partial<
   }
 }
 
+const COMPARE_BY_NAME = CompareMode.exclude(['checker', 'interactive'])
+const CHECKER_PATH = 'A checker of your own is given by the path of its source, as in ./checker.cpp.'
+
+/** A word that names no file and has neither a folder nor an ending was meant as a name. */
+function looksLikePath(cwd: string, text: string): boolean {
+  return /[/\\.]/.test(text) || statSync(resolve(cwd, text), { throwIfNoEntry: false }) !== undefined
+}
+
 function zipOf(cwd: string, file: string | undefined): Buffer | undefined {
   if (file === undefined) return undefined
   const path = resolve(cwd, file)
-  const found = statSync(path, { throwIfNoEntry: false })
-  if (found === undefined) throw usageError(`--tests ${file} does not exist`)
-  if (found.isDirectory()) return zipFolder(path, `--tests ${file}`)
-  if (found.size > JOB_LIMITS.zipBytes)
-    throw usageError(`--tests ${file} has ${found.size} bytes, ${JOB_LIMITS.zipBytes} are allowed`)
-  const bytes = readFileSync(path)
+  if (atPath(`--tests ${file}`, () => statSync(path)).isDirectory()) return zipFolder(path, `--tests ${file}`)
+  const bytes = readGiven({ what: '--tests', file, cwd }, JOB_LIMITS.zipBytes)
   if (!looksLikeZip(bytes))
     throw usageError(
       `--tests ${file}: not a zip; give a zip of the cases, or a folder with them`,

@@ -1,8 +1,9 @@
-import { readFileSync, readdirSync } from 'node:fs'
+import { readFileSync, readdirSync, statSync } from 'node:fs'
 import { join, relative, sep } from 'node:path'
 import { crc32, deflateRawSync } from 'node:zlib'
 import { JOB_LIMITS } from '@parley/protocol'
 import { usageError } from '../command-line/command-error.ts'
+import { atPath } from '../command-line/path-failure.ts'
 
 const UTF8_NAMES = 0x0800
 const DEFLATED = 8
@@ -12,18 +13,13 @@ const MADE_ON_UNIX = (3 << 8) | VERSION
 
 /** A folder of tests as a zip, so that nobody needs a program for it. Links and special files are left out. `what` names it in errors. */
 export function zipFolder(folder: string, what: string): Buffer {
-  const files = readdirSync(folder, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile())
-    .map((entry) => join(entry.parentPath, entry.name))
-    .toSorted()
+  const files = filesIn(folder, what).toSorted()
   if (files.length === 0) throw usageError(`${what} holds no files`)
-  if (files.length > JOB_LIMITS.zipEntries)
-    throw usageError(`${what} holds ${files.length} files, ${JOB_LIMITS.zipEntries} are allowed`)
   const parts: Buffer[] = []
   const directory: Buffer[] = []
   let offset = 0
   for (const path of files) {
-    const bytes = readFileSync(path)
+    const bytes = atPath(`${what}, in it ${relative(folder, path)}`, () => readFileSync(path))
     const name = Buffer.from(relative(folder, path).split(sep).join('/'))
     const packed = deflateRawSync(bytes)
     const about = aboutOf(bytes, packed.length, name.length)
@@ -59,6 +55,29 @@ export function zipFolder(folder: string, what: string): Buffer {
   ])
   return Buffer.concat([...parts, index, end])
 }
+
+/** The files of a folder and of those in it. A folder that holds far more than tests is left before all of it is read. */
+function filesIn(folder: string, what: string): string[] {
+  const files: string[] = []
+  const folders = [folder]
+  let bytes = 0
+  for (let next = folders.pop(); next !== undefined; next = folders.pop()) {
+    const here = next
+    for (const entry of atPath(what, () => readdirSync(here, { withFileTypes: true }))) {
+      const path = join(here, entry.name)
+      if (entry.isDirectory()) folders.push(path)
+      if (!entry.isFile()) continue
+      files.push(path)
+      bytes += atPath(what, () => statSync(path)).size
+    }
+    if (files.length > JOB_LIMITS.zipEntries || folders.length > JOB_LIMITS.zipEntries)
+      throw usageError(`${what} holds more than ${JOB_LIMITS.zipEntries} files, which are allowed`, ONLY_CASES)
+    if (bytes > JOB_LIMITS.zipTotalBytes)
+      throw usageError(`${what} holds more than ${JOB_LIMITS.zipTotalBytes} bytes, which are allowed`, ONLY_CASES)
+  }
+  return files
+}
+const ONLY_CASES = 'name a folder that holds the cases alone'
 
 /** What stands in both headers of a file. The time is always the same, so that the same folder gives the same zip. */
 function aboutOf(bytes: Buffer, packedBytes: number, nameBytes: number): Buffer {

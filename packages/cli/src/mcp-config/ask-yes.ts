@@ -6,9 +6,9 @@ const ANSWER_CHARACTERS = 1_024
 /** Whether there is somebody to be asked, and something to ask them on. */
 export const canAsk = ({ isTerminal, stdin }: Pick<Io, 'isTerminal' | 'stdin'>): boolean => isTerminal && stdin.isTTY
 
-/** Asks on the terminal; nothing but Return means yes, the end of the input or Ctrl-C means no. */
-export function askYes({ stdin, err, onSignal }: Io, question: string): Promise<boolean> {
-  err(`${question} [Y/n] `)
+/** Asks on the terminal. Nothing but Return means what `usual` says; the end of the input or Ctrl-C means no. */
+export function askYes({ stdin, err, onSignal }: Io, question: string, usual: 'yes' | 'no' = 'yes'): Promise<boolean> {
+  err(`${question} ${usual === 'yes' ? '[Y/n]' : '[y/N]'} `)
   return new Promise((resolve) => {
     let typed = ''
     const answer = (yes: boolean): void => {
@@ -26,7 +26,8 @@ export function askYes({ stdin, err, onSignal }: Io, question: string): Promise<
       typed += chunk.toString()
       if (typed.length > ANSWER_CHARACTERS) return no()
       const [line, ...more] = typed.split(/\r?\n|\r/)
-      if (more.length > 0) answer(/^(y(es)?)?$/i.test((line ?? '').trim()))
+      const word = (line ?? '').trim()
+      if (more.length > 0) answer(word === '' ? usual === 'yes' : /^y(es)?$/i.test(word))
     }
     const ignore = onSignal(no)
     stdin.on('data', take)

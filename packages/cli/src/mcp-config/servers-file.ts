@@ -4,6 +4,7 @@ import { ConfigTooLarge, TomlEditError, readConfig, writeConfig } from '@parley/
 import { lockFile } from '@parley/store'
 import type { Invocation } from '../command-line/command.ts'
 import { CommandError } from '../command-line/command-error.ts'
+import { pathWords } from '../command-line/path-failure.ts'
 import { instanceOf } from '../config/instance.ts'
 import { dataDirAt, makeDataDir } from '../data/data-dir.ts'
 
@@ -49,7 +50,10 @@ export async function named<T>(path: string, act: () => T | Promise<T>): Promise
   } catch (error) {
     const isOfFile = error instanceof TomlEditError || error instanceof ConfigTooLarge || isOfSystem(error)
     if (!isOfFile) throw error
-    throw new CommandError('config_unreadable', `${path}: ${error.message}`, { hint: 'correct it by hand', cause: error })
+    throw new CommandError('config_unreadable', `${path}: ${pathWords(error)?.said ?? error.message}`, {
+      hint: pathWords(error)?.hint ?? 'correct it by hand',
+      cause: error,
+    })
   }
 }
 

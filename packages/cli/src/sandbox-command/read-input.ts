@@ -1,8 +1,8 @@
-import { createReadStream, fstatSync } from 'node:fs'
-import { resolve } from 'node:path'
+import { fstatSync } from 'node:fs'
 import type { RunInput } from '@parley/sandbox'
 import type { Invocation } from '../command-line/command.ts'
 import { CommandError, usageError } from '../command-line/command-error.ts'
+import { readGiven } from '../command-line/given-file.ts'
 
 const MIB = 1024 * 1024
 /** The whole of it is in memory before the program starts. */
@@ -15,7 +15,7 @@ export async function readInput({ io, values }: Pick<Invocation, 'io' | 'values'
   const file = values.text('stdin')
   if (file === undefined && !isPiped()) return { kind: 'empty' }
   if (file !== undefined && file !== '-')
-    return { kind: 'bytes', bytes: await readAll(createReadStream(resolve(io.cwd, file)), `--stdin ${file}`) }
+    return { kind: 'bytes', bytes: readGiven({ what: '--stdin', file, cwd: io.cwd }, INPUT_MAX_BYTES) }
   const hint = 'reading standard input to its end first; --stdin /dev/null gives the program none\n'
   const silent = setTimeout(() => io.err(hint), SILENT_MS)
   try {
