@@ -16,7 +16,11 @@ function offers(...words: string[]): string[] {
 
 test.each([
   [['u'], ['up', 'usage', 'user']],
-  [['user', 'd'], ['disable']],
+  [
+    ['user', 'd'],
+    ['disable', 'demote', 'delete'],
+  ],
+  [['job', 'submit', '--checker', 'tok'], ['tokens']],
   [['up', '--no'], ['--no-judge']],
   // A command by itself, and the first word of others.
   [['judge', 'd'], ['drain']],

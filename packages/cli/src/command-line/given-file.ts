@@ -19,7 +19,7 @@ const AT_ONCE = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0)
 /** What a shell makes of `<(command)`: a pipe that is open already. */
 const OPEN_ALREADY = /^\/(?:dev|proc\/self)\/fd\/\d+$|^\/dev\/stdin$/
 
-const labelOf = ({ what, file }: GivenFile): string => `${what} ${file}`
+const labelOf = ({ what, file }: GivenFile): string => `${what} ${file === '-' ? '- (stdin)' : file}`
 
 /** The bytes of a file that the command line names. Whatever keeps it from being read is one line with a way out. */
 export function readGiven(given: GivenFile, limitBytes: number): Buffer {

@@ -1,5 +1,7 @@
 import { expect, test } from 'vitest'
+import { widthOf } from '../job/plain-text.ts'
 import { COMMANDS, GROUPS } from '../commands/table.ts'
+import type { OptionSpec } from './command.ts'
 import { helpFor } from './help.ts'
 import { parseLine } from './parse.ts'
 
@@ -14,7 +16,7 @@ test.each([
   [['pu'], 'there is no command pu', 'did you mean parley up?'],
   [['frobnicate'], 'there is no command frobnicate', 'parley --help lists the commands'],
   [['user', 'ad', 'bob'], 'there is no command user ad', 'did you mean parley user add?'],
-  [['user'], 'user needs one of: add, list, disable, enable, passwd, link', 'parley user --help'],
+  [['user'], 'user needs one of: add, list, link, passwd, disable, enable, promote, demote, delete', 'parley user --help'],
   [['up', '--prot', '1'], 'up has no option --prot', 'did you mean --port?'],
   [['up', '--port'], '--port needs a value: --port PORT', 'parley up --help'],
   [['up', '--port', '--json'], '--port needs a value: --port PORT', 'parley up --help'],
@@ -22,8 +24,14 @@ test.each([
   [['up', 'now'], 'up does not take "now"', 'parley up --help'],
   [['up', '--', 'x'], 'up takes nothing after --', 'parley up --help'],
   [['user', 'add'], 'user add needs NAME', 'parley user add --help'],
-  [['token', 'create', '--role', 'king'], '--role must be one of: user, judge, agent', 'parley token create --help'],
-  [['completion', 'tcsh'], 'SHELL must be one of: bash, zsh, fish', 'parley completion --help'],
+  [['token', 'create', '--role', 'king'], '--role king is none of: user, judge, agent', 'parley token create --help'],
+  [
+    ['token', 'create', '--role', 'juge'],
+    '--role juge is none of: user, judge, agent',
+    'did you mean judge? parley token create --help',
+  ],
+  [['completion', 'tcsh'], 'SHELL tcsh is none of: bash, zsh, fish', 'parley completion --help'],
+  [['completion', 'ZSH'], 'SHELL ZSH is none of: bash, zsh, fish', 'did you mean zsh? parley completion --help'],
   [['--json'], '--json needs a command before it', 'parley --help lists the commands'],
 ])('%j is wrong in one sentence with a way out', (argv, message, hint) => {
   expect(wrong(...argv)).toEqual({ message, hint, exit: 2 })
@@ -52,6 +60,39 @@ test('every command has help that names all it takes', () => {
     const text = helpFor(name, GROUPS)
     expect(words.filter((word) => !text.includes(word))).toEqual([])
   }
+})
+
+test('every word of a closed set that is mistyped is answered with the one that was meant', () => {
+  const closed = COMMANDS.flatMap(({ name, options }) =>
+    Object.entries<OptionSpec>(options).flatMap(([option, { choices, isFile }]) =>
+      choices === undefined || isFile === true ? [] : [{ name, option, choices }],
+    ),
+  )
+  expect(closed.map(({ option }) => option)).toEqual(
+    expect.arrayContaining(['language', 'engine', 'status', 'wire', 'by', 'log']),
+  )
+  for (const { name, option, choices } of closed) {
+    const word = choices.toSorted((a, b) => b.length - a.length)[0] ?? ''
+    const mistyped = `${word}x`
+    expect(wrong(...name.split(' '), `--${option}`, mistyped)).toEqual({
+      message: `--${option} ${mistyped} is none of: ${choices.join(', ')}`,
+      hint: `did you mean ${word}? parley ${name} --help`,
+      exit: 2,
+    })
+  }
+})
+
+test('the help is grouped, has every command once, and fits 80 columns, as that of every command does', () => {
+  const whole = helpFor('', GROUPS)
+  for (const { title, name, commands } of GROUPS) {
+    expect(whole).toContain(`\n${title}\n  ${commands[0]?.name} `)
+    expect(helpFor(name, GROUPS)).toContain(`  ${commands[0]?.name} `)
+  }
+  const listed = whole.split('\n').flatMap((line) => /^ {2}(\S+(?: \S+)*) {2,}\S/.exec(line)?.[1] ?? [])
+  expect(listed).toEqual(COMMANDS.map(({ name }) => name))
+  const texts = [whole, ...[...GROUPS, ...COMMANDS].map(({ name }) => helpFor(name, GROUPS))]
+  const wide = texts.flatMap((text) => text.split('\n').filter((line) => widthOf(line) > 80))
+  expect(wide).toEqual([])
 })
 
 test('no two commands have the same name, and all say what they do in one line', () => {

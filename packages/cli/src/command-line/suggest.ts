@@ -1,11 +1,13 @@
 /** A wrong word is at most this many typing mistakes away from the right one. */
 const MISTAKES = 2
+/** Of a word as short as this two mistakes make any other. */
+const SHORT = 4
 
 /** The candidate that was most likely meant, if any is near enough. */
 export function suggest(word: string, candidates: readonly string[]): string | undefined {
   const near = candidates
     .map((candidate) => ({ candidate, distance: candidate.startsWith(word) && word.length > 1 ? 1 : distance(word, candidate) }))
-    .filter(({ candidate, distance: mistakes }) => mistakes <= MISTAKES && mistakes < candidate.length)
+    .filter(({ candidate, distance: mistakes }) => mistakes <= (candidate.length > SHORT ? MISTAKES : 1))
     .toSorted((a, b) => a.distance - b.distance)
   return near[0]?.candidate
 }

@@ -148,7 +148,7 @@ export const tokenRevoke = (invocation: Invocation): Promise<number> => {
   })
 }
 
-const TOKEN = { noun: 'token', prefix: 'tok_', list: 'parley token list' } as const
+const TOKEN = { noun: 'token', what: 'ID', prefix: 'tok_', list: 'parley token list' } as const
 
 async function withAdmin(invocation: Invocation, use: (admin: Admin) => Promise<number>): Promise<number> {
   const admin = await openAdmin(instanceOf(invocation), targetOf(invocation), invocation.io)

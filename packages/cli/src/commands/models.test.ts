@@ -77,10 +77,10 @@ test('a channel is set up, priced, changed and removed, and its key is never sho
 test.each([
   [['channel', 'set', 'A b'], 'CHANNEL'],
   [['channel', 'set', 'a', '--enable', '--disable'], 'exclude each other'],
-  [['channel', 'set', 'a', '--wire', 'smoke'], '--wire must be one of'],
+  [['channel', 'set', 'a', '--wire', 'smoke'], '--wire smoke is none of'],
   [['pricing', 'set', 'm'], '--channel is needed'],
   [['pricing', 'set', 'm', '--channel', 'c', '--input', 'cheap'], '--input must be dollars'],
-  [['usage', '--by', 'hour'], '--by must be one of'],
+  [['usage', '--by', 'hour'], '--by hour is none of'],
   [['job', 'submit', '--code', 'a.cpp', '--attempts', '2'], '--attempts is for jobs that a model works on'],
   [['job', 'submit', '--statement', 'a.cpp', '--budget-usd', 'all'], '--budget-usd must be dollars'],
   [['job', 'submit', '--statement', 'a.cpp', '--attempts', '11'], '--attempts must be a whole number from 1 to 10'],

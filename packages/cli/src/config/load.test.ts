@@ -89,5 +89,5 @@ test('a file that is no TOML, or is not there, is an error that names it', () =>
     { key: expect.stringContaining('.toml'), message: expect.stringContaining('cannot be read') },
   ])
   const missing = loadSettings({ env: {}, cwd: folder, configFile: 'nowhere.toml' })
-  expect(missing.problems).toMatchObject([{ key: join(folder, 'nowhere.toml'), level: 'error' }])
+  expect(missing.problems).toMatchObject([{ key: `--config ${join(folder, 'nowhere.toml')}`, level: 'error' }])
 })

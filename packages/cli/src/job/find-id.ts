@@ -17,6 +17,8 @@ const LAST = '@last'
 /** What has ids of a kind: jobs, tokens. */
 export interface IdKind<Id extends string> {
   readonly noun: string
+  /** What the argument is called in the help. */
+  readonly what: string
   /** What ids begin with: `job_`. */
   readonly prefix: string
   /** What lists them. */
@@ -29,13 +31,13 @@ export interface IdKind<Id extends string> {
 }
 
 /** What is no id and no beginning of one is told before anybody is asked. Answers it without the prefix. */
-export function startOfId({ noun, prefix, list }: Pick<IdKind<string>, 'noun' | 'prefix' | 'list'>, given: string): string {
+export function startOfId({ noun, what, prefix, list }: Omit<IdKind<string>, 'whole' | 'page'>, given: string): string {
   const text = given.toLowerCase()
   const start = text.startsWith(prefix) ? text.slice(prefix.length) : text
   const isStart = /^[0-9a-z]+$/.test(start) && start.length >= START_MIN && start.length <= ID_CHARS
   if (!isStart)
     throw usageError(
-      `${JSON.stringify(given)} is no id of a ${noun}, nor its first ${START_MIN} characters or more`,
+      `${what} ${JSON.stringify(given)} is no id of a ${noun}, nor its first ${START_MIN} characters or more`,
       `${list} shows the ids`,
     )
   return start
@@ -70,7 +72,7 @@ export async function findId<Id extends string>(kind: IdKind<Id>, given: string)
   throw usageError(`${found.length} ${noun}s begin with ${prefix}${start}: ${shown.join(', ')}${more}`, 'give more of the id')
 }
 
-const JOB = { noun: 'job', prefix: 'job_', list: 'parley job list' } as const
+const JOB = { noun: 'job', what: 'JOB', prefix: 'job_', list: 'parley job list' } as const
 
 /** Whether it can be the id of a job at all, or `@last`. */
 export function checkJobText(given: string): void {

@@ -87,10 +87,10 @@ function limitsOf(values: Invocation['values']): Partial<Submission['input']> {
 
 /** `--checker` is a way to compare by its name, or the file of a program that compares. */
 function checkingOf({ values, io }: Pick<Invocation, 'values' | 'io'>): Partial<Submission['input']> {
-  const program = (flag: string, file: string) => ({
-    language: languageFor(undefined, flag, file),
-    source: readGivenText({ what: `--${flag}`, file, cwd: io.cwd }, JOB_LIMITS.codeBytes),
-  })
+  const program = (flag: string, file: string) => {
+    const source = readGivenText({ what: `--${flag}`, file, cwd: io.cwd }, JOB_LIMITS.codeBytes)
+    return { language: languageFor(undefined, flag, file), source }
+  }
   const interactor = values.text('interactor')
   const checker = values.text('checker')
   const mode = COMPARE_BY_NAME.safeParse(checker)
