@@ -6,10 +6,17 @@ const SHORT = 4
 /** The candidate that was most likely meant, if any is near enough. */
 export function suggest(word: string, candidates: readonly string[]): string | undefined {
   const near = candidates
-    .map((candidate) => ({ candidate, distance: candidate.startsWith(word) && word.length > 1 ? 1 : distance(word, candidate) }))
+    .map((candidate) => ({ candidate, distance: Math.min(distance(word, candidate), fromStart(word, candidate)) }))
     .filter(({ candidate, distance: mistakes }) => mistakes <= (candidate.length > SHORT ? MISTAKES : 1))
     .toSorted((a, b) => a.distance - b.distance)
   return near[0]?.candidate
+}
+
+/** Somebody may have typed the beginning alone, and a longer one with a mistake in it. */
+function fromStart(word: string, candidate: string): number {
+  if (candidate.startsWith(word)) return word.length > 1 ? 1 : MISTAKES + 1
+  if (word.length <= SHORT) return MISTAKES + 1
+  return 1 + Math.min(...[0, 1].map((more) => distance(word, candidate.slice(0, word.length + more))))
 }
 
 /** Letters to add, drop, change or swap with a neighbour. */

@@ -1,5 +1,5 @@
-import { accessSync, constants, existsSync, statSync } from 'node:fs'
-import { dirname, resolve } from 'node:path'
+import { closeSync, existsSync, openSync, rmSync, statSync } from 'node:fs'
+import { resolve } from 'node:path'
 import { backupSqlite, openStore, parseStoreUrl, restoreStore } from '@parley/store'
 import type { Invocation } from '../command-line/command.ts'
 import { CommandError } from '../command-line/command-error.ts'
@@ -16,7 +16,11 @@ export async function backup(invocation: Invocation): Promise<number> {
   const file = resolve(io.cwd, positionals[0] ?? '')
   if (existsSync(file))
     throw new CommandError('already_exists', `${file} exists already`, { hint: 'choose another name; nothing is overwritten' })
-  atPath(`FILE ${positionals[0]}`, () => accessSync(dirname(file), constants.W_OK))
+  // Tried first, because a database only says that it could not be opened.
+  atPath(`FILE ${positionals[0]}`, () => {
+    closeSync(openSync(file, 'wx', 0o600))
+    rmSync(file)
+  })
   const data = dataDirAt(io.cwd, settings.dataDir)
   const location = parseStoreUrl(databaseUrlOf(settings, data, io.cwd))
   if (location.engine === 'sqlite') {

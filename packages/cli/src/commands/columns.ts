@@ -30,7 +30,8 @@ export function columns(
   const natural = widthsOf(clean)
   if (natural.length === 0) return ''
   const least = natural.map((width, index) => (isWhole(clean, index) ? width : Math.min(width, CUT_MIN)))
-  const wanted = least.with(-1, Math.max(least.at(-1) ?? 0, Math.min(natural.at(-1) ?? 0, LAST_MIN)))
+  const ends = Math.max(least.at(-1) ?? 0, Math.min(natural.at(-1) ?? 0, LAST_MIN))
+  const wanted = [...least.slice(0, -1), ends]
   if (sum(wanted) > screen.columns) {
     const gone = clean[0]?.findLastIndex((heading) => mayGo.includes(heading)) ?? -1
     if (gone >= 0)

@@ -26,7 +26,7 @@ beforeAll(async () => {
   writeFileSync(place('locked'), 'secret\n')
   chmodSync(place('locked'), 0)
   symlinkSync('itself', place('itself'))
-  if (spawnSync('mkfifo', [place('pipe')]).status !== 0) throw new Error('mkfifo is missing')
+  if (spawnSync('/bin/sh', ['-c', 'mkfifo "$0"', place('pipe')]).status !== 0) throw new Error('mkfifo is missing')
   await gateway.submit()
 })
 afterAll(async () => {

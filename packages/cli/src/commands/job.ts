@@ -76,6 +76,8 @@ export async function jobList(invocation: Invocation): Promise<number> {
       agoText(item.created_at, io),
       item.title,
     ])
+    if (rows.length === 0 && !values.has('json'))
+      io.err(status === undefined ? 'there is no job yet; parley job submit hands one in\n' : `no job is ${status}\n`)
     const headings = ['id', ...ownerOf('owner'), 'status', 'passed', 'language', 'created', 'title']
     return show(invocation, result, columns([headings, ...rows], io.screen(), { mayGo: ['language', 'owner'] }))
   })

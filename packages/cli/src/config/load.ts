@@ -68,6 +68,8 @@ export function requireSettings(options: LoadOptions): Settings {
   const more = errors.length > 1 ? `, and ${errors.length - 1} more` : ''
   throw new CommandError('config_invalid', `${first?.key} ${first?.message}${more}`, {
     hint: 'parley config check shows everything',
+    // What was typed is wrong usage; what stands in a file or in the environment is a setting.
+    ...(first?.key.startsWith('--') === true ? { exitCode: 2 } : {}),
   })
 }
 

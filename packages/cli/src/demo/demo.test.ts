@@ -134,7 +134,7 @@ test('what is missing is named, with the way to get it', async () => {
   requireLanguage('cpp20', [{ language: 'cpp', version: '12' }])
   expect(await scratch.run(['demo', '--example', 'nonsense'])).toMatchObject({
     code: 2,
-    err: 'parley: there is no example "nonsense" (there are goldbach, knapsack, stairs)\n',
+    err: 'parley: --example nonsense is none of: goldbach, knapsack, stairs\n',
   })
 })
 

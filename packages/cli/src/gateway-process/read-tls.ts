@@ -1,4 +1,4 @@
-import { usageError } from '../command-line/command-error.ts'
+import { CommandError, usageError } from '../command-line/command-error.ts'
 import { readGivenText } from '../command-line/given-file.ts'
 
 /** More than this is no certificate, with all that vouch for it. */
@@ -11,8 +11,16 @@ export function readTls(
 ): { cert: string; key: string } | undefined {
   if (tlsCert === undefined && tlsKey === undefined) return undefined
   if (tlsCert === undefined || tlsKey === undefined) throw usageError('--tls-cert and --tls-key go together')
-  return {
-    cert: readGivenText({ what: '--tls-cert', file: tlsCert, cwd }, PEM_BYTES),
-    key: readGivenText({ what: '--tls-key', file: tlsKey, cwd }, PEM_BYTES),
+  return { cert: read('--tls-cert', tlsCert, cwd), key: read('--tls-key', tlsKey, cwd) }
+}
+
+/** The paths may come from the settings as well: their code says what is wrong, not that the command line is. */
+function read(what: string, file: string, cwd: string): string {
+  try {
+    return readGivenText({ what, file, cwd }, PEM_BYTES)
+  } catch (cause) {
+    if (!(cause instanceof CommandError)) throw cause
+    const hint = cause.hint === undefined ? {} : { hint: cause.hint }
+    throw new CommandError('tls_unreadable', cause.message, { ...hint, cause })
   }
 }

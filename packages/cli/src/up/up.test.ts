@@ -118,18 +118,18 @@ test('a second up on the same folder is refused and leaves the first alone', MAN
 })
 
 test.each([
-  [['up', '--port', 'many'], 'config_invalid', '--port'],
-  [['up', '--host', '0.0.0.0', '--port', '0'], 'plain_beyond_loopback', '0.0.0.0'],
-  [['gateway', '--tls-cert', '/no/such.pem', '--tls-key', '/no/such.key', '--port', '0'], 'tls_unreadable', '/no/such.pem'],
-  [['up', '--database', 'mysql://x/y', '--port', '0'], 'config_invalid', '--database'],
-])('%j does not start and says why', async (args, code, names) => {
+  [['up', '--port', 'many'], 'config_invalid', '--port', 2],
+  [['up', '--host', '0.0.0.0', '--port', '0'], 'plain_beyond_loopback', '0.0.0.0', 1],
+  [['gateway', '--tls-cert', '/no/such.pem', '--tls-key', '/no/such.key', '--port', '0'], 'tls_unreadable', '/no/such.pem', 1],
+  [['up', '--database', 'mysql://x/y', '--port', '0'], 'config_invalid', '--database', 2],
+])('%j does not start and says why', async (args, code, names, ends) => {
   await using scratch = new Scratch()
   const { code: exit, err } = await scratch.run([...args, '--data', scratch.data, '--json'])
   const lines = err.trim().split('\n')
   expect(lines).toHaveLength(1)
   expect(JSON.parse(err)).toMatchObject({ error: { code } })
   expect(err).toContain(names)
-  expect(exit).toBe(1)
+  expect(exit).toBe(ends)
 })
 
 test('a secret that others can read, and another secret than that of the database, stop the start', MANY_PROCESSES, async () => {

@@ -21,11 +21,10 @@ export const userDemote = serveTool(TOOLS['user.demote'], async ({ username }, c
 
 export const userDelete = serveTool(TOOLS['user.delete'], async ({ username }, context) => {
   const user = await somebodyElse(username, context)
-  const { store, creations } = context.world
+  const { store } = context.world
   // First the account: no job of theirs is added after that, so all that are left are found.
   await keepingAnAdmin(() => store.users.delete(user.id))
-  const cancelled = await creations.run({ userId: user.id }, () => cancelAll(store, user.id))
-  return { user_id: user.id, username, cancelled_jobs: cancelled }
+  return { user_id: user.id, username, cancelled_jobs: await cancelAll(store, user.id) }
 })
 
 /** Whoever ends their own rights has nobody to ask when it was a mistake. The local shell has no account to lose. */
