@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { writeFileSync } from 'node:fs'
 import type { JobId } from '@parley/protocol'
+import { ONE_CASE_ZIP } from '@parley/store/testing'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { LocalGateway } from '../fixtures/local-gateway.ts'
 import { Scratch } from '../fixtures/parley.ts'
@@ -29,7 +30,7 @@ afterAll(async () => {
 
 const submit = async (first: readonly number[], title: string): Promise<JobId> => {
   start = first
-  const { job_id } = await gateway.call('job.create', { current_code: 'int main() {}', title })
+  const { job_id } = await gateway.call('job.create', { current_code: 'int main() {}', tests_zip_b64: ONE_CASE_ZIP, title })
   start = []
   return job_id
 }
@@ -70,10 +71,11 @@ test('@last is the newest job of whoever asks, also for an admin who sees those 
   const as = async (username: string) => ({ env: { PARLEY_URL: gateway.url, PARLEY_TOKEN: await tokenOf(username) } })
   const [ada, admin, eve] = [await as('ada'), await as('admin'), await as('eve')]
   const submitAs = async (who: typeof ada) => {
-    const made = await run(['job', 'submit', '--code', 'main.cpp', '--detach', '--json'], who)
+    const made = await run(['job', 'submit', '--code', 'main.cpp', '--tests', 'tests.zip', '--detach', '--json'], who)
     return JSON.parse(made.out).job_id
   }
   writeFileSync(`${scratch.folder}/main.cpp`, 'int main() {}\n')
+  writeFileSync(`${scratch.folder}/tests.zip`, Buffer.from(ONE_CASE_ZIP, 'base64'))
   const here = await submit([], 'local')
   const ofAdmin = await submitAs(admin)
   const ofAda = await submitAs(ada)

@@ -27,24 +27,24 @@ test.skipIf(!hasTerminals())('on a terminal of 80 columns the lists fit, with wh
   const { code, out } = await onTerminal(scratch, ['job', 'list', ...at], { columns: 80, rows: 24 })
   const lines = out.replaceAll('\r', '').trimEnd().split('\n')
   expect({ code, wide: lines.filter((line) => widthOf(line) > 80) }).toEqual({ code: 0, wide: [] })
-  expect(lines).toEqual([
-    expect.stringMatching(/^id +status +passed +(?:language +)?created +title$/),
-    expect.stringMatching(new RegExp(`^${id} +queued +.*(?:just now|min ago) +背包问题: .*…$`)),
-  ])
+  expect(lines[0]).toMatch(/^id +status +passed +(?:language +)?created +title$/)
+  const row = new RegExp(`^${id} +queued +.*(?:just now|min ago) +背包问题: .*…$`)
+  expect(lines).toContainEqual(expect.stringMatching(row))
 })
 
 test('into a pipe nothing is cut, times are those of the reader, and --json keeps ISO', MANY_PROCESSES, async () => {
   const { items } = await json(['job', 'list', ...at])
-  expect(items[0].created_at).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
+  const own = items.find(({ job_id }: { job_id: string }) => job_id === id)
+  expect(own.created_at).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
   const there = (hours: number) =>
-    new Date(Date.parse(items[0].created_at) + hours * 3_600_000).toISOString().slice(0, 16).replace('T', ' ')
+    new Date(Date.parse(own.created_at) + hours * 3_600_000).toISOString().slice(0, 16).replace('T', ' ')
   for (const [TZ, hours] of [
     ['Asia/Tokyo', 9],
     ['UTC', 0],
     ['Etc/GMT+11', -11],
   ] as const) {
     const listed = await run(['job', 'list', ...at], { env: { TZ } })
-    expect(listed.out.split('\n')[1]).toMatch(new RegExp(`^${id} +queued +cpp +${there(hours)} +背包问题: .*e\u0301 and all$`))
+    expect(listed.out).toMatch(new RegExp(`^${id} +queued +cpp +${there(hours)} +背包问题: .*e\u0301 and all$`, 'm'))
     // A process of its own has its zone from the system's library.
     const shown = await scratch.run(['job', 'show', id, ...at], { env: { TZ } })
     expect(shown.out).toContain(`created   ${there(hours)}\n`)

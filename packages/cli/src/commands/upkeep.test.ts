@@ -1,5 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { ONE_CASE_ZIP } from '@parley/store/testing'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { LocalGateway } from '../fixtures/local-gateway.ts'
 import { Scratch } from '../fixtures/parley.ts'
@@ -82,7 +83,8 @@ test('accounts are promoted, demoted and deleted, with a word before what cannot
   await gateway.call('user.add', { username: 'dot' })
   const dot = await as('dot')
   writeFileSync(join(scratch.folder, 'dot.cpp'), 'int main() {}\n')
-  await run(['job', 'submit', '--code', 'dot.cpp', '--detach'], dot)
+  writeFileSync(join(scratch.folder, 'tests.zip'), Buffer.from(ONE_CASE_ZIP, 'base64'))
+  await run(['job', 'submit', '--code', 'dot.cpp', '--tests', 'tests.zip', '--detach'], dot)
   expect(await json(['user', 'promote', 'dot', ...at])).toMatchObject({ user: { admin: true } })
   expect(await run(['user', 'delete', 'dot', '--yes'], dot)).toEqual({
     code: 1,
