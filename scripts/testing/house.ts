@@ -56,14 +56,14 @@ export async function openHouse(password?: string): Promise<House> {
       page: pageFile,
     })
   let gateway = await open(0)
-  const { url, signIn } = gateway
+  const { url, firstAdmin } = gateway
   const dialAs = (token: string): Promise<Client> => {
     const transport = webSocketTransport({ url: `${url.replace(/^http/, 'ws')}/api/mcp/ws`, token })
     return connectClient(transport, { clientInfo: { name: 'test', version: '1' } })
   }
   return {
     url,
-    link: signIn ?? '',
+    link: firstAdmin?.signIn ?? '',
     dial: async (role) => dialAs(role === 'judge' ? judgeToken : await tokenOf(url, 'admin', PASSWORD)),
     dialAs,
     stop: () => gateway.close(0),

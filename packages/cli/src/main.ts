@@ -2,14 +2,16 @@ import { randomBytes } from 'node:crypto'
 import type { CommandGroup } from './command-line/command.ts'
 import { CommandError } from './command-line/command-error.ts'
 import { helpFor } from './command-line/help.ts'
-import type { Io } from './command-line/io.ts'
+import type { Io, ProcessIo } from './command-line/io.ts'
 import { parseLine } from './command-line/parse.ts'
+import { programName, withProgram } from './command-line/program.ts'
 import { SERVER_COMMANDS } from './commands/server-table.ts'
 import { asCommandError } from './failure.ts'
 import { plainText } from './job/plain-text.ts'
 
 /** Runs one command line and answers the exit code. Nothing is thrown: what fails is one line on stderr. */
-export async function main(argv: readonly string[], io: Io = processIo()): Promise<number> {
+export async function main(argv: readonly string[], given: ProcessIo = processIo()): Promise<number> {
+  const io = inWordsOfCaller(given)
   const asJson = wantsJson(argv)
   try {
     const groups = await groupsFor(argv)
@@ -19,7 +21,7 @@ export async function main(argv: readonly string[], io: Io = processIo()): Promi
     )
     if (parsed.kind === 'wrong') return report(io, parsed.error, asJson)
     if (parsed.kind === 'help') {
-      io.out(helpFor(parsed.words, groups))
+      io.out(io.typed(helpFor(parsed.words, groups)))
       return 0
     }
     return await parsed.command.run({ io, values: parsed.values, positionals: parsed.positionals, rest: parsed.rest })
@@ -38,11 +40,25 @@ async function groupsFor([first]: readonly string[]): Promise<readonly CommandGr
 }
 
 /** Errors are for stderr either way; `--json` makes them data. */
-function report(io: Io, { code, message, hint, exitCode }: CommandError, asJson: boolean): number {
-  const line = plainText(message.replaceAll(/\s*\n\s*/g, ' '))
+function report(io: Io, { code, message, hint: advice, exitCode }: CommandError, asJson: boolean): number {
+  const line = io.typed(plainText(message.replaceAll(/\s*\n\s*/g, ' ')))
+  const hint = advice === undefined ? undefined : io.typed(advice)
   if (asJson) io.err(`${JSON.stringify({ error: { code, message: line, ...(hint === undefined ? {} : { hint }) } })}\n`)
   else io.err(`parley: ${line}${hint === undefined ? '' : ` (${plainText(hint)})`}\n`)
   return exitCode
+}
+
+/**
+ * Messages and hints of all rooms, and of gateways, name commands as `parley …`; a person has to be able to type them. Bytes
+ * are of others and stay as they are.
+ */
+function inWordsOfCaller(given: ProcessIo): Io {
+  let program: string | undefined
+  const typed = (text: string): string => {
+    program ??= programName(given)
+    return withProgram(text, program)
+  }
+  return { ...given, typed, err: (text) => given.err(typeof text === 'string' ? typed(text) : text) }
 }
 
 /** Even a line that cannot be understood says whether a program reads the answer. */
@@ -53,7 +69,7 @@ function wantsJson(argv: readonly string[]): boolean {
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 
-function processIo(): Io {
+function processIo(): ProcessIo {
   // Whoever read us has gone (`parley user list | head`): nobody is left to tell, and it is no failure of ours.
   process.stdout.on('error', () => process.exit(0))
   process.stderr.on('error', () => {})

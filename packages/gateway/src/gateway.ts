@@ -10,7 +10,7 @@ import { openSignInTokens } from './auth/sign-in-token.ts'
 import { type GatewayCaller, localCaller } from './caller.ts'
 import { seedChannels } from './channel/seed-channels.ts'
 import { GatewayRefused } from './failure.ts'
-import { makeFirstAdmin } from './first-admin.ts'
+import { welcomeFirstAdmin } from './first-admin.ts'
 import { authRoutes } from './http/auth-routes.ts'
 import { healthRoutes } from './http/health-routes.ts'
 import { metricsRoute } from './http/metrics-route.ts'
@@ -163,17 +163,17 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
         await openHttpServer<GatewayCaller>({
           ...shared,
           listen: { socketPath: options.adminSocket },
-          door: door(async () => localCaller(localMeter, await store.users.firstAdmin())),
+          door: door(async () => localCaller(localMeter, await store.users.oldestAdmin())),
           routes: [health, measured],
         }),
       )
-    const signIn = await makeFirstAdmin(world, options.firstAdmin)
+    const firstAdmin = await welcomeFirstAdmin(world, { ...options.firstAdmin, starter: local })
     const url = front.url
     return {
       url,
       mcp: `${url}/mcp`,
       ws: `${url.replace(/^http/, 'ws')}/api/mcp/ws`,
-      ...(signIn === undefined ? {} : { signIn }),
+      ...(firstAdmin === undefined ? {} : { firstAdmin }),
       sessions,
       close,
     }

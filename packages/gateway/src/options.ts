@@ -5,6 +5,7 @@ import type { Logger } from 'pino'
 import type { JwksOptions } from './auth/external-token.ts'
 import type { RandomBytes } from './auth/token-text.ts'
 import type { ChannelPlaces } from './channel/directory.ts'
+import type { FirstAdmin } from './first-admin.ts'
 import type { PageFiles } from './http/page-route.ts'
 import type { Rate } from './limit/meter.ts'
 import type { SignInRates } from './limit/sign-in-limit.ts'
@@ -97,8 +98,8 @@ export interface Gateway {
   readonly url: string
   readonly mcp: string
   readonly ws: string
-  /** A one-time sign-in link, when this start made the first admin. */
-  readonly signIn?: string
+  /** Who the person that started it signs in as, and how; left out when no admin can sign in. */
+  readonly firstAdmin?: FirstAdmin
   /** Sessions and sockets open now. */
   sessions(): number
   /** Says that it is not ready any more, ends streams cleanly, waits for calls under way, writes down what is left. */

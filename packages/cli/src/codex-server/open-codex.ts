@@ -67,7 +67,7 @@ export async function checkOverrides({ path, overrides, io, processes }: Omit<Co
 function depthOf(env: Readonly<Record<string, string | undefined>>, path: string): number {
   const depth = Number(env[DEPTH] ?? 0)
   if (depth < DEPTH_MAX) return depth
-  throw new CommandError('codex_is_parley', `${path} was started by itself: it seems to start parley instead of a Codex`, {
+  throw new CommandError('codex_is_parley', `${path} was started by itself: it seems to start Parley instead of a Codex`, {
     hint: '--codex names the real one; --engine mini needs none',
   })
 }

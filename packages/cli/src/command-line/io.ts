@@ -1,7 +1,13 @@
 import type { Screen } from '../job/screen.ts'
 
 /** Everything a command touches of its process, passed in by `main`. */
-export interface Io {
+export interface Io extends ProcessIo {
+  /** Puts the program, as it can be typed here, into a text that names commands as `parley …`. `err` does so by itself. */
+  readonly typed: (text: string) => string
+}
+
+/** What a process gives to `main`. */
+export interface ProcessIo {
   readonly env: Readonly<Record<string, string | undefined>>
   readonly cwd: string
   readonly stdin: NodeJS.ReadStream

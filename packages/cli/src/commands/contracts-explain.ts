@@ -21,7 +21,7 @@ export async function contractsExplain({ io, values, positionals }: Invocation):
     throw new CommandError(error.code, error.message, { exitCode: 2, hint: '{"method":"newConversation","params":{}}' })
   }
   if (values.has('json')) io.out(`${JSON.stringify(explanation)}\n`)
-  else io.out(explanationText(explanation))
+  else io.out(io.typed(explanationText(explanation)))
   return explanation.verdict === 'refused' ? REFUSED_EXIT : 0
 }
 

@@ -30,6 +30,7 @@ async function here(folder: string, argv: readonly string[]): Promise<{ code: nu
     onSignal: () => () => {},
     isTerminal: false,
     screen: () => undefined,
+    typed: (text: string) => text,
   }
   try {
     return { code: await parsed.command.run({ ...parsed, io }), ...said }

@@ -16,7 +16,8 @@ export async function doctor(invocation: Invocation): Promise<number> {
   for (const option of ['codex-home', 'codex-version', 'yes', 'undo'])
     if (values.has(option)) throw usageError(`--${option} goes with --codex-config`)
   const target = targetOf(invocation)
-  const checks = target === undefined ? await checkHere(invocation) : await walk(target)
+  const found = target === undefined ? await checkHere(invocation) : await walk(target)
+  const checks = found.map((check) => (check.hint === undefined ? check : { ...check, hint: io.typed(check.hint) }))
   const isGood = checks.every(({ status }) => status !== 'failed')
   if (values.has('json')) {
     io.out(`${JSON.stringify({ ok: isGood, checks })}\n`)

@@ -1,6 +1,7 @@
 import type { Invocation } from '../command-line/command.ts'
 import { instanceOf } from '../config/instance.ts'
 import { serveGateway } from '../gateway-process/serve-gateway.ts'
+import { signInMessage } from '../up/sign-in-message.ts'
 
 const GRACE_MS = 10_000
 const FORCED_EXIT = 1
@@ -18,10 +19,7 @@ export async function gateway(invocation: Invocation): Promise<number> {
   const served = await serveGateway({ settings: instanceOf(invocation), cwd: io.cwd }, io)
   const { ready } = served
   if (values.has('json')) io.out(`${JSON.stringify(ready)}\n`)
-  else
-    io.out(
-      `The gateway is ready: ${ready.url}/\n${ready.sign_in === null ? '' : `Sign in by this link. It works once, within 15 minutes:\n  ${ready.sign_in}\n`}`,
-    )
+  else io.out(io.typed([`The gateway is ready: ${ready.url}/`, ...signInMessage(ready, values), ''].join('\n')))
   await asked.promise
   await served.close(GRACE_MS)
   ignore()

@@ -45,9 +45,9 @@ export async function mcpAdd(invocation: Invocation): Promise<number> {
     io.out(`Added MCP server '${name}'.\n`)
     if (signIn === 'needed' && canAsk(io) && (await askYes(io, 'It wants a sign-in. Sign in now?')))
       return (await import('./mcp-sign-in.ts')).mcpLogin(invocation)
-    if (signIn === 'needed') io.out(`It wants a sign-in: parley mcp login ${name}\n`)
+    if (signIn === 'needed') io.out(io.typed(`It wants a sign-in: parley mcp login ${name}\n`))
     if (signIn === 'unknown')
-      io.out(`It does not answer now, so whether it wants a sign-in is not known: parley mcp login ${name}\n`)
+      io.out(io.typed(`It does not answer now, so whether it wants a sign-in is not known: parley mcp login ${name}\n`))
   }
   return 0
 }
@@ -67,7 +67,7 @@ export async function mcpList(invocation: Invocation): Promise<number> {
     return 0
   }
   if (rows.length === 0) {
-    io.out('No MCP servers configured yet. Try `parley mcp add my-tool -- my-command`.\n')
+    io.out(io.typed('No MCP servers configured yet. Try `parley mcp add my-tool -- my-command`.\n'))
     return 0
   }
   const cells = (isHttp: boolean): string[][] =>
@@ -82,7 +82,7 @@ export async function mcpList(invocation: Invocation): Promise<number> {
 export async function mcpGet(invocation: Invocation): Promise<number> {
   const { io, values } = invocation
   const { name, entry } = await serverOf(invocation)
-  io.out(values.has('json') ? `${JSON.stringify(shown(name, entry))}\n` : entryText(name, entry))
+  io.out(values.has('json') ? `${JSON.stringify(shown(name, entry))}\n` : io.typed(entryText(name, entry)))
   return 0
 }
 

@@ -15,7 +15,7 @@ const SERVER_OPTIONS = {
     repeats: true,
   },
   data: {
-    doc: 'where mini keeps conversations, configuration and key (PARLEY_DATA_DIR, default .parley)',
+    doc: 'where mini keeps conversations, configuration and key (PARLEY_DATA_DIR, default .parley of the clone)',
     value: 'DIR',
     isFile: true,
   },

@@ -33,8 +33,8 @@ const START_COMMANDS: readonly CommandSpec[] = [
       ...JSON_OPTION,
     },
     notes: [
-      'The first start makes an admin and prints a one-time sign-in link.',
-      'With --json one line is printed when it is ready: {url, mcp, ws, sign_in, data}.',
+      'The first start makes an admin. While that account has no password every start prints a one-time link to sign in with.',
+      'With --json one line is printed when it is ready: {url, mcp, ws, sign_in, admin, data}.',
     ],
     run: async (invocation) => (await import('./up.ts')).up(invocation),
   },

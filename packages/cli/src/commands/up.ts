@@ -7,6 +7,7 @@ import type { Ready } from '../gateway-process/plan.ts'
 import { localPlan } from '../judge-process/judge-plan-of.ts'
 import type { JudgePlan } from '../judge-process/plan.ts'
 import { judgeMessage, readyMessage } from '../up/ready-message.ts'
+import { signInMessage } from '../up/sign-in-message.ts'
 import { supervise } from '../up/supervise.ts'
 
 const TOKEN_BYTES = 32
@@ -38,7 +39,12 @@ export async function up(invocation: Invocation): Promise<number> {
       judgeFor: judge.starts ? judgeFor : undefined,
       // A certificate that nobody else vouches for is good enough for our own judge.
       judgeEnv: settings.tlsCert === undefined ? {} : { NODE_EXTRA_CA_CERTS: resolve(io.cwd, settings.tlsCert) },
-      onReady: (ready) => io.out(values.has('json') ? `${JSON.stringify(ready)}\n` : readyMessage(ready, judge.says)),
+      onReady: (ready) =>
+        io.out(
+          values.has('json')
+            ? `${JSON.stringify(ready)}\n`
+            : io.typed(readyMessage(ready, judge.says, signInMessage(ready, values))),
+        ),
       onJudge: (ready) => io.err(judgeMessage(ready)),
     },
     io,

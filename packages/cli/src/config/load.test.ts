@@ -20,7 +20,7 @@ test('a flag wins over the environment, that over the file, that over the defaul
     port: 1003,
     host: '::1',
     adminUsername: 'root',
-    dataDir: '.parley',
+    dataDir: expect.stringMatching(/[\\/]\.parley$/),
     signup: false,
     queryToken: true,
     judgeLeaseMs: 30_000,

@@ -86,7 +86,7 @@ function rawValue(
   const variable = spec.env.find((candidate) => env[candidate] !== undefined && env[candidate] !== '')
   if (variable !== undefined) return { value: env[variable], source: `env ${variable}`, key: variable }
   if (file.has(spec.key)) return { value: file.get(spec.key), source: `file ${path}`, key: spec.key }
-  return { value: undefined, source: 'default', key: spec.key }
+  return { value: spec.fallback?.(env), source: 'default', key: spec.key }
 }
 
 function findFile({ env, cwd, configFile }: LoadOptions): string | undefined {

@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { defaultDataDir } from '../data/default-data-dir.ts'
 import { ChannelSetting, maskChannels } from './channel-setting.ts'
 
 /** One setting: where it comes from, what it must be, whether it may be shown. */
@@ -10,6 +11,8 @@ export interface SettingSpec {
   /** The option that sets it, where a command has it. */
   readonly flag?: string
   readonly schema: z.ZodType
+  /** What it is when nobody sets it, where that depends on whose machine it is; else the schema has the default. */
+  readonly fallback?: (env: Readonly<Record<string, string | undefined>>) => unknown
   readonly isSecret?: true
   /** What may be shown of a value that holds secrets among other things. */
   readonly shown?: (value: unknown) => unknown
@@ -79,7 +82,8 @@ export const SETTINGS = {
     key: 'data_dir',
     flag: 'data',
     env: ['PARLEY_DATA_DIR'],
-    schema: Text.default('.parley'),
+    schema: Text,
+    fallback: defaultDataDir,
     doc: 'where this instance keeps its files',
   },
   databaseUrl: {

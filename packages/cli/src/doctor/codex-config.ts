@@ -55,12 +55,12 @@ export async function doctorCodexConfig(invocation: Invocation): Promise<number>
     )
     return isGood || isWritten ? 0 : 1
   }
-  io.out(`${path}\n${columns(rows(check, text), io.screen(), { wraps: true })}\n`)
+  io.out(io.typed(`${path}\n${columns(rows(check, text), io.screen(), { wraps: true })}\n`))
   if (planned !== undefined && use !== null) {
     io.out(`\n${diffText(planned.edit)}`)
     io.out(
       isWritten
-        ? `\nWritten. Use it with: ${use}\nparley doctor --codex-config --undo takes it back.\n`
+        ? io.typed(`\nWritten. Use it with: ${use}\nparley doctor --codex-config --undo takes it back.\n`)
         : `\nNothing was written: --yes does it. Then: ${use}\n`,
     )
   }

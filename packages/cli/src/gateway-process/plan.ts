@@ -11,8 +11,10 @@ export interface Ready {
   readonly url: string
   readonly mcp: string
   readonly ws: string
-  /** A one-time link, when nobody has signed in as the first admin yet. */
+  /** A one-time link for the first admin, while that account has no password. */
   readonly sign_in: string | null
+  /** The name of that account; `null` when no admin can sign in. */
+  readonly admin: string | null
   readonly data: string
 }
 

@@ -1,5 +1,4 @@
-import { type Gateway, type GatewayOptions, createLogger, openGateway, openLocalAdmin } from '@parley/gateway'
-import type { Store } from '@parley/store'
+import { type GatewayOptions, createLogger, openGateway } from '@parley/gateway'
 import { channelSeedsOf, quotaOf } from '../config/gateway-models.ts'
 import type { Settings } from '../config/setting.ts'
 import { type DataDir, dataDirAt, makeDataDir } from '../data/data-dir.ts'
@@ -61,9 +60,9 @@ export async function serveGateway({ settings, cwd }: GatewayPlan, { now, random
     }).catch((error: unknown) => {
       throw listenFailure(error, settings)
     })
-    const signIn = gateway.signIn ?? (await linkForNobodyYet(gateway, store, settings, { log, now, random }))
+    const { url, mcp, ws, firstAdmin } = gateway
     return {
-      ready: { url: gateway.url, mcp: gateway.mcp, ws: gateway.ws, sign_in: signIn ?? null, data: data.path },
+      ready: { url, mcp, ws, sign_in: firstAdmin?.signIn ?? null, admin: firstAdmin?.username ?? null, data: data.path },
       close: async (graceMs) => {
         await gateway.close(graceMs)
         await store.close()
@@ -72,24 +71,6 @@ export async function serveGateway({ settings, cwd }: GatewayPlan, { now, random
   } catch (error) {
     await store.close()
     throw error
-  }
-}
-
-/** The first admin was made by a start that died before anybody saw the link, or the link ran out: here is another. */
-async function linkForNobodyYet(
-  gateway: Gateway,
-  store: Store,
-  settings: Settings,
-  ports: Pick<GatewayOptions, 'log' | 'now' | 'random'>,
-): Promise<string | undefined> {
-  const admin = await store.users.byName(settings.adminUsername)
-  if (admin === undefined || admin.disabled || !admin.admin || admin.lastSignInAt !== null || admin.passwordHash !== null)
-    return undefined
-  const local = openLocalAdmin({ store, baseUrl: settings.publicUrl ?? gateway.url, ...ports })
-  try {
-    return (await local.call('user.link', { username: admin.username })).url
-  } finally {
-    await local.close()
   }
 }
 

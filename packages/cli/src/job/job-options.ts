@@ -9,4 +9,4 @@ export const JOB_OPTIONS = { ...TARGET_OPTIONS, ...INSTANCE_OPTIONS, ...JSON_OPT
   OptionSpec
 >
 
-export const WHERE_NOTE = 'Without --url it goes to the gateway that runs on --data (default .parley).'
+export const WHERE_NOTE = 'Without --url it goes to the gateway that runs on --data (default .parley of the clone).'

@@ -1,9 +1,8 @@
 import type { Ready } from '../gateway-process/plan.ts'
 import type { JudgeReady } from '../judge-process/plan.ts'
 
-/** What a person sees when everything is up. `judge` says in a few words whether there will be one. */
-export function readyMessage({ url, mcp, ws, sign_in, data }: Ready, judge: string): string {
-  const signIn = sign_in === null ? [] : ['', 'Sign in by this link. It works once, within 15 minutes:', `  ${sign_in}`]
+/** What a person sees when everything is up. `judge` says in a few words whether there will be one, `signIn` how to get in. */
+export function readyMessage({ url, mcp, ws, data }: Ready, judge: string, signIn: readonly string[]): string {
   return [
     'Parley is ready.',
     '',
@@ -12,9 +11,10 @@ export function readyMessage({ url, mcp, ws, sign_in, data }: Ready, judge: stri
     `  ws     ${ws}`,
     `  data   ${data}`,
     `  judge  ${judge}`,
+    '',
     ...signIn,
     '',
-    'Ctrl-C stops everything; `parley --help` lists what else there is.',
+    'Ctrl-C stops everything; parley --help lists what else there is.',
     '',
   ].join('\n')
 }

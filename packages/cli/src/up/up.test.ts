@@ -1,3 +1,4 @@
+import { execFileSync, spawn } from 'node:child_process'
 import { chmodSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
@@ -20,6 +21,7 @@ test('up serves the page and both wires, says so in one line of JSON, and ends c
     mcp: `http://127.0.0.1:${port}/mcp`,
     ws: `ws://127.0.0.1:${port}/api/mcp/ws`,
     sign_in: expect.stringContaining(`http://127.0.0.1:${port}/#`),
+    admin: 'admin',
     data: scratch.data,
   })
   expect(await isAnswering(up.ready.url)).toBe(true)
@@ -32,7 +34,7 @@ test('up serves the page and both wires, says so in one line of JSON, and ends c
   await gone(gateway)
 })
 
-test('the sign-in link works once, and a start before anybody used one gives another', MANY_PROCESSES, async () => {
+test('every start gives a link that works once, until the first admin has a password', MANY_PROCESSES, async () => {
   await using scratch = new Scratch()
   const first = await scratch.start(['up', '--no-judge', '--port', '0', '--data', scratch.data, '--json'])
   first.kill('SIGINT')
@@ -52,8 +54,51 @@ test('the sign-in link works once, and a start before anybody used one gives ano
   second.kill('SIGTERM')
   await second.exited
   const third = await scratch.start(['up', '--no-judge', '--port', '0', '--data', scratch.data, '--json'])
-  expect(third.ready.sign_in).toBe(null)
+  expect(third.ready).toMatchObject({ admin: 'admin', sign_in: expect.stringContaining('/#link=') })
+  expect(third.ready.sign_in).not.toBe(second.ready.sign_in)
+  await scratch.run(['user', 'passwd', 'admin', '--data', scratch.data], { input: 'correct horse battery\n' })
+  third.kill('SIGTERM')
+  await third.exited
+  const fourth = await scratch.start(['up', '--no-judge', '--port', '0', '--data', scratch.data, '--json'])
+  expect(fourth.ready).toMatchObject({ admin: 'admin', sign_in: null })
 })
+
+test.each([['up', '--no-judge'], ['gateway']])(
+  '%s says in words how to sign in, with commands that can be typed',
+  async (...start) => {
+    await using scratch = new Scratch()
+    const say = async (): Promise<string> => {
+      const { command, env } = scratch.launch([...start, '--port', '0', '--data', 'my data'])
+      const child = spawn(command[0], command.slice(1), {
+        cwd: scratch.folder,
+        env: { ...env, PATH: '' },
+        stdio: ['ignore', 'pipe', 'inherit'],
+      })
+      const exited = new Promise((resolve) => child.once('exit', resolve))
+      let said = ''
+      for await (const chunk of child.stdout.setEncoding('utf8')) {
+        said += String(chunk)
+        if (said.includes('user passwd') || said.includes('user link')) break
+      }
+      child.kill('SIGTERM')
+      await exited
+      return said
+    }
+    const first = await say()
+    expect(first).toMatch(/Sign in as admin by this link\. It works once, within 15 minutes:\n {2}http:\S+#link=/)
+    expect(first).toContain('admin has no password yet')
+    const [, program = ''] = /with: (\S+) user passwd admin --data 'my data'\n/.exec(first) ?? []
+    expect(program).toMatch(/\/bin\/parley$/)
+    const line = `printf 'correct horse battery\\n' | ${program} user passwd admin --data 'my data'`
+    execFileSync('sh', ['-c', line], { cwd: scratch.folder, env: scratch.launch([]).env })
+    const second = await say()
+    expect(second).toContain(
+      `with the password. This makes a one-time link instead: ${program} user link admin --data 'my data'\n`,
+    )
+    expect(second).not.toContain('#link=')
+  },
+  120_000,
+)
 
 test('a gateway that is killed comes back on the same port, with the same accounts', async () => {
   await using scratch = new Scratch()

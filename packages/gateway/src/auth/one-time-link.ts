@@ -1,5 +1,5 @@
 import type { UserId } from '@parley/protocol'
-import type { SignIns } from '@parley/store'
+import type { LinkRecord, SignIns } from '@parley/store'
 import { type RandomBytes, hashText, isLinkText, mintLink } from './token-text.ts'
 
 const LINK_MS = 15 * 60_000
@@ -9,6 +9,8 @@ export interface OneTimeLinks {
   make(userId: UserId): Promise<{ readonly url: string; readonly expiresAt: number }>
   /** Uses the link up; `undefined` when it is unknown, used or too old. */
   take(text: string): Promise<UserId | undefined>
+  /** Looks at a link and leaves it as it is; `undefined` when it is none that we know. */
+  find(text: string): Promise<LinkRecord | undefined>
 }
 
 export function openOneTimeLinks(options: {
@@ -27,5 +29,6 @@ export function openOneTimeLinks(options: {
       return { url: `${baseUrl()}/#link=${text}`, expiresAt }
     },
     take: async (text) => (isLinkText(text) ? signIns.takeLink(hashText(text)) : undefined),
+    find: async (text) => (isLinkText(text) ? signIns.findLink(hashText(text)) : undefined),
   }
 }

@@ -32,6 +32,7 @@ export function authRoutes(options: AuthRoutesOptions): Route {
     'POST /api/auth/signup': (request) => signUp(request, options),
     'POST /api/auth/login': (request) => logIn(request, options),
     'POST /api/auth/link': (request) => useLink(request, options),
+    'POST /api/auth/link/check': (request) => checkLink(request, options),
     'POST /api/auth/logout': (request) => logOut(request, options),
     'GET /api/auth/me': (request) => me(request, options),
   }
@@ -83,9 +84,28 @@ async function useLink(request: HttpRequest, options: AuthRoutesOptions): Promis
   const { store, links } = options.world
   const userId = await links.take(token)
   const user = userId === undefined ? undefined : await store.users.byId(userId)
-  if (user === undefined || user.disabled) throw wrong(request, options, UNKNOWN_LINK, user)
+  if (user === undefined || user.disabled) {
+    const state = (await links.find(token))?.state
+    throw wrong(request, options, state === 'used' ? USED_LINK : state === 'expired' ? EXPIRED_LINK : UNKNOWN_LINK, user)
+  }
   pass.succeeded()
   return signedIn(request, options, user, 'sign-in.link')
+}
+
+/** What a click on the link would come to. It stays as it is, so that a page can say so before anybody clicks. */
+async function checkLink(request: HttpRequest, options: AuthRoutesOptions): Promise<HttpReply> {
+  const { token } = await readJson(request, UseLink)
+  const pass = enter(request, options)
+  const { store, links } = options.world
+  const link = await links.find(token)
+  if (link?.state === 'used' || link?.state === 'expired') return json(200, { state: link.state })
+  const user = link === undefined ? undefined : await store.users.byId(link.userId)
+  if (link === undefined || user === undefined || user.disabled) {
+    wrong(request, options, UNKNOWN_LINK, user)
+    return json(200, { state: 'unknown' })
+  }
+  pass.succeeded()
+  return json(200, { state: link.state, username: user.username, expires_at: iso(link.expiresAt) })
 }
 
 async function logOut(request: HttpRequest, options: AuthRoutesOptions): Promise<HttpReply> {
@@ -100,7 +120,9 @@ async function logOut(request: HttpRequest, options: AuthRoutesOptions): Promise
 
 async function me(request: HttpRequest, options: AuthRoutesOptions): Promise<HttpReply> {
   const caller = await callerOf(request, options)
-  const user = caller.userId === null ? null : { id: caller.userId, username: caller.name }
+  const account = caller.userId === null ? undefined : await options.world.store.users.byId(caller.userId)
+  const user =
+    account === undefined ? null : { id: account.id, username: account.username, has_password: account.passwordHash !== null }
   return json(200, { user, role: caller.role, admin: caller.admin, expires_at: isoOrNull(caller.expiresAt) })
 }
 
@@ -138,11 +160,14 @@ interface Refusal {
 }
 const WRONG_CREDENTIALS: Refusal = { status: 401, code: 'wrong_credentials', message: 'the user name or the password is wrong' }
 const ACCOUNT_DISABLED: Refusal = { status: 403, code: 'account_disabled', message: 'this account is disabled; ask an admin' }
+const ANOTHER_LINK = 'ask for another (parley user link NAME)'
 const UNKNOWN_LINK: Refusal = {
   status: 401,
   code: 'unknown_link',
-  message: 'this link is unknown, used or too old; ask for another (parley user link NAME)',
+  message: `there is no such link, or its account has changed since; ${ANOTHER_LINK}`,
 }
+const USED_LINK: Refusal = { ...UNKNOWN_LINK, message: `this link was used already; ${ANOTHER_LINK}` }
+const EXPIRED_LINK: Refusal = { ...UNKNOWN_LINK, message: `this link is too old; ${ANOTHER_LINK}` }
 
 function wrong(request: HttpRequest, options: AuthRoutesOptions, refusal: Refusal, user: UserRecord | undefined): Refused {
   const { audit, now } = options.world

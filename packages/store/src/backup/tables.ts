@@ -16,7 +16,7 @@ export const TABLES: readonly Table[] = [
   table('users', 'id', 'username password_hash admin disabled created_at last_sign_in_at deleted_at'),
   table('tokens', 'id', 'hash role name user_id agent_id created_at expires_at revoked_at last_used_at'),
   table('sign_ins', 'jti', 'user_id expires_at revoked_at'),
-  table('sign_in_links', 'hash', 'user_id expires_at'),
+  table('sign_in_links', 'hash', 'user_id expires_at used_at'),
   table('audit_entries', 'seq', 'at actor role action target outcome code remote'),
   table('logs', 'id', 'name closed max_bytes max_entries'),
   table('log_entries', 'log_id seq', 'end_offset at bytes'),

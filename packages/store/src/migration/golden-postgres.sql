@@ -184,6 +184,7 @@ CREATE UNIQUE INDEX settings_pkey ON settings USING btree (key)
 sign_in_links.hash text COLLATE "C" NOT NULL
 sign_in_links.user_id text COLLATE "C" NOT NULL
 sign_in_links.expires_at bigint NOT NULL
+sign_in_links.used_at bigint
 sign_in_links: sign_in_links_pkey PRIMARY KEY (hash)
 sign_in_links: sign_in_links_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id)
 CREATE UNIQUE INDEX sign_in_links_pkey ON sign_in_links USING btree (hash)

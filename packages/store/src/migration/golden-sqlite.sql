@@ -162,7 +162,7 @@ CREATE TABLE sign_in_links (
   hash TEXT PRIMARY KEY,
   user_id TEXT NOT NULL REFERENCES users (id),
   expires_at INTEGER NOT NULL
-) STRICT, WITHOUT ROWID;
+, used_at INTEGER) STRICT, WITHOUT ROWID;
 CREATE TABLE sign_ins (
   jti TEXT PRIMARY KEY,
   user_id TEXT NOT NULL REFERENCES users (id),

@@ -6,9 +6,10 @@ import { jobs } from './0002-jobs.ts'
 import { models } from './0003-models.ts'
 import { judgeNames } from './0004-judge-names.ts'
 import { deletedUsers } from './0005-deleted-users.ts'
+import { usedLinks } from './0006-used-links.ts'
 import type { Migration } from './migration.ts'
 
-const MIGRATIONS: readonly Migration[] = [firstTables, jobs, models, judgeNames, deletedUsers]
+const MIGRATIONS: readonly Migration[] = [firstTables, jobs, models, judgeNames, deletedUsers, usedLinks]
 
 /** The schema that this version reads and writes. */
 export const SCHEMA_VERSION = MIGRATIONS.length

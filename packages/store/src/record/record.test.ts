@@ -197,10 +197,41 @@ describe.each(ENGINES)('records on %s', (engine) => {
     await store.signIns.add({ jti: 'k', userId: ann.id, expiresAt: 2_001 })
     now = 2_000
     expect(await store.signIns.takeLink('b')).toBeUndefined()
+    const link = { userId: ann.id, expiresAt: 2_000 }
+    const states = async () => [await store.signIns.findLink('a'), await store.signIns.findLink('b')]
     await store.signIns.sweep()
+    expect(await states()).toEqual([
+      { ...link, state: 'used' },
+      { ...link, state: 'expired' },
+    ])
+    expect(await store.signIns.findLink('c')).toBeUndefined()
     expect(await store.signIns.get('j')).toBeUndefined()
     await store.signIns.revokeAllOf(ann.id)
     expect(await store.signIns.get('k')).toMatchObject({ revokedAt: 2_000 })
+    now = 2_000 + 24 * 3_600_000
+    await store.signIns.sweep()
+    expect(await states()).toEqual([undefined, undefined])
+  })
+
+  test('looking at a link leaves it good, and a new password ends it', async () => {
+    const ann = await addUser('ann')
+    for (const hash of ['a', 'b']) await store.signIns.addLink({ hash, userId: ann.id, expiresAt: 2_000 })
+    expect(await store.signIns.findLink('a')).toEqual({ userId: ann.id, expiresAt: 2_000, state: 'good' })
+    expect(await store.signIns.takeLink('a')).toBe(ann.id)
+    await store.users.setPassword(ann.id, 'hash')
+    expect([await store.signIns.findLink('a'), await store.signIns.takeLink('b')]).toEqual([undefined, undefined])
+  })
+
+  test('the oldest admin who can sign in is the first one, whatever the names', async () => {
+    expect(await store.users.oldestAdmin()).toBeUndefined()
+    await addUser('ann')
+    now = 1_100
+    const zoe = await store.users.add({ username: 'zoe', passwordHash: null, admin: true })
+    now = 1_200
+    const bob = await store.users.add({ username: 'bob', passwordHash: null, admin: true })
+    expect(await store.users.oldestAdmin()).toEqual(zoe)
+    await store.users.setDisabled(zoe.id, true)
+    expect(await store.users.oldestAdmin()).toEqual(bob)
   })
 
   test('the audit is numbered without a gap, found by what was asked, and pruned by age', async () => {

@@ -7,6 +7,12 @@ export interface SignInRecord {
   readonly expiresAt: number
   readonly revokedAt: number | null
 }
+/** A one-time link, as it is now. */
+export interface LinkRecord {
+  readonly userId: UserId
+  readonly expiresAt: number
+  readonly state: 'good' | 'used' | 'expired'
+}
 export interface SignIns {
   add(signIn: { readonly jti: string; readonly userId: UserId; readonly expiresAt: number }): Promise<void>
   get(jti: string): Promise<SignInRecord | undefined>
@@ -17,5 +23,7 @@ export interface SignIns {
   addLink(link: { readonly hash: string; readonly userId: UserId; readonly expiresAt: number }): Promise<void>
   /** One guarded statement: a link works once. */
   takeLink(hash: string): Promise<UserId | undefined>
+  /** Looks without using it up. Known until a day after its end, unless its account was disabled or got a new password. */
+  findLink(hash: string): Promise<LinkRecord | undefined>
   sweep(): Promise<void>
 }

@@ -5,7 +5,10 @@ import { AlreadyExists } from '../errors.ts'
 import { checkName } from '../limits.ts'
 import { topicSignal } from '../topic/signal-topics.ts'
 import { checkEnabled, revokeSignIns } from './revoke.ts'
-import type { SignInRecord, SignIns } from './sign-in.ts'
+import type { LinkRecord, SignInRecord, SignIns } from './sign-in.ts'
+
+/** How long one can still be told that a link is over. */
+const LINK_REMEMBERED_MS = 24 * 3_600_000
 
 /** Sign-ins and one-time links. */
 export class SqlSignIns implements SignIns {
@@ -68,9 +71,18 @@ export class SqlSignIns implements SignIns {
     return row && UserId.parse(text(row, 'user_id'))
   }
 
+  async findLink(hash: string): Promise<LinkRecord | undefined> {
+    const row = await this.#db.get('SELECT user_id, expires_at, used_at FROM sign_in_links WHERE hash = $1', [hash])
+    if (row === undefined) return undefined
+    const expiresAt = integer(row, 'expires_at')
+    const isUsed = integerOrNull(row, 'used_at') !== null
+    const state = isUsed ? 'used' : expiresAt <= this.#now() ? 'expired' : 'good'
+    return { userId: UserId.parse(text(row, 'user_id')), expiresAt, state }
+  }
+
   async sweep(): Promise<void> {
     await this.#db.run('DELETE FROM sign_ins WHERE expires_at <= $1', [this.#now()])
-    await this.#db.run('DELETE FROM sign_in_links WHERE expires_at <= $1', [this.#now()])
+    await this.#db.run('DELETE FROM sign_in_links WHERE expires_at <= $1', [this.#now() - LINK_REMEMBERED_MS])
   }
 
   async #add(userId: UserId, what: string, sql: Sql, values: readonly (string | number)[]): Promise<void> {
@@ -84,4 +96,5 @@ export class SqlSignIns implements SignIns {
 const ADD: Sql = 'INSERT INTO sign_ins (jti, user_id, expires_at) VALUES ($1, $2, $3) ON CONFLICT (jti) DO NOTHING'
 const ADD_LINK: Sql = 'INSERT INTO sign_in_links (hash, user_id, expires_at) VALUES ($1, $2, $3) ON CONFLICT (hash) DO NOTHING'
 const REVOKE: Sql = 'UPDATE sign_ins SET revoked_at = $2 WHERE jti = $1 AND revoked_at IS NULL'
-const TAKE_LINK: Sql = 'DELETE FROM sign_in_links WHERE hash = $1 AND expires_at > $2 RETURNING user_id'
+const TAKE_LINK: Sql =
+  'UPDATE sign_in_links SET used_at = $2 WHERE hash = $1 AND expires_at > $2 AND used_at IS NULL RETURNING user_id'

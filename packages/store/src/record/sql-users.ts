@@ -49,8 +49,8 @@ export class SqlUsers implements Users {
     return toUser(await this.#db.get('SELECT * FROM users WHERE username = $1 AND deleted_at IS NULL', [username]))
   }
 
-  async firstAdmin(): Promise<UserRecord | undefined> {
-    return toUser(await this.#db.get(FIRST_ADMIN, []))
+  async oldestAdmin(): Promise<UserRecord | undefined> {
+    return toUser(await this.#db.get(OLDEST_ADMIN, []))
   }
 
   async list({ afterName = '', limit }: { readonly afterName?: string; readonly limit: number }): Promise<readonly UserRecord[]> {
@@ -77,7 +77,10 @@ export class SqlUsers implements Users {
   }
 
   async setPassword(id: UserId, passwordHash: string): Promise<void> {
-    await this.#change(id, SET_PASSWORD, passwordHash, (tx) => revokeSignIns(tx, id, this.#now()))
+    await this.#change(id, SET_PASSWORD, passwordHash, async (tx) => {
+      await tx.run(END_LINKS, [id])
+      await revokeSignIns(tx, id, this.#now())
+    })
   }
 
   async signedIn(id: UserId): Promise<void> {
@@ -85,7 +88,7 @@ export class SqlUsers implements Users {
   }
 
   async #endAccess(tx: Transaction, id: UserId): Promise<void> {
-    await tx.run('DELETE FROM sign_in_links WHERE user_id = $1', [id])
+    await tx.run(END_LINKS, [id])
     await revokeTokens(tx, id, this.#now())
     await revokeSignIns(tx, id, this.#now())
   }
@@ -124,12 +127,13 @@ export class SqlUsers implements Users {
   }
 }
 
+const END_LINKS: Sql = 'DELETE FROM sign_in_links WHERE user_id = $1'
+const OLDEST_ADMIN: Sql = 'SELECT * FROM users WHERE admin = 1 AND disabled = 0 ORDER BY created_at, id LIMIT 1'
 const COLUMNS = '(id, username, password_hash, admin, created_at)'
 const INSERT: Sql = `INSERT INTO users ${COLUMNS} VALUES ($1, $2, $3, $4, $5) ON CONFLICT (username) DO NOTHING RETURNING *`
 const INSERT_FIRST: Sql = `INSERT INTO users ${COLUMNS}
   SELECT CAST($1 AS TEXT), CAST($2 AS TEXT), CAST($3 AS TEXT), CAST($4 AS INTEGER), CAST($5 AS BIGINT)
   WHERE NOT EXISTS (SELECT 1 FROM users) RETURNING *`
-const FIRST_ADMIN: Sql = 'SELECT * FROM users WHERE admin = 1 AND disabled = 0 ORDER BY created_at, id LIMIT 1'
 const BY_ID: Sql = 'SELECT * FROM users WHERE id = $1 AND deleted_at IS NULL'
 const LIST: Sql = 'SELECT * FROM users WHERE username > $1 AND deleted_at IS NULL ORDER BY username LIMIT $2'
 const ENABLE: Sql = 'UPDATE users SET disabled = $2 WHERE id = $1 AND deleted_at IS NULL'

@@ -19,10 +19,10 @@ export interface Users {
   addFirstAdmin(user: { readonly username: string; readonly passwordHash: string | null }): Promise<UserRecord | undefined>
   byId(id: UserId): Promise<UserRecord | undefined>
   byName(username: string): Promise<UserRecord | undefined>
-  /** The oldest admin who can sign in. */
-  firstAdmin(): Promise<UserRecord | undefined>
+  /** Of the admins who can sign in, the one whose account is the oldest: the first admin, unless that one was disabled. */
+  oldestAdmin(): Promise<UserRecord | undefined>
   list(page: { readonly afterName?: string; readonly limit: number }): Promise<readonly UserRecord[]>
-  /** Each also publishes `users`, `user/ID`; disabling and a new password revoke the user's sign-ins (and disabling the tokens). */
+  /** Each also publishes `users`, `user/ID`; disabling and a new password end the user's sign-ins and links (and disabling the tokens). */
   /** Throws `Conflict` rather than disable the last admin, whoever else is doing the same at this moment. */
   setDisabled(id: UserId, disabled: boolean): Promise<void>
   /** The same for taking an admin's rights. Publishes as above, so that whoever is connected comes back as what they are now. */
