@@ -13,23 +13,51 @@ test('a one-time link signs in on a click, once, and leaves no trace in the addr
   await using house = await openHouse()
   await using browser = await openBrowser({ width: 900, height: 640 })
   await browser.goto(house.link)
-  await browser.until(`document.querySelector('h2')?.textContent === 'Welcome'`)
+  await browser.until(`document.querySelector('button[type=submit]')?.textContent === 'Sign in as admin'`)
   await browser.until(`document.getElementById('health').textContent === 'The gateway is healthy'`)
   await click(browser, 'button[type=submit]')
-  await browser.until(JOBS)
+  await browser.until(`document.querySelector('.account')`)
   await seen(browser, `location.hash + ' ' + document.querySelector('.account dl').textContent`).toMatch(
     /^ NameadminRoleuser, admin/,
   )
   // From here on the connection itself says how it is.
   await browser.until(`document.querySelector('.link')?.textContent === 'live' && document.getElementById('health').hidden`)
-  await browser.until(`/^No jobs yet/.test(document.querySelector('.card p').textContent)`)
+  await browser.until(`/No jobs yet/.test(document.querySelector('main').textContent)`)
   expect(browser.complaints).toEqual([])
 
   await using second = await openBrowser({ width: 400, height: 700 })
   await second.goto(house.link)
-  await second.until(`document.querySelector('button[type=submit]')`)
-  await click(second, 'button[type=submit]')
-  await second.until(`/unknown, used or too old/.test(document.querySelector('.problem')?.textContent)`)
+  await second.until(`document.querySelector('h2')?.textContent === 'This link was used already'`)
+  expect(await second.evaluate(`document.querySelector('main').innerText`)).toContain('parley user link NAME')
+  expect(await second.evaluate(`document.querySelector('button[type=submit]')`)).toBe(null)
+  await second.goto(`${house.url}/#link=lnk_cut-off`)
+  await second.until(`document.querySelector('h2')?.textContent === 'This link is not known here'`)
+  await click(second, 'button.plain')
+  await second.until(`document.querySelector('h2')?.textContent === 'Sign in' && location.hash === ''`)
+  expect(await second.evaluate(`document.querySelector('main').innerText`)).toMatch(/parley user link NAME.*for this tab alone/s)
+})
+
+test('whoever signed in without a password is told so, sets one, and stays signed in', BROWSER, async () => {
+  await using house = await openHouse()
+  await using browser = await openBrowser({ width: 900, height: 900 })
+  await browser.goto(house.link)
+  await browser.until(`document.querySelector('button[type=submit]')`)
+  await click(browser, 'button[type=submit]')
+  await browser.until(`document.querySelector('.password summary')?.textContent === 'Your account has no password: set one'`)
+  await browser.until(`document.querySelector('.link')?.textContent === 'live'`)
+  const before = await browser.evaluate(`sessionStorage.getItem('parley.token')`)
+  const set = (password: string, again: string) =>
+    browser.evaluate(`document.getElementById('new-password').value = ${JSON.stringify(password)}
+      document.getElementById('new-password-again').value = ${JSON.stringify(again)}
+      document.querySelector('.password form').requestSubmit()`)
+  await set(PASSWORD, `${PASSWORD}!`)
+  await browser.until(`/not the same/.test(document.querySelector('.password .problem')?.textContent)`)
+  await set(PASSWORD, PASSWORD)
+  await browser.until(`document.querySelector('.password') === null && ${JOBS}`)
+  await browser.until(`document.querySelector('.link')?.textContent === 'live'`)
+  const after = String(await browser.evaluate(`sessionStorage.getItem('parley.token')`))
+  expect([await me(house.url, String(before)), await me(house.url, after)]).toEqual([401, 200])
+  expect(browser.complaints.filter((text) => !text.includes('401'))).toEqual([])
 })
 
 test('a name and a password sign in; signing out ends the sign-in at the gateway too', BROWSER, async () => {

@@ -7,7 +7,14 @@ export interface Account {
   readonly role: Role
   readonly admin: boolean
   readonly expiresAt: string | null
+  /** Nobody comes in again without a link while there is none. */
+  readonly hasPassword: boolean
 }
+
+/** What a click on a one-time link would come to. */
+export type LinkCheck =
+  | { readonly state: 'good'; readonly username: string; readonly expiresAt: string }
+  | { readonly state: 'used' | 'expired' | 'unknown' }
 
 export type Outcome<Value> =
   | { readonly kind: 'ok'; readonly value: Value }
@@ -31,6 +38,16 @@ export function useLink(token: string): Promise<Outcome<string>> {
   return takeToken('/api/auth/link', { token })
 }
 
+/** Looks at a link and leaves it as it is. */
+export async function checkLink(token: string): Promise<Outcome<LinkCheck>> {
+  const answer = await post('/api/auth/link/check', { token })
+  if (answer.kind === 'refused') return answer
+  const [state, username, expiresAt] = ['state', 'username', 'expires_at'].map((name) => field(answer.value, name))
+  if (state === 'good' && typeof username === 'string' && typeof expiresAt === 'string')
+    return { kind: 'ok', value: { state, username, expiresAt } }
+  return state === 'used' || state === 'expired' || state === 'unknown' ? { kind: 'ok', value: { state } } : NOT_UNDERSTOOD
+}
+
 export async function signOut(token: string): Promise<void> {
   await send('/api/auth/logout', { method: 'POST', headers: bearer(token) })
 }
@@ -46,10 +63,14 @@ export async function isHealthy(): Promise<boolean> {
 }
 
 async function takeToken(path: string, body: object): Promise<Outcome<string>> {
-  const answer = await send(path, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) })
+  const answer = await post(path, body)
   if (answer.kind === 'refused') return answer
   const token = field(answer.value, 'access_token')
   return typeof token === 'string' ? { kind: 'ok', value: token } : NOT_UNDERSTOOD
+}
+
+function post(path: string, body: object): Promise<Outcome<unknown>> {
+  return send(path, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) })
 }
 
 async function send(path: string, init: RequestInit): Promise<Outcome<unknown>> {
@@ -79,8 +100,9 @@ async function send(path: string, init: RequestInit): Promise<Outcome<unknown>> 
 
 function parseAccount(body: unknown): Account {
   const role = field(body, 'role')
-  const id = field(field(body, 'user'), 'id')
-  const name = field(field(body, 'user'), 'username')
+  const user = field(body, 'user')
+  const id = field(user, 'id')
+  const name = field(user, 'username')
   const expiresAt = field(body, 'expires_at')
   return {
     id: typeof id === 'string' ? id : null,
@@ -88,6 +110,7 @@ function parseAccount(body: unknown): Account {
     role: role === 'judge' || role === 'agent' ? role : 'user',
     admin: field(body, 'admin') === true,
     expiresAt: typeof expiresAt === 'string' ? expiresAt : null,
+    hasPassword: field(user, 'has_password') !== false,
   }
 }
 

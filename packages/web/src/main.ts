@@ -37,7 +37,7 @@ async function show(notice?: string): Promise<void> {
       return askFor(signInForm(signedIn, me.message))
     }
     session?.close()
-    session = new Session({ token, account: me.value, corner: find('corner'), onEnd: signedOut })
+    session = new Session({ token, account: me.value, corner: find('corner'), onEnd: signedOut, onSignIn: signedIn })
     document.body.dataset['signed'] = 'in'
     showHealth()
   }

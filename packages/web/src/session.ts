@@ -6,6 +6,7 @@ import { openJobList } from './jobs/job-list.ts'
 import { GatewayLink } from './link/gateway-link.ts'
 import { linkWords } from './link/link-words.ts'
 import { ScriptModels } from './link/script-models.ts'
+import { passwordCard } from './password-card.ts'
 import type { Route } from './route.ts'
 import type { View } from './view.ts'
 
@@ -16,6 +17,8 @@ export interface SessionOptions {
   readonly corner: HTMLElement
   /** It is over: the person left, or the gateway no longer takes the token. */
   readonly onEnd: (message: string | undefined) => void
+  /** The person has another sign-in from now on. */
+  readonly onSignIn: (token: string) => void
 }
 
 /** What a person who is signed in sees, over one connection. */
@@ -24,6 +27,8 @@ export class Session {
   readonly #link: GatewayLink
   readonly #models: ScriptModels
   #view: View | undefined
+  /** There while the password is being set: the gateway cuts the connection then, and that need not be the end. */
+  #cut: { message?: string } | undefined
 
   constructor(options: SessionOptions) {
     this.#options = options
@@ -34,7 +39,10 @@ export class Session {
         state.dataset['state'] = next.kind
         state.textContent = linkWords(next)
       },
-      onSignedOut: (message) => this.#end(message),
+      onSignedOut: (message) => {
+        if (this.#cut === undefined) this.#end(message)
+        else this.#cut.message = message
+      },
     })
     this.#models = new ScriptModels(this.#link)
     options.corner.replaceChildren(state, ...accountCorner(options.account, () => void this.#leave()))
@@ -49,7 +57,9 @@ export class Session {
     this.#view?.close()
     this.#view = this.#viewOf(route)
     document.title = `${this.#view.title} · Parley`
-    return route.kind === 'jobs' ? [this.#view.root, accountCard(this.#options.account)] : [this.#view.root]
+    const { account } = this.#options
+    if (route.kind !== 'jobs') return [this.#view.root]
+    return [...(account.hasPassword ? [] : [this.#passwordCard()]), this.#view.root, accountCard(account)]
   }
 
   close(): void {
@@ -68,6 +78,23 @@ export class Session {
       case 'unknown':
         return { root: nothingHere(), title: 'Nothing here', close: () => {} }
     }
+  }
+
+  #passwordCard(): HTMLElement {
+    const { account, onSignIn } = this.#options
+    return passwordCard({
+      username: account.name,
+      setPassword: async (password) => {
+        this.#cut = {}
+        await this.#link.call('account.passwd', { current_password: '', new_password: password })
+      },
+      settled: (token) => {
+        const message = this.#cut?.message
+        this.#cut = undefined
+        if (token !== undefined) onSignIn(token)
+        else if (message !== undefined) this.#end(message)
+      },
+    })
   }
 
   async #leave(): Promise<void> {

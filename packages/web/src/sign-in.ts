@@ -1,5 +1,8 @@
-import { type Outcome, signIn, useLink } from './api.ts'
+import { type LinkCheck, type Outcome, checkLink, signIn, useLink } from './api.ts'
+import { askingForm, labelled } from './asking-form.ts'
 import { element } from './element.ts'
+
+const TAB_ONLY = 'Signing in counts for this tab alone: another tab asks again, and closing this one signs you out.'
 
 /** The form for a name and a password. `signedIn` gets the token. */
 export function signInForm(signedIn: (token: string) => void, notice?: string): HTMLElement {
@@ -18,45 +21,76 @@ export function signInForm(signedIn: (token: string) => void, notice?: string): 
     autocomplete: 'current-password',
     required: '',
   })
-  const form = askingForm('Sign in', () => signIn(name.value.trim(), password.value), signedIn, notice)
-  form.prepend(element('label', { for: 'username' }, 'Name', name), element('label', { for: 'password' }, 'Password', password))
+  const form = askingForm({
+    action: 'Sign in',
+    ask: () => signIn(name.value.trim(), password.value),
+    done: signedIn,
+    fields: [labelled('Name', name), labelled('Password', password)],
+    notice,
+  })
+  form.append(element('p', { class: 'hint' }, 'No password, or forgotten? ', ...howToGetALink()))
+  form.append(element('p', { class: 'hint' }, TAB_ONLY))
   return card('Sign in', form)
 }
 
-/** The one-time link asks for a click: programs that look at links in mail and chat must not use it up. */
+/**
+ * What became of a one-time link, and a button when it is good. It asks for a click: programs that look at links in mail and
+ * chat must not use it up.
+ */
 export function linkForm(linkToken: string, signedIn: (token: string) => void, leave: () => void): HTMLElement {
-  const form = askingForm('Sign me in', () => useLink(linkToken), signedIn)
-  form.prepend(element('p', { class: 'hint' }, 'You opened a one-time link. It works once, within 15 minutes.'))
-  form.append(element('button', { type: 'button', class: 'plain', click: leave }, 'Use a password instead'))
-  return card('Welcome', form)
+  const root = element('section', { class: 'card narrow' })
+  const show = (title: string, ...body: readonly HTMLElement[]): void => root.replaceChildren(element('h2', {}, title), ...body)
+  const look = async (): Promise<void> => {
+    show('Welcome', element('p', { class: 'hint', role: 'status' }, 'Looking at your link…'))
+    const outcome = await checkLink(linkToken)
+    show(titleOf(outcome), bodyOf(outcome))
+    root.querySelector('button')?.focus()
+  }
+  const bodyOf = (outcome: Outcome<LinkCheck>): HTMLElement => {
+    if (outcome.kind === 'refused') {
+      const again = element('button', { type: 'button', click: () => void look() }, 'Try again')
+      return element('form', {}, element('p', { class: 'problem', role: 'alert' }, outcome.message), again, password())
+    }
+    const link = outcome.value
+    if (link.state !== 'good') {
+      const asked = element('p', { class: 'hint' }, `${WHY[link.state]} `, ...howToGetALink())
+      return element('form', {}, asked, password())
+    }
+    const form = askingForm({ action: `Sign in as ${link.username}`, ask: () => useLink(linkToken), done: signedIn })
+    const until = new Date(link.expiresAt).toLocaleTimeString([], { hour: '2-digit', minute: '2-digit' })
+    form.prepend(element('p', { class: 'hint' }, `You opened a one-time link. It works once, until ${until}. ${TAB_ONLY}`))
+    form.append(password())
+    return form
+  }
+  const password = (): HTMLElement =>
+    element('button', { type: 'button', class: 'plain', click: leave }, 'Use a password instead')
+  void look()
+  return root
 }
 
-function askingForm(
-  action: string,
-  ask: () => Promise<Outcome<string>>,
-  signedIn: (token: string) => void,
-  notice = '',
-): HTMLFormElement {
-  const button = element('button', { type: 'submit' }, action)
-  const problem = element('p', { class: 'problem', role: 'alert' }, notice)
-  problem.hidden = notice === ''
-  const form = element('form', {}, problem, button)
-  const submit = async (): Promise<void> => {
-    button.disabled = true
-    const outcome = await ask()
-    button.disabled = false
-    if (outcome.kind === 'ok') {
-      signedIn(outcome.value)
-      return
-    }
-    problem.textContent = outcome.message
-    problem.hidden = false
-  }
-  form.addEventListener('submit', (event) => {
-    event.preventDefault()
-    void submit()
-  })
-  return form
+const WHY = {
+  used: 'Links work once.',
+  expired: 'Links are good for 15 minutes.',
+  unknown: 'It may be cut off, from another gateway, or its account got a password since.',
+} as const
+
+function titleOf(outcome: Outcome<LinkCheck>): string {
+  if (outcome.kind === 'refused') return 'Your link could not be looked at'
+  const titles = {
+    good: 'Welcome',
+    used: 'This link was used already',
+    expired: 'This link is too old',
+    unknown: 'This link is not known here',
+  } as const
+  return titles[outcome.value.state]
+}
+
+function howToGetALink(): readonly (Node | string)[] {
+  return [
+    'On the machine that Parley runs on, ',
+    element('code', {}, 'parley user link NAME'),
+    ' prints a new one-time link; an admin can send you one.',
+  ]
 }
 
 function card(title: string, body: HTMLElement): HTMLElement {

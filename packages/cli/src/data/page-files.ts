@@ -22,19 +22,39 @@ const CONTENT_TYPES: Readonly<Record<string, string>> = {
   '.txt': 'text/plain; charset=utf-8',
 }
 
+/** The codings that the build wrote files in, and how those are named. */
+const CODED = [
+  ['br', '.br'],
+  ['gzip', '.gz'],
+] as const
+
 /** The built page, read once; `undefined` when it was not built. */
 export function readPage(folder = fileURLToPath(PAGE_FOLDER)): PageFiles | undefined {
   const files = new Map<string, PageFile>()
+  const paths = new Set(pathsBelow(folder))
   let bytes = 0
-  for (const path of pathsBelow(folder)) {
+  const read = (path: string): Buffer => {
     const body = readFileSync(path)
     bytes += body.length
     if (bytes > PAGE_BYTES) throw new RangeError(`the page in ${folder} is larger than ${PAGE_BYTES} bytes`)
+    return body
+  }
+  const isCoded = (path: string): boolean =>
+    CODED.some(([, ending]) => path.endsWith(ending) && paths.has(path.slice(0, -ending.length)))
+  for (const path of paths) {
+    if (isCoded(path)) continue
+    const body = read(path)
+    const coded: { br?: Uint8Array; gzip?: Uint8Array } = {}
+    for (const [coding, ending] of CODED) {
+      const smaller = paths.has(path + ending) ? read(path + ending) : body
+      if (smaller.length < body.length) coded[coding] = smaller
+    }
     const etag = `"${createHash('sha256').update(body).digest('base64url').slice(0, 22)}"`
     files.set(`/${relative(folder, path).split(sep).join('/')}`, {
       body,
       contentType: CONTENT_TYPES[extname(path)] ?? 'application/octet-stream',
       etag,
+      coded,
     })
   }
   return files.has('/index.html') ? (path) => files.get(path) : undefined

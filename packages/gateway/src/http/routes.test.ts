@@ -1,3 +1,6 @@
+import { type IncomingHttpHeaders, request as httpRequest } from 'node:http'
+import { buffer } from 'node:stream/consumers'
+import { brotliCompressSync, gzipSync } from 'node:zlib'
 import { expect, test } from 'vitest'
 import { openTestGateway, request } from '../fixture/test-gateway.ts'
 import type { PageFiles } from './page-route.ts'
@@ -42,6 +45,42 @@ test('the page is served with a strict policy, cached as its name allows, and an
   expect((await fetch(`${url}/`, { method: 'POST' })).status).toBe(405)
 })
 
+test('a file is sent as the client takes it, each coding under a tag of its own, and nothing else is compressed', async () => {
+  const plain = 'console.log(1)'.repeat(100)
+  const coded = { br: brotliCompressSync(plain), gzip: gzipSync(plain) }
+  const files: PageFiles = (path) =>
+    path === '/assets/app.js' ? { body: plain, contentType: 'text/javascript', etag: '"abc"', coded } : page(path)
+  await using gw = await openTestGateway({ page: files })
+  const ask = async (accept: string, path = '/assets/app.js', more: { method?: string; known?: string } = {}) => {
+    const { method = 'GET', known } = more
+    const headers = { 'accept-encoding': accept, ...(known === undefined ? {} : { 'if-none-match': known }) }
+    return rawRequest(`${gw.gateway.url}${path}`, { method, headers })
+  }
+  for (const [accept, encoding, etag, body] of [
+    ['gzip, br', 'br', '"abc-br"', coded.br],
+    ['br;q=0.1, gzip', 'gzip', '"abc-gzip"', coded.gzip],
+    ['identity', undefined, '"abc"', Buffer.from(plain)],
+  ] as const) {
+    const got = await ask(accept)
+    const { 'content-encoding': said, 'content-length': length, etag: tag, vary } = got.headers
+    expect({ said, length, tag, vary }).toEqual({
+      said: encoding,
+      length: String(body.length),
+      tag: etag,
+      vary: 'Accept-Encoding',
+    })
+    expect(got.body).toEqual(body)
+    const head = await ask(accept, undefined, { method: 'HEAD' })
+    expect([head.headers['content-length'], head.headers.etag, head.body.length]).toEqual([length, etag, 0])
+    const again = await ask(accept, undefined, { known: `"other", W/${etag}` })
+    expect([again.status, again.headers.etag, again.headers.vary]).toEqual([304, etag, 'Accept-Encoding'])
+  }
+  // Another coding's tag is another's bytes.
+  expect((await ask('gzip', undefined, { known: '"abc-br"' })).status).toBe(200)
+  for (const path of ['/', '/healthz', '/api/auth/me', '/metrics'])
+    expect({ path, encoding: (await ask('br, gzip', path)).headers['content-encoding'] }).toEqual({ path, encoding: undefined })
+})
+
 test('health, readiness and metrics', async () => {
   await using gw = await openTestGateway()
   const { url } = gw.gateway
@@ -69,3 +108,18 @@ test('a name that is not ours is refused, against pages that rebind theirs to th
   const { structuredContent } = await gw.admin('user.link', { username: 'admin' })
   expect(structuredContent?.['url']).toMatch(/^https:\/\/parley\.example\/#link=/)
 })
+
+/** What came over the wire, not unpacked as `fetch` does. */
+async function rawRequest(
+  url: string,
+  options: { readonly method: string; readonly headers: Readonly<Record<string, string>> },
+): Promise<{ status: number; headers: IncomingHttpHeaders; body: Buffer }> {
+  return new Promise((resolve, reject) => {
+    httpRequest(url, options, (response) => {
+      const { statusCode: status = 0, headers } = response
+      buffer(response).then((body) => resolve({ status, headers, body }), reject)
+    })
+      .on('error', reject)
+      .end()
+  })
+}
