@@ -29,6 +29,9 @@ test.each([
   ['fixes issue', ' #12', 'a.ts'],
   ['test.on', "ly('x')", 'a.test.ts'],
   ['describe.sk', "ip('x')", 'a.test.ts'],
+  ['np', 'x parley job list', 'a.md'],
+  ['npm install -', 'g parley', 'a.ts'],
+  ['np', 'x -y parley-mcp', 'README.md'],
 ])('%s%s does not stay in %s', (start, rest, path) => {
   using tree = openScratch({ [path]: `fine\n${start}${rest}\n` })
   expect(checkWords(tree.root)).toHaveLength(1)
@@ -36,7 +39,7 @@ test.each([
 })
 
 test('words that only look alike may stay', () => {
-  using tree = openScratch({ 'a.ts': 'homework/ todo list, chunk.skip(3), a/work/b' })
+  using tree = openScratch({ 'a.ts': 'homework/ todo list, chunk.skip(3), a/work/b, npx parley-codex, npm run parley' })
   expect(checkWords(tree.root)).toEqual([])
 })
 

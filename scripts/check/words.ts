@@ -22,6 +22,11 @@ const BANS: readonly Ban[] = [
   { pattern: /(^|[\s"'`(=:])\/wor[k]\//, why: 'a path of one machine', where: everywhere },
   { pattern: /\b[Ii]ssue #?\d+\b/, why: 'comments and docs stand on their own, without tickets', where: everywhere },
   { pattern: /\b(test|it|describe|suite)\.(only|skip|todo)\b/, why: 'every test runs', where: isTest },
+  {
+    pattern: /\b(npx|npm (x|exec|i|install)|pnpm dlx|yarn dlx|bunx)( -\S+)*( --)? parley(-mcp)?(?![\w-])/,
+    why: "npm has a stranger's program under one name and nobody's under the other: say bin/parley, or parley once it is on PATH",
+    where: everywhere,
+  },
   { pattern: /\bdebugge[r]\b\s*;?\s*$/, why: 'left over from debugging', where: (path) => /\.(ts|js)$/.test(path) },
 ]
 

@@ -1,6 +1,7 @@
 import type { Invocation } from '../command-line/command.ts'
 import { instanceOf } from '../config/instance.ts'
 import { serveGateway } from '../gateway-process/serve-gateway.ts'
+import { readyAt } from '../up/ready-message.ts'
 import { signInMessage } from '../up/sign-in-message.ts'
 
 const GRACE_MS = 10_000
@@ -16,10 +17,16 @@ export async function gateway(invocation: Invocation): Promise<number> {
     if (times > 1) process.exit(FORCED_EXIT)
     asked.resolve()
   })
-  const served = await serveGateway({ settings: instanceOf(invocation), cwd: io.cwd }, io)
+  const settings = instanceOf(invocation)
+  const served = await serveGateway({ settings, cwd: io.cwd }, io)
   const { ready } = served
   if (values.has('json')) io.out(`${JSON.stringify(ready)}\n`)
-  else io.out(io.typed([`The gateway is ready: ${ready.url}/`, ...signInMessage(ready, values), ''].join('\n')))
+  else
+    io.out(
+      io.typed(
+        [`The gateway is ready: ${readyAt(ready, settings.publicUrl).url}/`, ...signInMessage(ready, values), ''].join('\n'),
+      ),
+    )
   await asked.promise
   await served.close(GRACE_MS)
   ignore()

@@ -98,12 +98,11 @@ const UPKEEP_COMMANDS: readonly CommandSpec[] = [
     more: 'It has no supervisor.',
     options: {
       ...LISTEN_OPTIONS,
-      'public-url': { doc: 'how people reach it (PARLEY_PUBLIC_URL)', value: 'URL' },
       ...INSTANCE_OPTIONS,
       log: logOption(),
       ...JSON_OPTION,
     },
-    notes: ['Beyond loopback it needs --tls-cert and --tls-key, or --insecure.'],
+    notes: ['Beyond loopback it needs --tls-cert and --tls-key, or --insecure; docs/serving.md shows how.'],
     run: async (invocation) => (await import('./gateway.ts')).gateway(invocation),
   },
   {

@@ -6,7 +6,7 @@ import type { Settings } from '../config/setting.ts'
 import type { Ready } from '../gateway-process/plan.ts'
 import { localPlan } from '../judge-process/judge-plan-of.ts'
 import type { JudgePlan } from '../judge-process/plan.ts'
-import { judgeMessage, readyMessage } from '../up/ready-message.ts'
+import { judgeMessage, readyAt, readyMessage } from '../up/ready-message.ts'
 import { signInMessage } from '../up/sign-in-message.ts'
 import { supervise } from '../up/supervise.ts'
 
@@ -43,7 +43,7 @@ export async function up(invocation: Invocation): Promise<number> {
         io.out(
           values.has('json')
             ? `${JSON.stringify(ready)}\n`
-            : io.typed(readyMessage(ready, judge.says, signInMessage(ready, values))),
+            : io.typed(readyMessage(readyAt(ready, settings.publicUrl), judge.says, signInMessage(ready, values))),
         ),
       onJudge: (ready) => io.err(judgeMessage(ready)),
     },

@@ -13,5 +13,6 @@ export const LISTEN_OPTIONS = {
   host: { doc: 'the address to listen on (PARLEY_HOST, default 127.0.0.1)', value: 'ADDRESS' },
   'tls-cert': { doc: 'certificate file (PARLEY_TLS_CERT)', value: 'FILE', isFile: true },
   'tls-key': { doc: 'key file (PARLEY_TLS_KEY)', value: 'FILE', isFile: true },
+  'public-url': { doc: 'how people reach it, when not by --host (PARLEY_PUBLIC_URL)', value: 'URL' },
   insecure: { doc: 'allows plain HTTP on an address that other machines reach' },
 } as const satisfies Record<string, OptionSpec>

@@ -20,7 +20,20 @@ export function checkExposure({
     'plain_beyond_loopback',
     `${host} is reachable from other machines, and without TLS tokens would travel in plain text`,
     {
-      hint: 'give --tls-cert and --tls-key, put a TLS proxy before a loopback address, or say --insecure',
+      hint: 'give --tls-cert and --tls-key, put a TLS proxy before a loopback address, or say --insecure; docs/serving.md shows each',
     },
   )
+}
+
+/** Whether other machines could connect and would be turned away, because nobody said by which names they call this one. */
+export function isNameless({
+  host,
+  publicUrl,
+  allowedHosts,
+}: {
+  readonly host: string
+  readonly publicUrl: string | undefined
+  readonly allowedHosts: readonly string[]
+}): boolean {
+  return (host === '0.0.0.0' || host === '::') && publicUrl === undefined && allowedHosts.length === 0
 }

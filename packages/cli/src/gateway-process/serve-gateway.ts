@@ -6,7 +6,7 @@ import { readPage } from '../data/page-files.ts'
 import { scriptsOf } from '../data/scripts.ts'
 import { ensureSecret } from '../data/secret.ts'
 import { ownVersion } from '../version.ts'
-import { checkExposure } from './exposure.ts'
+import { checkExposure, isNameless } from './exposure.ts'
 import { isPostgres } from './database-url.ts'
 import { listenFailure } from './listen-failure.ts'
 import { openDatabase } from './open-database.ts'
@@ -31,6 +31,7 @@ export async function serveGateway({ settings, cwd }: GatewayPlan, { now, random
   const data = dataDirAt(cwd, settings.dataDir)
   const log = createLogger({ level: settings.logLevel, destination: { write: err }, secrets: secretsOf(settings) })
   if (makeDataDir(data).isOpenToOthers) log.warn({ path: data.path }, 'the data folder is open to other users: chmod 700 it')
+  if (isNameless(settings)) log.warn('other machines are turned away until --public-url or PARLEY_ALLOWED_HOSTS names this one')
   const store = await openDatabase(settings, data, cwd)
   try {
     const page = readPage()

@@ -1,6 +1,13 @@
 import type { Ready } from '../gateway-process/plan.ts'
 import type { JudgeReady } from '../judge-process/plan.ts'
 
+/** The same under the address by which people know it. */
+export function readyAt(ready: Ready, publicUrl: string | undefined): Ready {
+  if (publicUrl === undefined) return ready
+  const url = publicUrl.replace(/\/+$/, '')
+  return { ...ready, url, mcp: `${url}/mcp`, ws: `${url.replace(/^http/, 'ws')}/api/mcp/ws` }
+}
+
 /** What a person sees when everything is up. `judge` says in a few words whether there will be one, `signIn` how to get in. */
 export function readyMessage({ url, mcp, ws, data }: Ready, judge: string, signIn: readonly string[]): string {
   return [

@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { isJsonObject } from '@parley/protocol'
+import { connectReason } from './connect-reason.ts'
 import { parseJson, readError } from './message.ts'
 import { WireError } from './wire-error.ts'
 
@@ -36,7 +37,5 @@ export function statusOf(error: unknown): number | undefined {
 /** What undici says when there is no connection, in our words. */
 export function unreachable(url: string, error: Error): WireError {
   if (error instanceof WireError) return error
-  return new WireError('unreachable', `${url} cannot be reached: ${error.message === '' ? error.name : error.message}`, {
-    cause: error,
-  })
+  return new WireError('unreachable', `${url} cannot be reached: ${connectReason(error)}`, { cause: error })
 }

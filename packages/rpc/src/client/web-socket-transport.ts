@@ -1,5 +1,6 @@
 import { type RawData, WebSocket } from 'ws'
 import type { ClientLimits } from './client-limits.ts'
+import { connectReason } from './connect-reason.ts'
 import type { ClientTransport, OutgoingRequest, Sink, Wire } from './transport.ts'
 import { WireError } from './wire-error.ts'
 
@@ -45,7 +46,7 @@ function dial(
       socket.terminate()
     })
     socket.on('error', (error) =>
-      reject(new WireError('unreachable', `the WebSocket did not open: ${error.message}`, { cause: error })),
+      reject(new WireError('unreachable', `the WebSocket did not open: ${connectReason(error)}`, { cause: error })),
     )
   })
 }
