@@ -74,7 +74,7 @@ test('without PATH it is called by its own path, and says so', WHOLE, async () =
   const inside = await run('bin/parley jib', { cwd: copy.root, env })
   expect(inside).toEqual({ code: 2, out: '', err: 'parley: there is no command jib (did you mean bin/parley job?)\n' })
   const whole = join(copy.root, 'bin/parley')
-  const outside = await run(`${whole} jib`, { cwd: tmpdir(), env })
+  const outside = await run(`${whole} jib`, { cwd: join(copy.root, 'packages'), env })
   expect(outside.err).toBe(`parley: there is no command jib (did you mean ${whole} job?)\n`)
   const onPath = { ...env, PATH: [join(copy.root, 'bin'), env.PATH].join(delimiter) }
   expect((await run('parley jib', { cwd: tmpdir(), env: onPath })).err).toContain('(did you mean parley job?)')

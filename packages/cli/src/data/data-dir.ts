@@ -1,7 +1,8 @@
-import { mkdirSync, statSync } from 'node:fs'
+import { statSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { CommandError } from '../command-line/command-error.ts'
 import { pathWords } from '../command-line/path-failure.ts'
+import { makeFolder } from './make-folder.ts'
 
 /** The files of one instance. */
 export interface DataDir {
@@ -40,7 +41,7 @@ export function makeDataDir(data: DataDir): { readonly isOpenToOthers: boolean }
     })
   }
   try {
-    mkdirSync(data.path, { recursive: true, mode: 0o700 })
+    makeFolder(data.path)
     return { isOpenToOthers: isOpenToOthers(data.path) }
   } catch (cause) {
     throw new CommandError('data_dir_unusable', `the data folder ${data.path} cannot be made: ${messageOf(cause)}`, {
