@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { delimiter, dirname, join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { expect, test } from 'vitest'
+import { CACHE } from '../packages/cli/src/fixtures/parley.ts'
 import { copyProject } from './testing/copy.ts'
 
 const root = dirname(import.meta.dirname)
@@ -33,14 +34,14 @@ test('every command of the README works in a fresh copy of the clone, and parley
   const env = {
     PATH: process.env['PATH'] ?? '',
     HOME: elsewhere,
-    PARLEY_CACHE_DIR: join(tmpdir(), 'parley-test-cache'),
+    PARLEY_CACHE: CACHE,
     PARLEY_PORT: '0',
   }
   const [path = '', ...commands] = commandsOf(readFileSync(join(root, 'README.md'), 'utf8')).filter(
     (command) => !ELSEWHERE.some((pattern) => pattern.test(command)),
   )
   expect(path).toBe('export PATH="$PWD/bin:$PATH"')
-  const up = spawn('bin/parley', ['up', '--json'], { cwd: copy.root, env, stdio: ['ignore', 'pipe', 'pipe'] })
+  const up = spawn(join(copy.root, 'bin/parley'), ['up', '--json'], { cwd: copy.root, env, stdio: ['ignore', 'pipe', 'pipe'] })
   const ended = new Promise((resolve) => up.once('exit', resolve))
   try {
     const url = await urlOf(up)
@@ -70,7 +71,7 @@ test('every command of the README works in a fresh copy of the clone, and parley
 
 test('without PATH it is called by its own path, and says so', WHOLE, async () => {
   using copy = copyProject(root)
-  const env = { PATH: process.env['PATH'] ?? '', HOME: copy.root, PARLEY_CACHE_DIR: join(tmpdir(), 'parley-test-cache') }
+  const env = { PATH: process.env['PATH'] ?? '', HOME: copy.root, PARLEY_CACHE: CACHE }
   const inside = await run('bin/parley jib', { cwd: copy.root, env })
   expect(inside).toEqual({ code: 2, out: '', err: 'parley: there is no command jib (did you mean bin/parley job?)\n' })
   const whole = join(copy.root, 'bin/parley')

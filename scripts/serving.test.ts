@@ -10,6 +10,7 @@ import type { Duplex } from 'node:stream'
 import { promisify } from 'node:util'
 import { connectClient, webSocketTransport } from '@parley/rpc'
 import { expect, test } from 'vitest'
+import { CACHE } from '../packages/cli/src/fixtures/parley.ts'
 import { readSection } from './testing/guide.ts'
 
 const execute = promisify(execFile)
@@ -34,7 +35,7 @@ class Machine implements AsyncDisposable {
     HOME: this.folder,
     PARLEY_DATA_DIR: join(this.folder, 'data'),
     // What is compiled once serves all tests.
-    PARLEY_CACHE_DIR: join(tmpdir(), 'parley-test-cache'),
+    PARLEY_CACHE: CACHE,
   }
 
   /** Rejects with `stdout` and `stderr` when the command fails. */

@@ -21,7 +21,7 @@ function withParley(name: string, make: (path: string) => void): string {
 }
 
 test('the words that make a command of it are those of the table', () => {
-  expect([...new Set(COMMANDS.map(({ name }) => name.split(' ')[0]))].toSorted()).toEqual(FIRST_WORDS)
+  expect([...new Set(COMMANDS.map(({ name }) => name.split(' ')[0] ?? ''))].toSorted()).toEqual(FIRST_WORDS)
 })
 
 test('it is called parley where PATH leads to this very one, and by its path elsewhere', () => {
