@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process'
 import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir, userInfo } from 'node:os'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { openSandbox, type RunLimits, type RunOutcome, type RunRequest, type Sandbox, type SandboxOptions } from '../index.ts'
@@ -9,7 +9,7 @@ const run = promisify(execFile)
 const SOURCES = join(import.meta.dirname, '..', '..', 'fixtures')
 const MIB = 1024 * 1024
 /** The helper takes seconds to compile: it is compiled once for all tests of one user, who alone may write there. */
-const CACHE = join(tmpdir(), `parley-test-cage-${userInfo().uid}`)
+const CACHE = join(tmpdir(), `parley-test-cage-${process.getuid?.() ?? 'user'}`)
 
 export type Fixture = 'uses' | 'reaches'
 const FIXTURES: readonly Fixture[] = ['uses', 'reaches']
