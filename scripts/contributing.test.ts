@@ -16,7 +16,7 @@ let copy: Scratch
 describe('the guide', { shuffle: false }, () => {
   beforeAll(() => {
     copy = copyProject(root)
-  })
+  }, STEPS_LIMIT_MS)
   afterAll(() => copy[Symbol.dispose]())
 
   test(

@@ -13,6 +13,7 @@ const GOOD = `import { test } from 'vitest'\ntest('holds', () => undefined)\n`
 const BAD = `import { test } from 'vitest'\ntest('breaks', () => { throw new Error('no') })\n`
 const STRAY = `import { test } from 'vitest'\ntest('holds', () => { setImmediate(() => { throw new Error('late') }) })\n`
 const SKIPPING = `import { test } from 'vitest'\ntest('leaves', (context) => context.skip('not here'))\n`
+const UNREADY = `import { beforeAll, test } from 'vitest'\nbeforeAll(() => { throw new Error('no') })\ntest('waits', () => undefined)\n`
 const BROKEN = `import './not-there.ts'\n`
 const NEVER = `throw new Error('the checks ran')\n`
 
@@ -50,7 +51,14 @@ test.each([
     0,
     '10 passed, 0 failed, 1 skipped',
   ],
-  ['checks, a test and a file fail', { good: GOOD, bad: BAD, broken: BROKEN }, checksThat(7, 2), [], 1, '8 passed, 4 failed'],
+  [
+    'checks, a test, the set-up of one and a file fail',
+    { good: GOOD, bad: BAD, unready: UNREADY, broken: BROKEN },
+    checksThat(7, 2),
+    [],
+    1,
+    '8 passed, 5 failed, 1 skipped',
+  ],
   ['the checks crash', { good: GOOD }, NEVER, [], 1, '1 passed, 1 failed'],
   ['something breaks outside of any test', { stray: STRAY }, checksThat(9, 0), [], 1, '10 passed, 1 failed'],
   ['only some tests are asked for', { good: GOOD, bad: BAD }, NEVER, ['good'], 0, '1 passed, 0 failed'],

@@ -4,7 +4,7 @@ import { type Counts, NOTHING, withFailure } from './counts.ts'
 /** What Vitest's JSON report says of one file, as far as it is counted here. */
 interface FileReport {
   readonly status: string
-  readonly assertionResults: readonly unknown[]
+  readonly assertionResults: readonly { readonly status: string }[]
 }
 interface Report {
   readonly numPassedTests: number
@@ -15,16 +15,19 @@ interface Report {
 }
 
 /** The counts of one run of Vitest: its report, if it wrote one, and its exit code. A run without any test has failed. */
-export function countReport(path: string, status: number): Counts {
+export function countReport(path: string, exitCode: number): Counts {
   const report = readReport(path)
-  if (report === undefined) return withFailure(NOTHING, status === 0 ? 1 : status)
-  const broken = report.testResults.filter((file) => file.status === 'failed' && file.assertionResults.length === 0)
+  if (report === undefined) return withFailure(NOTHING, exitCode === 0 ? 1 : exitCode)
+  // One that cannot be loaded, or whose set-up fails: its tests are not run, and none of them has failed.
+  const broken = report.testResults.filter(
+    ({ status, assertionResults }) => status === 'failed' && !assertionResults.some((test) => test.status === 'failed'),
+  )
   const counts = {
     passed: report.numPassedTests,
     failed: report.numFailedTests + broken.length,
     skipped: report.numPendingTests + report.numTodoTests,
   }
-  return withFailure(counts, counts.passed + counts.failed + counts.skipped === 0 ? 1 : status)
+  return withFailure(counts, counts.passed + counts.failed + counts.skipped === 0 ? 1 : exitCode)
 }
 
 function readReport(path: string): Report | undefined {
