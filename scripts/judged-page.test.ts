@@ -129,7 +129,7 @@ test('a script is called one wherever it is shown', REAL, async () => {
   await seen(browser, textOf('.usage')).toMatch(/^Costnothing: a script was played/)
   await press(browser, 'Show changes')
   await seen(browser, `document.querySelectorAll('.diff .added').length`).toBeGreaterThan(0)
-  await press(browser, '← All jobs')
+  await click(browser, 'a', '← All jobs')
   await browser.until(`/script script-stairs/.test(${textOf('.jobs tbody tr')})`)
   expect(browser.complaints).toEqual([])
 })

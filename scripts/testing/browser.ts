@@ -77,8 +77,9 @@ export async function openBrowser(size: { readonly width: number; readonly heigh
 }
 
 /** What an expression in the page comes to, once it is what is expected: a page draws when it gets to it. */
-export const seen = (browser: Browser, expression: string) =>
-  expect.poll(() => browser.evaluate(expression), { timeout: ANSWER_LIMIT_MS, interval: POLL_MS })
+export function seen(browser: Browser, expression: string) {
+  return expect.poll(() => browser.evaluate(expression), { timeout: ANSWER_LIMIT_MS, interval: POLL_MS })
+}
 
 /** Clicks the first that fits, as soon as it is there. */
 export const click = (browser: Browser, selector: string, name?: string): Promise<void> =>

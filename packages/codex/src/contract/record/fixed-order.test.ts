@@ -53,7 +53,7 @@ describe.each(OBSERVED_VERSIONS)('Codex %s', (version) => {
     expect(names.length).toBeGreaterThan(0)
     for (const name of names) {
       const { lines } = parseRecording(readFileSync(new URL(name, folder), 'utf8'))
-      expect(inFixedOrder(lines), name).toEqual(lines)
+      expect({ name, lines: inFixedOrder(lines) }).toEqual({ name, lines })
     }
   })
 })
