@@ -8,7 +8,7 @@ import { codeFor } from '../fixtures/scripted-tester.ts'
 import { openTestWorker } from '../fixtures/test-worker.ts'
 import { SteadyCaller } from '../job/steady-caller.ts'
 import { connectClient, httpTransport } from '@parley/rpc'
-import { ONE_CASE_ZIP } from '@parley/store/testing'
+import { ONE_CASE_ZIP, ownLoopback } from '@parley/store/testing'
 import { join } from 'node:path'
 
 const JOBS = 8
@@ -22,8 +22,10 @@ test(
   async () => {
     await using scratch = new Scratch()
     const token = randomBytes(24).toString('hex')
+    // While it is dead nobody else may take its port.
+    const host = ownLoopback()
     const start = (port: string) =>
-      scratch.start(['gateway', '--port', port, '--data', scratch.data, '--log', 'silent', '--json'], {
+      scratch.start(['gateway', '--host', host, '--port', port, '--data', scratch.data, '--log', 'silent', '--json'], {
         env: { PARLEY_JUDGE_TOKEN: token },
       })
     let gateway = await start('0')
@@ -35,7 +37,7 @@ test(
         }),
       { err: () => {}, random: Math.random },
     )
-    const at = { ws: `ws://127.0.0.1:${port}/api/mcp/ws`, mcp: `http://127.0.0.1:${port}/mcp`, token }
+    const at = { ws: `ws://${host}:${port}/api/mcp/ws`, mcp: `http://${host}:${port}/mcp`, token }
     await using judge = await openTestWorker(at, scratch.folder, { slots: 3 })
     const ids: JobId[] = []
     for (let job = 0; job < JOBS; job += 1) {

@@ -2,6 +2,7 @@ import { execFileSync, spawn } from 'node:child_process'
 import { chmodSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
+import { ownLoopback } from '@parley/store/testing'
 import { expect, test } from 'vitest'
 import { gone } from '../fixtures/gone.ts'
 import { MANY_PROCESSES, Scratch, childrenOf } from '../fixtures/parley.ts'
@@ -102,7 +103,8 @@ test.each([['up', '--no-judge'], ['gateway']])(
 
 test('a gateway that is killed comes back on the same port, with the same accounts', async () => {
   await using scratch = new Scratch()
-  const up = await scratch.start(['up', '--no-judge', '--port', '0', '--data', scratch.data, '--json'])
+  // While it is dead nobody else may take its port.
+  const up = await scratch.start(['up', '--no-judge', '--host', ownLoopback(), '--port', '0', '--data', scratch.data, '--json'])
   await scratch.json(['user', 'add', 'ann', '--data', scratch.data])
   const [before = 0] = childrenOf(up.pid)
   process.kill(before, 'SIGKILL')

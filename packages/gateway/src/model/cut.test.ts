@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http'
 import { connect } from 'node:net'
+import { JOB_LIMITS } from '@parley/protocol'
 import { expect, test } from 'vitest'
 import { openGateway } from '../gateway.ts'
 import { until } from '../fixture/job-socket.ts'
@@ -87,8 +88,11 @@ test('a stream is cut when the claim is given back, and when the lease runs out'
   expect([over.status, await over.json()]).toMatchObject([401, { error: { code: 'expired_api_key' } }])
   await bench.settled()
 
-  await using short = await ModelBench.open({ gateway: { limits: { leaseMs: 300 } } })
+  let ahead = 0
+  const now = (): number => Date.now() + ahead
+  await using short = await ModelBench.open({ gateway: { now }, storeNow: now })
   const lost = await begin(short)
+  ahead = JOB_LIMITS.leaseMs + 1
   await expect(lost.read()).rejects.toThrow('terminated')
   const late = await short.ask()
   expect([late.status, await late.json()]).toMatchObject([401, { error: { code: 'expired_api_key' } }])

@@ -2,7 +2,9 @@ import type { IncomingMessage } from 'node:http'
 import { isIP } from 'node:net'
 
 /** Host names that always mean this machine. */
-const LOOPBACK: ReadonlySet<string> = new Set(['localhost', '127.0.0.1', '[::1]', '::1'])
+const LOOPBACK: ReadonlySet<string> = new Set(['localhost', '[::1]', '::1'])
+/** So do all of these addresses: whoever listens on one of them is called by it. */
+const LOOPBACK_ADDRESS = /^127(\.\d{1,3}){3}$/
 
 /** Decides by `Host` and `Origin` whether a browser was tricked into calling us (DNS rebinding, foreign pages). */
 export class HostCheck {
@@ -26,7 +28,8 @@ export class HostCheck {
   #admits(value: string): boolean {
     const known = this.#verdicts.get(value)
     if (known !== undefined) return known
-    const verdict = this.#allowed.has(hostName(value))
+    const name = hostName(value)
+    const verdict = this.#allowed.has(name) || LOOPBACK_ADDRESS.test(name)
     if (this.#verdicts.size < MAX_VERDICTS) this.#verdicts.set(value, verdict)
     return verdict
   }

@@ -1,3 +1,4 @@
+export { ownLoopback } from './own-loopback.ts'
 export { type TestPostgres, startPostgres } from './start-postgres.ts'
 export { ENGINES, type TestEngine, startEngine } from './engines.ts'
 export { type KillReport, killRounds } from './kill-rounds.ts'
