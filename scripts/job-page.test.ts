@@ -1,14 +1,14 @@
 import type { Client } from '@parley/rpc'
 import { ONE_CASE_ZIP } from '@parley/store/testing'
 import { beforeAll, expect, test } from 'vitest'
-import { type Browser, click, openBrowser, seen } from './testing/browser.ts'
+import { type Browser, SOON, click, openBrowser } from './testing/browser.ts'
 import { HandJudge } from './testing/hand-judge.ts'
 import { type House, PASSWORD, buildPage, openHouse, signInWith, tokenOf } from './testing/house.ts'
 
 /** The page of a job whose judge is the test itself: it decides what is written, how it is cut and when it is lost. */
 beforeAll(() => buildPage())
 /** A browser takes its time on a crowded machine. */
-const BROWSER = { timeout: 120_000 }
+const BROWSER = { timeout: 300_000 }
 
 const SIZE = { width: 1200, height: 900 }
 const text = (selector: string): string => `(document.querySelector(${JSON.stringify(selector)})?.textContent ?? '')`
@@ -49,17 +49,19 @@ test('pieces grow into one message each; what others wrote is text, whatever it 
   await judge.status({ stage: 'test', level: 'warn', summary: 'self-test failed', meta: { phase: 'self_test', ok: false } })
   await judge.status({ attempt: 2, stage: 'repair', summary: '<script>alert(2)</script>' })
   await browser.until(`document.querySelectorAll('.step').length === 2`)
-  await seen(browser, `[...document.querySelector('.timeline').children].map((one) => one.innerText)`).toEqual([
-    'I take a and b <img src=x onerror=alert(1)>',
-    'Thinks: Why',
-    'Its answer, 13 characters',
-    expect.stringMatching(/^Test\s+Warning: self-test failed$/),
-    'Attempt 2',
-    expect.stringMatching(/^Repair\s+<script>alert\(2\)<\/script>$/),
-  ])
-  await seen(browser, `document.querySelectorAll('.said code, .said strong').length`).toBe(2)
+  await expect
+    .poll(() => browser.evaluate(`[...document.querySelector('.timeline').children].map((one) => one.innerText)`), SOON)
+    .toEqual([
+      'I take a and b <img src=x onerror=alert(1)>',
+      'Thinks: Why',
+      'Its answer, 13 characters',
+      expect.stringMatching(/^Test\s+Warning: self-test failed$/),
+      'Attempt 2',
+      expect.stringMatching(/^Repair\s+<script>alert\(2\)<\/script>$/),
+    ])
+  await expect.poll(() => browser.evaluate(`document.querySelectorAll('.said code, .said strong').length`), SOON).toBe(2)
   expect(await browser.evaluate(`document.querySelectorAll('main script, main img, h2 b').length`)).toBe(0)
-  await seen(browser, text('h2')).toBe('<b>bold</b>')
+  await expect.poll(() => browser.evaluate(text('h2')), SOON).toBe('<b>bold</b>')
   expect(browser.complaints).toEqual([])
 })
 
@@ -85,10 +87,9 @@ test('a lost connection is taken up where it broke: nothing twice, nothing missi
   await browser.until(isLive)
   await browser.until(`${text('.terminal')} === 'grün rot 🌍\\n'`)
   await browser.until(`document.querySelectorAll('.step').length === 2`)
-  await seen(browser, `[...document.querySelectorAll('.step span:last-child')].map((one) => one.textContent)`).toEqual([
-    'first',
-    'second',
-  ])
+  await expect
+    .poll(() => browser.evaluate(`[...document.querySelectorAll('.step span:last-child')].map((one) => one.textContent)`), SOON)
+    .toEqual(['first', 'second'])
 })
 
 test('a long terminal is kept to its end', BROWSER, async () => {
@@ -103,9 +104,11 @@ test('a long terminal is kept to its end', BROWSER, async () => {
   for (let sent = 0; sent < 3; sent += 1) await judge.terminal(Buffer.from(`${'x'.repeat(1023)}\n`.repeat(512)))
   await judge.terminal(Buffer.from('the end\n'))
   await browser.until(`${text('.terminal')}.endsWith('the end\\n')`)
-  await seen(browser, `${text('.terminal')}.length`).toBe(1024 * 1024)
+  await expect.poll(() => browser.evaluate(`${text('.terminal')}.length`), SOON).toBe(1024 * 1024)
   expect(await browser.evaluate(`${text('.terminal')}.includes('\\uFFFD')`)).toBe(false)
-  await seen(browser, text('[aria-label=Terminal] .quiet')).toMatch(/characters before these are left out/)
+  await expect
+    .poll(() => browser.evaluate(text('[aria-label=Terminal] .quiet')), SOON)
+    .toMatch(/characters before these are left out/)
 })
 
 test('at the end: explanation, code with its changes, and a cost that nobody knows', BROWSER, async () => {
@@ -116,7 +119,7 @@ test('at the end: explanation, code with its changes, and a cost that nobody kno
   await openAs(browser, house, `/jobs/${id}`)
   await judge.status({ summary: 'is a script', meta: { phase: 'prepared', script: true } })
   await browser.until(`document.querySelector('.banner')?.checkVisibility()`)
-  await seen(browser, text('.banner')).toBe('This was played from a script; no model was asked.')
+  await expect.poll(() => browser.evaluate(text('.banner')), SOON).toBe('This was played from a script; no model was asked.')
   await judge.patch({ status: 'running_test' })
   const solution_json = {
     schema_version: 'solution.v1',
@@ -139,17 +142,17 @@ test('at the end: explanation, code with its changes, and a cost that nobody kno
     { main_cpp: 'int main() { return 0; }\n', solution_json },
   )
   await browser.until(`document.querySelector('[aria-label=Code]')`)
-  await seen(browser, text('.problem')).toBe('1 of 1 failed')
-  await seen(browser, `[...document.querySelectorAll('.words > *')].map((one) => one.tagName)`).toEqual(['P', 'UL', 'PRE', 'P'])
+  await expect.poll(() => browser.evaluate(text('.problem')), SOON).toBe('1 of 1 failed')
+  await expect
+    .poll(() => browser.evaluate(`[...document.querySelectorAll('.words > *')].map((one) => one.tagName)`), SOON)
+    .toEqual(['P', 'UL', 'PRE', 'P'])
   expect(await browser.evaluate(`document.querySelectorAll('.words a').length`)).toBe(0)
-  await seen(browser, text('.usage')).toBe('CostunpricedCalls1Tokens in1\u202F200Tokens out3')
-  await seen(browser, text('pre.code')).toBe('int main() { return 0; }\n')
+  await expect.poll(() => browser.evaluate(text('.usage')), SOON).toBe('CostunpricedCalls1Tokens in1\u202F200Tokens out3')
+  await expect.poll(() => browser.evaluate(text('pre.code')), SOON).toBe('int main() { return 0; }\n')
   await click(browser, '[aria-pressed]')
-  await seen(browser, `[...document.querySelectorAll('.diff span')].map((one) => one.className)`).toEqual([
-    'place',
-    'removed',
-    'added',
-  ])
+  await expect
+    .poll(() => browser.evaluate(`[...document.querySelectorAll('.diff span')].map((one) => one.className)`), SOON)
+    .toEqual(['place', 'removed', 'added'])
 })
 
 test('a job that is not there and one of somebody else are the same to whoever asks', BROWSER, async () => {
@@ -190,7 +193,7 @@ test('the list goes on by pages, follows what happens, and leaves the focus wher
     await admin.callTool('job.create', { title: `job ${made}`, current_code: 'x', tests_zip_b64: ONE_CASE_ZIP })
   await openAs(browser, house, '/')
   await browser.until(`document.querySelectorAll('.jobs tbody tr').length === 50`)
-  await seen(browser, text('.jobs tbody a')).toBe('job 50')
+  await expect.poll(() => browser.evaluate(text('.jobs tbody a')), SOON).toBe('job 50')
   await browser.evaluate(`document.querySelector('.jobs tbody a').focus()`)
   const { job_id } = await admin.callTool('job.create', { title: 'the newest', current_code: 'x', tests_zip_b64: ONE_CASE_ZIP })
   await browser.until(`${text('.jobs tbody a')} === 'the newest'`)

@@ -4,7 +4,7 @@ import { text } from 'node:stream/consumers'
 import { dirname, join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type Browser, click, openBrowser, seen } from './testing/browser.ts'
+import { type Browser, SOON, click, openBrowser } from './testing/browser.ts'
 import { PASSWORD, buildPage, signInWith } from './testing/house.ts'
 import { openScratch } from './testing/scratch.ts'
 
@@ -25,7 +25,7 @@ const scratch = openScratch({
 })
 const { PATH = '', NODE_COMPILE_CACHE = join(scratch.root, 'compiled') } = process.env
 const env = { PATH, NODE_COMPILE_CACHE, HOME: scratch.root, TMPDIR: scratch.root, PARLEY_ADMIN_PASSWORD: PASSWORD }
-const REAL = { timeout: 180_000 }
+const REAL = { timeout: 300_000 }
 let url = ''
 let stop: () => Promise<void>
 
@@ -76,11 +76,13 @@ test('a job appears in the list, its verdicts on its page, and all of it again a
   await browser.until(`${VERDICTS} === '1 AC,2 WA' && ${textOf('.badge')} === 'failed'`)
   const shown = `document.querySelector('.cases').textContent + document.querySelector('.timeline').textContent`
   await browser.until(`document.querySelector('[aria-label=Code]')`)
-  await seen(browser, shown).toMatch(/wrong answer.*expected 4, got 3.*claimed by.*1 of 2 passed/s)
+  await expect.poll(() => browser.evaluate(shown), SOON).toMatch(/wrong answer.*expected 4, got 3.*claimed by.*1 of 2 passed/s)
   const before = await browser.evaluate(shown)
   await browser.until(`/2 {2}2 +WA/.test(${textOf('.terminal')})`)
-  await seen(browser, `document.activeElement.id + ' ' + document.title`).toBe('content Guesses · Parley')
-  await seen(browser, `location.pathname`).toMatch(/^\/jobs\/job_\w{26}$/)
+  await expect
+    .poll(() => browser.evaluate(`document.activeElement.id + ' ' + document.title`), SOON)
+    .toBe('content Guesses · Parley')
+  await expect.poll(() => browser.evaluate(`location.pathname`), SOON).toMatch(/^\/jobs\/job_\w{26}$/)
   await browser.evaluate(`window.isOfBefore = true; location.reload()`)
   await browser.until(
     `window.isOfBefore === undefined && ${VERDICTS} === '1 AC,2 WA' && document.querySelector('[aria-label=Code]')`,
@@ -101,7 +103,7 @@ test('a job is cancelled and tried again with a click', REAL, async () => {
   await browser.until(`${textOf('.badge')} === 'cancelled'`)
   await press(browser, 'Retry')
   await browser.until(`location.pathname !== '/jobs/${id}' && /^(queued|testing)$/.test(${textOf('.badge')})`)
-  await seen(browser, `document.querySelector('a[href="/jobs/${id}"]')?.textContent`).toBe(id)
+  await expect.poll(() => browser.evaluate(`document.querySelector('a[href="/jobs/${id}"]')?.textContent`), SOON).toBe(id)
   await press(browser, 'Cancel')
   await browser.until(`${textOf('.badge')} === 'cancelled'`)
 })
@@ -121,14 +123,16 @@ test('a script is called one wherever it is shown', REAL, async () => {
   await signInAt(browser, `/jobs/${id}`)
   await browser.until(`document.querySelector('.banner')?.checkVisibility()`)
   await browser.until(`${textOf('.badge')} === 'succeeded' && document.querySelector('[aria-label=Usage]')`)
-  await seen(browser, textOf('.banner')).toBe('This was played from a script; no model was asked.')
-  await seen(browser, textOf('.facts')).toMatch(/^Modelscript script-stairs/)
-  await seen(browser, textOf('.timeline')).toMatch(/Warning: self-test failed: 4 of 5.*self-test passed: 5 of 5/s)
-  await seen(browser, `document.querySelectorAll('.said').length`).toBeGreaterThan(0)
+  await expect.poll(() => browser.evaluate(textOf('.banner')), SOON).toBe('This was played from a script; no model was asked.')
+  await expect.poll(() => browser.evaluate(textOf('.facts')), SOON).toMatch(/^Modelscript script-stairs/)
+  await expect
+    .poll(() => browser.evaluate(textOf('.timeline')), SOON)
+    .toMatch(/Warning: self-test failed: 4 of 5.*self-test passed: 5 of 5/s)
+  await expect.poll(() => browser.evaluate(`document.querySelectorAll('.said').length`), SOON).toBeGreaterThan(0)
   expect(await browser.evaluate(`document.querySelectorAll('details[open]').length`)).toBe(0)
-  await seen(browser, textOf('.usage')).toMatch(/^Costnothing: a script was played/)
+  await expect.poll(() => browser.evaluate(textOf('.usage')), SOON).toMatch(/^Costnothing: a script was played/)
   await press(browser, 'Show changes')
-  await seen(browser, `document.querySelectorAll('.diff .added').length`).toBeGreaterThan(0)
+  await expect.poll(() => browser.evaluate(`document.querySelectorAll('.diff .added').length`), SOON).toBeGreaterThan(0)
   await click(browser, 'a', '← All jobs')
   await browser.until(`/script script-stairs/.test(${textOf('.jobs tbody tr')})`)
   expect(browser.complaints).toEqual([])
@@ -140,8 +144,10 @@ test('a job that nobody judged is neither green nor a success; a limit is passed
   await signInAt(browser, `/jobs/${id}`)
   await browser.until(`${textOf('.badge')} === 'ran, not judged' && ${VERDICTS} === '1 RUN,2 RUN'`)
   await browser.until(`/not judged/.test(${textOf('.timeline')}) && /not judged/.test(${textOf('.terminal')})`)
-  await seen(browser, textOf('[aria-label=Cases] [role=status]')).toBe('Ran, not judged: the tests have no answers.')
-  await seen(browser, textOf('.facts')).toContain('Resultran, not judged: the tests have no answers')
+  await expect
+    .poll(() => browser.evaluate(textOf('[aria-label=Cases] [role=status]')), SOON)
+    .toBe('Ran, not judged: the tests have no answers.')
+  await expect.poll(() => browser.evaluate(textOf('.facts')), SOON).toContain('Resultran, not judged: the tests have no answers')
   expect(await browser.evaluate(`document.querySelector('main').innerText`)).not.toMatch(/succeeded|passed/i)
   const colours = `[...new Set(['.badge', '.verdict', '.step[data-phase=end]'].map((one) => getComputedStyle(document.querySelector(one)).color))]`
   const shown = await browser.evaluate(colours)
@@ -162,11 +168,13 @@ test('a job that nobody judged is neither green nor a success; a limit is passed
   const spins = await submit('--judge-only', '--code', 'forever.py', '--tests', 'open', '--time-ms', '100')
   await browser.goto(`${url}/jobs/${spins}`)
   await browser.until(`${VERDICTS} === '1 TLE,2 TLE'`)
-  await seen(browser, textOf('.cases td[data-label=Time]')).toBe('>100 ms')
+  await expect.poll(() => browser.evaluate(textOf('.cases td[data-label=Time]')), SOON).toBe('>100 ms')
 
   const broken = await submit('--judge-only', '--code', 'broken.py', '--tests', 'open')
   await browser.goto(`${url}/jobs/${broken}`)
   await browser.until(`${textOf('.badge')} === 'failed'`)
-  await seen(browser, textOf('[aria-label=Cases] [role=status]')).toBe('Not compiled: no case was run.')
+  await expect
+    .poll(() => browser.evaluate(textOf('[aria-label=Cases] [role=status]')), SOON)
+    .toBe('Not compiled: no case was run.')
   expect(browser.complaints).toEqual([])
 })

@@ -1,7 +1,7 @@
 import type { Client } from '@parley/rpc'
 import { ONE_CASE_ZIP } from '@parley/store/testing'
 import { beforeAll, expect, test } from 'vitest'
-import { type Browser, click, openBrowser, seen } from './testing/browser.ts'
+import { type Browser, SOON, click, openBrowser } from './testing/browser.ts'
 import { type House, PASSWORD, buildPage, openHouse, tokenOf } from './testing/house.ts'
 
 /** What the page says of a job that waits, whose jobs are whose, and of a connection that is lost. */
@@ -76,10 +76,10 @@ test('an admin sees whose jobs they are and can look at their own; everybody els
   await openAs(browser, house, '/')
   await browser.until(`${text('h2')} === 'All jobs' && document.querySelectorAll('.jobs tbody tr').length === 2`)
   const owners = `[...document.querySelectorAll('[data-label=Owner]')].map((one) => one.textContent)`
-  await seen(browser, owners).toEqual(['admin', 'ada'])
+  await expect.poll(() => browser.evaluate(owners), SOON).toEqual(['admin', 'ada'])
   await click(browser, '.heading input')
   await browser.until(`${text('h2')} === 'Your jobs' && document.querySelectorAll('.jobs tbody tr').length === 1`)
-  await seen(browser, owners).toEqual(['admin'])
+  await expect.poll(() => browser.evaluate(owners), SOON).toEqual(['admin'])
   await admin.callTool('job.cancel', { job_id: id })
   await ada.until(`document.querySelectorAll('.jobs tbody tr').length === 1`)
   expect(await ada.evaluate(`document.querySelectorAll('[data-label=Owner], .heading input').length`)).toBe(0)

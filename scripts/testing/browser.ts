@@ -3,7 +3,6 @@ import { accessSync, constants, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import type { Readable, Writable } from 'node:stream'
-import { expect } from 'vitest'
 
 const PROGRAMS = ['chromium', 'chromium-browser', 'google-chrome']
 /** A busy machine makes a page late, not wrong. */
@@ -76,10 +75,8 @@ export async function openBrowser(size: { readonly width: number; readonly heigh
   }
 }
 
-/** What an expression in the page comes to, once it is what is expected: a page draws when it gets to it. */
-export function seen(browser: Browser, expression: string) {
-  return expect.poll(() => browser.evaluate(expression), { timeout: ANSWER_LIMIT_MS, interval: POLL_MS })
-}
+/** How long and how often `expect.poll` looks at a page: it draws when it gets to it. */
+export const SOON = { timeout: ANSWER_LIMIT_MS, interval: POLL_MS }
 
 /** Clicks the first that fits, as soon as it is there. */
 export const click = (browser: Browser, selector: string, name?: string): Promise<void> =>

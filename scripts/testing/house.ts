@@ -48,6 +48,8 @@ export async function openHouse(password?: string): Promise<House> {
       listen: { host: '127.0.0.1', port },
       signup: false,
       queryToken: true,
+      // A judge that is played by hand does not say that it is alive.
+      limits: { leaseMs: 600_000 },
       firstAdmin: { username: 'admin', ...(password === undefined ? {} : { password }) },
       log: createLogger({ level: 'error', destination: process.stderr }),
       now: Date.now,

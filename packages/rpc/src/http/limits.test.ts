@@ -63,7 +63,7 @@ test('one token has so many modern requests under way and no more; another is no
 
 test('a session that nobody uses ends by itself; one with a reader stays', async () => {
   const probe = openProbe()
-  await using open = await openTestServer(probe.service, { limits: { sessionIdleMs: 30, keepAliveMs: 20 } })
+  await using open = await openTestServer(probe.service, { limits: { sessionIdleMs: 3_000, keepAliveMs: 20 } })
   const idle = await openSession(open.mcp)
   const watched = await openSession(open.mcp)
   const stream = await readEvents(open.mcp, watched.headers)
