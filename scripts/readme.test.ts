@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os'
 import { delimiter, dirname, join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { expect, test } from 'vitest'
-import { CACHE } from '../packages/cli/src/fixtures/parley.ts'
 import { copyProject } from './testing/copy.ts'
+import { TEST_CACHE } from './testing/test-cache.ts'
 
 const root = dirname(import.meta.dirname)
 /** An instance with a judge, and a dozen commands one after the other. */
@@ -34,7 +34,7 @@ test('every command of the README works in a fresh copy of the clone, and parley
   const env = {
     PATH: process.env['PATH'] ?? '',
     HOME: elsewhere,
-    PARLEY_CACHE: CACHE,
+    PARLEY_CACHE: TEST_CACHE,
     PARLEY_PORT: '0',
   }
   const [path = '', ...commands] = commandsOf(readFileSync(join(root, 'README.md'), 'utf8')).filter(
@@ -71,7 +71,7 @@ test('every command of the README works in a fresh copy of the clone, and parley
 
 test('without PATH it is called by its own path, and says so', WHOLE, async () => {
   using copy = copyProject(root)
-  const env = { PATH: process.env['PATH'] ?? '', HOME: copy.root, PARLEY_CACHE: CACHE }
+  const env = { PATH: process.env['PATH'] ?? '', HOME: copy.root, PARLEY_CACHE: TEST_CACHE }
   const inside = await run('bin/parley jib', { cwd: copy.root, env })
   expect(inside).toEqual({ code: 2, out: '', err: 'parley: there is no command jib (did you mean bin/parley job?)\n' })
   const whole = join(copy.root, 'bin/parley')

@@ -10,8 +10,8 @@ import type { Duplex } from 'node:stream'
 import { promisify } from 'node:util'
 import { connectClient, webSocketTransport } from '@parley/rpc'
 import { expect, test } from 'vitest'
-import { CACHE } from '../packages/cli/src/fixtures/parley.ts'
 import { readSection } from './testing/guide.ts'
+import { TEST_CACHE } from './testing/test-cache.ts'
 
 const execute = promisify(execFile)
 const root = dirname(import.meta.dirname)
@@ -35,7 +35,7 @@ class Machine implements AsyncDisposable {
     HOME: this.folder,
     PARLEY_DATA_DIR: join(this.folder, 'data'),
     // What is compiled once serves all tests.
-    PARLEY_CACHE: CACHE,
+    PARLEY_CACHE: TEST_CACHE,
   }
 
   /** Rejects with `stdout` and `stderr` when the command fails. */

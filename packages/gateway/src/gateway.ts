@@ -167,7 +167,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
           routes: [health, measured],
         }),
       )
-    const firstAdmin = await welcomeFirstAdmin(world, { ...options.firstAdmin, starter: local })
+    const firstAdmin = await welcomeFirstAdmin(world, { ...options.firstAdmin, starter: localCaller(localMeter) })
     const url = front.url
     return {
       url,
