@@ -16,7 +16,7 @@ export function usageCard(
     element(
       'dl',
       { class: 'usage' },
-      ...row('Cost', isScript || script === true ? 'nothing: a script was played' : cost),
+      ...row('Cost', (script ?? isScript) ? 'nothing: a script was played' : cost),
       ...(calls === undefined ? [] : row('Calls', `${calls}${estimated(estimated_calls)}`)),
       ...row('Tokens in', `${countText(input_tokens)}${part(cached_input_tokens, 'cached')}`),
       ...row('Tokens out', `${countText(output_tokens)}${part(reasoning_output_tokens, 'reasoning')}`),
