@@ -21,7 +21,7 @@ export async function main(argv: readonly string[], given: ProcessIo = processIo
     )
     if (parsed.kind === 'wrong') return report(io, parsed.error, asJson)
     if (parsed.kind === 'help') {
-      io.out(io.typed(helpFor(parsed.words, groups)))
+      io.out(helpFor(parsed.words, groups, io.typed))
       return 0
     }
     return await parsed.command.run({ io, values: parsed.values, positionals: parsed.positionals, rest: parsed.rest })

@@ -6,8 +6,31 @@ const COLUMNS = 80
 /** An option that is longer than this stands on a line of its own. */
 const LEFT_MAX = 26
 
-/** The help for one command, for those that begin with these words, for a group of them, or for all. */
-export function helpFor(words: string, groups: readonly CommandGroup[]): string {
+/**
+ * The help for one command, for those that begin with these words, for a group of them, or for all. `typed` puts in the
+ * program as it is called here.
+ */
+export function helpFor(words: string, told: readonly CommandGroup[], typed: (text: string) => string = asWritten): string {
+  // Before lines are broken: a command that a line end cuts in two would not be recognised, and a path is longer than a name.
+  const groups = told.map((group) => ({ ...group, commands: group.commands.map((command) => inWords(command, typed)) }))
+  return typed(textFor(words, groups))
+}
+
+const asWritten = (text: string): string => text
+
+function inWords(command: CommandSpec, typed: (text: string) => string): CommandSpec {
+  const options: Record<string, OptionSpec> = {}
+  for (const [name, spec] of Object.entries<OptionSpec>(command.options)) options[name] = { ...spec, doc: typed(spec.doc) }
+  return {
+    ...command,
+    summary: typed(command.summary),
+    options,
+    ...(command.more === undefined ? {} : { more: typed(command.more) }),
+    ...(command.notes === undefined ? {} : { notes: command.notes.map(typed) }),
+  }
+}
+
+function textFor(words: string, groups: readonly CommandGroup[]): string {
   const commands = groups.flatMap((group) => group.commands)
   const exact = commands.find(({ name }) => name === words)
   if (exact !== undefined) return commandHelp(exact, commands)

@@ -66,5 +66,5 @@ test('messages, hints and help of any command come in the words of the caller', 
   const { out } = await here('--help')
   expect(out).toContain('Usage: bin/parley COMMAND')
   expect((await here('completion', '--help')).out).toContain('eval "$(bin/parley completion bash)"')
-  expect((await here('help', 'judge')).out).toMatch(/bin\/parley token create --role judge makes one/)
+  expect((await here('help', 'judge')).out).toMatch(/bin\/parley\s+token\s+create\s+--role\s+judge\s+makes\s+one/)
 })

@@ -10,6 +10,7 @@ const PLAIN = /^[\w@%+=:,./-]+$/
 /** The first words of our commands: what makes `parley` in a text a command and not a name. */
 export const FIRST_WORDS = [
   'app-server',
+  'audit',
   'backup',
   'channel',
   'completion',
@@ -26,6 +27,7 @@ export const FIRST_WORDS = [
   'model',
   'pricing',
   'proxy',
+  'quota',
   'restore',
   'sandbox',
   'status-server',

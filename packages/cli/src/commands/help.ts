@@ -16,6 +16,6 @@ export async function help({ io, positionals }: Invocation): Promise<number> {
       meant === undefined ? 'parley --help lists them' : `did you mean parley help ${meant}?`,
     )
   }
-  io.out(io.typed(helpFor(words, GROUPS)))
+  io.out(helpFor(words, GROUPS, io.typed))
   return 0
 }
