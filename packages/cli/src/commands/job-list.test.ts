@@ -44,7 +44,9 @@ test('into a pipe nothing is cut, times are those of the reader, and --json keep
     ['Etc/GMT+11', -11],
   ] as const) {
     const listed = await run(['job', 'list', ...at], { env: { TZ } })
-    expect(listed.out).toMatch(new RegExp(`^${id} +queued +cpp +${there(hours)} +背包问题: .*e\u0301 and all$`, 'm'))
+    expect(listed.out).toMatch(
+      new RegExp(`^${id} +admin +queued \\(no judge\\) +cpp +${there(hours)} +背包问题: .*e\u0301 and all$`, 'm'),
+    )
     // A process of its own has its zone from the system's library.
     const shown = await scratch.run(['job', 'show', id, ...at], { env: { TZ } })
     expect(shown.out).toContain(`created   ${there(hours)}\n`)

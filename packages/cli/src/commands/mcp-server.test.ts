@@ -192,8 +192,9 @@ test('a Codex that is killed in a turn is answered for, the next call works, and
   const asked = world.model.requests.length
   const lost = codexCall(client, { prompt: 'wait' }, 20)
   await world.model.arrived(asked + 1)
-  const codexes = () => childrenOf(client.pid).flatMap((spawner) => childrenOf(spawner))
-  const [pid] = codexes()
+  const spawned = () => childrenOf(client.pid).flatMap((spawner) => childrenOf(spawner))
+  // Beside it the spawner has what ends its children when it is killed.
+  const pid = spawned().find((one) => readFileSync(`/proc/${one}/cmdline`, 'utf8').includes('codex'))
   if (pid === undefined) throw new TypeError('no Codex runs')
   process.kill(pid, 'SIGKILL')
   expect(resultOf(await lost)).toMatchObject({ isError: true })
@@ -206,7 +207,7 @@ test('a Codex that is killed in a turn is answered for, the next call works, and
   // What Codex logs itself comes line by line among ours.
   expect(client.err()).toMatch(/^\S+ {2}INFO codex: \S+ +INFO .*codex_app_server/m)
   for (const line of client.err().trimEnd().split('\n')) expect(line).toMatch(/^\S+Z +[A-Z]+ (?:parley_codex|codex): /)
-  const left = [...childrenOf(client.pid), ...codexes()]
+  const left = [...childrenOf(client.pid), ...spawned()]
   expect(left.length).toBeGreaterThan(1)
   client.kill()
   await client.exited

@@ -27,7 +27,7 @@ async function openBench(...names: string[]) {
 test('models are listed with their prices, and a script says that it is one', MANY_PROCESSES, async () => {
   await using bench = await openBench('knapsack')
   const { out } = await bench.scratch.run(['model', 'list', '--data', bench.scratch.data])
-  expect(out).toMatch(/^script-knapsack +play-knapsack +\$1\.25 +\$0\.125 +\$10\.00 +- +400000 +- +a script, no model/m)
+  expect(out).toMatch(/^script-knapsack +play-knapsack +\$0\.00 +\$0\.00 +\$0\.00 +\$0\.00 +400000 +- +a script, no model/m)
   expect((await bench.json('model', 'list')).items).toMatchObject([{ model: 'script-knapsack', script: true, priced: true }])
 })
 

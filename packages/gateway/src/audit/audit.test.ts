@@ -20,6 +20,7 @@ test('who did what is written down, in order, and can be searched and exported',
     .map((line) => JSON.parse(line) as AuditEntry)
   expect(lines.map(({ actor, role, action, target, outcome, code }) => [actor, role, action, target, outcome, code])).toEqual([
     ['admin', 'user', 'first-admin', expect.stringMatching(/^usr_/), 'ok', null],
+    ['local', 'admin', 'user.link', 'admin', 'ok', null],
     ['admin', 'user', 'sign-in.link', null, 'ok', null],
     ['admin', 'admin', 'token.create', null, 'ok', 'begun'],
     ['admin', 'admin', 'token.create', id, 'ok', null],
