@@ -30,23 +30,38 @@ export const TARGET_OPTIONS = {
 export function targetOf(
   { values, io }: Pick<Invocation, 'values' | 'io'>,
   schemes: 'http' | 'any' = 'http',
+  variables: readonly string[] = ['PARLEY_TOKEN'],
 ): Target | undefined {
   const given = values.text('url') ?? nonEmpty(io.env['PARLEY_URL'])
-  const token = tokenOf({ values, io })
   if (given === undefined) {
     if (values.has('token') || values.has('token-file'))
       throw usageError('a token without --url goes nowhere', 'give --url or PARLEY_URL')
     return undefined
   }
-  return { url: endpointOf(given, schemes), token }
+  return { url: endpointOf(given, schemes), token: tokenOf({ values, io }, variables) }
 }
 
 /** The token by flag, file or environment, in this order. */
-function tokenOf({ values, io }: Pick<Invocation, 'values' | 'io'>): string | undefined {
+function tokenOf({ values, io }: Pick<Invocation, 'values' | 'io'>, variables: readonly string[]): string | undefined {
   const file = values.text('token-file')
   if (file !== undefined && values.has('token')) throw usageError('--token and --token-file exclude each other')
-  if (file !== undefined) return readGivenLine({ what: '--token-file', file, cwd: io.cwd })
-  return values.text('token') ?? nonEmpty(io.env['PARLEY_TOKEN'])
+  if (file !== undefined) return wellFormed(`--token-file ${file}`, readGivenLine({ what: '--token-file', file, cwd: io.cwd }))
+  const given = values.text('token')
+  if (given !== undefined) return wellFormed('--token', given)
+  for (const name of variables) {
+    const inherited = nonEmpty(io.env[name])
+    if (inherited !== undefined) return wellFormed(name, inherited)
+  }
+  return undefined
+}
+
+/** What no header can carry would fail as if the gateway could not be reached. */
+function wellFormed(where: string, token: string): string {
+  if (/^[\x21-\x7e]+$/.test(token)) return token
+  throw usageError(
+    `${where}: the token has characters that no token has, such as spaces or line breaks`,
+    'a token is one word, as parley token create prints it',
+  )
 }
 
 /** People give the address of the page; programs need the endpoint below it. */

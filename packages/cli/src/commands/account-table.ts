@@ -96,7 +96,10 @@ export const ACCOUNT_COMMANDS: readonly CommandSpec[] = [
       ttl: { doc: 'how long it is good: 90s, 30m, 12h, 7d (default: until revoked)', value: 'TIME' },
       ...WHERE,
     },
-    notes: ['With --json it prints {token, id, role, expires_at} on one line.', WAY_NOTE],
+    notes: [
+      'Only the token goes to stdout, as for > FILE. With --json it prints {token, id, role, expires_at} on one line.',
+      WAY_NOTE,
+    ],
     run: inAccount(({ tokenCreate }) => tokenCreate),
   },
   {

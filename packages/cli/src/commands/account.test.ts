@@ -94,6 +94,41 @@ test.each([
   expect(ended).toBe(exit)
 })
 
+test('only the token goes to stdout, and what is said about it to stderr', async () => {
+  await using scratch = new Scratch()
+  const { run } = commandsHere(scratch)
+  const at = ['--data', scratch.data]
+  await run(['user', 'add', 'bob', ...at])
+  const about = (text: string) => expect.stringMatching(new RegExp(`^tok_\\w+ is ${text}\\. It is not shown again\\.\\n$`))
+  expect(await run(['token', 'create', '--role', 'user', '--user', 'bob', '--ttl', '1h', ...at])).toEqual({
+    code: 0,
+    out: expect.stringMatching(/^pat_[\w-]+\n$/),
+    err: about("a user's token for bob, good until .+"),
+  })
+  expect(await run(['token', 'create', '--role', 'judge', '--name', 'tower', ...at])).toEqual({
+    code: 0,
+    out: expect.stringMatching(/^jdg_[\w-]+\n$/),
+    err: about("a judge's token for tower, good until revoked"),
+  })
+})
+
+test('a token with characters that no token has is told as such, wherever it comes from', async () => {
+  await using scratch = new Scratch()
+  const { run } = commandsHere(scratch)
+  writeFileSync(join(scratch.folder, 'token'), 'pat_x and more\n')
+  const at = ['job', 'list', '--url', 'http://127.0.0.1:1']
+  const told = (where: string) => ({
+    code: 2,
+    out: '',
+    err: `parley: ${where}: the token has characters that no token has, such as spaces or line breaks (a token is one word, as parley token create prints it)\n`,
+  })
+  expect(await run(at, { env: { PARLEY_TOKEN: 'pat_x\ntok_y, for a user' } })).toEqual(told('PARLEY_TOKEN'))
+  const judge = ['judge', '--url', 'http://127.0.0.1:1']
+  expect(await run(judge, { env: { PARLEY_JUDGE_TOKEN: `jdg_${'x '.repeat(20)}y` } })).toEqual(told('PARLEY_JUDGE_TOKEN'))
+  expect(await run([...at, '--token', 'pat_\u00e9'])).toEqual(told('--token'))
+  expect(await run([...at, '--token-file', 'token'])).toEqual(told('--token-file token'))
+})
+
 test('a password that is not on standard input fails in one line of JSON as well', async () => {
   await using scratch = new Scratch()
   const { code, err, out } = await scratch.run(['user', 'passwd', 'nobody', '--data', scratch.data, '--json'])

@@ -109,16 +109,20 @@ export const userLink = (invocation: Invocation): Promise<number> =>
   })
 
 export async function tokenCreate(invocation: Invocation): Promise<number> {
+  const { io, values } = invocation
   const input = tokenInput(invocation)
   return withAdmin(invocation, async (admin) => {
     const { token, id, role, expires_at } = await admin.call('token.create', input)
-    return show(
-      invocation,
-      { token, id, role, expires_at },
-      `${token}\n${id}, for a ${role}, ${expires_at === null ? 'until revoked' : `until ${timeText(expires_at, invocation.io)}`}. It is not shown again.`,
-    )
+    // Only the token goes to stdout: `> token` makes a file of it, and `$(…)` a variable.
+    if (!values.has('json')) {
+      const until = expires_at === null ? 'until revoked' : `until ${timeText(expires_at, io)}`
+      io.err(`${id} is a ${role}'s token for ${holderOf(input)}, good ${until}. It is not shown again.\n`)
+    }
+    return show(invocation, { token, id, role, expires_at }, token)
   })
 }
+
+const holderOf = (input: ToolInput<'token.create'>): string => input.username ?? input.agent_id ?? input.name ?? input.role
 
 export async function tokenList(invocation: Invocation): Promise<number> {
   return withAdmin(invocation, async (admin) => {

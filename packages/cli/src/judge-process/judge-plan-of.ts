@@ -17,11 +17,14 @@ const SLOTS_DEFAULT_MAX = 8
 const SLOTS_MAX = 256
 const ATTEMPTS = { min: 1, max: 10 }
 
+/** A token of judges is nearer than one of anybody. */
+const TOKEN_VARIABLES = ['PARLEY_JUDGE_TOKEN', 'REALMOI_JUDGE_MCP_TOKEN', 'PARLEY_TOKEN']
+
 /** The judge that a command line asks for. */
 export function judgePlanOf(invocation: Pick<Invocation, 'values' | 'io'>): JudgePlan {
   const { values, io } = invocation
   const settings = instanceOf(invocation)
-  const target = targetOf({ values, io: { ...io, env: { ...io.env, PARLEY_TOKEN: tokenIn(io.env) } } }, 'any')
+  const target = targetOf({ values, io }, 'any', TOKEN_VARIABLES)
   if (target === undefined)
     throw usageError('judge needs --url: the gateway to work for', 'parley judge --url http://host:7400 --token-file F')
   if (target.token === undefined)
@@ -70,10 +73,6 @@ function codexPathOf(path: string | undefined, cwd: string): { readonly codexPat
   if (path === undefined || path === '') return {}
   // A name alone is looked for on PATH.
   return { codexPath: path.includes('/') ? resolve(cwd, path) : path }
-}
-
-function tokenIn(env: Invocation['io']['env']): string | undefined {
-  return env['PARLEY_JUDGE_TOKEN'] || env['REALMOI_JUDGE_MCP_TOKEN'] || env['PARLEY_TOKEN']
 }
 
 /** Whoever names a judge names the machine, too: it is the same judge when it comes back. */
