@@ -5,6 +5,7 @@ import { agoText, timeText } from '../command-line/time-text.ts'
 import { endingText, exitCodeOf, readEnding } from '../job/ending.ts'
 import { checkJobText, findJobId } from '../job/find-id.ts'
 import { chooseModel } from '../job/model-options.ts'
+import { neverStarted, neverStartedText, startOrDelete } from '../job/never-started.ts'
 import { inOptions } from '../job/option-names.ts'
 import { plainText } from '../job/plain-text.ts'
 import { NO_SCREEN } from '../job/screen.ts'
@@ -28,7 +29,7 @@ export async function jobSubmit(invocation: Invocation): Promise<number> {
     const created = await create(caller, whole).catch((error: unknown) => {
       throw inOptions(error, invocation)
     })
-    const { status } = await caller.call('job.start', { job_id: created.job_id })
+    const { status } = await startOrDelete(caller, created.job_id)
     return started(caller, invocation, { ...created, status })
   })
 }
@@ -39,7 +40,11 @@ async function create(caller: SteadyCaller, { input, zip }: Submission): Promise
 }
 
 export const jobRetry = (invocation: Invocation): Promise<number> =>
-  withJob(invocation, async (caller, job_id) => started(caller, invocation, await caller.once('job.retry', { job_id })))
+  withJob(invocation, async (caller, job_id) => {
+    const { status } = await caller.call('job.get_state', { job_id })
+    if (status === 'created') throw neverStarted(job_id)
+    return started(caller, invocation, await caller.once('job.retry', { job_id }))
+  })
 
 /** The job runs: shows it, or says how to. */
 function started(caller: SteadyCaller, invocation: Invocation, job: ToolOutput<'job.create'>): Promise<number> | number {
@@ -106,6 +111,7 @@ export const jobShow = (invocation: Invocation): Promise<number> =>
         ['created', timeText(state.created_at, io)],
         ...(state.judge === null ? [] : [['judge', state.judge.name]]),
         ...(state.waiting === null ? [] : [['', waitingText(state.waiting)]]),
+        ...(state.status === 'created' ? [['', neverStartedText(job_id)]] : []),
       ]
       io.out(`${columns(facts, io.screen(), { wraps: true })}\n\n${endingText(ending, io.screen() ?? NO_SCREEN)}`)
     }
@@ -114,8 +120,12 @@ export const jobShow = (invocation: Invocation): Promise<number> =>
 
 export const jobCancel = (invocation: Invocation): Promise<number> =>
   withJob(invocation, async (caller, job_id) => {
+    const before = await caller.call('job.get_state', { job_id })
     const result = await caller.call('job.cancel', { job_id })
-    return show(invocation, result, `${result.job_id} is ${result.status}.`)
+    // It may also have ended by itself between the two.
+    const hadEnded = isEnd(before.status) || (isEnd(result.status) && result.status !== 'cancelled')
+    const said = hadEnded ? `had already ended (${result.status}); nothing to cancel` : `is ${result.status}`
+    return show(invocation, result, `${result.job_id} ${said}.`)
   })
 
 export const jobDelete = (invocation: Invocation): Promise<number> =>

@@ -1,4 +1,5 @@
 import { AgentStatusItem, CaseItem, type JobId, JOB_LIMITS, type JobState, isEnd, parseJson } from '@parley/protocol'
+import { neverStarted } from './never-started.ts'
 import type { SteadyCaller } from './steady-caller.ts'
 
 /** What is heard of a job while it is followed, in the order in which it happened. */
@@ -16,7 +17,8 @@ const LINE_BYTES = JOB_LIMITS.chunkBytes
 
 /**
  * Follows a job from its beginning to its end by the byte offsets of its logs, so that a lost connection neither repeats
- * nor loses anything. Answers the last state; ends early, by throwing, when the signal fires.
+ * nor loses anything. Answers the last state; ends early, by throwing, when the signal fires, and for a job that nobody
+ * has started.
  */
 export async function followJob(
   caller: SteadyCaller,
@@ -25,7 +27,8 @@ export async function followJob(
   signal: AbortSignal,
 ): Promise<JobState> {
   const states = new StateReader(caller, jobId, listener, signal)
-  await states.look()
+  const { status } = await states.look()
+  if (status === 'created') throw neverStarted(jobId)
   await Promise.all([
     followLog(caller, { jobId, stream: 'cases', signal }, (line) => {
       const item = CaseItem.safeParse(parseJson(line))

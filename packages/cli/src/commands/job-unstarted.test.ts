@@ -1,0 +1,67 @@
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { ONE_CASE_ZIP } from '@parley/store/testing'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { LocalGateway } from '../fixtures/local-gateway.ts'
+import { Scratch } from '../fixtures/parley.ts'
+import { commandsHere } from '../fixtures/run-here.ts'
+
+const scratch = new Scratch()
+const { run } = commandsHere(scratch)
+const at = ['--data', scratch.data]
+let gateway: LocalGateway
+
+beforeAll(async () => {
+  gateway = await LocalGateway.open(scratch.data)
+  writeFileSync(join(scratch.folder, 'a.cpp'), 'int main() {}')
+  mkdirSync(join(scratch.folder, 'one'))
+  writeFileSync(join(scratch.folder, 'one/1.in'), '')
+})
+afterAll(async () => {
+  await gateway[Symbol.asyncDispose]()
+  await scratch[Symbol.asyncDispose]()
+})
+
+const created = async () =>
+  (await gateway.call('job.create', { current_code: 'int main() {}', tests_zip_b64: ONE_CASE_ZIP })).job_id
+
+test('a job whose start a quota refuses is not left behind', async () => {
+  await gateway.call('user.add', { username: 'ann' })
+  await gateway.call('user.set_quota', { username: 'ann', jobs_at_once: 1 })
+  const { token } = await gateway.call('token.create', { role: 'user', username: 'ann' })
+  const ann = { env: { PARLEY_URL: gateway.url, PARLEY_TOKEN: token } }
+  const submit = () => run(['job', 'submit', '--code', 'a.cpp', '--tests', 'one'], ann)
+  const first = await submit()
+  expect(first.code).toBe(0)
+  expect(await submit()).toMatchObject({
+    code: 1,
+    out: '',
+    err: expect.stringMatching(/^parley: jobs_at_once: 1 of 1 [^\n]*\n$/),
+  })
+  const { items } = await gateway.call('job.list', {})
+  expect(items.map(({ job_id }) => `${job_id}\n`)).toEqual([first.out])
+})
+
+test('a job that was never started says so, and how to start it anew', async () => {
+  const id = await created()
+  const way = `parley job cancel ${id} and then parley job retry ${id} start it anew; parley job delete ${id} removes it`
+  expect(await run(['job', 'show', id, ...at])).toMatchObject({
+    code: 0,
+    out: expect.stringContaining(`it was never started; ${way}`),
+  })
+  const told = { code: 1, err: `parley: ${id} was never started (${way})\n` }
+  expect(await run(['job', 'watch', id, ...at])).toEqual({ ...told, out: `${id} created: untitled\n` })
+  expect(await run(['job', 'retry', id, ...at])).toEqual({ ...told, out: '' })
+  expect(await run(['job', 'cancel', id, ...at])).toMatchObject({ code: 0, out: `${id} is cancelled.\n` })
+  expect((await run(['job', 'retry', id, ...at])).code).toBe(0)
+})
+
+test('a job that has ended is not told as cancelled', async () => {
+  const id = await created()
+  expect((await run(['job', 'cancel', id, ...at])).out).toBe(`${id} is cancelled.\n`)
+  expect(await run(['job', 'cancel', id, ...at])).toEqual({
+    code: 0,
+    out: `${id} had already ended (cancelled); nothing to cancel.\n`,
+    err: '',
+  })
+})
