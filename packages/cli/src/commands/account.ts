@@ -147,8 +147,10 @@ export const tokenRevoke = (invocation: Invocation): Promise<number> => {
       return { items: items.map(({ id, name }) => ({ id, about: name })), next_cursor }
     }
     const id = await findId({ ...TOKEN, whole: (text) => TokenId.safeParse(text).data, page }, given)
+    const all = await allPages<Token>((cursor) => admin.call('token.list', { limit: PAGE, ...cursor }))
+    const wasRevoked = all.some((token) => token.id === id && token.revoked_at !== null)
     const result = await admin.call('token.revoke', { id })
-    return show(invocation, result, `${result.id} is revoked.`)
+    return show(invocation, result, `${result.id} ${wasRevoked ? 'was revoked already' : 'is revoked'}.`)
   })
 }
 

@@ -96,6 +96,9 @@ test('a token is revoked by the beginning of its id', async () => {
   await gateway.call('token.create', { role: 'judge', name: 'two' })
   const start12 = id.slice(0, 'tok_'.length + 12)
   expect(await json(['token', 'revoke', start12, ...at])).toMatchObject({ id, revoked_at: expect.any(String) })
+  const { id: other } = await gateway.call('token.create', { role: 'judge', name: 'three' })
+  expect((await run(['token', 'revoke', other, ...at])).out).toBe(`${other} is revoked.\n`)
+  expect((await run(['token', 'revoke', other, ...at])).out).toBe(`${other} was revoked already.\n`)
   // No id has an l or an o in it.
   expect(await run(['token', 'revoke', 'lolo', ...at])).toEqual({
     code: 1,
