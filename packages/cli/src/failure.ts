@@ -1,5 +1,6 @@
 import { CommandError } from './command-line/command-error.ts'
 import { pathWords } from './command-line/path-failure.ts'
+import { inCommands } from './command-line/tool-words.ts'
 
 /** What to do about failures of other rooms, by their codes. They know what happened; only here is known which command helps. */
 const HINTS: Readonly<Record<string, string>> = {
@@ -32,7 +33,8 @@ export function asCommandError(error: unknown): CommandError {
   const code =
     'code' in error && (typeof error.code === 'string' || typeof error.code === 'number') ? String(error.code) : undefined
   if (code !== undefined && isTyped(error)) {
-    const hint = textIn(error, 'hint') ?? HINTS[code]
+    const told = textIn(error, 'hint')
+    const hint = told === undefined ? HINTS[code] : inCommands(told)
     const field = textIn(error, 'field')
     const said = code === 'unauthorized' ? withoutChallenge(error.message) : error.message
     const message = field === undefined || said.includes(field) ? said : `${field}: ${said}`

@@ -36,7 +36,7 @@ test('a job whose start a quota refuses is not left behind', async () => {
   expect(await submit()).toMatchObject({
     code: 1,
     out: '',
-    err: expect.stringMatching(/^parley: jobs_at_once: 1 of 1 [^\n]*\n$/),
+    err: expect.stringMatching(/^parley: jobs_at_once: 1 of 1 [^\n]* \(parley quota show shows your quota; [^\n]*\)\n$/),
   })
   const { items } = await gateway.call('job.list', {})
   expect(items.map(({ job_id }) => `${job_id}\n`)).toEqual([first.out])

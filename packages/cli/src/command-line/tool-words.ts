@@ -1,0 +1,46 @@
+/**
+ * The command that does what a tool does. Gateways name tools in their hints, which whoever types commands cannot call. A
+ * test holds this against the hints in the gateway's sources.
+ */
+export const COMMAND_OF: Readonly<Record<string, string>> = {
+  'audit.export': 'parley audit export',
+  'audit.search': 'parley audit search',
+  'channel.delete': 'parley channel delete NAME',
+  'channel.list': 'parley channel list',
+  'channel.set': 'parley channel set NAME',
+  'job.cancel': 'parley job cancel JOB',
+  'job.create': 'parley job submit',
+  'job.delete': 'parley job delete JOB',
+  'job.get_artifacts': 'parley job artifacts JOB',
+  'job.get_input': 'parley job input JOB',
+  'job.get_state': 'parley job show JOB',
+  'job.get_tests': 'parley job input JOB',
+  'job.list': 'parley job list',
+  'job.retry': 'parley job retry JOB',
+  'job.start': 'parley job submit',
+  'judge.drain': 'parley judge drain NAME',
+  'judge.list': 'parley judge list',
+  'models.list': 'parley model list',
+  'pricing.delete': 'parley pricing delete MODEL',
+  'pricing.list': 'parley pricing list',
+  'pricing.set': 'parley pricing set MODEL',
+  'token.create': 'parley token create',
+  'token.list': 'parley token list',
+  'token.revoke': 'parley token revoke ID',
+  'usage.summary': 'parley quota show',
+  'user.add': 'parley user add NAME',
+  'user.delete': 'parley user delete NAME',
+  'user.demote': 'parley user demote NAME',
+  'user.disable': 'parley user disable NAME',
+  'user.enable': 'parley user enable NAME',
+  'user.link': 'parley user link NAME',
+  'user.list': 'parley user list',
+  'user.passwd': 'parley user passwd NAME',
+  'user.promote': 'parley user promote NAME',
+  'user.set_quota': 'parley quota set NAME',
+}
+const NAMES = Object.keys(COMMAND_OF).map((name) => name.replaceAll('.', String.raw`\.`))
+const TOOL = new RegExp(String.raw`(?<![\w.])(?:${NAMES.join('|')})(?![\w-]|\.\w)`, 'g')
+
+/** A hint of a gateway in the words of the shell. */
+export const inCommands = (hint: string): string => hint.replaceAll(TOOL, (name) => COMMAND_OF[name] ?? name)
