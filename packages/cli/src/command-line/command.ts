@@ -9,6 +9,8 @@ export interface OptionSpec {
   readonly choices?: readonly string[]
   /** Shells offer files. */
   readonly isFile?: true
+  /** What it may mean that it came empty, as it does from `"$(which codex)"`. */
+  readonly whenEmpty?: string
   /** May be given more than once; `Values.all` has them all, in order. */
   readonly repeats?: true
 }

@@ -20,6 +20,12 @@ test.each([
   [['up', '--prot', '1'], 'up has no option --prot', 'did you mean --port?'],
   [['up', '--port'], '--port needs a value: --port PORT', 'parley up --help'],
   [['up', '--port', '--json'], '--port needs a value: --port PORT', 'parley up --help'],
+  [['up', '--port', ''], '--port is empty: it needs a value, --port PORT', 'parley up --help'],
+  [['contracts', 'check', '--codex', ''], '--codex is empty: is there no codex on PATH?', 'parley contracts check --help'],
+  [['jobs'], 'there is no command jobs', 'did you mean parley job list?'],
+  [['users', 'add'], 'there is no command users', 'did you mean parley user?'],
+  [['judgs'], 'there is no command judgs', 'did you mean parley judge?'],
+  [['--version', 'x'], 'version does not take "x"', 'parley version --help'],
   [['up', '--json=yes'], '--json takes no value', 'parley up --help'],
   [['up', 'now'], 'up does not take "now"', 'parley up --help'],
   [['up', '--', 'x'], 'up takes nothing after --', 'parley up --help'],
@@ -49,6 +55,10 @@ test.each([[[]], [['--help']], [['user', '--help']], [['user', 'add', '--help']]
     expect(parseLine(argv, COMMANDS).kind).toBe('help')
   },
 )
+
+test.each([['--version'], ['-v'], ['version']])('%s asks for the version', (word) => {
+  expect(parseLine([word, '--json'], COMMANDS)).toMatchObject({ kind: 'run', command: { name: 'version' } })
+})
 
 test('every command has help that names all it takes', () => {
   for (const { name, options, positionals = [] } of COMMANDS) {

@@ -40,12 +40,17 @@ function withoutCommand(argv: readonly string[], words: readonly string[], comma
     const [option] = argv
     const asksHelp = option === undefined || option === '--help' || option === '-h'
     if (asksHelp) return { kind: 'help', words: '' }
+    const version = commands.find(({ name }) => name === 'version')
+    if (version !== undefined && (option === '--version' || option === '-v')) return parseCommand(argv.slice(1), version)
     return { kind: 'wrong', error: usageError(`${option} needs a command before it`, 'parley --help lists the commands') }
   }
   const group = commands.filter(({ name }) => name.startsWith(`${first} `))
   if (group.length === 0) {
     const meant = suggest(first, [...new Set(commands.map(({ name }) => name.split(' ')[0] ?? name))])
-    return { kind: 'wrong', error: unknown(`there is no command ${first}`, meant === undefined ? undefined : `parley ${meant}`) }
+    // Who types `jobs` wants to see them.
+    const list = words.length > 1 ? undefined : commands.find(({ name }) => name === `${meant} list` && first === `${meant}s`)
+    const typed = list?.name ?? meant
+    return { kind: 'wrong', error: unknown(`there is no command ${first}`, typed === undefined ? undefined : `parley ${typed}`) }
   }
   if (argv.includes('--help') || argv.includes('-h')) return { kind: 'help', words: first }
   const [, second] = words
@@ -99,8 +104,9 @@ function parseCommand(args: readonly string[], command: CommandSpec): ParsedLine
       given.set(token.name, true)
       continue
     }
-    if (token.value === undefined || token.value === '')
-      return wrong(`--${token.name} needs a value: --${token.name} ${spec.value}`)
+    if (token.value === '')
+      return wrong(`--${token.name} is empty: ${spec.whenEmpty ?? `it needs a value, --${token.name} ${spec.value}`}`)
+    if (token.value === undefined) return wrong(`--${token.name} needs a value: --${token.name} ${spec.value}`)
     // `--port --json` is a forgotten value far more often than a value that begins so.
     if (token.inlineValue === false && token.value.startsWith('--'))
       return wrong(`--${token.name} needs a value: --${token.name} ${spec.value}`)

@@ -3,7 +3,14 @@ import { JSON_OPTION } from './json-option.ts'
 
 const METHOD = { name: 'METHOD', doc: 'the method or notification, as contracts list names it' }
 const VERSION_OPTION = { 'codex-version': { doc: 'the version of Codex, as in 0.44.0', value: 'V' } } as const
-const CODEX_OPTION = { codex: { doc: 'the Codex, by its path or its name on PATH', value: 'PATH', isFile: true } } as const
+const CODEX_OPTION = {
+  codex: {
+    doc: 'the Codex, by its path or its name on PATH',
+    value: 'PATH',
+    isFile: true,
+    whenEmpty: 'is there no codex on PATH?',
+  },
+} as const
 const PRIVATE_NOTE =
   'It runs in a private CODEX_HOME with a model on this machine alone: nothing of yours is read, and nothing is sent out.'
 
