@@ -91,6 +91,17 @@ test('@last is the newest job of whoever asks, also for an admin who sees those 
   })
 })
 
+test('a beginning that is too short says how long it has to be, and what is like @last is told as that', async () => {
+  expect((await run(['job', 'show', 'job_ezx', ...at])).err).toBe(
+    'parley: JOB "job_ezx" is no id of a job: at least 4 characters of it are needed after job_ (parley job list shows the ids)\n',
+  )
+  expect(await run(['job', 'show', '@lst', ...at])).toEqual({
+    code: 2,
+    out: '',
+    err: 'parley: JOB "@lst" is no id of a job (did you mean @last?)\n',
+  })
+})
+
 test('a token is revoked by the beginning of its id', async () => {
   const { id } = await gateway.call('token.create', { role: 'judge', name: 'one' })
   await gateway.call('token.create', { role: 'judge', name: 'two' })

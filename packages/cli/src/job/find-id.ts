@@ -34,13 +34,13 @@ export interface IdKind<Id extends string> {
 export function startOfId({ noun, what, prefix, list }: Omit<IdKind<string>, 'whole' | 'page'>, given: string): string {
   const text = given.toLowerCase()
   const start = text.startsWith(prefix) ? text.slice(prefix.length) : text
-  const isStart = /^[0-9a-z]+$/.test(start) && start.length >= START_MIN && start.length <= ID_CHARS
-  if (!isStart)
-    throw usageError(
-      `${what} ${JSON.stringify(given)} is no id of a ${noun}, nor its first ${START_MIN} characters or more`,
-      `${list} shows the ids`,
-    )
-  return start
+  const isWord = /^[0-9a-z]*$/.test(start)
+  if (isWord && start.length >= START_MIN && start.length <= ID_CHARS) return start
+  const why =
+    isWord && start.length < START_MIN
+      ? `: at least ${START_MIN} characters of it are needed after ${prefix}`
+      : `, nor its first ${START_MIN} characters or more`
+  throw usageError(`${what} ${JSON.stringify(given)} is no id of a ${noun}${why}`, `${list} shows the ids`)
 }
 
 /** The id that was meant by the whole of it or by a beginning that no other has. */
@@ -76,7 +76,9 @@ const JOB = { noun: 'job', what: 'JOB', prefix: 'job_', list: 'parley job list' 
 
 /** Whether it can be the id of a job at all, or `@last`. */
 export function checkJobText(given: string): void {
-  if (given !== LAST) startOfId(JOB, given)
+  if (given === LAST) return
+  if (given.startsWith('@')) throw usageError(`JOB ${JSON.stringify(given)} is no id of a job`, `did you mean ${LAST}?`)
+  startOfId(JOB, given)
 }
 
 /** The job that was meant: by its id, by a beginning of it, or the newest of the caller's own. */
