@@ -46,8 +46,15 @@ export async function userAdd(invocation: Invocation): Promise<number> {
 export async function userList(invocation: Invocation): Promise<number> {
   return withAdmin(invocation, async (admin) => {
     const items = await allPages<User>((cursor) => admin.call('user.list', { limit: PAGE, ...cursor }))
-    const rows = items.map((user) => [user.username, stateOf(user), momentOf(user.last_sign_in_at, invocation), user.id])
-    return show(invocation, { items }, columns([['name', 'state', 'last sign-in', 'id'], ...rows], invocation.io.screen()))
+    const rows = items.map((user) => [
+      user.username,
+      user.admin ? 'admin' : 'user',
+      user.disabled ? 'disabled' : 'enabled',
+      momentOf(user.last_sign_in_at, invocation),
+      user.id,
+    ])
+    const headings = ['name', 'role', 'state', 'last sign-in', 'id']
+    return show(invocation, { items }, columns([headings, ...rows], invocation.io.screen()))
   })
 }
 
@@ -205,10 +212,6 @@ async function allPages<Item>(
     cursor = next_cursor
   }
   return all
-}
-
-function stateOf({ admin, disabled }: User): string {
-  return disabled ? 'disabled' : admin ? 'admin' : 'user'
 }
 
 function tokenState({ revoked_at, expires_at }: Token, { io }: Invocation): string {

@@ -20,7 +20,8 @@ export const quotaShow = (invocation: Invocation): Promise<number> => {
   return withCaller(invocation, name === undefined ? 'user' : 'admin', async (caller) => {
     const whose = name === undefined ? {} : { owner_user_id: await userIdOf(caller, name) }
     const { quota } = await caller.call('usage.summary', { limit: 1, ...whose })
-    return show(invocation, { username: name ?? null, quota }, quotaText(quota, invocation))
+    const username = name ?? (await caller.call('account.get', {})).username
+    return show(invocation, { username, quota }, quotaText(username, quota, invocation))
   })
 }
 
@@ -36,11 +37,12 @@ export const quotaSet = (invocation: Invocation): Promise<number> => {
     throw usageError('quota set needs at least one of --jobs, --tokens, --usd', 'parley quota set --help')
   return withCaller(invocation, 'admin', async (caller) => {
     const result = await caller.call('user.set_quota', { username: positionals[0] ?? '', ...bounds })
-    return show(invocation, result, quotaText(result.quota, invocation))
+    return show(invocation, result, quotaText(result.username, result.quota, invocation))
   })
 }
 
-function quotaText({ jobs_at_once, tokens_per_day, microusd_per_day, resets_at }: Quota, { io }: Invocation): string {
+function quotaText(username: string | null, quota: Quota, { io }: Invocation): string {
+  const { jobs_at_once, tokens_per_day, microusd_per_day, resets_at } = quota
   const row = (what: string, { used, limit }: Quota['jobs_at_once'], text: (value: number) => string): string[] => [
     what,
     text(used),
@@ -55,7 +57,9 @@ function quotaText({ jobs_at_once, tokens_per_day, microusd_per_day, resets_at }
     ],
     io.screen(),
   )
-  return `${table}\nA new day begins at ${timeText(resets_at, io)}.`
+  // The shell on the gateway's own machine may have no account.
+  const whose = username === null ? 'Without an account' : `Quota of ${username}`
+  return `${whose}:\n${table}\nA new day begins at ${timeText(resets_at, io)}.`
 }
 
 async function userIdOf(caller: SteadyCaller, name: string): Promise<UserId> {

@@ -68,7 +68,7 @@ test('a quota is shown and set, and people see their own', async () => {
   expect((await json(['quota', 'show', 'ann', ...at])).quota).toMatchObject({ microusd_per_day: { used: 0, limit: 1_500_000 } })
   const ann = await as('ann')
   expect((await run(['quota', 'show'], ann)).out).toMatch(
-    /cost today +\$0\.00 +\$1\.50\nA new day begins at \d{4}-\d\d-\d\d \d\d:\d\d\.\n$/,
+    /^Quota of ann:\n +used +of\n(?:.*\n)*cost today +\$0\.00 +\$1\.50\nA new day begins at \d{4}-\d\d-\d\d \d\d:\d\d\.\n$/,
   )
   expect(await run(['quota', 'show', 'admin'], ann)).toMatchObject({ code: 1, err: expect.stringContaining("needs an admin's") })
   expect(await run(['quota', 'show', 'no-such', ...at])).toMatchObject({
@@ -77,6 +77,16 @@ test('a quota is shown and set, and people see their own', async () => {
   })
   for (const wrong of [[], ['--jobs', 'x'], ['--jobs', '-1'], ['--usd', '1,5'], ['--tokens', '1.5']])
     expect(await run(['quota', 'set', 'ann', ...wrong, ...at])).toMatchObject({ code: 2, out: '' })
+})
+
+test('accounts are listed with their role, and with their state beside it', async () => {
+  await gateway.call('user.add', { username: 'off', admin: true })
+  await gateway.call('user.disable', { username: 'off' })
+  await gateway.call('user.add', { username: 'on' })
+  const { out } = await run(['user', 'list', ...at])
+  expect(out).toMatch(/^name +role +state +last sign-in +id\n/)
+  expect(out).toMatch(/^off +admin +disabled +never /m)
+  expect(out).toMatch(/^on +user +enabled +never /m)
 })
 
 test('accounts are promoted, demoted and deleted, with a word before what cannot be undone', async () => {
