@@ -8,7 +8,7 @@ const inJob =
     choose(await import('./job.ts'))(invocation)
 
 const ID = { name: 'JOB', doc: 'its id, the first 4 characters of it or more, or @last: your newest' }
-const WATCH = { watch: { doc: 'shows it until it ends' } } as const
+const WATCH = { watch: { doc: 'shows it until it ends; Ctrl-C or SIGTERM then cancels the job' } } as const
 const EXIT_NOTE = 'Exit code: 0 succeeded, 1 failed, 3 not judged (no tests, or tests without answers), 130 cancelled.'
 
 /**
@@ -63,7 +63,7 @@ export const JOB_COMMANDS: readonly CommandSpec[] = [
       WHERE_NOTE,
       'With --statement a model writes the solution, and repairs --code if there is some. --code alone, or with --judge-only, is judged as it is.',
       `With --json it waits for the end; the last line is {job_id, status, report}. ${EXIT_NOTE}`,
-      'Ctrl-C while it is shown cancels the job; once more leaves it to itself.',
+      'Ctrl-C or SIGTERM while it is shown cancels the job; once more leaves it to itself. job watch leaves it running.',
     ],
     run: inJob(({ jobSubmit }) => jobSubmit),
   },
@@ -88,10 +88,10 @@ export const JOB_COMMANDS: readonly CommandSpec[] = [
   {
     name: 'job watch',
     summary: 'Shows a job until it ends',
-    more: 'Ctrl-C ends the watching, not the job.',
+    more: 'Ctrl-C or SIGTERM ends the watching with exit code 130, and leaves the job running.',
     options: JOB_OPTIONS,
     positionals: [ID],
-    notes: [EXIT_NOTE],
+    notes: [EXIT_NOTE.replace('130 cancelled.', '130 cancelled, or no longer watched.')],
     run: inJob(({ jobWatch }) => jobWatch),
   },
   {

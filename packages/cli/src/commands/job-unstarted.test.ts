@@ -65,3 +65,9 @@ test('a job that has ended is not told as cancelled', async () => {
     err: '',
   })
 })
+
+test('the help says what becomes of a job whose watching ends', async () => {
+  const help = async (command: string) => (await run(['job', command, '--help'])).out.replaceAll(/\s+/g, ' ')
+  for (const command of ['submit', 'retry']) expect(await help(command)).toContain('Ctrl-C or SIGTERM then cancels the job')
+  expect(await help('watch')).toContain('ends the watching with exit code 130, and leaves the job running')
+})
