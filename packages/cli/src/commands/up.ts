@@ -1,5 +1,6 @@
 import { resolve } from 'node:path'
 import type { Invocation } from '../command-line/command.ts'
+import { CommandError } from '../command-line/command-error.ts'
 import { instanceOf } from '../config/instance.ts'
 import { loadSettings } from '../config/load.ts'
 import type { Settings } from '../config/setting.ts'
@@ -7,7 +8,7 @@ import type { Ready } from '../gateway-process/plan.ts'
 import { localPlan } from '../judge-process/judge-plan-of.ts'
 import type { JudgePlan } from '../judge-process/plan.ts'
 import { judgeMessage, readyAt, readyMessage } from '../up/ready-message.ts'
-import { signInMessage } from '../up/sign-in-message.ts'
+import { sameInstance, signInMessage } from '../up/sign-in-message.ts'
 import { supervise } from '../up/supervise.ts'
 
 const TOKEN_BYTES = 32
@@ -48,7 +49,18 @@ export async function up(invocation: Invocation): Promise<number> {
       onJudge: (ready) => io.err(judgeMessage(ready)),
     },
     io,
-  )
+  ).catch((error: unknown) => {
+    throw error instanceof CommandError && error.code === 'locked' ? runsAlready(error, settings, invocation) : error
+  })
+}
+
+/** Whoever starts it twice mostly looks for the way in. */
+function runsAlready(cause: CommandError, { dataDir, adminUsername }: Settings, { io, values }: Invocation): CommandError {
+  const link = `parley user link ${adminUsername}${sameInstance(values)}`
+  return new CommandError('locked', `Parley runs already on the data folder ${resolve(io.cwd, dataDir)}`, {
+    hint: `${link} makes a sign-in link that names its address; --data chooses another folder`,
+    cause,
+  })
 }
 
 function judgeOf(isUnwanted: boolean): { readonly starts: boolean; readonly says: string } {

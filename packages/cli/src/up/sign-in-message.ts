@@ -5,12 +5,17 @@ import type { Ready } from '../gateway-process/plan.ts'
 /** Options that lead another command to the same instance. */
 const SAME_INSTANCE = ['data', 'database', 'config'] as const
 
-/** How to sign in, for whoever started a gateway. Commands are written `parley …`. */
-export function signInMessage({ sign_in, admin }: Pick<Ready, 'sign_in' | 'admin'>, values: Values): readonly string[] {
-  const same = SAME_INSTANCE.flatMap((name) => {
+/** The options that were given of these, as they are typed after a command. */
+export function sameInstance(values: Values): string {
+  return SAME_INSTANCE.flatMap((name) => {
     const given = values.text(name)
     return given === undefined ? [] : [` --${name} ${inShell(given)}`]
   }).join('')
+}
+
+/** How to sign in, for whoever started a gateway. Commands are written `parley …`. */
+export function signInMessage({ sign_in, admin }: Pick<Ready, 'sign_in' | 'admin'>, values: Values): readonly string[] {
+  const same = sameInstance(values)
   if (admin === null) return [`No admin can sign in. This makes one: parley user add NAME --admin${same}`]
   if (sign_in === null)
     return [`Sign in as ${admin} with the password. This makes a one-time link instead: parley user link ${admin}${same}`]

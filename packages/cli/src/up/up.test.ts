@@ -4,6 +4,7 @@ import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { ownLoopback } from '@parley/store/testing'
 import { expect, test } from 'vitest'
+import { inShell } from '../command-line/program.ts'
 import { gone } from '../fixtures/gone.ts'
 import { MANY_PROCESSES, Scratch, childrenOf } from '../fixtures/parley.ts'
 
@@ -159,7 +160,14 @@ test('a second up on the same folder is refused and leaves the first alone', MAN
   const up = await scratch.start(['up', '--no-judge', '--port', '0', '--data', scratch.data, '--json'])
   const second = await scratch.run(['up', '--no-judge', '--port', '0', '--data', scratch.data, '--json'])
   expect(second.code).toBe(1)
-  expect(JSON.parse(second.err)).toMatchObject({ error: { code: 'locked' } })
+  const link = `parley user link admin --data ${inShell(scratch.data)}`
+  expect(JSON.parse(second.err)).toEqual({
+    error: {
+      code: 'locked',
+      message: `Parley runs already on the data folder ${scratch.data}`,
+      hint: `${link} makes a sign-in link that names its address; --data chooses another folder`,
+    },
+  })
   expect(await scratch.json(['user', 'list', '--data', scratch.data])).toMatchObject({ items: [{ username: 'admin' }] })
   expect(await isAnswering(up.ready.url)).toBe(true)
 })
