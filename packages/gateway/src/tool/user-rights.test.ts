@@ -1,4 +1,4 @@
-import { ENGINES, startEngine } from '@parley/store/testing'
+import { ENGINES, execute, startEngine } from '@parley/store/testing'
 import { describe, expect, test } from 'vitest'
 import { addJob, addUser } from '../fixture/test-job.ts'
 import { type ToolReply, callTool, mint, openTestGateway, request } from '../fixture/test-gateway.ts'
@@ -65,6 +65,21 @@ test('nobody ends their own rights, and the last admin stays', async () => {
 })
 
 describe.each(ENGINES)('on %s', (engine) => {
+  test('a deletion that died half-way leaves no job to any judge: the next start cancels them', async () => {
+    await using host = await startEngine(engine)
+    const url = await host.freshUrl()
+    await using gw = await openTestGateway({}, url)
+    const ada = await addUser(gw, 'ada')
+    const left = [await addJob(gw.store, ada.id), await addJob(gw.store, ada.id)]
+    for (const id of left) await gw.store.jobs.start(id)
+    await execute(url, `UPDATE users SET deleted_at = 1, disabled = 1, username = 'gone' WHERE id = $1`, [ada.id])
+    const { url: again } = await gw.restart()
+    const { token } = await mint(gw, { role: 'judge', name: 'j1' })
+    const asked = await callTool(again, token, 'judge.claim_next', { machine_id: 'm1', wait_ms: 0 })
+    expect(asked.structuredContent).toMatchObject({ claimed: false })
+    for (const id of left) await expect.poll(async () => (await gw.store.jobs.byId(id))?.status).toBe('cancelled')
+  })
+
   test('admins who take each other away at once, each in another way: one stays', async () => {
     await using host = await startEngine(engine)
     await using gw = await openTestGateway({}, await host.freshUrl())

@@ -1,11 +1,7 @@
-import { JobStatus, TOOLS, ToolError, type UserId, isEnd } from '@parley/protocol'
+import { TOOLS, ToolError } from '@parley/protocol'
 import type { UserRecord } from '@parley/store'
-import { type ToolContext, type World, serveTool } from './served-tool.ts'
+import { type ToolContext, serveTool } from './served-tool.ts'
 import { keepingAnAdmin, named, userView } from './user.ts'
-
-/** Jobs that are cancelled in one go when their owner is deleted; more of them follow. */
-const JOBS_PAGE = 200
-const UNFINISHED = JobStatus.options.filter((status) => !isEnd(status))
 
 export const userPromote = serveTool(TOOLS['user.promote'], async ({ username }, context) => {
   const user = await named(username, context)
@@ -21,10 +17,8 @@ export const userDemote = serveTool(TOOLS['user.demote'], async ({ username }, c
 
 export const userDelete = serveTool(TOOLS['user.delete'], async ({ username }, context) => {
   const user = await somebodyElse(username, context)
-  const { store } = context.world
-  // First the account: no job of theirs is added after that, so all that are left are found.
-  await keepingAnAdmin(() => store.users.delete(user.id))
-  return { user_id: user.id, username, cancelled_jobs: await cancelAll(store, user.id) }
+  const cancelled = await keepingAnAdmin(() => context.world.store.users.delete(user.id))
+  return { user_id: user.id, username, cancelled_jobs: cancelled }
 })
 
 /** Whoever ends their own rights has nobody to ask when it was a mistake. The local shell has no account to lose. */
@@ -38,14 +32,4 @@ async function somebodyElse(username: string, context: ToolContext): Promise<Use
       hint: 'another admin can do it, or parley user on the machine of the gateway',
     })
   return user
-}
-
-async function cancelAll({ jobs }: Pick<World['store'], 'jobs'>, ownerId: UserId): Promise<number> {
-  let cancelled = 0
-  for (;;) {
-    const page = await jobs.list({ ownerId, statuses: UNFINISHED, limit: JOBS_PAGE })
-    for (const { id } of page) await jobs.cancel(id)
-    cancelled += page.length
-    if (page.length < JOBS_PAGE) return cancelled
-  }
 }

@@ -74,9 +74,9 @@ export const userSetQuota = serveTool(TOOLS['user.set_quota'], async (args, cont
 })
 
 /** The store refuses to take the last admin away; here is said what to do about it. */
-export async function keepingAnAdmin(act: () => Promise<void>): Promise<void> {
+export async function keepingAnAdmin<Outcome>(act: () => Promise<Outcome>): Promise<Outcome> {
   try {
-    await act()
+    return await act()
   } catch (error) {
     if (!(error instanceof Conflict)) throw error
     throw new ToolError('conflict', error.message, { hint: 'make somebody else an admin first: user.promote', cause: error })

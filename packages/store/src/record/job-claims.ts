@@ -1,5 +1,5 @@
 import { isEnd } from '@parley/protocol'
-import { flag, integer } from '../database/column.ts'
+import { flag, integer, integerOrNull } from '../database/column.ts'
 import type { Database, Transaction } from '../database/database.ts'
 import { LeaseLost } from '../errors.ts'
 import { fenceValues } from '../lease/fence.ts'
@@ -11,6 +11,7 @@ import { putReport } from './job-artifacts.ts'
 import { errorColumn, toJob } from './job-row.ts'
 import * as sql from './job-statements.ts'
 import { announce, announceListed, changedJob, leaseOf } from './job-steps.ts'
+import { cancelJob } from './job-transitions.ts'
 
 /** A lease that has lost less than a tenth of its time is not renewed: most calls of a judge then cost a read and no commit. */
 const RENEW_PART = 10
@@ -19,11 +20,17 @@ type NewClaim = Parameters<Jobs['claimed']>[1]
 
 /** Writes down who took the lease, unless there is nothing to take or too many have lost it. */
 export async function takeJob(tx: Transaction, lease: Lease, claim: NewClaim, now: number): ReturnType<Jobs['claimed']> {
-  const row = await tx.get(sql.JOB_FOR_CHANGE, [lease.key])
+  const row = await tx.get(sql.JOB_TO_TAKE, [lease.key])
   if ((await tx.get(sql.LEASE_FOR_CHANGE, [lease.queue, lease.key, lease.fence, now])) === undefined) throw new LeaseLost(lease)
   const job = row && toJob(row)
   if (job === undefined || isEnd(job.status)) {
     await tx.run(COMPLETE, fenceValues(lease, now))
+    return undefined
+  }
+  // Nobody is left who could want it or see what it comes to.
+  if (row !== undefined && integerOrNull(row, 'owner_deleted_at') !== null) {
+    await tx.run(COMPLETE, fenceValues(lease, now))
+    await cancelJob(tx, job.id, { by: undefined, now, keptMs: claim.keptMs })
     return undefined
   }
   // A resend: the first answer got lost on its way from the database.

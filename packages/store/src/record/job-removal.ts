@@ -4,6 +4,7 @@ import type { Database, Sql, Transaction } from '../database/database.ts'
 import { WITHDRAW } from '../lease/statements.ts'
 import { JOB_QUEUE, jobHolder } from './job.ts'
 import { deleteLogs } from './job-logs.ts'
+import { cancelLeft } from './job-owner.ts'
 import { DELETE, EXPIRED } from './job-statements.ts'
 import { announceListed } from './job-steps.ts'
 
@@ -28,8 +29,9 @@ export async function deleteJob(tx: Transaction, id: JobId, now: number): Promis
   return true
 }
 
-/** Removes what is over. A crash in between leaves the rest to the next sweep. */
+/** Cancels what deleted owners left and removes what is over. A crash in between leaves the rest to the next sweep. */
 export async function sweepJobs(db: Database, now: number): Promise<number> {
+  await cancelLeft(db, now)
   let removed = 0
   for (;;) {
     const rows = await db.all(EXPIRED, [now, JOBS_PER_STEP])

@@ -9,7 +9,8 @@ import { errorColumn, summaryColumn } from './job-row.ts'
 import { CANCEL, MOVE, START, WITHDRAW_UNHELD } from './job-statements.ts'
 import { announceListed, announce, changedJob, findJob, lockHeld } from './job-steps.ts'
 
-function cancelled(by: string | undefined): JobError {
+/** Why a job is cancelled, in words. */
+export function cancelled(by: string | undefined): JobError {
   return by === undefined
     ? { code: 'cancelled', message: 'the job was cancelled' }
     : { code: 'cancelled', message: `cancelled by ${by}`, by }

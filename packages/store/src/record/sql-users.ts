@@ -4,6 +4,7 @@ import type { Database, Row, Sql, Transaction } from '../database/database.ts'
 import { AlreadyExists, Conflict, NotFound } from '../errors.ts'
 import { MAX_LIST, checkInteger, checkName } from '../limits.ts'
 import { topicSignal } from '../topic/signal-topics.ts'
+import { cancelAllOf } from './job-owner.ts'
 import { revokeSignIns, revokeTokens } from './revoke.ts'
 import { type UserRecord, type Users, deletedName } from './user.ts'
 
@@ -69,10 +70,12 @@ export class SqlUsers implements Users {
     await this.#unlessLast(id, DEMOTE, [], async () => undefined)
   }
 
-  async delete(id: UserId): Promise<void> {
-    await this.#unlessLast(id, DELETE, [this.#now(), deletedName(id)], async (tx) => {
+  async delete(id: UserId): Promise<number> {
+    return this.#unlessLast(id, DELETE, [this.#now(), deletedName(id)], async (tx) => {
       await tx.run('DELETE FROM quotas WHERE user_id = $1', [id])
       await this.#endAccess(tx, id)
+      // Whoever was adding a job held the row of the account until its commit: all of them are found now.
+      return cancelAllOf(tx, id, this.#now())
     })
   }
 
@@ -94,19 +97,20 @@ export class SqlUsers implements Users {
   }
 
   /** What takes an admin away is done by one at a time, and not to the last one. */
-  async #unlessLast(
+  async #unlessLast<Outcome>(
     id: UserId,
     sql: Sql,
     values: readonly (string | number)[],
-    then: (tx: Transaction) => Promise<void>,
-  ): Promise<void> {
-    await this.#db.transaction(async (tx) => {
+    then: (tx: Transaction) => Promise<Outcome>,
+  ): Promise<Outcome> {
+    return this.#db.transaction(async (tx) => {
       await tx.get(LOCK_USERS, [])
       const user = toUser(await tx.get(BY_ID, [id]))
       if (user === undefined) throw new NotFound(`user ${id}`)
       if ((await tx.run(sql, [id, ...values])) === 0) throw new Conflict(`${user.username} is the last admin who can sign in`)
-      await then(tx)
+      const outcome = await then(tx)
       announce(tx, id)
+      return outcome
     })
   }
 

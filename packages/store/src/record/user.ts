@@ -28,10 +28,11 @@ export interface Users {
   /** The same for taking an admin's rights. Publishes as above, so that whoever is connected comes back as what they are now. */
   setAdmin(id: UserId, admin: boolean): Promise<void>
   /**
-   * For good: no name, no password, no quota; tokens, sign-ins and links end. Nothing finds the account any more; its jobs stay, under
-   * `deletedName`, and no new one is added. Throws `Conflict` for the last admin as above.
+   * For good: no name, no password, no quota; tokens, sign-ins and links end, and jobs that have not ended are cancelled, all in one
+   * commit. Nothing finds the account any more; its jobs stay, under `deletedName`, and no new one is added. Throws `Conflict` for
+   * the last admin as above. Answers how many jobs were cancelled.
    */
-  delete(id: UserId): Promise<void>
+  delete(id: UserId): Promise<number>
   setPassword(id: UserId, passwordHash: string): Promise<void>
   signedIn(id: UserId): Promise<void>
 }
