@@ -12,7 +12,7 @@ export type { Blobs } from './blob/blob.ts'
 export type { Topics } from './topic/topic.ts'
 export type { UserRecord, Users } from './record/user.ts'
 export type { TokenRecord, Tokens } from './record/token.ts'
-export type { LinkRecord, SignInRecord, SignIns } from './record/sign-in.ts'
+export type { LinkRecord, SignInProof, SignInRecord, SignIns } from './record/sign-in.ts'
 export type { AuditEntries, AuditRecord } from './record/audit.ts'
 export type { Settings } from './record/setting.ts'
 export {

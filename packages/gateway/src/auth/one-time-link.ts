@@ -1,5 +1,5 @@
 import type { UserId } from '@parley/protocol'
-import type { LinkRecord, SignIns } from '@parley/store'
+import type { LinkRecord, SignInProof, SignIns } from '@parley/store'
 import { type RandomBytes, hashText, isLinkText, mintLink } from './token-text.ts'
 
 const LINK_MS = 15 * 60_000
@@ -8,7 +8,7 @@ const LINK_MS = 15 * 60_000
 export interface OneTimeLinks {
   make(userId: UserId): Promise<{ readonly url: string; readonly expiresAt: number }>
   /** Uses the link up; `undefined` when it is unknown, used or too old. */
-  take(text: string): Promise<UserId | undefined>
+  take(text: string): Promise<{ readonly userId: UserId; readonly proof: SignInProof } | undefined>
   /** Looks at a link and leaves it as it is; `undefined` when it is none that we know. */
   find(text: string): Promise<LinkRecord | undefined>
 }
@@ -28,7 +28,12 @@ export function openOneTimeLinks(options: {
       // In the fragment, which browsers send to nobody: no proxy and no log sees it.
       return { url: `${baseUrl()}/#link=${text}`, expiresAt }
     },
-    take: async (text) => (isLinkText(text) ? signIns.takeLink(hashText(text)) : undefined),
+    async take(text) {
+      if (!isLinkText(text)) return undefined
+      const link = hashText(text)
+      const userId = await signIns.takeLink(link)
+      return userId && { userId, proof: { link } }
+    },
     find: async (text) => (isLinkText(text) ? signIns.findLink(hashText(text)) : undefined),
   }
 }

@@ -1,6 +1,6 @@
 import { SignJWT, errors, jwtVerify } from 'jose'
 import { UserId } from '@parley/protocol'
-import type { SignInRecord, SignIns } from '@parley/store'
+import type { SignInProof, SignInRecord, SignIns } from '@parley/store'
 import { refused } from './bearer.ts'
 import type { RandomBytes } from './token-text.ts'
 
@@ -18,7 +18,8 @@ export interface SignedIn {
 
 /** The JWTs that signing in gives. Each has its `jti` in the database, so that it can end before its time. */
 export interface SignInTokens {
-  issue(userId: UserId): Promise<SignedIn>
+  /** Throws `Conflict` when the account has changed since the proof was looked at, and gives nothing then. */
+  issue(userId: UserId, proof: SignInProof): Promise<SignedIn>
   /** Throws `Denied` with the reason. */
   verify(token: string): Promise<SignInRecord>
 }
@@ -31,12 +32,12 @@ export function openSignInTokens(options: {
 }): SignInTokens {
   const { key, signIns, now, random } = options
   return {
-    async issue(userId) {
+    async issue(userId, proof) {
       const jti = Buffer.from(random(JTI_BYTES)).toString('base64url')
       const issuedAt = Math.floor(now() / 1000)
       const expiresAt = (issuedAt + SIGN_IN_MS / 1000) * 1000
       // The record comes first: a JWT without one would be refused, a record without a JWT harms nobody.
-      await signIns.add({ jti, userId, expiresAt })
+      await signIns.add({ jti, userId, expiresAt, proof })
       const token = await new SignJWT()
         .setProtectedHeader({ alg: ALGORITHM, typ: 'JWT' })
         .setIssuer(ISSUER)

@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { Password, Username } from '@parley/protocol'
 import type { HttpReply, HttpRequest, Route } from '@parley/rpc'
-import { AlreadyExists, type UserRecord } from '@parley/store'
+import { AlreadyExists, Conflict, type SignInProof, type UserRecord } from '@parley/store'
 import type { Logger } from 'pino'
 import { lineOf, lineOfStranger } from '../audit/line.ts'
 import type { Authenticate } from '../auth/authenticate.ts'
@@ -62,7 +62,7 @@ async function signUp(request: HttpRequest, options: AuthRoutesOptions): Promise
     .catch((error: unknown) => {
       throw error instanceof AlreadyExists ? nameTaken() : error
     })
-  return signedIn(request, options, user, 'sign-up')
+  return signedIn(request, options, user, { action: 'sign-up', proof: { passwordHash: user.passwordHash } })
 }
 
 async function logIn(request: HttpRequest, options: AuthRoutesOptions): Promise<HttpReply> {
@@ -74,22 +74,24 @@ async function logIn(request: HttpRequest, options: AuthRoutesOptions): Promise<
   // A disabled account looks like a wrong password to everyone who does not know the password.
   if (user === undefined || !matches) throw wrong(request, options, WRONG_CREDENTIALS, user)
   if (user.disabled) throw wrong(request, options, ACCOUNT_DISABLED, user)
+  const reply = await signedIn(request, options, user, { action: 'sign-in', proof: { passwordHash: user.passwordHash } })
   pass.succeeded()
-  return signedIn(request, options, user, 'sign-in')
+  return reply
 }
 
 async function useLink(request: HttpRequest, options: AuthRoutesOptions): Promise<HttpReply> {
   const { token } = await readJson(request, UseLink)
   const pass = enter(request, options)
   const { store, links } = options.world
-  const userId = await links.take(token)
-  const user = userId === undefined ? undefined : await store.users.byId(userId)
-  if (user === undefined || user.disabled) {
+  const taken = await links.take(token)
+  const user = taken === undefined ? undefined : await store.users.byId(taken.userId)
+  if (taken === undefined || user === undefined || user.disabled) {
     const state = (await links.find(token))?.state
     throw wrong(request, options, state === 'used' ? USED_LINK : state === 'expired' ? EXPIRED_LINK : UNKNOWN_LINK, user)
   }
+  const reply = await signedIn(request, options, user, { action: 'sign-in.link', proof: taken.proof })
   pass.succeeded()
-  return signedIn(request, options, user, 'sign-in.link')
+  return reply
 }
 
 /** What a click on the link would come to. It stays as it is, so that a page can say so before anybody clicks. */
@@ -126,11 +128,18 @@ async function me(request: HttpRequest, options: AuthRoutesOptions): Promise<Htt
   return json(200, { user, role: caller.role, admin: caller.admin, expires_at: isoOrNull(caller.expiresAt) })
 }
 
-async function signedIn(request: HttpRequest, options: AuthRoutesOptions, user: UserRecord, action: string): Promise<HttpReply> {
+async function signedIn(
+  request: HttpRequest,
+  options: AuthRoutesOptions,
+  user: UserRecord,
+  { action, proof }: { readonly action: string; readonly proof: SignInProof },
+): Promise<HttpReply> {
   const { store, audit, now } = options.world
-  // In the audit log before the token exists: nobody gets in without a trace.
+  const { token, expiresAt } = await options.signInTokens.issue(user.id, proof).catch((error: unknown) => {
+    throw error instanceof Conflict ? wrong(request, options, ACCOUNT_CHANGED, user) : error
+  })
+  // In the audit log before anybody has the token: nobody gets in without a trace.
   await audit.record(lineOfStranger(action, { at: now(), outcome: 'ok', remote: request.remoteAddress, actor: user.username }))
-  const { token, expiresAt } = await options.signInTokens.issue(user.id)
   await store.users.signedIn(user.id)
   options.metrics.signIn('ok')
   options.log.info({ role: 'user', user: user.id, action }, 'signed in')
@@ -154,12 +163,14 @@ function enter(request: HttpRequest, options: AuthRoutesOptions, account?: strin
 }
 
 interface Refusal {
-  readonly status: 401 | 403
+  readonly status: 401 | 403 | 409
   readonly code: string
   readonly message: string
 }
 const WRONG_CREDENTIALS: Refusal = { status: 401, code: 'wrong_credentials', message: 'the user name or the password is wrong' }
 const ACCOUNT_DISABLED: Refusal = { status: 403, code: 'account_disabled', message: 'this account is disabled; ask an admin' }
+/** A new password, or somebody disabled it, between the look at what was shown and the sign-in. */
+const ACCOUNT_CHANGED: Refusal = { status: 409, code: 'conflict', message: 'the account was changed meanwhile; try again' }
 const ANOTHER_LINK = 'ask for another (parley user link NAME)'
 const UNKNOWN_LINK: Refusal = {
   status: 401,

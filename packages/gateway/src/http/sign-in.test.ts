@@ -186,3 +186,21 @@ test('another secret is refused, and so is one that is too short', async () => {
   await expect(gw.restart({ secret: new Uint8Array(32).fill(8) })).rejects.toMatchObject({ code: 'secret_mismatch' })
   await expect(gw.restart({ secret: new Uint8Array(31) })).rejects.toMatchObject({ code: 'secret_too_short' })
 })
+
+test('a new password that is set while the old one is compared lets nobody in by the old one', async () => {
+  await using gw = await openTestGateway()
+  await gw.admin('user.add', { username: 'ada', password: PASSWORD })
+  const { users } = gw.store
+  const byName = users.byName.bind(users)
+  // The other password is there before the comparison ends: it is set in the moment in which the account was read.
+  users.byName = async (username) => {
+    const user = await byName(username)
+    if (user !== undefined) await users.setPassword(user.id, 'another hash')
+    return user
+  }
+  const reply = await postJson(`${gw.gateway.url}/api/auth/login`, { username: 'ada', password: PASSWORD })
+  expect({ status: reply.status, body: await reply.json() }).toMatchObject({ status: 409, body: { error: { code: 'conflict' } } })
+  users.byName = byName
+  const { structuredContent } = await gw.admin('audit.search', { action: 'sign-in' })
+  expect(structuredContent).toMatchObject({ items: [{ target: 'ada', outcome: 'denied', code: 'conflict' }] })
+})

@@ -1,4 +1,5 @@
 import { TOOLS, ToolError, type ToolOutput } from '@parley/protocol'
+import { Conflict } from '@parley/store'
 import { type GatewayCaller, isLocal } from '../caller.ts'
 import { isoOrNull } from './time.ts'
 import { serveTool } from './served-tool.ts'
@@ -32,6 +33,11 @@ export const accountPasswd = serveTool(TOOLS['account.passwd'], async (args, { c
       throw new ToolError('invalid_argument', 'current_password is wrong', { field: 'current_password' })
     pass.succeeded()
   }
-  await world.store.users.setPassword(user.id, await world.passwords.hash(args.new_password))
+  const passwordHash = await world.passwords.hash(args.new_password)
+  // Whoever set another one while this was worked out, an admin most likely, is not overruled by somebody with the old one.
+  await world.store.users.setPassword(user.id, passwordHash, { from: user.passwordHash }).catch((error: unknown) => {
+    if (!(error instanceof Conflict)) throw error
+    throw new ToolError('conflict', 'another password was set meanwhile', { hint: 'sign in with that one', cause: error })
+  })
   return { user_id: user.id }
 })

@@ -1,11 +1,13 @@
 import { TokenId, UserId } from '@parley/protocol'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { type Store, openStore } from '../index.ts'
+import { type SignInProof, type Store, openStore } from '../index.ts'
 import { ENGINES, type TestEngine, startEngine } from '../testing/engines.ts'
 import { topicsTold } from '../testing/look.ts'
 import { deletedName } from './user.ts'
 
 const NOBODY = UserId.parse(`usr_${'0'.repeat(26)}`)
+/** What `addUser` gives everybody. */
+const PROOF = { passwordHash: 'hash' }
 const NO_TOKEN = TokenId.parse(`tok_${'0'.repeat(26)}`)
 
 describe.each(ENGINES)('records on %s', (engine) => {
@@ -67,8 +69,8 @@ describe.each(ENGINES)('records on %s', (engine) => {
     const [ann, bob] = [await addUser('ann'), await addUser('bob')]
     const token = await store.tokens.add({ hash: 'h1', role: 'user', name: 'laptop', userId: ann.id })
     const other = await store.tokens.add({ hash: 'h2', role: 'user', name: 'laptop', userId: bob.id })
-    await store.signIns.add({ jti: 'j1', userId: ann.id, expiresAt: 9_000 })
-    await store.signIns.add({ jti: 'j2', userId: bob.id, expiresAt: 9_000 })
+    await store.signIns.add({ jti: 'j1', userId: ann.id, expiresAt: 9_000, proof: PROOF })
+    await store.signIns.add({ jti: 'j2', userId: bob.id, expiresAt: 9_000, proof: PROOF })
     await store.signIns.addLink({ hash: 'l1', userId: ann.id, expiresAt: 9_000 })
     const told = await topicsTold(store)
     now = 2_000
@@ -82,8 +84,12 @@ describe.each(ENGINES)('records on %s', (engine) => {
     await expect(store.tokens.add({ hash: 'h3', role: 'user', name: 'n', userId: ann.id })).rejects.toMatchObject({
       code: 'conflict',
     })
-    await expect(store.signIns.add({ jti: 'j3', userId: ann.id, expiresAt: 1 })).rejects.toMatchObject({ code: 'conflict' })
-    await expect(store.signIns.add({ jti: 'j3', userId: NOBODY, expiresAt: 1 })).rejects.toMatchObject({ code: 'not_found' })
+    await expect(store.signIns.add({ jti: 'j3', userId: ann.id, expiresAt: 1, proof: PROOF })).rejects.toMatchObject({
+      code: 'conflict',
+    })
+    await expect(store.signIns.add({ jti: 'j3', userId: NOBODY, expiresAt: 1, proof: PROOF })).rejects.toMatchObject({
+      code: 'not_found',
+    })
     await store.users.setDisabled(ann.id, false)
     expect(await store.tokens.byHash('h1')).toMatchObject({ revokedAt: 2_000 })
     await expect(store.users.setDisabled(NOBODY, true)).rejects.toMatchObject({ code: 'not_found' })
@@ -92,7 +98,7 @@ describe.each(ENGINES)('records on %s', (engine) => {
   test('a deleted user is found by nobody, keeps its jobs and leaves its name to others', async () => {
     const [ann, bob] = [await addUser('ann'), await addUser('bob')]
     const token = await store.tokens.add({ hash: 'h1', role: 'user', name: 'laptop', userId: ann.id })
-    await store.signIns.add({ jti: 'j1', userId: ann.id, expiresAt: 9_000 })
+    await store.signIns.add({ jti: 'j1', userId: ann.id, expiresAt: 9_000, proof: PROOF })
     await store.quotas.set({ userId: ann.id, jobsAtOnce: 1, tokensPerDay: null, microusdPerDay: null })
     const told = await topicsTold(store)
     now = 2_000
@@ -147,11 +153,53 @@ describe.each(ENGINES)('records on %s', (engine) => {
   test('a new password ends the sign-ins and leaves the tokens', async () => {
     const ann = await addUser('ann')
     await store.tokens.add({ hash: 'h1', role: 'user', name: 'laptop', userId: ann.id })
-    await store.signIns.add({ jti: 'j1', userId: ann.id, expiresAt: 9_000 })
+    await store.signIns.add({ jti: 'j1', userId: ann.id, expiresAt: 9_000, proof: PROOF })
     await store.users.setPassword(ann.id, 'new hash')
     expect(await store.users.byName('ann')).toMatchObject({ passwordHash: 'new hash' })
     expect(await store.signIns.get('j1')).toMatchObject({ revokedAt: 1_000 })
     expect(await store.tokens.byHash('h1')).toMatchObject({ revokedAt: null })
+  })
+
+  test('a sign-in is written only while what was shown for it still holds', async () => {
+    const ann = await addUser('ann')
+    const signIn = (jti: string, proof: SignInProof) => store.signIns.add({ jti, userId: ann.id, expiresAt: 9_000, proof })
+    for (const hash of ['a', 'b', 'c']) await store.signIns.addLink({ hash, userId: ann.id, expiresAt: 9_000 })
+    // A link proves something once it is used up, and only for its own account.
+    await expect(signIn('j1', { link: 'a' })).rejects.toMatchObject({ code: 'conflict' })
+    for (const hash of ['a', 'b']) await store.signIns.takeLink(hash)
+    const bob = await addUser('bob')
+    const stolen = store.signIns.add({ jti: 'j1', userId: bob.id, expiresAt: 9_000, proof: { link: 'a' } })
+    await expect(stolen).rejects.toMatchObject({ code: 'conflict' })
+    await signIn('j1', { link: 'a' })
+    await signIn('j2', PROOF)
+    // Here somebody has compared the password or used the link, and has not signed in yet.
+    await store.users.setPassword(ann.id, 'new hash')
+    for (const proof of [PROOF, { link: 'b' }, { passwordHash: null }])
+      await expect(signIn('j3', proof)).rejects.toMatchObject({ code: 'conflict' })
+    await signIn('j3', { passwordHash: 'new hash' })
+    // The password stays when an account is disabled and enabled; its links do not.
+    await store.signIns.addLink({ hash: 'd', userId: ann.id, expiresAt: 9_000 })
+    await store.signIns.takeLink('d')
+    await store.users.setDisabled(ann.id, true)
+    await expect(signIn('j4', { passwordHash: 'new hash' })).rejects.toMatchObject({ code: 'conflict' })
+    await store.users.setDisabled(ann.id, false)
+    await expect(signIn('j4', { link: 'd' })).rejects.toMatchObject({ code: 'conflict' })
+    await store.users.delete(ann.id)
+    for (const proof of [{ passwordHash: 'new hash' }, { passwordHash: null }])
+      await expect(signIn('j4', proof)).rejects.toMatchObject({ code: 'conflict' })
+    expect(await store.signIns.get('j4')).toBeUndefined()
+  })
+
+  test('a password that was set meanwhile is not overwritten by who knew the one before', async () => {
+    const ann = await store.users.add({ username: 'ann', passwordHash: null, admin: false })
+    await store.users.setPassword(ann.id, 'first', { from: null })
+    await expect(store.users.setPassword(ann.id, 'other first', { from: null })).rejects.toMatchObject({ code: 'conflict' })
+    await store.users.setPassword(ann.id, 'by an admin')
+    await expect(store.users.setPassword(ann.id, 'stale', { from: 'first' })).rejects.toMatchObject({ code: 'conflict' })
+    await expect(store.users.setPassword(NOBODY, 'x', { from: null })).rejects.toMatchObject({ code: 'not_found' })
+    expect(await store.users.byName('ann')).toMatchObject({ passwordHash: 'by an admin' })
+    await store.users.setPassword(ann.id, 'mine', { from: 'by an admin' })
+    expect(await store.users.byName('ann')).toMatchObject({ passwordHash: 'mine' })
   })
 
   test('tokens are listed newest first and revoked once', async () => {
@@ -193,8 +241,8 @@ describe.each(ENGINES)('records on %s', (engine) => {
     for (const hash of ['a', 'b']) await store.signIns.addLink({ hash, userId: ann.id, expiresAt: 2_000 })
     const taken = await Promise.all([store.signIns.takeLink('a'), store.signIns.takeLink('a')])
     expect(taken.filter((id) => id !== undefined)).toEqual([ann.id])
-    await store.signIns.add({ jti: 'j', userId: ann.id, expiresAt: 2_000 })
-    await store.signIns.add({ jti: 'k', userId: ann.id, expiresAt: 2_001 })
+    await store.signIns.add({ jti: 'j', userId: ann.id, expiresAt: 2_000, proof: PROOF })
+    await store.signIns.add({ jti: 'k', userId: ann.id, expiresAt: 2_001, proof: PROOF })
     now = 2_000
     expect(await store.signIns.takeLink('b')).toBeUndefined()
     const link = { userId: ann.id, expiresAt: 2_000 }

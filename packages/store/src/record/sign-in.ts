@@ -13,8 +13,20 @@ export interface LinkRecord {
   readonly expiresAt: number
   readonly state: 'good' | 'used' | 'expired'
 }
+/** What somebody showed to sign in: the password whose stored hash they matched, or a link by its hash. */
+export type SignInProof = { readonly passwordHash: string | null } | { readonly link: string }
+
 export interface SignIns {
-  add(signIn: { readonly jti: string; readonly userId: UserId; readonly expiresAt: number }): Promise<void>
+  /**
+   * Written only while the proof still holds, whatever happened since it was looked at: the password is the same, the link was
+   * not ended by a new password or by disabling. Else, or when the account is disabled or deleted, it throws `Conflict`.
+   */
+  add(signIn: {
+    readonly jti: string
+    readonly userId: UserId
+    readonly expiresAt: number
+    readonly proof: SignInProof
+  }): Promise<void>
   get(jti: string): Promise<SignInRecord | undefined>
   /** Publishes `sign-in/JTI`. */
   revoke(jti: string): Promise<void>

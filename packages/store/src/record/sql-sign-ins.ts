@@ -1,11 +1,11 @@
 import { UserId } from '@parley/protocol'
-import { integer, integerOrNull, text } from '../database/column.ts'
-import type { Database, Sql } from '../database/database.ts'
-import { AlreadyExists } from '../errors.ts'
+import { integer, integerOrNull, text, textOrNull } from '../database/column.ts'
+import type { Database, Sql, Transaction } from '../database/database.ts'
+import { AlreadyExists, Conflict } from '../errors.ts'
 import { checkName } from '../limits.ts'
 import { topicSignal } from '../topic/signal-topics.ts'
 import { checkEnabled, revokeSignIns } from './revoke.ts'
-import type { LinkRecord, SignInRecord, SignIns } from './sign-in.ts'
+import type { LinkRecord, SignInProof, SignInRecord, SignIns } from './sign-in.ts'
 
 /** How long one can still be told that a link is over. */
 const LINK_REMEMBERED_MS = 24 * 3_600_000
@@ -20,17 +20,14 @@ export class SqlSignIns implements SignIns {
     this.#now = now
   }
 
-  async add({
-    jti,
-    userId,
-    expiresAt,
-  }: {
-    readonly jti: string
-    readonly userId: UserId
-    readonly expiresAt: number
-  }): Promise<void> {
+  async add({ jti, userId, expiresAt, proof }: Parameters<SignIns['add']>[0]): Promise<void> {
     checkName('jti', jti)
-    await this.#add(userId, `sign-in ${jti}`, ADD, [jti, userId, expiresAt])
+    await this.#db.transaction(async (tx) => {
+      // This holds the account's row to the end: a new password comes before and is seen, or after and ends this sign-in.
+      await checkEnabled(tx, userId)
+      if (!(await stillHolds(tx, userId, proof))) throw new Conflict(`user ${userId} has changed since`)
+      if ((await tx.run(ADD, [jti, userId, expiresAt])) === 0) throw new AlreadyExists(`sign-in ${jti}`)
+    })
   }
 
   async get(jti: string): Promise<SignInRecord | undefined> {
@@ -53,17 +50,12 @@ export class SqlSignIns implements SignIns {
     await this.#db.transaction((tx) => revokeSignIns(tx, userId, this.#now()))
   }
 
-  async addLink({
-    hash,
-    userId,
-    expiresAt,
-  }: {
-    readonly hash: string
-    readonly userId: UserId
-    readonly expiresAt: number
-  }): Promise<void> {
+  async addLink({ hash, userId, expiresAt }: Parameters<SignIns['addLink']>[0]): Promise<void> {
     checkName('hash', hash)
-    await this.#add(userId, 'a link with this hash', ADD_LINK, [hash, userId, expiresAt])
+    await this.#db.transaction(async (tx) => {
+      await checkEnabled(tx, userId)
+      if ((await tx.run(ADD_LINK, [hash, userId, expiresAt])) === 0) throw new AlreadyExists('a link with this hash')
+    })
   }
 
   async takeLink(hash: string): Promise<UserId | undefined> {
@@ -84,17 +76,18 @@ export class SqlSignIns implements SignIns {
     await this.#db.run('DELETE FROM sign_ins WHERE expires_at <= $1', [this.#now()])
     await this.#db.run('DELETE FROM sign_in_links WHERE expires_at <= $1', [this.#now() - LINK_REMEMBERED_MS])
   }
+}
 
-  async #add(userId: UserId, what: string, sql: Sql, values: readonly (string | number)[]): Promise<void> {
-    await this.#db.transaction(async (tx) => {
-      await checkEnabled(tx, userId)
-      if ((await tx.run(sql, values)) === 0) throw new AlreadyExists(what)
-    })
-  }
+/** Whatever ends a person's sign-ins changes the password or removes the links, used ones too. */
+async function stillHolds(tx: Transaction, userId: UserId, proof: SignInProof): Promise<boolean> {
+  if ('link' in proof) return (await tx.get(LINK_OF, [proof.link, userId])) !== undefined
+  const row = await tx.get('SELECT password_hash FROM users WHERE id = $1', [userId])
+  return row !== undefined && textOrNull(row, 'password_hash') === proof.passwordHash
 }
 
 const ADD: Sql = 'INSERT INTO sign_ins (jti, user_id, expires_at) VALUES ($1, $2, $3) ON CONFLICT (jti) DO NOTHING'
 const ADD_LINK: Sql = 'INSERT INTO sign_in_links (hash, user_id, expires_at) VALUES ($1, $2, $3) ON CONFLICT (hash) DO NOTHING'
+const LINK_OF: Sql = 'SELECT 1 AS one FROM sign_in_links WHERE hash = $1 AND user_id = $2 AND used_at IS NOT NULL'
 const REVOKE: Sql = 'UPDATE sign_ins SET revoked_at = $2 WHERE jti = $1 AND revoked_at IS NULL'
 const TAKE_LINK: Sql =
   'UPDATE sign_in_links SET used_at = $2 WHERE hash = $1 AND expires_at > $2 AND used_at IS NULL RETURNING user_id'

@@ -79,10 +79,19 @@ export class SqlUsers implements Users {
     })
   }
 
-  async setPassword(id: UserId, passwordHash: string): Promise<void> {
-    await this.#change(id, SET_PASSWORD, passwordHash, async (tx) => {
+  async setPassword(id: UserId, passwordHash: string, options?: { readonly from: string | null }): Promise<void> {
+    await this.#db.transaction(async (tx) => {
+      const changed =
+        options === undefined
+          ? await tx.run(SET_PASSWORD, [id, passwordHash])
+          : await tx.run(SET_PASSWORD_FROM, [id, passwordHash, options.from])
+      if (changed === 0) {
+        if ((await tx.get(BY_ID, [id])) === undefined) throw new NotFound(`user ${id}`)
+        throw new Conflict(`user ${id} has another password since`)
+      }
       await tx.run(END_LINKS, [id])
       await revokeSignIns(tx, id, this.#now())
+      announce(tx, id)
     })
   }
 
@@ -142,7 +151,8 @@ const BY_ID: Sql = 'SELECT * FROM users WHERE id = $1 AND deleted_at IS NULL'
 const LIST: Sql = 'SELECT * FROM users WHERE username > $1 AND deleted_at IS NULL ORDER BY username LIMIT $2'
 const ENABLE: Sql = 'UPDATE users SET disabled = $2 WHERE id = $1 AND deleted_at IS NULL'
 const PROMOTE: Sql = 'UPDATE users SET admin = $2 WHERE id = $1 AND deleted_at IS NULL'
-const SET_PASSWORD: Sql = 'UPDATE users SET password_hash = $2 WHERE id = $1 AND deleted_at IS NULL'
+const SET_PASSWORD = 'UPDATE users SET password_hash = $2 WHERE id = $1 AND deleted_at IS NULL'
+const SET_PASSWORD_FROM: Sql = `${SET_PASSWORD} AND password_hash IS NOT DISTINCT FROM $3`
 const SIGNED_IN: Sql = 'UPDATE users SET last_sign_in_at = $2 WHERE id = $1 AND deleted_at IS NULL'
 /** Without an admin nobody could ever let anybody in again. */
 const UNLESS_LAST = `id = $1 AND deleted_at IS NULL

@@ -33,6 +33,7 @@ export interface Users {
    * the last admin as above. Answers how many jobs were cancelled.
    */
   delete(id: UserId): Promise<number>
-  setPassword(id: UserId, passwordHash: string): Promise<void>
+  /** With `from` only while that is its hash (null: it has none): `Conflict` when another one was set meanwhile. */
+  setPassword(id: UserId, passwordHash: string, options?: { readonly from: string | null }): Promise<void>
   signedIn(id: UserId): Promise<void>
 }

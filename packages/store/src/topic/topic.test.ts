@@ -57,7 +57,7 @@ describe.each(ENGINES)('topics on %s', (engine) => {
 
   test('a run of changes is one call', async () => {
     const user = await store.users.add({ username: 'ann', passwordHash: null, admin: false })
-    await store.signIns.add({ jti: 'j', userId: user.id, expiresAt: 1 })
+    await store.signIns.add({ jti: 'j', userId: user.id, expiresAt: 1, proof: { passwordHash: null } })
     const [all, users] = [recorder(), recorder()]
     store.topics.subscribe('users', users.changed)
     store.topics.subscribePrefix('', all.changed)
