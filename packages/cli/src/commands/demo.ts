@@ -66,7 +66,7 @@ async function playOut(
 
 /** Stays up until somebody says that it is enough: by a signal, or with a key where there are keys. */
 async function keepUp(
-  { ready }: PrivateInstance,
+  instance: PrivateInstance,
   jobId: string,
   { io }: Invocation,
   say: (text: string) => void,
@@ -76,21 +76,38 @@ async function keepUp(
   const enough = (): void => asked.resolve()
   const ignore = io.onSignal(enough)
   keys?.once('data', enough).once('end', enough).resume()
-  say(`Its page stays as long as this runs: ${pageOf(ready, jobId).href}`)
+  const page = pageOf(instance.ready, jobId, await newSignIn(instance))
+  say(`The page stays until this stops. A new link, which signs you in once, within 15 minutes:\n  ${page.href}`)
   say(keys === undefined ? 'Ctrl-C stops everything and removes it.' : 'Enter or Ctrl-C stops everything and removes it.')
   await asked.promise
   keys?.off('data', enough).off('end', enough).pause()
   ignore()
 }
 
-const pageOf = ({ url }: Ready, jobId: string): URL => new URL(`/jobs/${jobId}`, url)
+/** The link that the start made may be used by now, and nobody here has a password. */
+async function newSignIn(instance: PrivateInstance): Promise<string | null> {
+  const { admin } = instance.ready
+  if (admin === null) return null
+  const caller = await instance.caller()
+  try {
+    return (await caller.once('user.link', { username: admin })).url
+  } finally {
+    await caller.close()
+  }
+}
 
-/** The way to the job's page, with the sign-in in it: said before the work begins, so that it can be watched there. */
+/** The job's page, with the sign-in of a one-time link in it. */
+function pageOf({ url }: Ready, jobId: string, signIn: string | null): URL {
+  const page = new URL(`/jobs/${jobId}`, url)
+  if (signIn !== null) page.hash = new URL(signIn).hash
+  return page
+}
+
+/** The way to the job's page: said before the work begins, so that it can be watched there. */
 function pageWords(ready: Ready, jobId: string): string {
-  const link = pageOf(ready, jobId)
-  if (ready.sign_in === null) return `Watch it on its page:\n  ${link.href}\n`
-  link.hash = new URL(ready.sign_in).hash
-  return `Watch it on its page. This link signs you in once, within 15 minutes:\n  ${link.href}\n`
+  const { href } = pageOf(ready, jobId, ready.sign_in)
+  if (ready.sign_in === null) return `Watch it on its page:\n  ${href}\n`
+  return `Watch it on its page. This link signs you in once, within 15 minutes:\n  ${href}\n`
 }
 
 /** What is said besides the job itself: beside the result if that is for a program. */

@@ -41,6 +41,13 @@ async function play(scratch: Scratch, example: string): Promise<Seen> {
   return { lines, status, report, cost: usage?.usage.cost_microusd ?? null }
 }
 
+/** What the gateway answers to whoever signs in by a one-time link. */
+async function use(link: URL): Promise<number> {
+  const body = JSON.stringify({ token: link.hash.replace('#link=', '') })
+  const headers = { 'content-type': 'application/json' }
+  return (await fetch(`${link.origin}/api/auth/link`, { method: 'POST', headers, body })).status
+}
+
 const verdicts = ({ tests }: Report) => tests.map(({ name, verdict }) => `${name} ${verdict}`)
 
 test('knapsack: a greedy answer fails its self-test and the test, the repair passes all five', WHOLE_JOB, async () => {
@@ -99,11 +106,16 @@ test('with --keep it stays up for whoever wants to look, and goes when told to',
   let out = ''
   child.stdout.on('data', (chunk: Buffer) => (out += chunk.toString()))
   await expect.poll(() => out, { timeout: 200_000 }).toContain('Ctrl-C stops everything')
-  const link = new URL(/^ {2}(http:\S+)$/m.exec(out)?.[1] ?? '')
+  const [link, last] = [...out.matchAll(/^ {2}(http:\S+)$/gm)].map(([, found = '']) => new URL(found))
+  if (link === undefined || last === undefined) throw new Error(`two links are printed, not: ${out}`)
   expect([link.pathname, link.hash]).toEqual([expect.stringMatching(/^\/jobs\/job_/), expect.stringMatching(/^#link=/)])
   // Before anything happens, so that it can be watched.
   expect(out.indexOf(link.href)).toBeLessThan(out.indexOf('claimed by'))
-  expect((await fetch(`${link.origin}/healthz`)).status).toBe(200)
+  // Whoever used the first link comes in by the last one, to the same page.
+  expect(last.pathname).toBe(link.pathname)
+  expect(await use(link)).toBe(200)
+  expect(await use(link)).not.toBe(200)
+  expect(await use(last)).toBe(200)
   child.kill('SIGINT')
   expect(await exited).toBe(0)
   expect(leftovers(scratch)).toEqual([])
