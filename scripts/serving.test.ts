@@ -143,8 +143,11 @@ test('behind a proxy with TLS the page, both wires and the addresses of clients 
 test('in plain text beyond loopback it starts only when told to, and the refusal names the three ways', PROCESSES, async () => {
   await using machine = new Machine()
   const port = await freePort()
+  // What people see is what they look for in the guide.
+  const words = '0.0.0.0 is reachable from other machines, and without TLS tokens would travel in plain text'
+  expect(guide).toContain(`| \`${words}\` at the start |`)
   await expect(machine.run('parley up --no-judge --port 0 --host 0.0.0.0')).rejects.toMatchObject({
-    stderr: expect.stringMatching(/--tls-cert and --tls-key, .* proxy .*--insecure; docs\/serving\.md/),
+    stderr: expect.stringMatching(new RegExp(`${words}.*--tls-cert and --tls-key, .* proxy .*--insecure; docs/serving\\.md`, 's')),
   })
   const [plain = ''] = commandsOf('In plain text')
   expect(plain).toContain('--insecure')
