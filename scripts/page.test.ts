@@ -77,6 +77,24 @@ test('a name and a password sign in; signing out ends the sign-in at the gateway
   expect(await browser.evaluate(`sessionStorage.length`)).toBe(0)
 })
 
+test('whoever is signed out from elsewhere is told why, and signs in again', BROWSER, async () => {
+  await using house = await openHouse(PASSWORD)
+  await using browser = await openBrowser({ width: 900, height: 640 })
+  const admin = await house.dial('admin')
+  await admin.callTool('user.add', { username: 'ada', password: PASSWORD })
+  await browser.goto(house.url)
+  await browser.until(`document.activeElement?.id === 'username'`)
+  await browser.evaluate(signInWith(PASSWORD, 'ada'))
+  await browser.until(`document.querySelector('.link')?.textContent === 'live'`)
+  await admin.callTool('user.passwd', { username: 'ada', password: `${PASSWORD}!` })
+  await browser.until(`document.querySelector('h2')?.textContent === 'Sign in'`)
+  expect(await browser.evaluate(`document.querySelector('.problem').textContent`)).toBe(
+    'You were signed out (your password was changed, or an admin ended your sign-in). Sign in again.',
+  )
+  await browser.evaluate(signInWith(`${PASSWORD}!`, 'ada'))
+  await browser.until(`document.querySelector('h2')?.textContent === 'Your jobs'`)
+})
+
 async function me(url: string, token: string): Promise<number> {
   return (await fetch(`${url}/api/auth/me`, { headers: { authorization: `Bearer ${token}` } })).status
 }

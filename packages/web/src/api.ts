@@ -26,6 +26,13 @@ export type Outcome<Value> =
       readonly isSignedOut: boolean
     }
 
+/** Why a sign-in is over, to a person. What the gateway says of it is for programs, which have tokens. */
+const ENDED: Readonly<Record<string, string>> = {
+  revoked_token: 'You were signed out (your password was changed, or an admin ended your sign-in). Sign in again.',
+  expired_token: 'Your sign-in is over, because its time is. Sign in again.',
+  unknown_token: 'Your sign-in is not known here any more. Sign in again.',
+}
+
 /** A page that waits forever looks broken; after this it says so instead. */
 const ANSWER_LIMIT_MS = 15_000
 
@@ -89,11 +96,12 @@ async function send(path: string, init: RequestInit): Promise<Outcome<unknown>> 
   if (response.ok) return { kind: 'ok', value: body }
   const error = field(body, 'error')
   const message = field(error, 'message')
-  const code = field(error, 'code')
+  const given = field(error, 'code')
+  const code = typeof given === 'string' ? given : `http_${response.status}`
   return {
     kind: 'refused',
-    code: typeof code === 'string' ? code : `http_${response.status}`,
-    message: typeof message === 'string' ? message : `The gateway answered ${response.status}.`,
+    code,
+    message: ENDED[code] ?? (typeof message === 'string' ? message : `The gateway answered ${response.status}.`),
     isSignedOut: response.status === 401 || response.status === 403,
   }
 }
