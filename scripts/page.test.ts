@@ -52,9 +52,20 @@ test('whoever signed in without a password is told so, sets one, and stays signe
       document.querySelector('.password form').requestSubmit()`)
   await set(PASSWORD, `${PASSWORD}!`)
   await browser.until(`/not the same/.test(document.querySelector('.password .problem')?.textContent)`)
+  // Everything that the page says from here on, however short.
+  await browser.evaluate(`window.said = []
+    const look = () => {
+      const words = [...document.querySelectorAll('.link, .problem, .done')].filter((one) => one.checkVisibility())
+      said.push(...words.map((one) => one.textContent))
+    }
+    new MutationObserver(look).observe(document.body, { subtree: true, childList: true, characterData: true, attributes: true })`)
   await set(PASSWORD, PASSWORD)
+  expect(await browser.evaluate(`document.querySelector('.password .problem')?.checkVisibility() ?? false`)).toBe(false)
   await browser.until(`document.querySelector('.password') === null && ${JOBS}`)
+  await browser.until(`/^Your password is set\\./.test(document.querySelector('.done')?.textContent)`)
   await browser.until(`document.querySelector('.link')?.textContent === 'live'`)
+  const said = `[...new Set(said)].filter((text) => !text.startsWith('Your password is set')).toSorted()`
+  expect(await browser.evaluate(said)).toEqual(['connecting…', 'live'])
   const after = String(await browser.evaluate(`sessionStorage.getItem('parley.token')`))
   expect([await me(house.url, String(before)), await me(house.url, after)]).toEqual([401, 200])
   expect(browser.complaints.filter((text) => !text.includes('401'))).toEqual([])

@@ -17,6 +17,9 @@ export function askingForm<Value>(options: {
   const form = element('form', {}, ...fields, problem, button)
   const submit = async (): Promise<void> => {
     button.disabled = true
+    // What was wrong with the last try is not said of this one.
+    problem.hidden = true
+    problem.textContent = ''
     const outcome = await ask()
     button.disabled = false
     if (outcome.kind === 'ok') {

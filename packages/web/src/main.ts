@@ -1,6 +1,7 @@
 // oxlint-disable-next-line import/no-unassigned-import -- it has to run before any schema is made
 import './schemas-without-eval.ts'
 import { isHealthy, whoAmI } from './api.ts'
+import { element } from './element.ts'
 import { keepClicksInside, routeOf } from './route.ts'
 import { Session } from './session.ts'
 import { linkForm, signInForm } from './sign-in.ts'
@@ -22,11 +23,12 @@ addEventListener('hashchange', () => void show())
 // Whoever goes on by keyboard begins at the top of what they came to.
 addEventListener('popstate', () => void show().then(() => session !== undefined && content.focus({ preventScroll: true })))
 
+/** `notice` is said above what is shown, until something else is. */
 async function show(notice?: string): Promise<void> {
   decided += 1
   const turn = decided
   const linkToken = LINK.exec(location.hash)?.[1]
-  if (linkToken !== undefined) return askFor(linkForm(linkToken, signedIn, forgetLink))
+  if (linkToken !== undefined) return askFor(linkForm(linkToken, signedIn, () => forgetLink()))
   const token = sessionStorage.getItem(TOKEN_KEY)
   if (token === null) return askFor(signInForm(signedIn, notice))
   if (session?.token !== token) {
@@ -41,12 +43,13 @@ async function show(notice?: string): Promise<void> {
     document.body.dataset['signed'] = 'in'
     showHealth()
   }
-  content.replaceChildren(...session.open(routeOf(location.pathname)))
+  const word = notice === undefined ? [] : [element('p', { class: 'done', role: 'status' }, notice)]
+  content.replaceChildren(...word, ...session.open(routeOf(location.pathname)))
 }
 
-function signedIn(token: string): void {
+function signedIn(token: string, notice?: string): void {
   sessionStorage.setItem(TOKEN_KEY, token)
-  forgetLink()
+  forgetLink(notice)
 }
 
 /** Whoever signs in again finds the page where it was. */
@@ -57,9 +60,9 @@ function signedOut(message: string | undefined): void {
 }
 
 /** Takes the link's token out of the address bar and the history. */
-function forgetLink(): void {
+function forgetLink(notice?: string): void {
   history.replaceState(undefined, '', location.pathname)
-  void show()
+  void show(notice)
 }
 
 /** Puts a form in place of everything else. */

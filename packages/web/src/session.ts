@@ -3,7 +3,7 @@ import { accountCard, accountCorner } from './account.ts'
 import { element } from './element.ts'
 import { openJobPage } from './job/job-page.ts'
 import { openJobList } from './jobs/job-list.ts'
-import { GatewayLink } from './link/gateway-link.ts'
+import { GatewayLink, type LinkState } from './link/gateway-link.ts'
 import { linkWords } from './link/link-words.ts'
 import { ScriptModels } from './link/script-models.ts'
 import { passwordCard } from './password-card.ts'
@@ -17,8 +17,8 @@ export interface SessionOptions {
   readonly corner: HTMLElement
   /** It is over: the person left, or the gateway no longer takes the token. */
   readonly onEnd: (message: string | undefined) => void
-  /** The person has another sign-in from now on. */
-  readonly onSignIn: (token: string) => void
+  /** The person has another sign-in from now on, and is told why. */
+  readonly onSignIn: (token: string, notice: string) => void
 }
 
 /** What a person who is signed in sees, over one connection. */
@@ -36,8 +36,10 @@ export class Session {
     this.#link = new GatewayLink({
       token: options.token,
       onState: (next) => {
-        state.dataset['state'] = next.kind
-        state.textContent = linkWords(next)
+        // A cut that the person asked for is no loss.
+        const shown: LinkState = this.#cut !== undefined && next.kind === 'lost' ? { kind: 'connecting' } : next
+        state.dataset['state'] = shown.kind
+        state.textContent = linkWords(shown)
       },
       onSignedOut: (message) => {
         if (this.#cut === undefined) this.#end(message)
@@ -89,10 +91,15 @@ export class Session {
         await this.#link.call('account.passwd', { current_password: '', new_password: password })
       },
       settled: (token) => {
+        if (token !== undefined) {
+          // This sign-in has ended; that it did must not be taken for the end of the new one.
+          this.#link.close()
+          onSignIn(token, PASSWORD_SET)
+          return
+        }
         const message = this.#cut?.message
         this.#cut = undefined
-        if (token !== undefined) onSignIn(token)
-        else if (message !== undefined) this.#end(message)
+        if (message !== undefined) this.#end(message)
       },
     })
   }
@@ -110,6 +117,8 @@ export class Session {
     this.#options.onEnd(message)
   }
 }
+
+const PASSWORD_SET = 'Your password is set. You are signed in with it here; wherever else you were signed in, you no longer are.'
 
 function nothingHere(): HTMLElement {
   const back = element('p', {}, element('a', { href: '/' }, 'All your jobs'))
