@@ -147,7 +147,9 @@ test('in plain text beyond loopback it starts only when told to, and the refusal
   const words = '0.0.0.0 is reachable from other machines, and without TLS tokens would travel in plain text'
   expect(guide).toContain(`| \`${words}\` at the start |`)
   await expect(machine.run('parley up --no-judge --port 0 --host 0.0.0.0')).rejects.toMatchObject({
-    stderr: expect.stringMatching(new RegExp(`${words}.*--tls-cert and --tls-key, .* proxy .*--insecure; docs/serving\\.md`, 's')),
+    stderr: expect.stringMatching(
+      new RegExp(`${words}.*--tls-cert and --tls-key, .* proxy .*--insecure; docs/serving\\.md`, 's'),
+    ),
   })
   const [plain = ''] = commandsOf('In plain text')
   expect(plain).toContain('--insecure')

@@ -99,3 +99,36 @@ test('a lost connection is one truth: what is wrong, and what happens next', BRO
   await house.start()
   await browser.until(`${text('.link')} === 'live'`)
 })
+
+test(
+  'whoever goes on while the connection is lost is told so, keeps the list that was there, and gets the rest later',
+  BROWSER,
+  async () => {
+    await using house = await openHouse(PASSWORD)
+    await using browser = await openBrowser(SIZE)
+    const admin = await house.dial('admin')
+    const id = await handIn(admin, 'In Go')
+    const other = await handIn(admin, 'Another')
+    const lost = `${text('.link')}.startsWith('the gateway does not answer')`
+    const note = text('section.card > .quiet')
+    // A list that was never read.
+    await openAs(browser, house, `/jobs/${id}`)
+    await browser.until(`${text('h2')} === 'In Go'`)
+    await house.stop()
+    await browser.until(lost)
+    await click(browser, '.back a')
+    await browser.until(`${note} === 'The connection is lost. The jobs are shown as soon as it is back.'`)
+    await house.start()
+    await browser.until(`document.querySelectorAll('.jobs tbody tr').length === 2 && !${shows('section.card > .quiet')}`)
+    // A list that was, and a job that was not.
+    await house.stop()
+    await browser.until(`${note}.startsWith('The connection is lost. This is how the jobs were')`)
+    await click(browser, '.jobs a', 'Another')
+    await browser.until(`${text('.problem')} === 'The connection is lost. The job is shown as soon as it is back.'`)
+    await click(browser, '.back a')
+    await browser.until(`document.querySelectorAll('.jobs tbody tr').length === 2 && ${shows('section.card > .quiet')}`)
+    await click(browser, '.jobs a', 'Another')
+    await house.start()
+    await browser.until(`${text('h2')} === 'Another' && location.pathname === '/jobs/${other}' && !${shows('.problem')}`)
+  },
+)

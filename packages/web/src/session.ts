@@ -2,7 +2,7 @@ import { type Account, signOut } from './api.ts'
 import { accountCard, accountCorner } from './account.ts'
 import { element } from './element.ts'
 import { openJobPage } from './job/job-page.ts'
-import { openJobList } from './jobs/job-list.ts'
+import { type KeptJobs, openJobList } from './jobs/job-list.ts'
 import { GatewayLink, type LinkState } from './link/gateway-link.ts'
 import { linkWords } from './link/link-words.ts'
 import { ScriptModels } from './link/script-models.ts'
@@ -26,6 +26,7 @@ export class Session {
   readonly #options: SessionOptions
   readonly #link: GatewayLink
   readonly #models: ScriptModels
+  readonly #jobs: KeptJobs = {}
   #view: View | undefined
   /** There while the password is being set: the gateway cuts the connection then, and that need not be the end. */
   #cut: { message?: string } | undefined
@@ -74,7 +75,7 @@ export class Session {
   #viewOf(route: Route): View {
     switch (route.kind) {
       case 'jobs':
-        return openJobList(this.#link, this.#models, this.#options.account)
+        return openJobList(this.#link, this.#models, this.#options.account, this.#jobs)
       case 'job':
         return openJobPage(this.#link, this.#models, { id: route.id, me: this.#options.account.name })
       case 'unknown':

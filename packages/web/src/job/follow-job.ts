@@ -64,6 +64,11 @@ class JobFeed implements LinkListener {
     void this.#subscribe(client)
   }
 
+  lost(): void {
+    // What was heard is still true; without anything the page would be empty and say nothing.
+    if (this.#heard === undefined) this.#listener.trouble('The connection is lost. The job is shown as soon as it is back.')
+  }
+
   notified(method: string, params: JsonObject): void {
     if (params['job_id'] !== this.#jobId || this.#isClosed) return
     switch (method) {

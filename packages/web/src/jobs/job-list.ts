@@ -15,10 +15,16 @@ const REREAD_MS = 250
 const CLOCK_MS = 20_000
 const HEADS = ['Status', 'Title', 'Model', 'Owner', 'Language', 'Passed', 'Created']
 
+/** What was read last, for whoever comes back to the list: it is shown until it is read anew. */
+export interface KeptJobs {
+  last?: { readonly items: readonly JobListItem[]; readonly cursor: string | null }
+}
+
 /** Your jobs, newest first, as they are now; to an admin those of everybody, with their owners. */
-export function openJobList(link: GatewayLink, models: ScriptModels, account: Account): View {
-  const list = new JobList(models, account)
-  const leave = [link.follow({ opened: (client) => void list.connected(client) }), models.onChange(() => list.show())]
+export function openJobList(link: GatewayLink, models: ScriptModels, account: Account, kept: KeptJobs): View {
+  const list = new JobList(models, account, kept)
+  const unfollow = link.follow({ opened: (client) => void list.connected(client), lost: () => list.lost() })
+  const leave = [unfollow, models.onChange(() => list.show())]
   const clock = setInterval(() => list.tick(), CLOCK_MS)
   return {
     root: list.root,
@@ -35,6 +41,7 @@ class JobList {
   readonly root: HTMLElement
   readonly #models: ScriptModels
   readonly #account: Account
+  readonly #kept: KeptJobs
   readonly #mine = element('input', { type: 'checkbox', click: () => this.#showMine() })
   readonly #title: HTMLElement
   readonly #rows = new Map<string, JobRow>()
@@ -48,13 +55,15 @@ class JobList {
   #client: Client | undefined
   #unsubscribe: (() => Promise<void>) | undefined
   #timer: ReturnType<typeof setTimeout> | undefined
+  #hasRead = false
   #isReading = false
   #isStale = false
   #isClosed = false
 
-  constructor(models: ScriptModels, account: Account) {
+  constructor(models: ScriptModels, account: Account, kept: KeptJobs) {
     this.#models = models
     this.#account = account
+    this.#kept = kept
     this.#title = element('h2', { id: 'jobs-title' }, account.admin ? 'All jobs' : 'Your jobs')
     this.#more = element('button', { type: 'button', class: 'plain', click: () => this.#showMore() }, 'Show more')
     this.#more.hidden = true
@@ -70,6 +79,7 @@ class JobList {
       element('div', { class: 'scroll' }, this.#table),
       this.#more,
     )
+    if (kept.last !== undefined) this.#take(kept.last)
   }
 
   async connected(client: Client): Promise<void> {
@@ -79,6 +89,12 @@ class JobList {
     const unsubscribe = await client.subscribe('resource://jobs/list', () => this.#soon(REREAD_MS)).catch(() => undefined)
     if (this.#isClosed) await unsubscribe?.()
     else this.#unsubscribe = unsubscribe
+  }
+
+  /** What was read stays; what was not comes with the next connection. */
+  lost(): void {
+    this.#client = undefined
+    this.#say(this.#hasRead ? LOST_SINCE : LOST_BEFORE)
   }
 
   show(): void {
@@ -135,20 +151,32 @@ class JobList {
     }, ms)
   }
 
+  #take(read: NonNullable<KeptJobs['last']>): void {
+    this.#hasRead = true
+    this.#items = read.items
+    this.#cursor = read.cursor
+    this.#say(noteFor(read.items.length, read.cursor))
+    this.show()
+  }
+
+  #say(note: string): void {
+    this.#note.textContent = note
+    this.#note.hidden = note === ''
+  }
+
   async #read(): Promise<void> {
     this.#isStale = this.#isReading
-    if (this.#isReading || this.#client === undefined) return
+    const client = this.#client
+    if (this.#isReading || client === undefined) return
     this.#isReading = true
+    const isMine = this.#mine.checked
     try {
-      const { items, cursor } = await readPages(this.#client, this.#wanted, this.#mine.checked ? this.#account.id : null)
-      this.#items = items
-      this.#cursor = cursor
-      this.#note.textContent = noteFor(items.length, cursor)
-      this.#note.hidden = this.#note.textContent === ''
-      this.show()
+      const read = await readPages(client, this.#wanted, isMine ? this.#account.id : null)
+      if (!isMine) this.#kept.last = read
+      this.#take(read)
     } catch (error) {
-      this.#note.textContent = `The jobs could not be read: ${error instanceof Error ? error.message : String(error)}`
-      this.#note.hidden = false
+      // With the connection gone, that is what is said.
+      if (!client.isClosed) this.#say(`The jobs could not be read: ${error instanceof Error ? error.message : String(error)}`)
     } finally {
       this.#isReading = false
       if (this.#isStale) this.#soon(0)
@@ -156,6 +184,8 @@ class JobList {
   }
 }
 
+const LOST_BEFORE = 'The connection is lost. The jobs are shown as soon as it is back.'
+const LOST_SINCE = 'The connection is lost. This is how the jobs were; it goes on as soon as it is back.'
 const NO_JOBS = 'No jobs yet. Hand one in with `parley job submit`, or with job.create over MCP.'
 
 function noteFor(count: number, cursor: string | null): string {

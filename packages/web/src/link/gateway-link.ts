@@ -6,6 +6,8 @@ import { whoAmI } from '../api.ts'
 export interface LinkListener {
   /** A connection is there: the first one, or another after a loss. What was asked of the one before is forgotten. */
   opened(client: Client): void
+  /** There is none, and it is sure that another is tried for: what cannot be read now is read then. */
+  lost?(): void
   notified?(method: string, params: JsonObject): void
 }
 
@@ -33,16 +35,18 @@ export class GatewayLink {
   readonly #listeners = new Set<LinkListener>()
   readonly #closing = new AbortController()
   #client: Client | undefined
+  #isLost = false
 
   constructor(options: GatewayLinkOptions) {
     this.#options = options
     void this.#run()
   }
 
-  /** Tells the listener of every connection from now on, also of the one that is there. The answer ends it. */
+  /** Tells the listener of every connection and every loss from now on, also of what is so already. The answer ends it. */
   follow(listener: LinkListener): () => void {
     this.#listeners.add(listener)
     if (this.#client !== undefined) listener.opened(this.#client)
+    else if (this.#isLost) listener.lost?.()
     return () => this.#listeners.delete(listener)
   }
 
@@ -77,6 +81,8 @@ export class GatewayLink {
         this.#options.onSignedOut(me.message)
         return
       }
+      this.#isLost = true
+      for (const listener of [...this.#listeners]) listener.lost?.()
       const againMs = Math.min(RETRY_MAX_MS, RETRY_FIRST_MS * 2 ** failures)
       const isAnswering = me.kind === 'ok' || me.code !== 'unreachable'
       this.#options.onState({ kind: 'lost', next: { isAnswering, againMs } })
@@ -103,6 +109,7 @@ export class GatewayLink {
 
   async #serve(client: Client): Promise<void> {
     this.#client = client
+    this.#isLost = false
     this.#options.onState({ kind: 'live' })
     const pings = setInterval(() => {
       client.request('ping', {}, { timeoutMs: PING_LIMIT_MS }).catch(() => void client.close())
