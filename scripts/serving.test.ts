@@ -94,6 +94,9 @@ test(
     for (const command of [judgeToken, userToken]) await machine.run(here(command, port))
     const without = here(doctor, port).replace('NODE_EXTRA_CA_CERTS=cert.pem ', '')
     await expect(machine.run(without)).rejects.toMatchObject({ stdout: expect.stringContaining('NODE_EXTRA_CA_CERTS') })
+    await expect(machine.run(here(doctor, port).replace('https:', 'http:'))).rejects.toMatchObject({
+      stdout: expect.stringMatching(/if it speaks TLS,\s+try\s+https:/),
+    })
     expect(await machine.run(here(doctor, port))).toMatch(/^token +ok/m)
     expect(await machine.start(here(judge, port))).toMatchObject({ url: `https://localhost:${port}/mcp` })
     const listed = await machine.run(

@@ -8,9 +8,18 @@ const UNTRUSTED = new Set([
 ])
 const NODES_ADVICE = /; if the root CA is installed locally, .*$/s
 
-/** Why no connection could be made, in words; for a certificate that is not trusted, also what to do about it. */
-export function connectReason(error: Error): string {
+/** What Node says when a server hangs up before it said anything: to plain text, one that expects TLS does. */
+const HUNG_UP = new Set(['other side closed', 'socket hang up'])
+/** What OpenSSL says of an answer in plain text. */
+const PLAIN_ANSWER = /:wrong version number:/
+
+/** Why no connection could be made, in words, and what to do about it where that is known. `host` is the URL that was dialled; none for a socket file. */
+export function connectReason(error: Error, host: URL | undefined): string {
   const said = error.message === '' ? error.name : error.message.replace(NODES_ADVICE, '')
   const isUntrusted = 'code' in error && typeof error.code === 'string' && UNTRUSTED.has(error.code)
-  return isUntrusted ? `${said}; name a file with its certificate, or its authority's, in NODE_EXTRA_CA_CERTS to trust it` : said
+  if (isUntrusted) return `${said}; name a file with its certificate, or its authority's, in NODE_EXTRA_CA_CERTS to trust it`
+  if (host === undefined) return said
+  if (PLAIN_ANSWER.test(said)) return `it does not speak TLS; try ${host.protocol.replace('s:', '')}://${host.host}`
+  const isPlain = host.protocol === 'http:' || host.protocol === 'ws:'
+  return isPlain && HUNG_UP.has(said) ? `${said}; if it speaks TLS, try ${host.protocol.replace(':', 's')}://${host.host}` : said
 }

@@ -35,7 +35,11 @@ export function statusOf(error: unknown): number | undefined {
 }
 
 /** What undici says when there is no connection, in our words. */
-export function unreachable(url: string, error: Error): WireError {
+export function unreachable({ url, socketPath }: { readonly url: URL; readonly socketPath?: string }, error: Error): WireError {
   if (error instanceof WireError) return error
-  return new WireError('unreachable', `${url} cannot be reached: ${connectReason(error)}`, { cause: error })
+  return new WireError(
+    'unreachable',
+    `${url.href} cannot be reached: ${connectReason(error, socketPath === undefined ? url : undefined)}`,
+    { cause: error },
+  )
 }

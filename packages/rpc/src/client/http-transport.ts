@@ -19,10 +19,12 @@ export function httpTransport(options: HttpTransportOptions): ClientTransport {
   if (url.protocol !== 'http:' && url.protocol !== 'https:') {
     throw new WireError('unreachable', `url: must begin with http:// or https://, got ${url.protocol}`)
   }
+  const { socketPath } = options
+  const dialled = { url, ...(socketPath === undefined ? {} : { socketPath }) }
   return {
     kind: 'http',
     open: (sink, limits, warn) =>
-      new HttpWire({ pool: openPool(url, options.socketPath, limits), url, headers: baseHeaders(options), sink, limits, warn }),
+      new HttpWire({ pool: openPool(url, socketPath, limits), ...dialled, headers: baseHeaders(options), sink, limits, warn }),
   }
 }
 

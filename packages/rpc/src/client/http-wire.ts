@@ -12,6 +12,8 @@ import { WireError } from './wire-error.ts'
 export interface HttpWireParts {
   readonly pool: Pool
   readonly url: URL
+  /** The socket file that the pool dials instead of the URL's host. */
+  readonly socketPath?: string
   readonly headers: Readonly<Record<string, string>>
   readonly sink: Sink
   readonly limits: ClientLimits
@@ -100,7 +102,7 @@ export class HttpWire implements Wire {
         event: () => {},
         body: (status, headers, body) => (status >= 200 && status < 300 ? resolve() : reject(httpFailure(status, headers, body))),
         end: () => resolve(),
-        unreachable: (error) => reject(unreachable(this.#parts.url.href, error)),
+        unreachable: (error) => reject(unreachable(this.#parts, error)),
       })
       this.#parts.pool.dispatch({ path: this.#path, method: 'POST', headers: this.#postHeaders, body: text }, round)
     })
@@ -152,7 +154,7 @@ export class HttpWire implements Wire {
       },
       unreachable: (error) => {
         if (exchange.lastEventId !== undefined) return this.#streamEnded(exchange, error)
-        this.#fail(exchange, unreachable(this.#parts.url.href, error))
+        this.#fail(exchange, unreachable(this.#parts, error))
       },
     })
     return round

@@ -46,7 +46,13 @@ function dial(
       socket.terminate()
     })
     socket.on('error', (error) =>
-      reject(new WireError('unreachable', `the WebSocket did not open: ${connectReason(error)}`, { cause: error })),
+      reject(
+        new WireError(
+          'unreachable',
+          `the WebSocket did not open: ${connectReason(error, socketPath === undefined ? new URL(url) : undefined)}`,
+          { cause: error },
+        ),
+      ),
     )
   })
 }
