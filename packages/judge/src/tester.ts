@@ -47,7 +47,8 @@ export interface LanguageFacts {
 export interface Tester {
   readonly languages: readonly LanguageFacts[]
   /**
-   * Answers a report whatever the program does. `status` is `cancelled` when the signal fired. Our own failure is a
+   * Answers a report whatever the program does. `status` is `cancelled` when the signal fired; of that nothing is told to
+   * the listener, since only whoever stopped the test knows why. Our own failure is a
    * report with `SE` and an error, never an exception, unless the machine itself is broken (no box can be had).
    */
   test(request: TestRequest, listener: TestListener, signal: AbortSignal): Promise<Report>

@@ -42,7 +42,7 @@ export function assembleReport(parts: ReportParts): Report {
   const summary = isBroken
     ? { ...counted, first_failure_verdict: 'CE' as const, first_failure_message: compileComplaint(compile) }
     : counted
-  const error = isCancelled ? CANCELLED : (parts.error ?? errorOf(compile, summary, results))
+  const error = isCancelled ? cancelledError(cases.length, results) : (parts.error ?? errorOf(compile, summary, results))
   const status = isCancelled ? 'cancelled' : error === null ? 'succeeded' : 'failed'
   return {
     schema_version: 'report.v1',
@@ -64,7 +64,12 @@ export function assembleReport(parts: ReportParts): Report {
   }
 }
 
-const CANCELLED: JobError = { code: 'cancelled', message: 'cancelled while it was tested' }
+function cancelledError(total: number, results: readonly CaseResult[]): JobError {
+  const done = results.filter(({ verdict }) => verdict !== 'CANCELLED').length
+  const message =
+    total === 0 ? 'cancelled before a case was run' : `cancelled after ${done} of ${total} ${total === 1 ? 'case' : 'cases'}`
+  return { code: 'cancelled', message }
+}
 
 function errorOf(compile: CompileResult | null, summary: Report['summary'], results: readonly CaseResult[]): JobError | null {
   // Without a word of the compiler nothing was tried, whatever the reason: that is never a success.

@@ -50,7 +50,7 @@ export async function runCases(
   const failed = lanes.find((ended) => ended.status === 'rejected')
   if (failed?.reason instanceof SourceUnreadable) return { results: [], isReadable: false }
   if (failed !== undefined) throw failed.reason
-  return { results: told.rest('CANCELLED', null), isReadable: true }
+  return { results: told.all(), isReadable: true }
 }
 
 /** Cases of which none can be run, for one and the same reason. */
@@ -60,13 +60,15 @@ export function refuseCases(
   listener: TestListener,
   { verdict, message }: { readonly verdict: Verdict; readonly message: string },
 ): readonly CaseResult[] {
-  return tellerOf(cases, request, listener).rest(verdict, message)
+  const told = tellerOf(cases, request, listener)
+  for (const [index, testCase] of cases.entries()) told.done(index, testCase, unrun(verdict, message))
+  return told.all()
 }
 
 interface Teller {
   done(index: number, testCase: TestCase, finding: Finding): void
-  /** Says the same of every case that is not done, and answers all results in order. */
-  rest(verdict: Verdict, message: string | null): readonly CaseResult[]
+  /** All results in order. Nothing is told of those that were not run: why they were not, only whoever stopped the test knows. */
+  all(): readonly CaseResult[]
 }
 
 function tellerOf(cases: readonly TestCase[], { claim, attempt, spec }: TestRequest, listener: TestListener): Teller {
@@ -90,9 +92,6 @@ function tellerOf(cases: readonly TestCase[], { claim, attempt, spec }: TestRequ
   progress(`running ${total} ${total === 1 ? 'case' : 'cases'}`)
   return {
     done,
-    rest: (verdict, message) => {
-      for (const [index, testCase] of cases.entries()) if (!results.has(index)) done(index, testCase, unrun(verdict, message))
-      return [...results].toSorted(([a], [b]) => a - b).map(([, result]) => result)
-    },
+    all: () => cases.map((testCase, index) => results.get(index) ?? caseResult(testCase, unrun('CANCELLED', null), keptBytes)),
   }
 }

@@ -1,4 +1,5 @@
 import { JOB_LIMITS, type JobError, type Report, type SandboxFacts, mainFile, untestedReport } from '@parley/protocol'
+import { caseItem } from '../report/case-result.ts'
 import { fitReport } from './fit-report.ts'
 import type { Artifacts, HeldJob } from './held-job.ts'
 import type { JobLogs } from './job-logs.ts'
@@ -18,9 +19,9 @@ export async function finish(
 ): Promise<'ended' | 'cancelled' | 'given-back' | 'unsupported'> {
   const { job, logs } = parts
   if (outcome.kind === 'unsupported') return giveBack(parts, 'unsupported', `${outcome.spec.language} is not on this machine`)
-  if (job.reason === 'unfinished' && isStopped(outcome)) return giveBack(parts, 'unfinished', 'given back: this judge ends')
+  if (job.reason === 'unfinished' && isStopped(outcome)) return giveBack(parts, 'unfinished', GIVEN_BACK)
   if (job.reason === 'cancel') {
-    logs.status({ stage: 'done', level: 'warn', summary: 'cancelled' })
+    tellCancelled(outcome, parts)
     await logs.flush()
     if (outcome.kind === 'reported') await job.putArtifacts(artifactsOf(outcome, outcome.report))
     await job.release('done')
@@ -37,6 +38,21 @@ export async function finish(
   await job.patch({ status, error, ...(report === undefined ? {} : { summary: report.summary }) })
   await job.release('done')
   return 'ended'
+}
+
+const GIVEN_BACK = 'given back: this judge ends; another goes on'
+
+/** Says once that somebody cancelled it and how far it had come, and lists the cases that are therefore not run. */
+function tellCancelled(outcome: Outcome, { job, logs }: FinishParts): void {
+  const report = outcome.kind === 'reported' && outcome.report.status === 'cancelled' ? outcome.report : undefined
+  const { claim, attempt, tests } = report ?? { claim: job.claim.claim, attempt: 1, tests: [] }
+  for (const [index, result] of tests.entries())
+    if (result.verdict === 'CANCELLED') logs.caseDone(caseItem(result, { claim, attempt, index, total: tests.length }))
+  const summary = report?.error?.message ?? 'cancelled'
+  if (report !== undefined) logs.terminal(`${summary}\n`)
+  // It was wished for, so it is no warning.
+  const phase = report === undefined ? {} : { phase: 'end' }
+  logs.status({ stage: 'done', level: 'info', summary, meta: { ...phase, status: 'cancelled' } })
 }
 
 async function giveBack(
