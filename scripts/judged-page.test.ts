@@ -101,6 +101,12 @@ test('a job is cancelled and tried again with a click', REAL, async () => {
   await browser.until(`${textOf('.badge')} === 'testing'`)
   await press(browser, 'Cancel')
   await browser.until(`${textOf('.badge')} === 'cancelled'`)
+  const said = `[...document.querySelectorAll('.step')].map((step) => step.textContent).filter((words) => /cancel|2 of 2/i.test(words)).join()`
+  await browser.until(`${said} === 'Testcancelled after 0 of 2 cases'`)
+  const colour = (selector: string): string => `getComputedStyle([...document.querySelectorAll('${selector}')].at(-1)).color`
+  await browser.until(`${colour('.step')} === ${colour('p.quiet')}`)
+  const rows = `[...document.querySelectorAll('.cases tbody tr')].map((row) => [...row.children].map((cell) => cell.textContent).join(' ')).join()`
+  await browser.until(`${rows} === '1 CANCELLED not run – –,2 CANCELLED not run – –'`)
   await press(browser, 'Retry')
   await browser.until(`location.pathname !== '/jobs/${id}' && /^(queued|testing)$/.test(${textOf('.badge')})`)
   await expect.poll(() => browser.evaluate(`document.querySelector('a[href="/jobs/${id}"]')?.textContent`), SOON).toBe(id)

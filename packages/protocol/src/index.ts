@@ -18,7 +18,15 @@ export { CaseDiff, CaseItem, CaseResult, Verdict } from './job/case.ts'
 export { CompareMode, FloatTolerance, JudgeProgram, TestsFormat } from './job/compare.ts'
 export { Language, isSameLanguage, languageOfFile, mainFile } from './job/language.ts'
 export { JOB_LIMITS } from './job/limits.ts'
-export { ALONE_WALL, type CaseBounds, type PastLimit, caseWallMs, passedWallMs, pastLimit } from './job/past-limit.ts'
+export {
+  ALONE_WALL,
+  type CaseBounds,
+  type PastLimit,
+  caseWallMs,
+  passedWallMs,
+  pastLimit,
+  shownInstead,
+} from './job/past-limit.ts'
 export { CompileResult, GroupScore, Report, ReportSummary, SandboxFacts } from './job/report.ts'
 export { type JobResult, countsText, resultText, shortCountsText } from './job/result-text.ts'
 export { Solution, Usage } from './job/solution.ts'

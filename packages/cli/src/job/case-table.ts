@@ -1,4 +1,4 @@
-import { type CaseBounds, type CaseItem, type CaseResult, pastLimit } from '@parley/protocol'
+import { type CaseBounds, type CaseItem, type CaseResult, shownInstead } from '@parley/protocol'
 import { fit, plainText, widthOf } from './plain-text.ts'
 import { type Paint, type Screen, bar, painterFor, verdictStyle } from './screen.ts'
 
@@ -46,12 +46,13 @@ function measured(
   const name = isBounded
     ? Math.max(NAME_MIN, Math.min(nameWidth, screen.columns - FIXED - (hasBars ? BARS : 0)))
     : Math.max(nameWidth, widthOf(label))
-  const past = pastLimit(row, limits)
-  const timeShown = (past.time ?? timeText(row.time_ms)).padStart(8)
-  const time = meter(past.time === undefined ? row.time_ms / limits.time_limit_ms : 1, timeShown, hasBars, screen, paint)
+  const past = shownInstead(row, limits)
+  const shown = (text: string): string => (screen.isUnicode ? text : text.replace('–', '-'))
+  const timeShown = shown(past.time ?? timeText(row.time_ms)).padStart(8)
+  const time = meter(isPast(past.time) ? 1 : row.time_ms / limits.time_limit_ms, timeShown, hasBars, screen, paint)
   const memory = meter(
     row.memory_kb / 1024 / limits.memory_limit_mb,
-    (past.memory ?? memoryText(row.memory_kb)).padStart(9),
+    shown(past.memory ?? memoryText(row.memory_kb)).padStart(9),
     hasBars,
     screen,
     paint,
@@ -61,6 +62,9 @@ function measured(
   const why = row.verdict === 'AC' ? '' : plainText(row.message ?? row.diff?.message ?? '')
   return { line, why, room: screen.columns - used - 3 }
 }
+
+/** Whether it is more than the limit; of what was not run there is nothing to draw. */
+const isPast = (text: string | undefined): boolean => text?.startsWith('>') === true
 
 /** How wide the names of these cases are, within reason. */
 export function nameWidthOf(rows: readonly Row[]): number {

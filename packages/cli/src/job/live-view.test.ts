@@ -69,6 +69,12 @@ test.each([40, 60, 80, 120, 200])('a row fits into %d columns whatever its name'
         )
 })
 
+test('of a case that was not run nothing is said to be measured', () => {
+  const unrun = { ...caseOf('3', 'CANCELLED', 2, 4), time_ms: 0, wall_ms: 0, memory_kb: 0 }
+  expect(caseRow(unrun, LIMITS, { ...SCREEN, columns: 60, isUnicode: true })).toMatch(/^ {2}3 +CANCELLED +– +–$/)
+  expect(caseRow(unrun, LIMITS, { ...SCREEN, columns: 60 })).toMatch(/^ {2}3 +CANCELLED +- +-$/)
+})
+
 test('nothing that others wrote can move the cursor', () => {
   const row = caseRow(caseOf('evil\u001b[2J\nname', 'WA', 0, 1), LIMITS, { ...SCREEN, columns: 200 })
   expect(row).not.toMatch(/\p{Cc}/u)

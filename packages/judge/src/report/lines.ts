@@ -4,7 +4,7 @@ import {
   type CompileResult,
   type Report,
   countsText,
-  pastLimit,
+  shownInstead,
   unjudgedWords,
 } from '@parley/protocol'
 
@@ -40,7 +40,7 @@ export function caseLine(result: CaseResult, limits: CaseBounds, { index, total 
   const { name, verdict, time_ms, memory_kb, message, reruns } = result
   const number = String(index + 1).padStart(String(total).length)
   const label = name.length > NAME_CHARS ? `${name.slice(0, NAME_CHARS - 1)}…` : name.padEnd(NAME_CHARS)
-  const { time = `${Math.round(time_ms)} ms`, memory = mebibytes(memory_kb) } = pastLimit(result, limits)
+  const { time = `${Math.round(time_ms)} ms`, memory = mebibytes(memory_kb) } = shownInstead(result, limits)
   const figures = `${time.padStart(9)} ${memory.padStart(10)}`
   const again = reruns > 0 ? '  (run again alone)' : ''
   return `${number}  ${label}  ${verdict.padEnd(4)} ${figures}${again}${message === null ? '' : `  ${oneLine(message)}`}\n`

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { Verdict } from './case.ts'
-import { caseWallMs, passedWallMs, pastLimit } from './past-limit.ts'
+import { caseWallMs, passedWallMs, pastLimit, shownInstead } from './past-limit.ts'
 
 const LIMITS = { time_limit_ms: 2_000, memory_limit_mb: 256 }
 const MIB = 1024
@@ -33,4 +33,14 @@ test('memory past its limit likewise; a program that was refused some had less',
 test('every other case shows what was measured', () => {
   for (const verdict of Verdict.exclude(['TLE', 'ILE', 'MLE']).options)
     expect(pastLimit({ verdict, wall_ms: 99_999, memory_kb: 512 * MIB }, LIMITS)).toEqual({})
+})
+
+test('of a case that was not run no time and no memory is shown, and of any other what it is without that', () => {
+  const nothing = { wall_ms: 0, memory_kb: 0 }
+  for (const verdict of ['SKIP', 'CANCELLED', 'SE'] as const)
+    expect(shownInstead({ verdict, ...nothing }, undefined)).toEqual({ time: '–', memory: '–' })
+  expect(shownInstead({ verdict: 'SE', wall_ms: 3, memory_kb: 9 }, LIMITS)).toEqual({})
+  expect(shownInstead({ verdict: 'AC', ...nothing }, LIMITS)).toEqual({})
+  expect(shownInstead({ verdict: 'TLE', wall_ms: 6_010, memory_kb: 0 }, LIMITS)).toEqual({ time: '>2000 ms' })
+  expect(shownInstead({ verdict: 'TLE', wall_ms: 6_010, memory_kb: 0 }, undefined)).toEqual({})
 })

@@ -43,5 +43,18 @@ export function pastLimit(
   return {}
 }
 
+const NOT_RUN: PastLimit = { time: '–', memory: '–' }
+
+/** What is shown of a case in place of its measured values, if anything: of one that was not run nothing was measured. */
+export function shownInstead(
+  result: Pick<CaseResult, 'verdict' | 'wall_ms' | 'memory_kb'>,
+  bounds: CaseBounds | undefined,
+): PastLimit {
+  const { verdict, wall_ms } = result
+  // Where the judge failed, the program may have run all the same.
+  if (verdict === 'SKIP' || verdict === 'CANCELLED' || (verdict === 'SE' && wall_ms === 0)) return NOT_RUN
+  return bounds === undefined ? {} : pastLimit(result, bounds)
+}
+
 /** Rounded down, so that what is said to be more than it is more. */
 const durationText = (ms: number): string => (ms < SECONDS_FROM_MS ? `${ms} ms` : `${Math.floor(ms / 100) / 10} s`)

@@ -1,4 +1,4 @@
-import { type CaseBounds, type CaseItem, type JobState, countsText, isEnd, pastLimit, resultText } from '@parley/protocol'
+import { type CaseBounds, type CaseItem, type JobState, countsText, isEnd, resultText, shownInstead } from '@parley/protocol'
 import { element } from '../element.ts'
 import { memoryText } from '../text/amount-text.ts'
 import { plainText } from '../text/plain-text.ts'
@@ -120,8 +120,7 @@ function counted(counts: Counts, { verdict }: CaseItem): Counts {
 
 function caseRow(item: CaseItem, limits: CaseBounds | undefined): HTMLTableRowElement {
   const { verdict, time_ms, memory_kb } = item
-  const past = limits === undefined ? {} : pastLimit(item, limits)
-  const { time = durationText(time_ms), memory = memoryText(memory_kb) } = past
+  const { time = durationText(time_ms), memory = memoryText(memory_kb) } = shownInstead(item, limits)
   const shown = element('span', { class: 'verdict', 'data-tone': toneOf(verdict) }, verdict)
   return element(
     'tr',

@@ -14,7 +14,7 @@ export const VERDICT_WORDS: Readonly<Record<Verdict, string>> = {
   SE: 'the judge failed',
   RUN: 'ran, not judged',
   SKIP: 'not run',
-  CANCELLED: 'cancelled',
+  CANCELLED: 'not run',
 }
 
 export type Tone = 'good' | 'bad' | 'unjudged' | 'neutral'

@@ -41,6 +41,7 @@ function stepView(): EntryView {
       root.dataset['stage'] = item.stage
       root.dataset['level'] = item.level
       root.dataset['phase'] = typeof item.meta['phase'] === 'string' ? item.meta['phase'] : ''
+      root.dataset['cancelled'] = String(isCancelled(item))
       root.dataset['unjudged'] = String(item.meta['unjudged'] === true)
       stage.textContent = STAGES[item.meta['phase'] === 'end' ? 'test' : item.stage]
       text.textContent = stepText(entry)
@@ -51,9 +52,13 @@ function stepView(): EntryView {
 
 function stepText({ item }: Step): string {
   const summary = plainText(item.summary)
-  // Colour alone says nothing to many people.
-  return item.level === 'warn' ? `Warning: ${summary}` : summary
+  // Colour alone says nothing to many people. What somebody wished for is no warning.
+  return item.level === 'warn' && !isCancelled(item) ? `Warning: ${summary}` : summary
 }
+
+/** How the last line of a cancelled job looks, by whichever judge: done, and yet nothing to be glad of. */
+const isCancelled = ({ stage, level, meta }: AgentStatusItem): boolean =>
+  meta['status'] === 'cancelled' || (stage === 'done' && level === 'warn')
 
 function messageView(first: Writing): EntryView {
   const body = element('div', { class: 'words' })
