@@ -244,8 +244,8 @@ export class Attempt {
     redactor.add(prepared.auth_json_b64)
     this.#prepared = prepared
     const warn = (message: string): void => this.#log.warn(message)
-    this.#book = new CallBook(ports, { attempt, model: prepared.model, prices: prepared.prices, warn })
-    const { model, upstream_channel: channel, script } = prepared
+    const { model, prices, upstream_channel: channel, script } = prepared
+    this.#book = new CallBook(ports, { attempt, model, prices, script, warn })
     const summary = script ? `${model} is a script: a file is played, no model is asked` : `asks ${model} (${channel})`
     this.#log.say({ stage: this.#stage, level: 'info', summary, meta: { phase: 'prepared', model, channel, script } })
     if (this.#spec.search_mode === 'live' && this.#order.request.attempt === 1)

@@ -7,7 +7,7 @@ const usage = { ...NO_TOKENS, input_tokens: 100, cached_input_tokens: 40, output
 const event = (call: string) =>
   ({ type: 'usage', call, last: usage, total: usage, estimated: false, contextTokens: null }) as const
 
-function open(money: { readonly unpriced: number; readonly microusd: number | null }) {
+function open(money: { readonly unpriced: number; readonly microusd: number | null }, script = false) {
   const booked: ModelCall[] = []
   const warned: string[] = []
   const ingest = (_attempt: number, call: ModelCall): Promise<UsageTotal> => {
@@ -23,7 +23,7 @@ function open(money: { readonly unpriced: number; readonly microusd: number | nu
     })
   }
   const prices = { ...NO_PRICES, input_microusd_per_1m_tokens: 1_000_000, output_microusd_per_1m_tokens: 2_000_000 }
-  const about = { attempt: 1, model: 'm', prices, warn: (message: string) => void warned.push(message) }
+  const about = { attempt: 1, model: 'm', prices, script, warn: (message: string) => void warned.push(message) }
   return { book: new CallBook({ ingest }, about), booked, warned }
 }
 
@@ -37,6 +37,13 @@ test.each([
   book.take(event('b'))
   const line = await book.close()
   expect(line?.summary).toBe(`usage: 200 tokens in (80 cached), 40 out; the job so far: ${words}`)
+})
+
+test('of a script nothing is said about money', async () => {
+  const { book } = open({ unpriced: 0, microusd: 0 }, true)
+  book.take(event('a'))
+  const line = await book.close()
+  expect(line?.summary).toBe('usage: 100 tokens in (40 cached), 20 out; the job so far: 120 tokens in 1 calls')
 })
 
 test('calls are booked in order; one that is refused is told and keeps none of the others', async () => {

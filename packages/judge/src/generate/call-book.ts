@@ -22,6 +22,7 @@ export class CallBook {
   readonly #attempt: number
   readonly #model: string
   readonly #prices: ModelPrices
+  readonly #script: boolean
   readonly #warn: (message: string) => void
   #last: Promise<void> = Promise.resolve()
   #total: UsageTotal | undefined
@@ -35,6 +36,8 @@ export class CallBook {
       readonly attempt: number
       readonly model: string
       readonly prices: ModelPrices
+      /** A file is played: nothing is said about money. */
+      readonly script: boolean
       readonly warn: (message: string) => void
     },
   ) {
@@ -42,6 +45,7 @@ export class CallBook {
     this.#attempt = about.attempt
     this.#model = about.model
     this.#prices = about.prices
+    this.#script = about.script
     this.#warn = about.warn
   }
 
@@ -77,15 +81,22 @@ export class CallBook {
   async close(): Promise<{ readonly summary: string; readonly meta: Readonly<Record<string, unknown>> } | undefined> {
     await this.#last
     if (this.#total === undefined) return undefined
-    return { summary: usageLine(this.#used, this.#total), meta: { phase: 'usage', attempt: this.#used, total: this.#total } }
+    const money = this.#script ? '' : moneyText(this.#total)
+    return {
+      summary: usageLine(this.#used, this.#total, money),
+      meta: { phase: 'usage', attempt: this.#used, total: this.#total },
+    }
   }
 }
 
 /** Tokens of the attempt, and what the whole job has come to. */
-function usageLine(used: TokenUsage, total: UsageTotal): string {
+function usageLine(used: TokenUsage, total: UsageTotal, money: string): string {
   const { input_tokens, cached_input_tokens, output_tokens } = used
-  const unpriced = total.unpriced_calls > 0 ? `, ${total.unpriced_calls} of them without a price` : ''
-  const money = total.cost_microusd === null ? 'unpriced' : `$${(total.cost_microusd / MILLION).toFixed(6)}`
-  const all = `the job so far: ${totalTokens(total)} tokens in ${total.calls} calls${unpriced}, ${money}`
+  const all = `the job so far: ${totalTokens(total)} tokens in ${total.calls} calls${money}`
   return `usage: ${input_tokens} tokens in (${cached_input_tokens} cached), ${output_tokens} out; ${all}`
+}
+
+function moneyText({ unpriced_calls, cost_microusd }: UsageTotal): string {
+  const unpriced = unpriced_calls > 0 ? `, ${unpriced_calls} of them without a price` : ''
+  return `${unpriced}, ${cost_microusd === null ? 'unpriced' : `$${(cost_microusd / MILLION).toFixed(6)}`}`
 }
