@@ -49,11 +49,14 @@ export class Compiler {
     this.#headers = headers
   }
 
-  /** Throws `Cancelled` when the signal fires, `CompilerBroken` for a failure of our own. */
-  async compile(source: Source, signal: AbortSignal): Promise<Compiled> {
+  /**
+   * Throws `Cancelled` when the signal fires, `CompilerBroken` for a failure of our own. `begins` is called when a compiler is
+   * needed: not for a program that was compiled before.
+   */
+  async compile(source: Source, signal: AbortSignal, begins: () => void = () => {}): Promise<Compiled> {
     const { build } = source.toolchain.data
     const name = sourceName(source.toolchain.data, source.code)
-    return build === null ? asItIs(source, name) : await this.#build(source, build, name, signal)
+    return build === null ? asItIs(source, name) : await this.#build(source, build, name, { signal, begins })
   }
 
   /** Whether a source that is run as it is can be read at all. */
@@ -68,10 +71,16 @@ export class Compiler {
     return compileResult(cmd, outcome, { memoryBytes, leftProgram: true })
   }
 
-  async #build(source: Source, build: BuildData, name: string, signal: AbortSignal): Promise<Compiled> {
+  async #build(
+    source: Source,
+    build: BuildData,
+    name: string,
+    { signal, begins }: { readonly signal: AbortSignal; readonly begins: () => void },
+  ): Promise<Compiled> {
     const key = programKey(source, build)
     const found = await this.#programs.get(key)
     if (found !== undefined) return { ...built(source, build, name, found), result: { ...found.result, cached: true } }
+    begins()
     const result = await this.#underWay.do(key, (work) => this.#make(key, source, build, name, work), signal)
     if (!result.ok) return { ok: false, result }
     const made = await this.#programs.get(key)

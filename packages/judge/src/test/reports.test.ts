@@ -102,6 +102,16 @@ test('without tests a program only has to compile', async () => {
   })
 })
 
+test('a program that was compiled before is not said to be compiled again', async () => {
+  const code = `${SOLUTIONS.cpp.right}\n// Nobody else compiles this one.\n`
+  const told = async (): Promise<readonly string[]> => {
+    const { lines } = await bench.judge({ language: 'cpp', code, files: SUM_CASE })
+    return lines.filter(({ meta }) => meta?.['phase'] === 'compile').map(({ summary }) => summary)
+  }
+  expect(await told()).toEqual([expect.stringMatching(/^compiling with g\+\+/)])
+  expect(await told()).toEqual([expect.stringMatching(/^compiled before with g\+\+/)])
+})
+
 test('tests that cannot be judged and a language that is not there are said in the report', async () => {
   const traversal = JSON.stringify({ cases: [{ in: '../../etc/passwd' }] })
   const { report } = await bench.judge({ ...right, files: { 'manifest.json': traversal } })

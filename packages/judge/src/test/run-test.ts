@@ -80,12 +80,15 @@ async function testWith(test: Test, toolchain: Toolchain | undefined): Promise<F
     cases = await findCases(request)
     return nothing({ code: 'language_missing', message: `this judge has no ${request.spec.language}` })
   }
-  const summary = `${toolchain.data.build === null ? 'using' : 'compiling with'} ${toolchain.version}`
-  listener.status({ stage: 'test', level: 'info', summary, progress: 0, meta: { phase: 'compile' } })
+  const tell = (doing: string): void => {
+    const summary = `${doing} ${toolchain.version}`
+    listener.status({ stage: 'test', level: 'info', summary, progress: 0, meta: { phase: 'compile' } })
+  }
+  if (toolchain.data.build === null) tell('using')
   const source: Source = { toolchain, code: request.code, beside: [], use: 'program' }
   try {
     const [compiled, authors] = await Promise.allSettled([
-      bench.compiler.compile(source, signal),
+      bench.compiler.compile(source, signal, () => tell('compiling with')),
       (async () => {
         cases = await findCases(request)
         return await compileAuthors({ ...bench, ...request, cases: cases.discovery?.cases ?? [], paths: cases.paths }, signal)
@@ -94,6 +97,7 @@ async function testWith(test: Test, toolchain: Toolchain | undefined): Promise<F
     try {
       if (compiled.status === 'rejected') throw compiled.reason
       if (authors.status === 'rejected') throw authors.reason
+      if (compiled.value.result.cached) tell('compiled before with')
       return await testCompiled(test, source, cases, compiled.value, authors.value)
     } finally {
       if (compiled.status === 'fulfilled' && compiled.value.ok) compiled.value.release()
