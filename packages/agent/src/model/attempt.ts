@@ -142,10 +142,13 @@ function outcomeOf(error: unknown, { reader, limits }: AttemptOptions, watch: Wa
   return unfinished(reader, message, { cut: hasHead, isSilent: watch.timedOut !== undefined || error.code === 'silent' })
 }
 
+/** Words of the HTTP library that say no more than that it broke off. */
+const ONLY_CLOSED = /^(other side closed|terminated|aborted|socket hang up|closed)$/i
+
 const WORDS: Readonly<Record<HttpCallFailed['code'], (message: string, limits: ModelLimits) => string>> = {
   unreachable: (message) => `the provider cannot be reached: ${message}`,
   silent: (_, { idleMs }) => `the provider said nothing for ${secondsText(idleMs)}`,
-  cut: (message) => `the connection broke off: ${message}`,
+  cut: (message) => (ONLY_CLOSED.test(message) ? 'the connection broke off' : `the connection broke off: ${message}`),
   aborted: () => 'the request was given up',
 }
 
@@ -169,9 +172,14 @@ function unfinished(reader: AnswerReader, message: string, { cut = true, isSilen
 /** Words of providers may hold what they were sent. */
 function told(outcome: AttemptOutcome, redact: (text: string) => string, limits: ModelLimits): AttemptOutcome {
   if (outcome.kind !== 'failed') return outcome
-  const message = redact(outcome.fault.message)
-  const cut = message.length > limits.messageCharacters ? `${message.slice(0, limits.messageCharacters)}…` : message
-  return { ...outcome, fault: { ...outcome.fault, message: cut } }
+  const { message, brief } = outcome.fault
+  // What is secret goes before anything is cut: half a key would not be recognised.
+  const shown = (text: string, characters: number): string => {
+    const masked = redact(text)
+    return masked.length > characters ? `${masked.slice(0, characters)}…` : masked
+  }
+  const short = brief === undefined ? {} : { brief: shown(brief, limits.briefCharacters) }
+  return { ...outcome, fault: { ...outcome.fault, message: shown(message, limits.messageCharacters), ...short } }
 }
 
 /** It failed before the model said anything: nothing was used up. Where it was we who hung up, the model was at work. */

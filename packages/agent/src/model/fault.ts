@@ -127,5 +127,15 @@ function briefOf({ status, code, message }: ProviderError, failure: TurnFailure)
   if (gatewayFailure(code) !== undefined) return message
   const label = status ?? code
   const shown = label === null ? '' : ` (${label})`
-  return failure === 'model_overloaded' ? `the model is overloaded${shown}` : `the model’s server failed${shown}`
+  return failure === 'model_overloaded'
+    ? `the model is overloaded${shown}${saidText(message)}`
+    : `the model’s server failed${shown}`
 }
+
+/** The provider's own first sentence, because only it says which limit was reached; nothing where it says no more than we do. */
+function saidText(message: string): string {
+  const line = message.replaceAll(/\s+/g, ' ').trim()
+  const sentence = (/^.*?[.!?](?= |$)/.exec(line)?.[0] ?? line).replace(/[.!]$/, '')
+  return sentence === '' || SAYS_NOTHING.test(sentence) ? '' : `: ${sentence}`
+}
+const SAYS_NOTHING = /^(nothing was said|(the (model|server|engine) is )?(currently )?overloaded|slow down|too many requests)$/i

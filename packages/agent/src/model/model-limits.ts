@@ -29,6 +29,8 @@ export interface ModelLimits {
   /** What of an error's body is read, and what of its words is told. */
   readonly errorBytes: number
   readonly messageCharacters: number
+  /** The same for those who watch while it is tried again. */
+  readonly briefCharacters: number
   /** For how many models it is remembered what their provider does not know. */
   readonly rememberedModels: number
 }
@@ -51,5 +53,6 @@ export const MODEL_LIMITS: ModelLimits = {
   answerItems: 1_000,
   errorBytes: 64 * 1024,
   messageCharacters: 2_000,
+  briefCharacters: 300,
   rememberedModels: 64,
 }

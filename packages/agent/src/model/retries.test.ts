@@ -92,11 +92,38 @@ test.each(WIRES)('%s: who watches is told what is wrong in a few words, which tr
   const { told } = await asker.ask()
   const lines = told.filter(([what]) => what === 'retry').map(([, attempt, , , brief, most]) => [attempt, brief, most])
   expect(lines).toEqual([
-    [2, 'the model is overloaded (429)', 9],
+    [2, 'the model is overloaded (429): Rate limit reached for requests', 9],
     [3, 'the model’s server failed (503)', 9],
     [4, 'the model is overloaded (503)', 9],
-    [5, 'the model is overloaded (529)', 9],
+    [5, 'the model is overloaded (529): The server had an error while processing your request', 9],
   ])
+})
+
+test.each(WIRES)(
+  '%s: the first sentence of a provider that is overloaded is told, without the key and within a bound',
+  async (wire) => {
+    const limited = (message: string) => errorReply(429, 'rate_limit_exceeded', message)
+    await using asker = await openAsker(wire, [
+      limited(`Rate limit reached for ${KEY} on tokens: Limit 3.5 k, used 3 k. Visit https://example.com to learn more.`),
+      limited(`A limit ${'x'.repeat(1_000)}${KEY}`),
+      limited('Too many requests.'),
+      hello,
+    ])
+    const { told } = await asker.ask()
+    const briefs = told.filter(([what]) => what === 'retry').map(([, , , , brief]) => String(brief))
+    expect(briefs[0]).toMatch(/^the model is overloaded \(429\): Rate limit reached for \S+ on tokens: Limit 3\.5 k, used 3 k$/)
+    expect(briefs[1]).toMatch(/^the model is overloaded \(429\): A limit x+…$/)
+    expect(briefs[1]?.length).toBeLessThanOrEqual(301)
+    expect(briefs[2]).toBe('the model is overloaded (429)')
+    expect(briefs.join()).not.toContain(KEY)
+  },
+)
+
+test.each(WIRES)('%s: that a connection broke off is said once', async (wire) => {
+  await using asker = await openAsker(wire, [{ ...hello, manner: { cutAfterBytes: 100 } }, hello])
+  const { told } = await asker.ask()
+  const [retry] = told.filter(([what]) => what === 'retry')
+  expect(retry?.[4]).toBe('the connection broke off')
 })
 
 test.each(WIRES)('%s: all waits together have a bound, whoever asks for them', async (wire) => {

@@ -94,7 +94,7 @@ test('what passes is waited for in front of everybody, and given up with what to
   await using instance = await open(scratch, 'responses')
   const late = await instance.submit(FAILURES.rateLimited({ 'retry-after': '1' }), FAILURES.serverError(503), solution)
   expect(late.code).toBe(0)
-  expect(late.out).toMatch(/the model is overloaded \(429\), trying again in 1 s \(try 2 of 3\)/)
+  expect(late.out).toMatch(/the model is overloaded \(429\): Rate limit reached for requests, trying again in 1 s \(try 2 of 3\)/)
   expect(late.out).toMatch(/the model’s server failed \(503\), trying again in 1 s \(try 3 of 3\)/)
 
   const never = await instance.submit(FAILURES.rateLimited({ 'retry-after': '0' }))

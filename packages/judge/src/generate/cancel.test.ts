@@ -23,7 +23,7 @@ test.each<[string, readonly Answer[], RegExp]>([
   [
     'a wait before the next try',
     [FAILURES.rateLimited({ 'retry-after': '20' })],
-    /overloaded \(429\), trying again in 2\d s \(try 2 of 15\)/,
+    /overloaded \(429\): Rate limit reached for requests, trying again in 2\d s \(try 2 of 15\)/,
   ],
   ['a command', [{ pieces: [command(`cp /bin/sleep ./${MARK}; ./${MARK} 1000 & ./${MARK} 1000`)] }], /^runs sh/],
   ['a self-test', [{ pieces: [selfTest] }], /^tests itself/],

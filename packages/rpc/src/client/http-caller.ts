@@ -55,9 +55,9 @@ export function openHttpCaller({ connectMs, connections }: HttpCallerOptions): H
   return {
     async call({ method, url, headers, body, headersMs, idleMs, signal }) {
       const to = url === latest.url ? latest : targetOf(url)
-      if (to === undefined) throw failureOf(new TypeError('invalid URL'), signal, 'head')
+      if (to === undefined) throw failureOf(new TypeError('invalid URL'), signal)
       latest = to
-      const exchange = new HttpExchange(signal, (error, stage) => failureOf(error, signal, stage))
+      const exchange = new HttpExchange(signal, (error) => failureOf(error, signal))
       const wanted = { origin: to.origin, path: to.path, method, headers, body: body ?? null }
       if (!exchange.isOver) dispatcher.dispatch({ ...wanted, headersTimeout: headersMs, bodyTimeout: idleMs }, exchange)
       const { status, headers: answered } = await exchange.head
@@ -83,13 +83,13 @@ function targetOf(url: string): Target | undefined {
 const NOT_SENT = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH', 'UND_ERR_CONNECT_TIMEOUT'])
 const SILENT = new Set(['UND_ERR_HEADERS_TIMEOUT', 'UND_ERR_BODY_TIMEOUT'])
 
-function failureOf(error: unknown, signal: AbortSignal | undefined, stage: 'head' | 'body'): HttpCallFailed {
+function failureOf(error: unknown, signal: AbortSignal | undefined): HttpCallFailed {
   const code = error instanceof Error && 'code' in error ? String(error.code) : ''
   const message = error instanceof Error && error.message !== '' ? error.message : code || String(error)
   if (signal?.aborted === true) return new HttpCallFailed('aborted', 'given up', { cause: error })
   if (SILENT.has(code)) return new HttpCallFailed('silent', 'no answer in time', { cause: error })
   if (NOT_SENT.has(code)) return new HttpCallFailed('unreachable', message, { cause: error })
-  return new HttpCallFailed('cut', stage === 'body' ? `the answer broke off: ${message}` : message, { cause: error })
+  return new HttpCallFailed('cut', message, { cause: error })
 }
 
 const LINE_ENDS = Buffer.from('\n\n')

@@ -11,7 +11,7 @@ export interface ExchangeHead {
 }
 
 /** What went wrong, and whether that was before the head or after. */
-export type ExchangeFailure = (error: unknown, stage: 'head' | 'body') => Error
+export type ExchangeFailure = (error: unknown) => Error
 
 /**
  * One request and the body of its answer, taken from the connection as it comes. One listener on the signal serves all of it,
@@ -116,7 +116,7 @@ export class HttpExchange implements Dispatcher.DispatchHandler, AsyncIterableIt
 
   #fail(error: Error): void {
     if (this.#isOver) return
-    this.#failure = this.#failureOf(error, this.#hasHead ? 'body' : 'head')
+    this.#failure = this.#failureOf(error)
     if (!this.#hasHead) this.#head.reject(this.#failure)
     this.#end()
   }
