@@ -29,8 +29,9 @@ export function plainView(out: (text: string) => void, say: (text: string) => vo
     if (round !== cases.round) cases = { round, count: 0 }
     cases.count += 1
     if (known === undefined || item.verdict === 'CANCELLED') return
-    const place = String(item.index + 1).padStart(String(item.total).length)
-    out(`${place}/${item.total}${caseRow(item, known.limits, NO_SCREEN)}\n`)
+    // Cases end in any order: the figure counts those that are done, the name says which one it is.
+    const done = String(cases.count).padStart(String(item.total).length)
+    out(`${done}/${item.total}${caseRow(item, known.limits, NO_SCREEN)}\n`)
   }
   const showEarly = (): void => {
     const ready = early.filter(({ attempt }) => attempt <= begun)
