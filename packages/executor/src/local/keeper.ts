@@ -8,7 +8,9 @@ const KEEPER_END_MS = 500
 
 /**
  * Reads which groups there are until its input ends, which is when the spawner does, and then kills those that are left. A group whose
- * leader was born at another time is not ours. It is a shell, because it is small and waits for all of its life.
+ * leader was born at another time is not ours; one whose leader is gone is, because its number stays taken while any member lives. The
+ * name in a stat file is the leader's own choice and may hold line ends, spaces and parentheses: all lines are read, and the fields count
+ * from the last parenthesis. It is a shell, because it is small and waits for all of its life.
  */
 const SCRIPT = `
 trap '' TERM INT HUP
@@ -21,10 +23,13 @@ while read -r sign pid born; do
 done
 for group in $groups; do
   pid=\${group%%:*}
-  if { read -r stat < "/proc/$pid/stat"; } 2>/dev/null; then
-    set -- \${stat##*) }
-    [ "\${20}" = "\${group#*:}" ] || continue
-  fi
+  stat=
+  { while IFS= read -r line || [ -n "$line" ]; do stat="$stat $line"; done < "/proc/$pid/stat"; } 2>/dev/null
+  set -- \${stat##*) }
+  case "\${20}:\${group#*:}" in
+    :* | *:unknown) ;;
+    *) [ "\${20}" = "\${group#*:}" ] || continue;;
+  esac
   kill -s KILL -- "-$pid" 2>/dev/null
 done`
 

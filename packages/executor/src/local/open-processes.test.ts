@@ -217,6 +217,34 @@ test('a group that has ended is not touched, nor one whose number is somebody el
   }
 })
 
+test.each([['a\nb'], ['\n\n'], ['a) S 1 1 (b'], [') \n) '], [' a  b '], ['* ?\\n'], ['a)\nb) R 1']])(
+  'a leader that calls itself %j does not escape its end',
+  async (name) => {
+    const leader = await startProgram({ entry: new URL('./fixtures/named-main.ts', import.meta.url), env: { ...env, NAME: name } })
+    await once(leader.stdout, 'data')
+    expect(readFileSync(`/proc/${leader.pid}/comm`, 'latin1')).toBe(`${name}\n`)
+    const born = bornAt(leader.pid)
+    expect(born).toMatch(/^\d+$/)
+    const foreign = openKeeper()
+    foreign.add({ pid: leader.pid, bornAt: '1' })
+    await foreign.end()
+    expect(bornAt(leader.pid)).toBe(born)
+    const keeper = openKeeper()
+    keeper.add({ pid: leader.pid, bornAt: born })
+    await keeper.end()
+    await gone(leader.pid)
+    expect(await leader.exited).toMatchObject({ signal: 'SIGKILL' })
+  },
+)
+
+test('a leader whose time of birth could not be read is ended too', async () => {
+  const keeper = openKeeper()
+  const leader = await startSleeper()
+  keeper.add({ pid: leader.pid, bornAt: null })
+  await keeper.end()
+  expect(await leader.exited).toMatchObject({ signal: 'SIGKILL' })
+})
+
 /** A direct child of this process that leads a group. */
 function startSleeper() {
   return startProgram({ entry: new URL('./fixtures/sleeper-main.ts', import.meta.url), env })
