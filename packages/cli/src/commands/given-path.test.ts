@@ -1,6 +1,8 @@
 import { spawnSync } from 'node:child_process'
-import { chmodSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { once } from 'node:events'
+import { chmodSync, mkdirSync, mkdtempSync, symlinkSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { basename, join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { OptionSpec } from '../command-line/command.ts'
 import { LocalGateway } from '../fixtures/local-gateway.ts'
@@ -150,6 +152,38 @@ test.each([
     lines: 2,
   })
   expect(err).toContain(said)
+})
+
+test.each([
+  ['a link to a file', 'ln -s ../../good.cpp "$0"', 'is a link, and a file is needed'],
+  ['a link to a folder', 'ln -s ../../folder "$0"', 'is a link, and a file is needed'],
+  ['a link to nowhere', 'ln -s nowhere "$0"', 'is a link, and a file is needed'],
+  ['a named pipe', 'mkfifo "$0"', 'is a named pipe, and a file is needed'],
+])('%s among the cases of a folder is refused by its name, and nothing is handed in', async (_, make, said) => {
+  const folder = mkdtempSync(join(scratch.folder, 'cases-'))
+  mkdirSync(join(folder, 'sub'))
+  for (const name of ['1.in', '1.out', 'sub/2.out']) writeFileSync(join(folder, name), '1\n')
+  expect(spawnSync('/bin/sh', ['-c', make, join(folder, 'sub/2.in')]).status).toBe(0)
+  const jobs = () => run(['job', 'list', '--json', ...at])
+  const before = await jobs()
+  expect(await run([...SUBMIT, '--tests', basename(folder)])).toEqual({
+    code: 2,
+    out: '',
+    err: `parley: --tests ${basename(folder)}, in it sub/2.in: ${said} (put a plain file in its place, or take it out)\n`,
+  })
+  expect(await jobs()).toEqual(before)
+})
+
+test('a socket among the cases of a folder is refused by its name', async () => {
+  const folder = mkdtempSync(join(scratch.folder, 's-'))
+  const server = createServer().listen(join(folder, '1.in'))
+  await once(server, 'listening')
+  expect(await run([...SUBMIT, '--tests', basename(folder)])).toMatchObject({
+    code: 2,
+    err: expect.stringContaining('in it 1.in: is a socket, and a file is needed'),
+  })
+  server.close()
+  await once(server, 'close')
 })
 
 test('what a shell makes of <(command) is read like a file', () => {

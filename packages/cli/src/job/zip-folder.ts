@@ -1,9 +1,10 @@
-import { readFileSync, readdirSync, statSync } from 'node:fs'
+import { type Dirent, readFileSync, readdirSync, statSync } from 'node:fs'
 import { join, relative, sep } from 'node:path'
 import { crc32, deflateRawSync } from 'node:zlib'
 import { JOB_LIMITS } from '@parley/protocol'
 import { usageError } from '../command-line/command-error.ts'
 import { atPath } from '../command-line/path-failure.ts'
+import { plainText } from './plain-text.ts'
 
 const UTF8_NAMES = 0x0800
 const DEFLATED = 8
@@ -11,7 +12,10 @@ const VERSION = 20
 const PLAIN_FILE = (0o100644 << 16) >>> 0
 const MADE_ON_UNIX = (3 << 8) | VERSION
 
-/** A folder of tests as a zip, so that nobody needs a program for it. Links and special files are left out. `what` names it in errors. */
+/**
+ * A folder of tests as a zip, so that nobody needs a program for it. Links and special files are refused, as in a zip: a case that is left
+ * out would be one that nobody judges. `what` names it in errors.
+ */
 export function zipFolder(folder: string, what: string): Buffer {
   const files = filesIn(folder, what).toSorted()
   if (files.length === 0) throw usageError(`${what} holds no files`)
@@ -65,8 +69,11 @@ function filesIn(folder: string, what: string): string[] {
     const here = next
     for (const entry of atPath(what, () => readdirSync(here, { withFileTypes: true }))) {
       const path = join(here, entry.name)
-      if (entry.isDirectory()) folders.push(path)
-      if (!entry.isFile()) continue
+      if (entry.isDirectory()) {
+        folders.push(path)
+        continue
+      }
+      if (!entry.isFile()) throw usageError(`${what}, in it ${plainText(relative(folder, path))}: ${kindOf(entry)}`, ONLY_FILES)
       files.push(path)
       bytes += atPath(what, () => statSync(path)).size
     }
@@ -77,7 +84,15 @@ function filesIn(folder: string, what: string): string[] {
   }
   return files
 }
+const ONLY_FILES = 'put a plain file in its place, or take it out'
 const ONLY_CASES = 'name a folder that holds the cases alone'
+
+function kindOf(entry: Dirent): string {
+  if (entry.isSymbolicLink()) return 'is a link, and a file is needed'
+  if (entry.isFIFO()) return 'is a named pipe, and a file is needed'
+  if (entry.isSocket()) return 'is a socket, and a file is needed'
+  return 'is a device, and a file is needed'
+}
 
 /** What stands in both headers of a file. The time is always the same, so that the same folder gives the same zip. */
 function aboutOf(bytes: Buffer, packedBytes: number, nameBytes: number): Buffer {
