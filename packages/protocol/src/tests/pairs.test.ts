@@ -15,14 +15,19 @@ describe('Polygon’s layout', () => {
     expect(pairs(...files)).toEqual(names.map((name) => [name, 'default', `tests/${name}.a`]))
   })
 
-  test('a number without an answer is a case only beside numbers that have one, in the same folder', () => {
+  test('a number without an answer is a case only where other numbers have one, in whatever folder', () => {
     expect(pairs('01', '02', '02.a')).toEqual([
       ['01', 'default', null],
       ['02', 'default', 'tests/02.a'],
     ])
     expect(pairs('01', '02')).toEqual([])
     expect(pairs('01', '1.in', '1.out')).toEqual([['1', 'default', 'tests/1.out']])
-    expect(pairs('a/01', 'b/01', 'b/01.a')).toEqual([['01', 'b', 'tests/b/01.a']])
+    expect(pairs('a/01', 'a/01.a', 'b/01', 'b/c/2')).toEqual([
+      ['a/01', 'a', 'tests/a/01.a'],
+      ['b/01', 'b', null],
+      ['2', 'b', null],
+    ])
+    expect(pairs('a/01', 'b/01')).toEqual([])
   })
 
   test('an answer without its number, and names that are no numbers, are no cases', () => {

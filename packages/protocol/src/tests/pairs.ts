@@ -20,9 +20,9 @@ const POLYGON_ANSWER = '.a'
  */
 export function findPairs(paths: readonly string[]): readonly Pair[] {
   const files = new Set(paths)
-  const polygon = polygonFolders(files)
+  const hasNumbers = isPolygon(files)
   const found = [...files].flatMap((input) => {
-    const expected = expectedFor(input, polygon)
+    const expected = expectedFor(input, hasNumbers)
     return expected === undefined ? [] : [{ input, expected: expected.find((path) => files.has(path)) ?? null }]
   })
   const names = namesOf(found.map(({ input }) => input))
@@ -32,18 +32,17 @@ export function findPairs(paths: readonly string[]): readonly Pair[] {
 }
 
 /**
- * Folders in which a bare number is an input: at least one has its answer beside it. A number alone may be anything, but
- * beside others that have answers it is a case that has none, and must not be left out.
+ * Whether a bare number is an input: at least one, in whatever folder, has its answer beside it. Numbers alone may be anything, but where
+ * others have answers each is a case, if need be one that has none, and must not be left out.
  */
-function polygonFolders(files: ReadonlySet<string>): ReadonlySet<string> {
-  const inputs = [...files].filter((path) => NUMBER.test(split(path).base) && files.has(`${path}${POLYGON_ANSWER}`))
-  return new Set(inputs.map((path) => split(path).folder))
+function isPolygon(files: ReadonlySet<string>): boolean {
+  return [...files].some((path) => NUMBER.test(split(path).base) && files.has(`${path}${POLYGON_ANSWER}`))
 }
 
 /** Where the expected output of an input may stand, best first; `undefined` for what is no input. */
-function expectedFor(path: string, polygon: ReadonlySet<string>): readonly string[] | undefined {
+function expectedFor(path: string, hasNumbers: boolean): readonly string[] | undefined {
   const { folder, base } = split(path)
-  if (polygon.has(folder) && NUMBER.test(base)) return [`${path}${POLYGON_ANSWER}`]
+  if (hasNumbers && NUMBER.test(base)) return [`${path}${POLYGON_ANSWER}`]
   if (base.endsWith('.in') && base !== '.in') {
     const stem = path.slice(0, -'.in'.length)
     return [`${stem}.out`, `${stem}.ans`]
