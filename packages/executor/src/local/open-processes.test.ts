@@ -220,7 +220,10 @@ test('a group that has ended is not touched, nor one whose number is somebody el
 test.each([['a\nb'], ['\n\n'], ['a) S 1 1 (b'], [') \n) '], [' a  b '], ['* ?\\n'], ['a)\nb) R 1']])(
   'a leader that calls itself %j does not escape its end',
   async (name) => {
-    const leader = await startProgram({ entry: new URL('./fixtures/named-main.ts', import.meta.url), env: { ...env, NAME: name } })
+    const leader = await startProgram({
+      entry: new URL('./fixtures/named-main.ts', import.meta.url),
+      env: { ...env, NAME: name },
+    })
     await once(leader.stdout, 'data')
     expect(readFileSync(`/proc/${leader.pid}/comm`, 'latin1')).toBe(`${name}\n`)
     const born = bornAt(leader.pid)
