@@ -21,8 +21,8 @@ export type Asked =
 
 export const USAGE = 'npm run flake -- [PATH…] [--times N] [--load] [--seed N] [--part NAME] | --resume'
 const DEFAULT_TIMES = 3
-const TIMES_LIMIT = 1_000
-const SEED_LIMIT = 2 ** 31
+export const TIMES_LIMIT = 1_000
+export const SEED_LIMIT = 2 ** 31
 
 /** Reads the command line. `freshSeed` is taken when none is named. */
 export function readArguments(argv: readonly string[], freshSeed: number): Asked {

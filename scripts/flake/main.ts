@@ -7,7 +7,8 @@ import { stopSignal } from '../run/stop-signal.ts'
 import { type Order, readArguments } from './arguments.ts'
 import { keepBusy } from './busy.ts'
 import { type RunResult, compareRuns } from './compare.ts'
-import { type Notes, beginNotes, notesFolder, readNotes, remaining, withFinished, writeNotes } from './notes.ts'
+import { type NotedRun, beginNotes, notesFolder, remaining, resumeNotes, withFinished, writeNotes } from './notes.ts'
+import type { Notes } from './parse-notes.ts'
 import { type PlannedPart, planParts, testFiles } from './plan.ts'
 import { type FinishedPart, listFindings } from './report.ts'
 import { runPart } from './run-part.ts'
@@ -28,17 +29,18 @@ async function main(): Promise<number> {
     throw error
   })
   if (cache === undefined) return tell('no cache can be written: set PARLEY_CACHE to a folder that can', 1)
-  const folder = notesFolder(cache, root)
-  const notes = asked.kind === 'resume' ? readNotes(folder) : begin(folder, asked.order)
-  if (notes === undefined) return tell(`there is no run to go on with in ${folder}`, 2)
+  const home = notesFolder(cache, root)
+  const noted = asked.kind === 'resume' ? resumeNotes(home) : begin(home, asked.order)
+  if (noted === undefined) return tell(`there is no run to go on with in ${home}`, 2)
+  const { folder, notes } = noted
   if (remaining(notes).length === 0 && notes.finished.length === 0) return tell(nothingToRun(notes), 2)
   if (asked.kind === 'resume' && notes.commit !== commitNow())
     say(`the run before was on ${notes.commit}, this is ${commitNow()}`)
   return run(folder, notes)
 }
 
-function begin(folder: string, order: Order): Notes {
-  return beginNotes(folder, { order, commit: commitNow(), parts: planParts(testFiles(root, order.paths)) })
+function begin(home: string, order: Order): NotedRun {
+  return beginNotes(home, { order, commit: commitNow(), parts: planParts(testFiles(root, order.paths)) })
 }
 
 function nothingToRun({ order, parts }: Notes): string {
