@@ -3,13 +3,13 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { parseArgs } from 'node:util'
 import { loadRooms } from '../check/rooms.ts'
 import { stopSignal } from '../run/stop-signal.ts'
 import { runTethered } from '../run/tethered.ts'
 import { type Counts, closingLine, sumOf, withFailure } from '../test/counts.ts'
 import { environment } from '../test/environment.ts'
 import { countReport } from '../test/vitest-report.ts'
+import { readArguments } from './arguments.ts'
 import { type Choice, choose, fit } from './choice.ts'
 import { changesSinceLanding } from './landed.ts'
 import { filesOf, PARTS, type Part } from './part.ts'
@@ -21,19 +21,14 @@ const CHANGED_LIMIT_MINUTES = 20
 const MINUTE_MS = 60_000
 
 const root = dirname(dirname(import.meta.dirname))
-const { values, positionals } = parseArgs({
-  allowPositionals: true,
-  options: { list: { type: 'boolean' }, changed: { type: 'boolean' } },
-})
-const unknown = positionals.filter((name) => !PARTS.some((part) => part.name === name))
-if (unknown.length > 0) {
-  process.stderr.write(`no part is called ${unknown.join(', ')}; there are ${PARTS.map(({ name }) => name).join(', ')}\n`)
-  process.exitCode = 2
-} else if (values.list === true) {
+const asked = readArguments(process.argv.slice(2))
+if (asked.kind === 'help' || asked.kind === 'wrong') {
+  process.stderr.write(`${asked.words}\n`)
+  process.exitCode = asked.kind === 'help' ? 0 : 2
+} else if (asked.kind === 'list') {
   for (const { name, what, minutes, rooms } of PARTS) say(`${name.padEnd(10)} ${what} (${rooms.join(', ')}; ${minutes} minutes)`)
 } else {
-  const asked = PARTS.filter(({ name }) => positionals.length === 0 || positionals.includes(name))
-  await verify(values.changed === true ? changedOf(asked) : allOf(asked), values.changed === true)
+  await verify(asked.isChanged ? changedOf(asked.parts) : allOf(asked.parts), asked.isChanged)
 }
 
 function allOf(parts: readonly Part[]): Choice {

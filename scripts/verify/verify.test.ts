@@ -82,3 +82,13 @@ test('parts are listed, and an unknown one is answered with those that there are
   const { status, stderr } = verify(project, 'good', 'better')
   expect({ status, stderr }).toEqual({ status: 2, stderr: 'no part is called better; there are good, bad, gone\n' })
 })
+
+test('an option that there is not is answered with those that there are, and help is no failure', LIMIT, () => {
+  using project = openProject()
+  const usage = 'npm run verify -- [PART…] [--changed] | --list\n'
+  const wrong = verify(project, '--nonsense')
+  expect({ status: wrong.status, stdout: wrong.stdout }).toEqual({ status: 2, stdout: '' })
+  expect(wrong.stderr).toMatch(/^Unknown option '--nonsense'[^\n]*\n[^\n]*\n$/)
+  expect(wrong.stderr.endsWith(usage)).toBe(true)
+  expect(verify(project, '--help')).toMatchObject({ status: 0, stdout: '', stderr: usage })
+})
