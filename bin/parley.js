@@ -27,8 +27,21 @@ const FORWARDED = ['SIGINT', 'SIGTERM', 'SIGHUP']
 
 const self = fileURLToPath(import.meta.url)
 
-if (isNewEnough()) await run()
+if (!isSomewhere()) {
+  process.stderr.write('parley: the folder that you are in is gone (cd to one that is there)\n')
+  process.exitCode = 2
+} else if (isNewEnough()) await run()
 else relaunch()
+
+/** Paths are meant from the folder that we are in. It may have been deleted, or be one that we may not look at. */
+function isSomewhere() {
+  try {
+    process.cwd()
+    return true
+  } catch {
+    return false
+  }
+}
 
 async function run() {
   holdLifeline()

@@ -43,6 +43,24 @@ test.each([
   expect({ status, ...Object(JSON.parse(stdout)) }).toEqual({ status: 3, argv: ['a b', '--c', ''], major: 26, lifeline: null })
 })
 
+test.each([
+  ['this Node', []],
+  ['an old Node', OLD],
+])('on %s, in a folder that was deleted, it says so in one line', (_, flags) => {
+  using made = openPackage(TELLS)
+  made.write('gone/file', '')
+  const { status, stdout, stderr } = spawnSync(
+    '/bin/sh',
+    ['-c', 'rm -r ../gone && exec "$@"', 'sh', process.execPath, ...flags, join(made.root, 'bin/parley.js'), 'a'],
+    { cwd: join(made.root, 'gone'), encoding: 'utf8' },
+  )
+  expect({ status, stdout, stderr }).toEqual({
+    status: 2,
+    stdout: '',
+    stderr: 'parley: the folder that you are in is gone (cd to one that is there)\n',
+  })
+})
+
 test('without a usable Node it says what to install', () => {
   using made = openScratch({ 'package.json': { name: 'tiny', type: 'module' } })
   cpSync(join(root, 'bin'), join(made.root, 'bin'), { recursive: true })
