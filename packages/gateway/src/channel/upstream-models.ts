@@ -1,5 +1,6 @@
 import { ModelName, isJsonObject, parseJson } from '@parley/protocol'
 import { HttpCallFailed, type HttpCaller, WireError, readText } from '@parley/rpc'
+import { Mask } from '../model/mask.ts'
 
 const ANSWER_MS = 3_000
 const ANSWER_BYTES_MAX = 4 * 1024 * 1024
@@ -14,7 +15,7 @@ export type UpstreamModels =
 
 /**
  * Asks an upstream for its models: one GET, three seconds from beginning to end, 4 MiB. Its own words are not passed on: some
- * repeat the key they were shown.
+ * repeat the key they were shown. A name that has the key in it is passed over.
  */
 export async function askModels(
   http: HttpCaller,
@@ -38,7 +39,9 @@ export async function askModels(
       idleMs: ANSWER_MS,
       signal,
     })
-    return status === 200 ? readModels(await readText(body, ANSWER_BYTES_MAX)) : refused(status, apiKey !== null)
+    return status === 200
+      ? readModels(await readText(body, ANSWER_BYTES_MAX), new Mask(apiKey))
+      : refused(status, apiKey !== null)
   } catch (error) {
     return broken(error)
   } finally {
@@ -47,12 +50,17 @@ export async function askModels(
   }
 }
 
-function readModels(text: string): UpstreamModels {
+function readModels(text: string, mask: Mask): UpstreamModels {
   const document = parseJson(text)
   if (document === undefined) return failed('upstream_bad_response', 'the answer is not JSON')
   const list = isJsonObject(document) ? document['data'] : document
   if (!Array.isArray(list)) return failed('upstream_bad_response', 'the answer has no list `data` of models')
-  const named = new Set(list.map((entry) => (isJsonObject(entry) ? entry['id'] : entry)).filter(isModelName))
+  const named = new Set(
+    list
+      .map((entry) => (isJsonObject(entry) ? entry['id'] : entry))
+      .filter(isModelName)
+      .filter((name) => mask.text(name) === name),
+  )
   const models = [...named].slice(0, MODELS_MAX)
   const note = named.size > MODELS_MAX ? `only the first ${MODELS_MAX} of ${named.size} models are taken` : null
   return { kind: 'listed', models, note }
@@ -60,7 +68,7 @@ function readModels(text: string): UpstreamModels {
 
 /** What a job could name: other entries of a list are passed over. */
 function isModelName(value: unknown): value is string {
-  return ModelName.safeParse(value).success && typeof value === 'string' && !/\p{Cc}/u.test(value) && value.isWellFormed()
+  return ModelName.safeParse(value).success && typeof value === 'string' && !/[\p{Cc}\p{Cf}]/u.test(value) && value.isWellFormed()
 }
 
 function refused(status: number, hasKey: boolean): UpstreamModels {

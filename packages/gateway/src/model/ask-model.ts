@@ -81,14 +81,14 @@ async function refusedReply(
   mask: Mask,
 ): Promise<HttpReply> {
   call.answered = 'upstream_error'
-  const text = await readRefused(answer, mask)
+  const text = await readRefused(answer)
   const { reply, usage } = errorReply(answer, text, mask)
   const tokens = readTokens(usage, call.wire)
   if (tokens === undefined) await call.drop()
   else await call.book({ tokens, final: true, writtenTokens: 0 })
   const { status, headers } = answer
   const fault =
-    reachable.script === null ? await channelRefusal(parts.directory, reachable, { status, headers, text }) : undefined
+    reachable.script === null ? await channelRefusal(parts.directory, reachable, { status, headers, text, mask }) : undefined
   if (fault !== undefined) throw faulty(parts, { call, reachable }, fault)
   await call.end()
   return { ...reply, headers: { ...reply.headers, ...scriptHeader(reachable) } }

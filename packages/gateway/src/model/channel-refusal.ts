@@ -1,6 +1,7 @@
 import type { HttpAnswer, HttpCallFailed } from '@parley/rpc'
 import type { ModelDirectory, ReachableModel } from '../channel/directory.ts'
 import { addressAdvice, keyAdvice } from './channel-advice.ts'
+import type { Mask } from './mask.ts'
 import { ModelRefusal } from './refusal.ts'
 import { type Said, causeText, isAboutTls, readSaid, saidText } from './upstream-words.ts'
 
@@ -26,11 +27,11 @@ const NO_SUCH_MODEL =
 export async function channelRefusal(
   directory: Pick<ModelDirectory, 'ask'>,
   reachable: ReachableModel,
-  answer: Pick<HttpAnswer, 'status' | 'headers'> & { readonly text: string },
+  answer: Pick<HttpAnswer, 'status' | 'headers'> & { readonly text: string; readonly mask: Mask },
 ): Promise<ModelRefusal | undefined> {
   const { status, text } = answer
   const said = readSaid(text)
-  const what = saidText(status, said)
+  const what = saidText(status, said, answer.mask)
   const name = `channel ${reachable.channel.name}`
   if (status === 401) {
     const fault =

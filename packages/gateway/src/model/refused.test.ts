@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { KEY_FORMS, readable } from '../fixture/key-forms.ts'
 import { MODEL, ModelBench, UPSTREAM_KEY } from '../fixture/model-bench.ts'
 import { type UpstreamAnswer, json, stream } from '../fixture/model-upstream.ts'
 
@@ -124,6 +125,34 @@ describe.each(WIRES)('on the %s wire', (wire) => {
     await expectNothingBooked(bench)
   })
 
+  test('the key of a channel is in no answer, in whatever form the provider says it', async () => {
+    await using bench = await ModelBench.open({ wire })
+    const get = async (answer: UpstreamAnswer, more: object = {}): Promise<void> => {
+      bench.upstream.answer = providing(answer)
+      const text = await (await bench.ask(more)).text()
+      // Twelve of it, wherever they are: a code of ours has the word `upstream` too.
+      for (let at = 0; at + 12 <= UPSTREAM_KEY.length; at += 1)
+        expect(readable(text)).not.toContain(UPSTREAM_KEY.slice(at, at + 12))
+    }
+    const raw =
+      (status: number, type: string, text: string): UpstreamAnswer =>
+      (response) =>
+        response.writeHead(status, { 'content-type': type }).end(text)
+    for (const form of Object.values(KEY_FORMS)) {
+      const said = `no ${form(UPSTREAM_KEY)} here`
+      const error = { message: said, code: said, type: said }
+      const failed = wire === 'responses' ? { type: 'response.failed', response: { id: 'r', error } } : { error }
+      for (const status of [400, 401, 403, 404, 422]) await get(json(status, { error }))
+      await get(json(400, { detail: said }))
+      await get(raw(500, 'text/html', `<p>${said}</p>`))
+      await get((response) => stream(response).end(escaped(lines([failed]))))
+      await get(raw(200, 'application/json', escaped(JSON.stringify({ error }))), { stream: false })
+    }
+    // Escaped by the body's own JSON.
+    for (const status of [400, 401, 403, 404, 422])
+      await get(raw(status, 'application/json', escaped(JSON.stringify(says(UPSTREAM_KEY, UPSTREAM_KEY)))))
+  })
+
   test('a connection that is reset before the answer costs nothing and says so', async () => {
     await using bench = await ModelBench.open({ wire })
     bench.upstream.answer = (response) => response.destroy()
@@ -170,6 +199,15 @@ describe.each(WIRES)('on the %s wire', (wire) => {
     await bench.settled()
   })
 })
+
+/** With every letter s and every hyphen escaped, which JSON allows. */
+const escaped = (text: string): string =>
+  text.replaceAll(/"[^"]*"/g, (string) =>
+    string.replaceAll(
+      /(?<!\\)(?:\\\\)*[s-]/g,
+      (one) => `${one.slice(0, -1)}\\u${one.slice(-1).charCodeAt(0).toString(16).padStart(4, '0')}`,
+    ),
+  )
 
 const lines = (events: readonly object[]): string => events.map((event) => `data: ${JSON.stringify(event)}\n\n`).join('')
 

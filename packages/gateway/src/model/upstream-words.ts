@@ -1,11 +1,14 @@
 import { type JsonValue, isJsonObject, parseJson } from '@parley/protocol'
 import type { HttpCallFailed } from '@parley/rpc'
+import type { Mask } from './mask.ts'
 
+/** Of what an upstream said, looked at and shown. */
+const READ_CHARS = 8_000
 const SHOWN_CHARS = 500
 
-/** What an upstream said when it refused, as far as it can be made out. */
+/** What an upstream said when it refused, as far as it can be made out. To be looked at, and shown only by `quoted`. */
 export interface Said {
-  /** On one line, bounded; empty when it said nothing. */
+  /** Empty when it said nothing. */
   readonly words: string
   readonly code: string
   readonly type: string
@@ -15,29 +18,33 @@ export interface Said {
 export function readSaid(text: string): Said {
   const parsed = parseJson(text)
   const body: JsonValue | undefined = Array.isArray(parsed) ? parsed[0] : parsed
-  if (!isJsonObject(body)) return { words: plain(text), code: '', type: '' }
+  if (!isJsonObject(body)) return { words: text, code: '', type: '' }
   const error = isJsonObject(body['error']) ? body['error'] : body
   const words = [error['message'], body['error'], body['message'], body['detail']].find((one) => typeof one === 'string')
   return {
-    words: plain(typeof words === 'string' ? words : JSON.stringify(body)),
+    words: typeof words === 'string' ? words : JSON.stringify(body),
     code: typeof error['code'] === 'string' ? error['code'] : '',
     type: typeof error['type'] === 'string' ? error['type'] : '',
   }
 }
 
 /** `HTTP 401, invalid_api_key: “Incorrect API key provided”`. */
-export function saidText(status: number, { words, code }: Said): string {
-  const label = `HTTP ${status}${code === '' ? '' : `, ${plain(code)}`}`
-  return words === '' ? label : `${label}: “${words}”`
+export function saidText(status: number, { words, code }: Said, mask: Mask): string {
+  const [label, text] = [quoted(code, mask), quoted(words, mask)]
+  return `HTTP ${status}${label === '' ? '' : `, ${label}`}${text === '' ? '' : `: “${text}”`}`
 }
 
-function plain(text: string): string {
-  const line = text
-    .replaceAll(/<(script|style)\b[\s\S]*?<\/\1>|<[^>]*>/gi, ' ')
-    .replaceAll(/[\s\p{Cc}]+/gu, ' ')
-    .trim()
-  return line.length > SHOWN_CHARS ? `${line.slice(0, SHOWN_CHARS)}…` : line
+/**
+ * What an upstream said, as it may stand in words of ours: on one line, bounded, without tags, controls and what turns the
+ * direction of a text, and without the key. What divides a key unseen is taken out before the key is looked for.
+ */
+export function quoted(text: string, mask: Mask): string {
+  const line = mask.words(text.slice(0, READ_CHARS).replaceAll(TAGS, ' ').replaceAll(UNSEEN, '').replaceAll(SPACES, ' ')).trim()
+  return line.length > SHOWN_CHARS ? `${line.slice(0, SHOWN_CHARS).toWellFormed()}…` : line
 }
+const TAGS = /<(script|style)\b[\s\S]*?<\/\1>|<[^>]*>/gi
+const SPACES = /[\s\p{Cc}]+/gu
+const UNSEEN = /\p{Cf}+/gu
 
 const CAUSES: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'the connection was refused',

@@ -6,13 +6,13 @@ import type { Asked } from './asked.ts'
 import { redirected, wrongAddress } from './channel-refusal.ts'
 import type { Mask } from './mask.ts'
 import { JSON_HEADERS, ModelRefusal, errorBody } from './refusal.ts'
+import { quoted, readSaid } from './upstream-words.ts'
 
 /** How long an upstream may think before its answer's head comes, and be silent inside the answer. */
 const STREAM_HEADERS_MS = 5 * 60_000
 const WHOLE_HEADERS_MS = 10 * 60_000
 const IDLE_MS = 5 * 60_000
 const ERROR_BYTES = 256 * 1024
-const ERROR_SHOWN_CHARS = 1_000
 
 const PATHS = { responses: '/responses', chat: '/chat/completions' } as const
 
@@ -69,15 +69,14 @@ export function passedHeaders(headers: HttpAnswer['headers'], mask: Mask): Recor
   return passed
 }
 
-/** What an upstream said when it refused, without the key. */
-export const readRefused = async (answer: HttpAnswer, mask: Mask): Promise<string> =>
-  mask.text(await readText(answer.body, ERROR_BYTES).catch(() => ''))
+/** What an upstream said when it refused, as it said it: the key may be in it. */
+export const readRefused = ({ body }: Pick<HttpAnswer, 'body'>): Promise<string> => readText(body, ERROR_BYTES).catch(() => '')
 
 /** An upstream's refusal in its own words. What is no error of the usual shape is put into one. */
 export function errorReply(answer: HttpAnswer, text: string, mask: Mask): { readonly reply: HttpReply; readonly usage: unknown } {
   const body = parseJson(text)
   const isUsual = isJsonObject(body) && isJsonObject(body['error'])
-  const said = text.slice(0, ERROR_SHOWN_CHARS).trim()
+  const said = quoted(readSaid(text).words, mask)
   const wrapped = {
     message: `the model’s server answered ${answer.status}${said === '' ? '' : `: ${said}`}`,
     type: answer.status >= 500 ? 'server_error' : 'upstream_error',
@@ -88,7 +87,7 @@ export function errorReply(answer: HttpAnswer, text: string, mask: Mask): { read
     reply: {
       status: answer.status,
       headers: { ...JSON_HEADERS, ...passedHeaders(answer.headers, mask) },
-      body: isUsual ? text : errorBody(wrapped),
+      body: isUsual ? mask.refusal(text) : errorBody(wrapped),
     },
     usage: isJsonObject(body) ? body['usage'] : undefined,
   }
