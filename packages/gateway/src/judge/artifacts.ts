@@ -1,5 +1,6 @@
 import { JOB_LIMITS, ToolError, type ToolArguments } from '@parley/protocol'
 import { wrong } from '../job/create-checks.ts'
+import { type Judgeable, checkedReport } from './counts.ts'
 
 /** Names that have an argument of their own, or that the gateway writes. */
 const FIELD_OF: ReadonlyMap<string, string> = new Map([
@@ -20,7 +21,11 @@ export interface NewArtifact {
  * What is in the call, checked. Judges of the first protocol send `{}` and an empty text for what they do not have:
  * those are not stored, so that nobody takes them for a result.
  */
-export function readArtifacts(args: ToolArguments<'judge.job.put_artifacts'>, known: readonly string[]): readonly NewArtifact[] {
+export function readArtifacts(
+  args: ToolArguments<'judge.job.put_artifacts'>,
+  known: readonly string[],
+  judgeable: Judgeable,
+): readonly NewArtifact[] {
   const { main_cpp, solution_json, report_json, files = {} } = args
   const found: NewArtifact[] = []
   const add = (name: string, field: string, text: string): void => {
@@ -37,7 +42,7 @@ export function readArtifacts(args: ToolArguments<'judge.job.put_artifacts'>, kn
   if (!isEmpty(report_json)) {
     if (typeof report_json['status'] !== 'string' || report_json['status'] === '')
       throw wrong('report_json.status', 'a report says succeeded, failed or cancelled')
-    add('report.json', 'report_json', JSON.stringify(report_json))
+    add('report.json', 'report_json', JSON.stringify(checkedReport(report_json, judgeable)))
   }
   // Whatever else there is, the two that others write have their place.
   const count = new Set([...known, ...found.map(({ name }) => name), 'report.json', 'usage.json']).size

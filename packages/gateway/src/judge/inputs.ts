@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { type JobId, ToolError } from '@parley/protocol'
 import type { InputFile, JobInputs, Store } from '@parley/store'
 import { RecentMap } from '../limit/recent-map.ts'
+import { type Judgeable, judgeableOf } from './counts.ts'
 
 /** Jobs whose inputs are kept at hand, so that reading two thousand files does not parse their list two thousand times. */
 const JOBS_MAX = 32
@@ -17,6 +18,7 @@ export interface InputItem {
 /** The files of one job: `job.json`, then the others by path. They never change while the job exists. */
 export interface Inputs {
   readonly items: readonly InputItem[]
+  readonly judgeable: Judgeable
   read(path: string, offset: number, maxBytes: number): Promise<InputChunk>
 }
 export interface InputChunk {
@@ -61,6 +63,7 @@ function openInputs(inputs: JobInputs, store: Pick<Store, 'blobs'>): Inputs {
   const fileItems = inputs.files.map(({ path, size, sha256 }) => ({ path, size, sha256 }))
   return {
     items: [specItem, ...fileItems.toSorted((a, b) => (a.path < b.path ? -1 : 1))],
+    judgeable: judgeableOf(inputs),
     async read(path, offset, maxBytes) {
       if (path === SPEC_PATH) return chunkOf(spec.subarray(offset, offset + maxBytes), offset, spec.length)
       const file = files.get(path)

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
-import { JobPatch, type JobState, ToolError } from '@parley/protocol'
+import { JobPatch, type JobState, type ReportSummary, ToolError } from '@parley/protocol'
 import type { StatePatch } from '@parley/store'
+import { type Judgeable, checkCounts, countsOfSuccess } from './counts.ts'
 
 /** What a judge repeats when it sends the whole state; the gateway alone says what they are. */
 const OURS: ReadonlySet<string> = new Set(['started_at', 'finished_at', 'expires_at', 'artifacts', 'unjudged'])
@@ -36,6 +37,17 @@ export function readPatch(patch: Record<string, unknown>, state: JobState): Stat
     ...(summary === undefined ? {} : { summary }),
     ...(containers === undefined ? {} : { containers: containersText(containers, state.containers) }),
   }
+}
+
+/**
+ * The patch with counts that can be true of the job. Whoever sets `succeeded` sets the counts that were checked with it, so that
+ * no other patch of the same judge comes between.
+ */
+export function withCounts(patch: StatePatch, now: ReportSummary | null, job: Judgeable): StatePatch {
+  const { status, summary = now } = patch
+  if (summary !== null && (patch.summary !== undefined || status === 'succeeded'))
+    checkCounts(summary, job, status, 'patch.summary')
+  return status === 'succeeded' ? { ...patch, summary: countsOfSuccess(summary, job) } : patch
 }
 
 function containersText(given: NonNullable<JobPatch['containers']>, now: JobState['containers']): string {

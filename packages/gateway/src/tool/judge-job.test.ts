@@ -162,7 +162,7 @@ test('a judge sets what is its own, repeats what is not, and hears which field w
 })
 
 test('a job of which no case was judged says so in its state and in lists, whatever its judge says about it', async () => {
-  await using bench = await openBench()
+  await using bench = await openBench({ 'tests/1.in': '1\n', 'tests/2.in': '2\n' })
   const { judge, claim, gw } = bench
   const state = async () => (await gw.admin('job.get_state', { job_id: claim.job_id })).structuredContent
   await judge.ok('judge.job.patch_state', { ...claim, patch: { status: 'running_test', attempt: 1, unjudged: true } })
@@ -296,11 +296,11 @@ interface Bench extends AsyncDisposable {
 }
 
 /** A gateway, a judge and a job that it holds. */
-async function openBench(): Promise<Bench> {
+async function openBench(files: Readonly<Record<string, string>> = {}): Promise<Bench> {
   const gw = await openTestGateway()
   const { token } = await mint(gw, { role: 'judge', name: 'j1' })
   const judge = await TestJudge.open(gw.gateway.ws, token)
-  await addJob(gw.store)
+  await addJob(gw.store, { files })
   return {
     gw,
     judge,

@@ -5,7 +5,7 @@ import { jobStateOf } from '../job/state-view.ts'
 import { appendChunk } from '../judge/append.ts'
 import { readArtifacts } from '../judge/artifacts.ts'
 import { actionOf, asHolder } from '../judge/held-job.ts'
-import { readPatch } from '../judge/patch.ts'
+import { readPatch, withCounts } from '../judge/patch.ts'
 import { ingestUsage } from '../judge/ingest.ts'
 import { writeLastUsage, writeUsage } from '../judge/usage.ts'
 import { prepareGenerate } from '../model/prepare-generate.ts'
@@ -22,7 +22,9 @@ export const judgeJobGetState = serveTool(
 
 export const judgeJobPatchState = serveTool(TOOLS['judge.job.patch_state'], (args, context) =>
   asHolder(args, context, async ({ key, job }) => {
-    const patch = readPatch(args.patch, jobStateOf(job))
+    const told = readPatch(args.patch, jobStateOf(job))
+    const isCounted = told.status === 'succeeded' || (told.summary ?? null) !== null
+    const patch = isCounted ? withCounts(told, job.summary, (await context.world.desk.inputs.of(job.id)).judgeable) : told
     // Before the end is set, so that whoever hears of it finds what it came to, also from a judge that never tells.
     if (job.spec.model !== null && isEndWord(args.patch['status'])) await writeLastUsage(context.world, key, job)
     const done = { ok: true as const, action: actionOf(job) }
@@ -74,7 +76,7 @@ export const judgeJobReadTranscript = serveTool(
 export const judgeJobPutArtifacts = serveTool(TOOLS['judge.job.put_artifacts'], (args, context) =>
   asHolder(args, context, async ({ key, job, action }) => {
     const { blobs, jobs } = context.world.store
-    const found = readArtifacts(args, job.artifactNames)
+    const found = readArtifacts(args, job.artifactNames, (await context.world.desk.inputs.of(job.id)).judgeable)
     const stored = []
     for (const { name, bytes } of found)
       stored.push({ name, attempt: args.attempt, ...(await blobs.put(bytes, jobHolder(job.id))) })

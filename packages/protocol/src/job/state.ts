@@ -69,7 +69,8 @@ export type JobState = z.infer<typeof JobState>
 export const JobPatch = z.strictObject({
   status: z.enum(['running_generate', 'running_test', 'succeeded', 'failed', 'cancelled']).optional(),
   attempt: z.int().min(1).max(100).optional(),
-  error: JobError.nullable().optional(),
+  /** Who cancelled a job is the gateway's to say. */
+  error: JobError.omit({ by: true }).nullable().optional(),
   summary: ReportSummary.nullable().optional(),
   containers: z.object({ generate: Container.optional(), test: Container.optional() }).optional(),
 })

@@ -3,7 +3,7 @@ import type { JobStatus } from './status.ts'
 
 /**
  * Whether a job ended well although no case of it was judged: nothing is known about what the program answers. A judge that
- * tells no counts says by `succeeded` alone that it judged.
+ * tells no counts says by `succeeded` alone that it judged; of a job with nothing to judge by the gateway counts for it.
  */
 export function isUnjudged({
   status,
