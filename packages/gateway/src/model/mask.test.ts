@@ -23,11 +23,11 @@ function streamed(text: string, size: number): string {
 describe.each(FORMS)('a key %s', (_name, form) => {
   test('is masked in words, in a refusal and in an event, wherever that is cut', () => {
     const said = `no “${form(SECRET)}” Grüße`
-    expect(() => expectNothingOf(SECRET, said)).toThrow()
+    expect(() => expectNothingOf(SECRET, said)).toThrow('not to contain')
     expectNothingOf(SECRET, new Mask(SECRET).words(said))
     // As one writes it that escapes no more than must be, all slashes, and everything.
     const bodies = [JSON.stringify({ error: { message: said } }), JSON.stringify({ error: said }).replaceAll('/', '\\/')]
-    bodies.push(`{"error":{"message":"${[...said].map((char) => `\\u${hex4(char)}`).join('')}"}}`)
+    bodies.push(`{"error":{"message":"${said.replaceAll(/./g, (char) => `\\u${hex4(char)}`)}"}}`)
     for (const body of bodies) {
       const refusal = new Mask(SECRET).refusal(body)
       expectNothingOf(SECRET, refusal)
@@ -94,7 +94,7 @@ test('a line without end is masked in parts, and does not wait for ever', () => 
 test('words of an upstream are quoted on one bounded line, without what is not seen, and a key that this divided is found', () => {
   const mask = new Mask(SECRET)
   expect(quoted('a\r\nb\u0000\u009b31mc\u2028d <b>e</b>\u202e f\u2066g\u200e', mask)).toBe('a b 31mc d e fg')
-  expect(quoted(`x${[...SECRET].join('\u200b')}y`, mask)).toBe(`x${'*'.repeat(SECRET.length)}y`)
+  expect(quoted(`x${SECRET.replaceAll(/./g, '$&\u200b')}y`, mask)).toBe(`x${'*'.repeat(SECRET.length)}y`)
   expect(quoted('z'.repeat(9_000), mask)).toBe(`${'z'.repeat(500)}…`)
   expect(quoted(`${'z'.repeat(490)}${SECRET}`, mask)).toBe(`${'z'.repeat(490)}${'*'.repeat(10)}…`)
 })
