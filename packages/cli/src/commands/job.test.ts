@@ -25,6 +25,7 @@ async function openBench() {
   const judge = await openTestWorker(gateway, scratch.folder)
   mkdirSync(join(scratch.folder, 'one'))
   writeFileSync(join(scratch.folder, 'one/1.in'), '')
+  writeFileSync(join(scratch.folder, 'one/1.out'), '')
   const write = (name: string, script: Script): string => {
     writeFileSync(join(scratch.folder, name), codeFor(script))
     return name

@@ -11,6 +11,7 @@ import { openTestWorker } from '../fixtures/test-worker.ts'
 function writeTests({ folder }: Scratch): void {
   mkdirSync(join(folder, 'one'), { recursive: true })
   writeFileSync(join(folder, 'one/1.in'), '')
+  writeFileSync(join(folder, 'one/1.out'), '')
 }
 
 /** A gateway and a scripted judge, and a job whose code says what happens. */
