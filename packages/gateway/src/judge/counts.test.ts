@@ -1,4 +1,4 @@
-import { JobId } from '@parley/protocol'
+import { JobId, NO_CASES } from '@parley/protocol'
 import { ENGINES, startEngine } from '@parley/store/testing'
 import { describe, expect, test } from 'vitest'
 import { mint, openTestGateway } from '../fixture/test-gateway.ts'
@@ -6,22 +6,7 @@ import { type Claim, TestJudge, addJob } from '../fixture/test-judge.ts'
 
 const UNANSWERED = { 'tests/1.in': '1\n', 'tests/2.in': '2\n' }
 const HALF = { ...UNANSWERED, 'tests/1.out': '1\n' }
-const counts = (told: object) => ({
-  total: 2,
-  judged: 0,
-  run_only: 0,
-  passed: 0,
-  failed: 0,
-  skipped: 0,
-  first_failure: null,
-  first_failure_verdict: null,
-  first_failure_message: null,
-  score: 0,
-  max_score: 0,
-  time_ms: 0,
-  memory_kb: 0,
-  ...told,
-})
+const counts = (told: object) => ({ ...NO_CASES, total: 2, ...told })
 
 /** A gateway, its judge, and jobs that this judge has begun to test. */
 async function openBench(url?: string) {

@@ -1,4 +1,4 @@
-import { type JobStatus, ReportSummary, ToolError, isUnjudged } from '@parley/protocol'
+import { type JobStatus, NO_CASES, ReportSummary, ToolError, isUnjudged } from '@parley/protocol'
 import type { JobInputs } from '@parley/store'
 
 const Counts = ReportSummary.pick({ total: true, judged: true, run_only: true, passed: true, failed: true, skipped: true })
@@ -41,21 +41,7 @@ export function checkCounts(counts: Counts, job: Judgeable, status: JobStatus | 
 export function countsOfSuccess(told: ReportSummary | null, job: Judgeable): ReportSummary | null {
   if (told !== null || job.answers > 0) return told
   const { cases: total, runsWithoutAnswer } = job
-  return {
-    total,
-    judged: 0,
-    run_only: runsWithoutAnswer ? total : 0,
-    passed: 0,
-    failed: 0,
-    skipped: runsWithoutAnswer ? 0 : total,
-    first_failure: null,
-    first_failure_verdict: null,
-    first_failure_message: null,
-    score: 0,
-    max_score: 0,
-    time_ms: 0,
-    memory_kb: 0,
-  }
+  return { ...NO_CASES, total, ...(runsWithoutAnswer ? { run_only: total } : { skipped: total }) }
 }
 
 /** A report as it is stored: with counts that can be true, and with the gateway's word on what is the gateway's to say. */

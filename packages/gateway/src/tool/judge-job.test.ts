@@ -1,4 +1,4 @@
-import { JOB_LIMITS, JobId, TOOLS } from '@parley/protocol'
+import { JOB_LIMITS, JobId, NO_CASES, TOOLS } from '@parley/protocol'
 import { jobLog } from '@parley/store'
 import { expect, test } from 'vitest'
 import { type TestGateway, listIn, mint, openTestGateway } from '../fixture/test-gateway.ts'
@@ -6,21 +6,6 @@ import { type Claim, TestJudge, addJob, base64, unbase64 } from '../fixture/test
 
 const STRANGE = { job_id: 'job_00000000000000000000000000', claim_id: '0'.repeat(32) }
 const NUMBERS = { input_tokens: 10, cached_input_tokens: 4, output_tokens: 2, cached_output_tokens: 1 }
-const NO_CASES = {
-  total: 0,
-  judged: 0,
-  run_only: 0,
-  passed: 0,
-  failed: 0,
-  skipped: 0,
-  first_failure: null,
-  first_failure_verdict: null,
-  first_failure_message: null,
-  score: 0,
-  max_score: 0,
-  time_ms: 0,
-  memory_kb: 0,
-}
 const CALLS: Record<string, object> = {
   'judge.heartbeat': {},
   'judge.release_claim': {},

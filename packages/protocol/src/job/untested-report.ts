@@ -3,7 +3,8 @@ import type { Report, ReportSummary, SandboxFacts } from './report.ts'
 import type { JobSpec } from './spec.ts'
 import type { JobError } from './status.ts'
 
-const NO_CASES: ReportSummary = {
+/** The counts of a job of which no case was looked at. */
+export const NO_CASES: ReportSummary = {
   total: 0,
   judged: 0,
   run_only: 0,
