@@ -105,7 +105,7 @@ export function startRun(command: SpawnedCommand, request: RunRequest, signal?: 
         signal: failed === null ? (why === null ? result.signal : 'SIGKILL') : null,
         cpuMs,
         wallMs: performance.now() - started,
-        memoryBytes: Math.min(peak.residentBytes, limits.memoryBytes),
+        memoryBytes: peak.residentBytes,
         stdout: out.output(),
         stderr: err.output(),
         message: failed,
