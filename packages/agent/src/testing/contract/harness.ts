@@ -28,7 +28,7 @@ export const CONTRACT_MOUNT = 'contract'
 export interface ContractWorld extends AsyncDisposable {
   /** Another engine over the same storage, as after a restart. The world closes it if the test did not. */
   openEngine(): Promise<Engine>
-  /** A conversation with the model of this name, in an empty folder of its own, with the mount; mode `never`. */
+  /** A conversation with the model of this name in this world, in an empty folder of its own, with the mount; mode `never`. */
   options(model: string): Promise<ConversationOptions>
   /** What the model of that name answers from now on, one request after the other. */
   script(model: string, answers: readonly ScriptedAnswer[]): void
