@@ -82,7 +82,13 @@ export function interruptContract(harness: ContractHarness): void {
       const wait = { run: ['sh', '-c', 'touch waiting; while [ ! -e go ]; do sleep 0.05; done; sleep 0.3'] }
       await using c = await converse(harness, { answers: [[wait], [{ say: 'turned' }]] })
       const started = c.conversation.submit(said('go straight'))
-      await expect.poll(() => existsSync(join(c.folder, 'waiting'))).toBe(true)
+      // Polled as a whole, so that a failure tells how far the turn came.
+      const seen = () => ({
+        isWaiting: existsSync(join(c.folder, 'waiting')),
+        asked: c.world.heard(MODEL).length,
+        told: c.recorder.events.map(({ type }) => type),
+      })
+      await expect.poll(seen).toMatchObject({ isWaiting: true })
       expect(c.conversation.steer([{ type: 'text', text: 'no, turn left' }])).toBe(true)
       writeFileSync(join(c.folder, 'go'), '')
       expect(await started.ended).toEqual({ kind: 'completed', message: 'turned' })
