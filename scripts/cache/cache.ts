@@ -1,13 +1,14 @@
 import { constants } from 'node:fs'
 import { access, mkdir } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
+import { foreignHandOn } from './foreign.ts'
 
 const ROOT = dirname(dirname(import.meta.dirname))
 
 /** What is kept there. */
 export type CacheKind = 'peers' | 'flake'
 
-/** No folder for what was downloaded can be written. Set PARLEY_CACHE to one that can. */
+/** No folder for what was downloaded can be written, or others could write it as well. Set PARLEY_CACHE to one of your own. */
 export class CacheUnavailable extends Error {
   readonly code = 'cache_unavailable'
 }
@@ -33,21 +34,27 @@ export interface CacheOptions {
   readonly suffices?: (folder: string) => Promise<boolean>
 }
 
-/** The first of the places that can be written, with a word on standard error when it is not the wanted one. */
+/** The first of the places that can be written, by nobody else, with a word on standard error when it is not the wanted one. */
 export async function openCache(kind: CacheKind, options: CacheOptions = {}): Promise<string> {
   const { places = cachePlaces(), suffices = () => Promise.resolve(false) } = options
   const refused: string[] = []
   for (const place of places) {
     const folder = join(place, kind)
-    if (await suffices(folder)) return folder
-    const reason = await refusalOf(folder)
+    const reason = (await foreignReason(folder)) ?? ((await suffices(folder)) ? undefined : await refusalOf(folder))
     if (reason === undefined) {
       if (refused.length > 0) process.stderr.write(`cache: ${refused.join(', ')}; ${place} is used instead\n`)
       return folder
     }
-    refused.push(`${place} cannot be written (${reason})`)
+    refused.push(`${place} ${reason}`)
   }
-  throw new CacheUnavailable(`${refused.join(', ')}: set PARLEY_CACHE to a folder that can be written`)
+  throw new CacheUnavailable(`${refused.join(', ')}: set PARLEY_CACHE to a folder that you alone can write`)
+}
+
+/** Whoever can write into the clone needs no cache to have a program run: its own place is as good as the clone is. */
+async function foreignReason(folder: string): Promise<string | undefined> {
+  if (folder.startsWith(join(ROOT, '.cache'))) return undefined
+  const hand = await foreignHandOn(folder)
+  return hand === undefined ? undefined : `is not safe (${hand})`
 }
 
 async function refusalOf(folder: string): Promise<string | undefined> {
@@ -56,6 +63,6 @@ async function refusalOf(folder: string): Promise<string | undefined> {
     await access(folder, constants.W_OK)
     return undefined
   } catch (error) {
-    return error instanceof Error && 'code' in error ? String(error.code) : String(error)
+    return `cannot be written (${error instanceof Error && 'code' in error ? String(error.code) : String(error)})`
   }
 }
