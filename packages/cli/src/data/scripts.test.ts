@@ -11,7 +11,7 @@ afterAll(() => rmSync(folder, { recursive: true }))
 const data = dataDirAt('/', join(folder, 'data'))
 
 test('the scripts of the examples are found by name, each of them a script', async () => {
-  const scripts = scriptsOf(data)
+  const scripts = scriptsOf(dataDirAt('/', join(folder, 'empty')))
   expect(await scripts.names()).toEqual(['goldbach', 'knapsack', 'stairs'])
   for (const name of await scripts.names()) {
     const script = ModelScript.parse(JSON.parse((await scripts.read(name)) ?? 'null'))
