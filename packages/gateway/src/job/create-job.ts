@@ -3,6 +3,7 @@ import { type JobInputs, type JobRecord, NotFound, jobHolder } from '@parley/sto
 import { storeTests } from '../tests-zip/tests-zip.ts'
 import { atField } from '../tests-zip/zip-refused.ts'
 import type { ToolContext } from '../tool/served-tool.ts'
+import { checkPriced } from './check-priced.ts'
 import { type CreateArguments, checkCreate, checkRoute } from './create-checks.ts'
 import { specOf } from './create-spec.ts'
 import { findJob, noSuchJob } from './find-job.ts'
@@ -50,6 +51,7 @@ export async function retryJob(old: JobId, context: ToolContext): Promise<JobRec
     })
   await checkUnfinished(store, { userId: job.ownerId })
   await world.quotas.checkStart(job)
+  await checkPriced(world, job)
   const { model, upstream_channel: channel } = job.spec
   if (model !== null) await world.directory.resolve(model, channel)
   const inputs = await store.jobs.inputs(old)

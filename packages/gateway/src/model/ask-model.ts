@@ -1,8 +1,10 @@
+import { Readable } from 'node:stream'
 import { readTokens } from '@parley/protocol'
 import { type HttpAnswer, HttpCallFailed, type HttpCaller, type HttpReply } from '@parley/rpc'
 import type { Logger } from 'pino'
 import type { ModelDirectory, ReachableModel } from '../channel/directory.ts'
-import type { Asked } from './asked.ts'
+import { type Asked, boundedAsked } from './asked.ts'
+import { BOUND_FIELD } from './asked-fields.ts'
 import { channelRefusal, unansweredRefusal } from './channel-refusal.ts'
 import { BodyCount, StreamCount } from './count.ts'
 import { Mask } from './mask.ts'
@@ -14,6 +16,9 @@ import { answerFault, askUpstream, errorReply, passedHeaders, readRefused, typeO
 
 /** Nothing between us and the client may hold a stream back to make it larger. */
 const STREAM_HEADERS = { 'cache-control': 'no-store', 'x-accel-buffering': 'no', 'x-content-type-options': 'nosniff' } as const
+
+/** A model writes more than this in one answer seldom. */
+const CLOSE_TOKENS = 16_384
 
 export interface ReservedCall {
   readonly call: ModelCall
@@ -58,10 +63,11 @@ export async function askModel(parts: AskParts, { call, asked, reachable, output
 }
 
 /** The head of the answer. */
-async function firstWord(http: HttpCaller, { call, asked, reachable }: ReservedCall): Promise<HttpAnswer> {
+async function firstWord(http: HttpCaller, reserved: ReservedCall): Promise<HttpAnswer> {
+  const { call, asked, reachable } = reserved
   const { script } = reachable
   try {
-    if (script === null) return await askUpstream(http, reachable, asked, call.signal)
+    if (script === null) return await askWithin(http, reserved)
     return playScript(script, asked, call.id.replace('call_', ''), call.signal)
   } catch (error) {
     if (!(error instanceof HttpCallFailed)) {
@@ -71,6 +77,20 @@ async function firstWord(http: HttpCaller, { call, asked, reachable }: ReservedC
     call.answered = `upstream_${error.code}`
     throw unansweredRefusal(reachable, error)
   }
+}
+
+/**
+ * Where little is left of a budget the provider hears how little, so that it does not write what nobody would get. One that
+ * does not know the field, or wants another number, is asked again without it: the answer is cut here in any case.
+ */
+async function askWithin(http: HttpCaller, { call, asked, reachable, outputTokensMax }: ReservedCall): Promise<HttpAnswer> {
+  const isClose = outputTokensMax !== undefined && outputTokensMax <= CLOSE_TOKENS && asked.outputTokens === undefined
+  if (!isClose) return askUpstream(http, reachable, asked, call.signal)
+  const answer = await askUpstream(http, reachable, boundedAsked(asked, outputTokensMax), call.signal)
+  if (answer.status !== 400) return answer
+  const text = await readRefused(answer)
+  if (text.includes(BOUND_FIELD[asked.wire])) return askUpstream(http, reachable, asked, call.signal)
+  return { ...answer, body: Readable.from([Buffer.from(text)]) }
 }
 
 /** A refusal costs nothing, unless the upstream says what it came to. */

@@ -1,12 +1,13 @@
 import { type JsonObject, type ModelWire, isJsonObject, parseJson } from '@parley/protocol'
+import { BOUND_FIELD, passedFields, saidIn, withUsage } from './asked-fields.ts'
 import { checkTools } from './asked-tools.ts'
+import { type Pictures, picturesIn } from './pictures.ts'
 import { ModelRefusal, wrongField } from './refusal.ts'
 
 /** A token of ordinary text has about so many bytes. */
 export const BYTES_PER_TOKEN = 4
 /** A picture costs about this much, however many bytes it has. */
 const PICTURE_TOKENS = 1_500
-const PICTURE = /"data:[a-z]+\/[^"]{512,}"/g
 const OUTPUT_TOKENS_MAX = 10_000_000
 
 /** A request to a model, checked: what goes upstream and what it may come to. */
@@ -30,20 +31,21 @@ export function readAsked(bytes: Buffer, wire: ModelWire, model: string): Asked 
   checkModel(body['model'], model)
   const { stream = null } = body
   if (stream !== null && typeof stream !== 'boolean') throw wrongField('stream', 'must be true or false')
-  for (const field of KEPT_UPSTREAM)
-    if ((body[field] ?? null) !== null && body[field] !== false)
-      throw wrongField(field, 'is not served here: nothing is kept upstream; send the whole conversation')
-  if ((body['web_search_options'] ?? null) !== null) throw wrongField('web_search_options', 'hosted tools are not served here')
-  if ((body['n'] ?? 1) !== 1) throw wrongField('n', 'one answer at a time')
+  const passed = passedFields(body, wire)
   checkTools(body['tools'])
   const outputTokens = outputBound(body, wire)
-  const sent = wire === 'responses' ? { ...body, store: false } : withUsage(body, stream === true)
+  const sent = wire === 'responses' ? { ...passed, store: false } : withUsage(passed, stream === true)
   const text = textOf(sent)
-  return { wire, stream: stream === true, body: sent, text, inputTokens: inputTokens(text), outputTokens }
+  const pictures = picturesIn(saidIn(sent, wire), wire === 'responses' ? 'input' : 'messages')
+  return { wire, stream: stream === true, body: sent, text, inputTokens: inputTokens(text, pictures), outputTokens }
 }
 
-/** `store` is true upstream when it is left out; so it is always sent. */
-const KEPT_UPSTREAM = ['background', 'store', 'previous_response_id', 'conversation', 'prompt'] as const
+/** The same request with a bound on what the model writes, where the client set none. */
+export function boundedAsked(asked: Asked, outputTokens: number): Asked {
+  if (asked.outputTokens !== undefined) return asked
+  const body = { ...asked.body, [BOUND_FIELD[asked.wire]]: outputTokens }
+  return { ...asked, body, text: textOf(body) }
+}
 
 function checkModel(asked: unknown, model: string): void {
   if (typeof asked !== 'string') throw wrongField('model', `must be ${model}`)
@@ -53,21 +55,16 @@ function checkModel(asked: unknown, model: string): void {
 
 function outputBound(body: JsonObject, wire: ModelWire): number | undefined {
   const fields = wire === 'responses' ? ['max_output_tokens'] : ['max_completion_tokens', 'max_tokens']
+  let most: number | undefined
   for (const field of fields) {
     const value = body[field] ?? null
     if (value === null) continue
     if (typeof value !== 'number' || !Number.isInteger(value) || value < 1 || value > OUTPUT_TOKENS_MAX)
       throw wrongField(field, `must be a whole number from 1 to ${OUTPUT_TOKENS_MAX}`)
-    return value
+    // Which of two a provider keeps to is its own affair.
+    most = Math.max(most ?? 0, value)
   }
-  return undefined
-}
-
-/** Chat Completions tell what a stream came to only when they are asked. */
-function withUsage(body: JsonObject, isStream: boolean): JsonObject {
-  if (!isStream) return body
-  const { stream_options: options } = body
-  return { ...body, stream_options: { ...(isJsonObject(options) ? options : {}), include_usage: true } }
+  return most
 }
 
 function textOf(body: JsonObject): string {
@@ -81,12 +78,7 @@ function textOf(body: JsonObject): string {
   }
 }
 
-function inputTokens(text: string): number {
-  let bytes = Buffer.byteLength(text)
-  let pictures = 0
-  for (const [picture] of text.matchAll(PICTURE)) {
-    bytes -= picture.length
-    pictures += 1
-  }
-  return Math.ceil(bytes / BYTES_PER_TOKEN) + pictures * PICTURE_TOKENS
+function inputTokens(text: string, pictures: Pictures): number {
+  const bytes = Buffer.byteLength(text) - pictures.chars
+  return Math.ceil(bytes / BYTES_PER_TOKEN) + pictures.count * PICTURE_TOKENS
 }

@@ -12,8 +12,9 @@ export interface BookingOptions {
   readonly usages: Pick<Usages, 'book' | 'drop'>
   readonly id: UsageId
   readonly callId: string
-  /** What the request was guessed to come to. */
+  /** What the request was guessed to come to, and what was set aside for its answer. */
   readonly inputTokens: number
+  readonly outputTokens: number
   readonly prices: ModelPrices
   readonly metrics: ModelMetrics
   readonly log: Logger
@@ -31,6 +32,20 @@ export class Booking {
   /** Books what passed: the provider's numbers, or our own estimate where it told none. */
   settle(passed: Passed): Promise<void> {
     return (this.#settled ??= this.#book(passed))
+  }
+
+  /**
+   * Books what was set aside, or more where more has passed. Where we hung up, nobody tells what the model had thought and
+   * written by then: booked by what was seen, whoever hangs up early would think for nothing.
+   */
+  settleWhole({ tokens, writtenTokens }: Passed): Promise<void> {
+    const { inputTokens, outputTokens } = this.#options
+    const most: TokenUsage = {
+      ...NO_TOKENS,
+      input_tokens: Math.max(inputTokens, tokens?.input_tokens ?? 0),
+      output_tokens: Math.max(outputTokens, writtenTokens, tokens?.output_tokens ?? 0),
+    }
+    return (this.#settled ??= this.#book({ tokens: most, final: false, writtenTokens }))
   }
 
   /** Nothing was asked of the model, or it refused: there is nothing to pay. */

@@ -1,8 +1,9 @@
 import type { ServerResponse } from 'node:http'
+import { NO_PRICES } from '@parley/protocol'
 import { expect, test } from 'vitest'
 import { until } from '../fixture/job-socket.ts'
 import { ModelBench } from '../fixture/model-bench.ts'
-import { RESPONSES_EVENTS, event, stream, text } from '../fixture/model-upstream.ts'
+import { RESPONSES_EVENTS, event, json, stream, text } from '../fixture/model-upstream.ts'
 
 interface Refused {
   readonly error: { readonly code: string; readonly message: string; readonly type: string; readonly param: string | null }
@@ -101,6 +102,59 @@ test.each([
   // What a single piece of the answer may hold goes beyond.
   expect(tokens / (budget.tokens ?? tokens)).toBeLessThan(1.5)
   expect(microusd / (budget.microusd ?? microusd)).toBeLessThan(1.5)
+})
+
+const message = (...content: object[]): object => ({ input: [{ type: 'message', role: 'user', content }] })
+const LONG = 'A'.repeat(400_000)
+
+test.each([
+  ['a text that looks like a picture', message({ type: 'input_text', text: `data:image/png;base64,${LONG}` }), 100_000],
+  ['instructions that look like one', { input: 'x', instructions: `data:x/${LONG}` }, 100_000],
+  [
+    'a picture of a part that is none',
+    message({ type: 'input_text', text: 'x', image_url: `data:image/png;base64,${LONG}` }),
+    100_000,
+  ],
+  ['a picture that is none', message({ type: 'input_image', image_url: `data:image/png;base64,${LONG} and ${LONG}` }), 200_000],
+  ['a picture', message({ type: 'input_image', image_url: `data:image/png;base64,${LONG}` }), 1_500],
+])('%s is counted as what the model reads', async (_, body, tokens) => {
+  await using bench = await ModelBench.open({ budget: { tokens: 1_000, microusd: null } })
+  const { error } = (await (await bench.ask({ ...body, max_output_tokens: 1 })).json()) as Refused
+  const asked = Number(/up to (\d+) tokens/.exec(error.message)?.[1])
+  expect([error.code, bench.upstream.requests.length]).toEqual(['budget_exceeded', 0])
+  expect(asked / tokens).toBeGreaterThan(1)
+  expect(asked / tokens).toBeLessThan(1.1)
+})
+
+test.each([
+  ['the job', { budget: { tokens: null, microusd: 1_000 } }, 'budget.microusd'],
+  ['the owner', { gateway: { quota: { microusdPerDay: 1_000 } } }, 'microusd_per_day'],
+] as const)('a model without a price is not asked where the money of %s is bounded', async (_, options, bound) => {
+  await using bench = await ModelBench.open({ ...options, prices: NO_PRICES })
+  const refused = await bench.ask()
+  expect([refused.status, await refused.json()]).toMatchObject([
+    403,
+    { error: { code: 'model_unpriced', param: 'model', message: expect.stringContaining(`has no price, and ${bound} bounds`) } },
+  ])
+  expect(bench.upstream.requests).toEqual([])
+})
+
+test('a provider hears how little is left, and is asked again when it does not know the field', async () => {
+  await using bench = await ModelBench.open({ budget: { tokens: 2_000, microusd: null } })
+  bench.upstream.answer = end
+  expect((await bench.ask()).status).toBe(200)
+  expect(bench.upstream.requests[0]?.body).toMatchObject({ max_output_tokens: expect.any(Number) })
+  const bounds = { asked: 0 }
+  bench.upstream.answer = (response, asked) => {
+    bounds.asked += 1
+    if (bounds.asked > 1) return end(response)
+    return json(400, { error: { message: "Unknown parameter: 'max_output_tokens'." } })(response, asked)
+  }
+  expect((await bench.ask()).status).toBe(200)
+  expect(bench.upstream.requests.at(-1)?.body).not.toHaveProperty('max_output_tokens')
+  bench.upstream.answer = json(400, { error: { message: 'no such thing' } })
+  const refused = await bench.ask()
+  expect([refused.status, await refused.json()]).toEqual([400, { error: { message: 'no such thing' } }])
 })
 
 test('a key has four requests at once and no more', async () => {

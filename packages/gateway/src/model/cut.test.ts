@@ -24,24 +24,29 @@ async function begin(bench: ModelBench) {
   return reader
 }
 
-/** What a stream that was cut leaves in the books. */
+/** What a request without a bound sets aside for its answer. */
+const SET_ASIDE = 16_384
+
+/** What a stream leaves in the books that its upstream cut. */
 const ESTIMATED = {
   status: 'booked',
   estimated: true,
   tokens: { input_tokens: expect.any(Number), output_tokens: WRITTEN },
   costMicrousd: expect.any(Number),
 }
+/** Where we hung up, nobody knows what the model had thought by then. */
+const WHOLE = { ...ESTIMATED, tokens: { input_tokens: expect.any(Number), output_tokens: SET_ASIDE } }
 
-test('a client that goes away ends the request upstream at once, and what passed is booked as estimated', async () => {
+test('a client that goes away ends the request upstream at once, and what was set aside is booked', async () => {
   await using bench = await ModelBench.open()
   const reader = await begin(bench)
   expect(bench.upstream.left).toBe(0)
   await reader.cancel()
   await until(() => bench.upstream.left === 1)
-  expect(await bench.booked(1)).toMatchObject([ESTIMATED])
+  expect(await bench.booked(1)).toMatchObject([WHOLE])
   const [{ tokens, costMicrousd } = { tokens: undefined, costMicrousd: 0 }] = await bench.booked(1)
   expect(tokens?.input_tokens).toBeGreaterThan(10)
-  expect(costMicrousd).toBe((tokens?.input_tokens ?? 0) + 2 * WRITTEN)
+  expect(costMicrousd).toBe((tokens?.input_tokens ?? 0) + 2 * SET_ASIDE)
   expect(await bench.gw.store.usages.totalOf(bench.jobId)).toMatchObject({ calls: 1, estimated_calls: 1 })
 })
 
@@ -71,7 +76,7 @@ test('a stream is cut within moments after its job was cancelled, and the key is
   await bench.gw.store.jobs.cancel(bench.jobId)
   await expect(reader.read()).rejects.toThrow('terminated')
   await until(() => bench.upstream.left === 1)
-  expect(await bench.booked(1)).toMatchObject([ESTIMATED])
+  expect(await bench.booked(1)).toMatchObject([WHOLE])
   const again = await bench.ask()
   expect([again.status, await again.json()]).toMatchObject([
     401,
@@ -96,7 +101,7 @@ test('a stream is cut when the claim is given back, and when the lease runs out'
   await expect(lost.read()).rejects.toThrow('terminated')
   const late = await short.ask()
   expect([late.status, await late.json()]).toMatchObject([401, { error: { code: 'expired_api_key' } }])
-  expect(await short.booked(1)).toMatchObject([ESTIMATED])
+  expect(await short.booked(1)).toMatchObject([WHOLE])
 })
 
 test('a key that is made anew replaces the one before', async () => {
@@ -118,7 +123,7 @@ test('a cut before the answer began says why', async () => {
   await bench.gw.store.jobs.cancel(bench.jobId)
   const answer = await asking
   expect([answer.status, await answer.json()]).toMatchObject([401, { error: { code: 'expired_api_key' } }])
-  expect(await bench.booked(1)).toMatchObject([{ estimated: true, tokens: { output_tokens: 0 } }])
+  expect(await bench.booked(1)).toMatchObject([{ estimated: true, tokens: { output_tokens: SET_ASIDE } }])
 })
 
 test('a client that reads slowly holds its upstream back and gets every byte', async () => {

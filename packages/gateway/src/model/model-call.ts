@@ -78,10 +78,11 @@ export class ModelCall {
    * Books what passed so far. An answer that came to its end or broke off by itself before the model had written anything, and
    * without a word about its tokens, came to nothing. Where it was we who hung up, the model was at work on the request.
    */
-  settle(): Promise<void> {
+  async settle(): Promise<void> {
     const passed = this.#count?.passed ?? NOTHING
     const isOurs = this.#reason !== undefined && this.#reason !== 'upstream_cut'
-    return passed.tokens === undefined && passed.writtenTokens === 0 && !isOurs ? this.drop() : this.book(passed)
+    if (isOurs && !passed.final) return this.#booking?.settleWhole(passed)
+    return passed.tokens === undefined && passed.writtenTokens === 0 ? this.drop() : this.book(passed)
   }
   async book(passed: Passed): Promise<void> {
     await this.#booking?.settle(passed)

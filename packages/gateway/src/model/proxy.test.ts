@@ -151,6 +151,8 @@ test('only a key of an attempt is taken, and who has another is told which is ne
   expect(mcp.status).toBe(401)
 })
 
+const saying = (part: object): object => ({ input: [{ type: 'message', role: 'user', content: [part] }] })
+
 test('a request is checked field by field before anything is reserved or sent', async () => {
   await using bench = await ModelBench.open()
   const cases: [object, number, string][] = [
@@ -168,6 +170,18 @@ test('a request is checked field by field before anything is reserved or sent', 
     [{ tools: [{ type: 'function', name: 'a' }, { type: 'web_search' }] }, 400, 'tools[1].type'],
     [{ tools: [{ type: 'mcp', server_url: 'http://x' }] }, 400, 'tools[0].type'],
     [{ tools: [{ type: 'namespace', name: 'n', tools: [{ type: 'code_interpreter' }] }] }, 400, 'tools[0].tools[0].type'],
+    [{ service_tier: 'priority' }, 400, 'service_tier'],
+    [{ modalities: ['text', 'audio'] }, 400, 'modalities'],
+    [saying({ type: 'input_image', image_url: 'https://x.example/a.png' }), 400, 'input[0].content[0].image_url'],
+    [saying({ type: 'input_image', image_url: { url: 'file:///etc/passwd' } }), 400, 'input[0].content[0].image_url'],
+    [saying({ type: 'input_image', file_id: 'file_1' }), 400, 'input[0].content[0].file_id'],
+    [saying({ type: 'input_file', file_url: 'https://x.example/a.pdf' }), 400, 'input[0].content[0].file_url'],
+    [
+      { input: [{ type: 'function_call_output', call_id: 'c', output: [{ type: 'input_image', image_url: 'http://x' }] }] },
+      400,
+      'input[0].output[0].image_url',
+    ],
+    [{ input: [{ type: 'item_reference', id: 'msg_1' }] }, 400, 'input[0].type'],
   ]
   for (const [more, status, param] of cases) {
     const answer = await bench.ask(more)
@@ -196,8 +210,18 @@ test('fields that say nothing, and tools that the client runs itself, pass', asy
   const doubled = `{"model":"other","model":"${MODEL}","store":true,"store":false,"input":"x"}`
   expect((await bench.ask({}, { body: doubled })).status).toBe(200)
   expect(bench.upstream.requests.map(({ body }) => body)).toEqual([
-    { model: MODEL, stream: true, input: 'hello', ...more, store: false },
+    { model: MODEL, stream: true, input: 'hello', tools, instructions: more.instructions, store: false },
     { model: MODEL, store: false, input: 'x' },
+  ])
+})
+
+test('what nobody here knows does not go on, and neither does a tier', async () => {
+  await using bench = await ModelBench.open()
+  bench.upstream.answer = (response) => stream(response).end(text(RESPONSES_EVENTS))
+  const unknown = { service_tier: 'auto', container: { file_ids: ['f'] }, callback_url: 'https://x.example', fast: true }
+  expect((await bench.ask({ ...unknown, temperature: 0.5 })).status).toBe(200)
+  expect(bench.upstream.requests.map(({ body }) => body)).toEqual([
+    { model: MODEL, stream: true, input: 'hello', temperature: 0.5, store: false },
   ])
 })
 

@@ -63,9 +63,17 @@ export function openModelProxy({ world, metrics }: { readonly world: World; read
     const { bytes, release } = await bodies.read(request)
     try {
       const asked = readAsked(bytes, wire, key.model)
-      const { id, outputTokensMax } = await reserveCall(world, found, { id: callId, asked, reachable, now: now() })
+      const { id, outputTokens, outputTokensMax } = await reserveCall(world, found, { id: callId, asked, reachable, now: now() })
       const { inputTokens } = asked
-      call.reserved(new Booking({ usages: store.usages, id, callId, inputTokens, prices: reachable.prices, metrics, log }))
+      // A script has written what was seen of it, and nothing else.
+      const reserved = {
+        id,
+        callId,
+        inputTokens,
+        outputTokens: reachable.script === null ? outputTokens : 0,
+        prices: reachable.prices,
+      }
+      call.reserved(new Booking({ usages: store.usages, ...reserved, metrics, log }))
       if (call.signal.aborted) {
         // It was cut while the reservation was made: nobody else will settle that.
         await call.drop()

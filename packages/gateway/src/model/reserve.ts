@@ -1,4 +1,4 @@
-import { type ModelPrices, NO_TOKENS, type TokenUsage, type UsageId, costOf, totalTokens } from '@parley/protocol'
+import { type ModelPrices, NO_TOKENS, type TokenUsage, type UsageId, costOf, isPriced, totalTokens } from '@parley/protocol'
 import type { SpendLimits, Spent } from '@parley/store'
 import { iso } from '../tool/time.ts'
 import type { World } from '../tool/served-tool.ts'
@@ -19,6 +19,8 @@ type Refused = Extract<Awaited<ReturnType<World['store']['usages']['reserve']>>,
 
 export interface Reservation {
   readonly id: UsageId
+  /** What the answer was taken to come to at most. */
+  readonly outputTokens: number
   /** Past so many tokens the answer is cut, whatever the client asked for: budgets leave no more. `undefined`: there are none. */
   readonly outputTokensMax: number | undefined
 }
@@ -32,6 +34,8 @@ export async function reserveCall(
   const { asked, reachable } = call
   const { prices } = reachable
   const limits = payable(await quotas.limitsFor(job), reachable)
+  const unpriced = unpricedWords(limits, reachable)
+  if (unpriced !== undefined) throw new ModelRefusal(403, 'model_unpriced', unpriced, { param: 'model' })
   let output = asked.outputTokens ?? OUTPUT_TOKENS
   for (let tries = 0; tries < TRIES_MAX; tries += 1) {
     const tokens = { ...NO_TOKENS, input_tokens: asked.inputTokens, output_tokens: output }
@@ -54,7 +58,11 @@ export async function reserveCall(
       limits,
     )
     if (answer.kind === 'reserved')
-      return { id: answer.id, outputTokensMax: bounded(output + (await tokensBeyond(store, { key, prices, limits }))) }
+      return {
+        id: answer.id,
+        outputTokens: output,
+        outputTokensMax: bounded(output + (await tokensBeyond(store, { key, prices, limits }))),
+      }
     if (answer.kind === 'doubled') throw new ModelRefusal(409, 'conflict', 'this call was made already')
     const fits = asked.outputTokens === undefined ? fitting(answer, asked.inputTokens, prices) : 0
     if (fits < OUTPUT_TOKENS_MIN || fits >= output) throw refusalOf(answer, tokens, quotas.resetsAt(), call.now)
@@ -66,6 +74,14 @@ export async function reserveCall(
 /** Bounds on money are no affair of a script. */
 export const payable = (limits: SpendLimits, { script }: Pick<ReachableModel, 'script'>): SpendLimits =>
   script === null ? limits : { ...limits, ownerMicrousd: null, jobMicrousd: null }
+
+/** Why a model that has no price is not served where money is bounded: it would pass every bound. */
+export function unpricedWords(limits: SpendLimits, { channel, model, prices }: ReachableModel): string | undefined {
+  const bound = (['jobMicrousd', 'ownerMicrousd'] as const).find((limit) => limits[limit] !== null)
+  if (bound === undefined || isPriced(prices)) return undefined
+  const { name } = BOUNDS[bound]
+  return `${model} of channel ${channel.name} has no price, and ${name} bounds what it may cost: an admin sets one by pricing.set`
+}
 
 const bounded = (tokens: number): number | undefined => (tokens === Infinity ? undefined : tokens)
 

@@ -1,6 +1,7 @@
 import { JobId, type JobListItem, type JobStatus, TOOLS, ToolError, UserId, isEnd } from '@parley/protocol'
 import type { JobRecord } from '@parley/store'
 import { type GatewayCaller, nameOf } from '../caller.ts'
+import { checkPriced } from '../job/check-priced.ts'
 import { currentItems, currentState } from '../job/current-state.ts'
 import { findJob, noSuchJob } from '../job/find-job.ts'
 import { untilJob } from '../job/follow-job.ts'
@@ -17,6 +18,7 @@ export const jobStart = serveTool(TOOLS['job.start'], async ({ job_id }, context
     const found = await findJob(store, job_id, context.caller)
     if (found.status !== 'created') return found
     await quotas.checkStart(found)
+    await checkPriced(context.world, found)
     const started = await store.jobs.start(job_id)
     if (started === undefined) throw noSuchJob(job_id)
     return started

@@ -1,0 +1,19 @@
+import { ToolError } from '@parley/protocol'
+import type { JobRecord } from '@parley/store'
+import { payable, unpricedWords } from '../model/reserve.ts'
+import type { World } from '../tool/served-tool.ts'
+
+/** Refuses the start of a job whose first call of its model would be refused: money is bounded, and the model has no price. */
+export async function checkPriced(
+  { quotas, directory }: Pick<World, 'quotas' | 'directory'>,
+  job: Pick<JobRecord, 'id' | 'ownerId' | 'spec'>,
+): Promise<void> {
+  const { model, upstream_channel: channel } = job.spec
+  if (model === null) return
+  const limits = await quotas.limitsFor(job)
+  if (limits.ownerMicrousd === null && limits.jobMicrousd === null) return
+  const reachable = await directory.resolve(model, channel)
+  const words = unpricedWords(payable(limits, reachable), reachable)
+  if (words !== undefined)
+    throw new ToolError('quota_exceeded', words, { field: 'model', hint: 'models.list says which models have a price' })
+}
