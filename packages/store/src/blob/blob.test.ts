@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { type Store, openStore } from '../index.ts'
 import { ENGINES, type TestEngine, startEngine } from '../testing/engines.ts'
+import { execute, rowCounts } from '../testing/look.ts'
 
 const MIB = 1024 * 1024
 const HOUR = 60 * 60_000
@@ -94,6 +95,38 @@ describe.each(ENGINES)('blobs on %s', (engine) => {
     }
     await store.blobs.abort(upload, 'ann')
     await expect(store.blobs.write(upload, 'ann', 0, ABC)).rejects.toMatchObject({ code: 'not_found' })
+  })
+
+  test('an upload counts for its owner until its last byte is gone, aborted or handed in twice', async () => {
+    const big = pattern(3 * MIB)
+    const filled = async () => {
+      const upload = await store.blobs.begin('ann')
+      for (let offset = 0; offset < big.length; offset += MIB)
+        await store.blobs.write(upload, 'ann', offset, big.subarray(offset, offset + MIB))
+      return upload
+    }
+    const kept = async () => (await rowCounts(url))['blob_chunks'] ?? 0
+    await store.blobs.commit(await filled(), 'ann', { holder: 'job' })
+    const chunks = await kept()
+    for (const end of [
+      async () => store.blobs.abort(await filled(), 'ann'),
+      async () => store.blobs.commit(await filled(), 'ann', { holder: 'job' }),
+    ]) {
+      await end()
+      expect([await kept(), await store.blobs.heldBytes('user/ann', 'ann')]).toEqual([chunks, 0])
+    }
+    // As a crash leaves one whose bytes are only in part removed: of use for nothing, and counted.
+    const upload = await filled()
+    await execute(url, 'UPDATE uploads SET touched_at = -1 WHERE id = $1', [upload])
+    expect(await store.blobs.heldBytes('user/ann', 'ann')).toBe(big.length)
+    for (const attempt of [
+      () => store.blobs.write(upload, 'ann', 0, ABC),
+      () => store.blobs.commit(upload, 'ann', { holder: 'job' }),
+      () => store.blobs.abort(upload, 'ann'),
+    ])
+      await expect(attempt()).rejects.toMatchObject({ code: 'not_found' })
+    expect(await store.blobs.collect(0)).toEqual({ blobs: 0, uploads: 1 })
+    expect([await kept(), await store.blobs.heldBytes('user/ann', 'ann')]).toEqual([chunks, 0])
   })
 
   test('the same bytes are stored once and live as long as somebody holds them', async () => {

@@ -2,7 +2,16 @@ import { text } from '../database/column.ts'
 import type { Database } from '../database/database.ts'
 import { UPLOAD_AGE_MS } from '../limits.ts'
 import { breathe } from './chunks.ts'
-import { ADD_GARBAGE, DELETE_BLOB, DELETE_CHUNKS, FORGET_GARBAGE, GARBAGE, STALE_UPLOADS, UNREFERENCED } from './statements.ts'
+import {
+  ADD_GARBAGE,
+  DELETE_BLOB,
+  DELETE_CHUNKS,
+  FORGET_GARBAGE,
+  FORGET_UPLOAD,
+  GARBAGE,
+  STALE_UPLOADS,
+  UNREFERENCED,
+} from './statements.ts'
 
 /** Blobs that leave in one transaction, and rows of their bytes in another: others write in between. */
 const BLOBS_PER_STEP = 100
@@ -30,6 +39,15 @@ function removeUploads(db: Database, before: number): Promise<number> {
     for (const row of stale) await tx.run(ADD_GARBAGE, [text(row, 'id')])
     return stale.length
   })
+}
+
+/**
+ * Removes the bytes of an upload that is over, and then its row, which counts for its owner until then. What a crash leaves is
+ * old enough for the next collection.
+ */
+export async function removeUpload(db: Database, upload: string): Promise<void> {
+  while ((await db.run(DELETE_CHUNKS, [upload, ROWS_PER_STEP])) > 0) await breathe()
+  await db.run(FORGET_UPLOAD, [upload])
 }
 
 function removeBlobs(db: Database, before: number): Promise<number> {

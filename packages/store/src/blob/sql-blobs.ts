@@ -6,7 +6,7 @@ import { HashMismatch, InvalidArgument, NotFound, TooLarge, UploadGap } from '..
 import { MAX_APPEND_BYTES, MAX_BLOB_BYTES, MAX_BLOB_READ_BYTES, checkInteger, checkName } from '../limits.ts'
 import type { Blobs } from './blob.ts'
 import { appendChunks, hashChunks, readChunks } from './chunks.ts'
-import { collect } from './collect.ts'
+import { collect, removeUpload } from './collect.ts'
 import { dropStale } from './drop-stale.ts'
 import * as sql from './statements.ts'
 
@@ -56,21 +56,22 @@ export class SqlBlobs implements Blobs {
     // Bytes that are there never change, so this may take its time outside the transaction.
     const sha256 = await hashChunks(this.#db, upload, size)
     if (options.sha256 !== undefined && options.sha256 !== sha256) throw new HashMismatch(options.sha256, sha256)
-    return this.#db.transaction(async (tx) => {
-      if ((await tx.run(sql.FINISH_UPLOAD, [upload, owner, size])) === 0) {
+    const isNew = await this.#db.transaction(async (tx) => {
+      if ((await tx.run(sql.END_UPLOAD, [upload, owner, size])) === 0) {
         throw new UploadGap(upload, await uploadSize(tx, sql.UPLOAD, upload, owner))
       }
-      if ((await this.#name(tx, { sha256, bytes: size }, upload, options.holder)) !== upload)
-        await tx.run(sql.ADD_GARBAGE, [upload])
-      return { sha256, bytes: size }
+      const isFirst = (await this.#name(tx, { sha256, bytes: size }, upload, options.holder)) === upload
+      if (isFirst) await tx.run(sql.FORGET_UPLOAD, [upload])
+      return isFirst
     })
+    // Somebody had handed in the same: these bytes are nobody's, and count for whoever sent them until they are gone.
+    if (!isNew) await removeUpload(this.#db, upload)
+    return { sha256, bytes: size }
   }
 
   async abort(upload: UploadId, owner: string): Promise<void> {
-    await this.#db.transaction(async (tx) => {
-      if ((await tx.run(sql.ABORT_UPLOAD, [upload, owner])) === 0) throw new NotFound(`upload ${upload}`)
-      await tx.run(sql.ADD_GARBAGE, [upload])
-    })
+    if ((await this.#db.run(sql.ABORT_UPLOAD, [upload, owner])) === 0) throw new NotFound(`upload ${upload}`)
+    await removeUpload(this.#db, upload)
   }
 
   async put(bytes: Uint8Array, holder: string): Promise<Stored> {

@@ -2,14 +2,18 @@ import type { Sql } from '../database/database.ts'
 
 export const BEGIN_UPLOAD: Sql = 'INSERT INTO uploads (id, owner, touched_at) VALUES ($1, $2, $3)'
 
-const upload = (lock: string) => `SELECT size FROM uploads WHERE id = $1 AND owner = $2 ${lock}`
+/** One that is being removed has this time of its last use; it counts for its owner until its bytes are gone, and is nothing else. */
+const REMOVED_AT = -1
+const upload = (lock: string) => `SELECT size FROM uploads WHERE id = $1 AND owner = $2 AND touched_at > ${REMOVED_AT} ${lock}`
 /** The row is held to the end of the transaction: two writers of one upload go one after the other. */
 export const UPLOAD_FOR_WRITE: Sql = { sqlite: upload(''), postgres: upload('FOR UPDATE') }
 export const UPLOAD: Sql = upload('')
 export const GROW_UPLOAD: Sql = 'UPDATE uploads SET size = $2, touched_at = $3 WHERE id = $1'
 /** Only while it has the size that was hashed. */
-export const FINISH_UPLOAD: Sql = 'DELETE FROM uploads WHERE id = $1 AND owner = $2 AND size = $3'
-export const ABORT_UPLOAD: Sql = 'DELETE FROM uploads WHERE id = $1 AND owner = $2'
+export const END_UPLOAD: Sql = `UPDATE uploads SET touched_at = ${REMOVED_AT} WHERE id = $1 AND owner = $2 AND size = $3 AND touched_at > ${REMOVED_AT}`
+export const ABORT_UPLOAD: Sql = `UPDATE uploads SET touched_at = ${REMOVED_AT} WHERE id = $1 AND owner = $2 AND touched_at > ${REMOVED_AT}`
+/** Only one that is being removed. */
+export const FORGET_UPLOAD: Sql = `DELETE FROM uploads WHERE id = $1 AND touched_at = ${REMOVED_AT}`
 export const UPLOADS: Sql = 'SELECT count(*) AS uploads FROM uploads WHERE owner = $1'
 export const STALE_UPLOADS: Sql = 'DELETE FROM uploads WHERE touched_at < $1 RETURNING id'
 
