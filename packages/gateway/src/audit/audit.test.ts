@@ -95,6 +95,24 @@ test('every call of a busy socket is in the log once, and what waits is written 
   expect(seen).toHaveLength(900)
 })
 
+test('a token that only reads writes its share of lines, and the rest is told as a number; changes are all there', async () => {
+  // A clock that stands gives nothing back meanwhile.
+  const at = Date.now()
+  await using gw = await openTestGateway({ now: () => at })
+  const { token } = await mint(gw, { role: 'judge', name: 'flood' })
+  const socket = await TestSocket.open(gw.gateway.ws, token)
+  for (let round = 0; round < 3; round += 1)
+    await Promise.all(Array.from({ length: 800 }, () => socket.call('tools/call', { name: 'account.get' })))
+  socket.socket.close()
+  await gw.admin('user.add', { username: 'ada' })
+  await gw.gateway.close(500)
+  const lines = await gw.store.audit.search({ actor: 'flood', limit: 1_000 })
+  expect(lines[0]).toMatchObject({ action: 'account.get', outcome: 'ok', target: '1400 times more' })
+  const before = lines.at(-1)?.seq ?? 0
+  expect(await gw.store.audit.search({ actor: 'flood', limit: 1_000, beforeSeq: before })).toHaveLength(1)
+  expect(await gw.store.audit.search({ action: 'user.add', limit: 10 })).toHaveLength(2)
+})
+
 test('while the audit log cannot be written, nothing is changed and nobody signs in, but reading goes on', async () => {
   await using gw = await openTestGateway()
   const broken = { value: false }

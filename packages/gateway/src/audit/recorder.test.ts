@@ -21,9 +21,11 @@ function switchableLog() {
   return { lines, state, audit }
 }
 const log = createLogger({ level: 'silent', destination: { write: () => undefined } })
+let lines = 0
+/** Of many actors, since one alone has a share only. */
 const line = (action: string): AuditLine => ({
   at: 0,
-  actor: 'a',
+  actor: `a${Math.floor((lines += 1) / 500)}`,
   role: 'user',
   action,
   target: null,

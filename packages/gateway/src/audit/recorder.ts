@@ -1,5 +1,6 @@
 import type { AuditEntries, AuditRecord } from '@parley/store'
 import type { Logger } from 'pino'
+import { Fold } from './fold.ts'
 
 export type AuditLine = Omit<AuditRecord, 'seq'>
 
@@ -9,6 +10,8 @@ const FLUSH_LINES = 500
 /** Lines that may wait for a database that does not answer; later ones are counted and reported, not kept. */
 const WAITING_MAX = 20_000
 const RETRY_MS = 1_000
+/** How often is told what was counted instead of written. */
+const FOLDED_MS = 60_000
 
 /** The audit log could not be written, so nothing may be changed. */
 export class AuditUnavailable extends Error {
@@ -21,7 +24,7 @@ export class AuditUnavailable extends Error {
 
 /** Writes who did what. One writer at a time, so that lines keep the order in which they were handed in. */
 export interface Recorder {
-  /** Written soon: for what only reads. Costs an array push. */
+  /** Written soon: for what only reads. Costs an array push. Beyond the share of its actor it is counted, and told as one line. */
   note(line: AuditLine): void
   /** Answers when the line is durable, with all that came before it. Throws `AuditUnavailable`. */
   record(line: AuditLine): Promise<void>
@@ -54,6 +57,14 @@ export function openRecorder(options: {
   let failing = false
   let timer: NodeJS.Timeout | undefined
   let writing: Promise<void> | undefined
+
+  const fold = new Fold()
+  const tellFolded = (): void => {
+    for (const line of fold.told(now())) push(line)
+    if (waiting.length > 0) later(FLUSH_MS)
+  }
+  const folding = setInterval(tellFolded, FOLDED_MS)
+  folding.unref()
 
   const push = (line: AuditLine): void => {
     if (waiting.length < WAITING_MAX) waiting.push(line)
@@ -103,6 +114,7 @@ export function openRecorder(options: {
 
   return {
     note(line) {
+      if (!fold.takes(line)) return
       push(line)
       if (waiting.length >= FLUSH_LINES) void write()
       else later(FLUSH_MS)
@@ -118,6 +130,8 @@ export function openRecorder(options: {
     flush: write,
     counts: () => ({ waiting: waiting.length, dropped, failures }),
     async close() {
+      clearInterval(folding)
+      tellFolded()
       clearTimeout(timer)
       timer = undefined
       await write()

@@ -23,6 +23,6 @@ export interface AuditEntries {
   }): Promise<readonly AuditRecord[]>
   /** In order, oldest first. */
   after(seq: number, limit: number): Promise<readonly AuditRecord[]>
-  /** Removes what is older; the rest keeps its numbers. */
-  prune(before: number): Promise<number>
+  /** Removes what is older, and all but the newest `keep` lines; the rest keeps its numbers. */
+  prune(before: number, keep?: number): Promise<number>
 }

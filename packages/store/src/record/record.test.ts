@@ -282,7 +282,7 @@ describe.each(ENGINES)('records on %s', (engine) => {
     expect(await store.users.oldestAdmin()).toEqual(bob)
   })
 
-  test('the audit is numbered without a gap, found by what was asked, and pruned by age', async () => {
+  test('the audit is numbered without a gap, found by what was asked, and pruned by age and by number', async () => {
     const entry = {
       actor: 'ann',
       role: 'user',
@@ -312,7 +312,10 @@ describe.each(ENGINES)('records on %s', (engine) => {
         .toReversed()
         .slice(0, 3),
     )
-    expect(await store.audit.prune(100)).toBe(20)
+    expect(await store.audit.prune(0, 15)).toBe(5)
+    expect((await store.audit.after(0, 100)).map((found) => found.seq)).toEqual(Array.from({ length: 15 }, (_, index) => index + 6))
+    expect(await store.audit.prune(100)).toBe(15)
+    expect(await store.audit.prune(100)).toBe(0)
     await store.audit.append([{ ...entry, at: 200, target: 'a\0b\ud800' }])
     expect(await store.audit.after(0, 10)).toEqual([{ ...entry, seq: 21, at: 200, target: 'a\uFFFDb\uFFFD' }])
   })

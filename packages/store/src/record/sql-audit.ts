@@ -29,11 +29,16 @@ export class SqlAudit implements AuditEntries {
     return (await this.#db.all('SELECT * FROM audit_entries WHERE seq > $1 ORDER BY seq LIMIT $2', [seq, limit])).map(toRecord)
   }
 
-  async prune(before: number): Promise<number> {
-    return this.#db.run('DELETE FROM audit_entries WHERE at < $1', [before])
+  async prune(before: number, keep = MAX_AUDIT_LINES): Promise<number> {
+    checkInteger('keep', keep, 0)
+    return this.#db.run(PRUNE, [before, keep])
   }
 }
 
+/** About two gibibytes. */
+const MAX_AUDIT_LINES = 10_000_000
+const PRUNE: Sql =
+  'DELETE FROM audit_entries WHERE at < $1 OR seq <= (SELECT coalesce(max(seq), 0) FROM audit_entries) - CAST($2 AS BIGINT)'
 const COLUMNS = 'at, actor, role, action, target, outcome, code, remote'
 
 /** SQLite's own counter has no gaps: a rollback takes it back, too. PostgreSQL's sequences do not, hence the row. */
