@@ -1,3 +1,4 @@
+import { attackSoak } from './attack.ts'
 import { engineSoak } from './engine.ts'
 import { jobsSoak } from './jobs.ts'
 import { killSoak } from './kill.ts'
@@ -5,4 +6,4 @@ import { malformedSoak } from './malformed.ts'
 import { sessionsSoak } from './sessions.ts'
 import type { Soak } from './soak.ts'
 
-export const SOAKS: readonly Soak[] = [sessionsSoak, malformedSoak, killSoak, jobsSoak, engineSoak]
+export const SOAKS: readonly Soak[] = [sessionsSoak, malformedSoak, killSoak, jobsSoak, engineSoak, attackSoak]
