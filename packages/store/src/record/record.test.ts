@@ -313,7 +313,9 @@ describe.each(ENGINES)('records on %s', (engine) => {
         .slice(0, 3),
     )
     expect(await store.audit.prune(0, 15)).toBe(5)
-    expect((await store.audit.after(0, 100)).map((found) => found.seq)).toEqual(Array.from({ length: 15 }, (_, index) => index + 6))
+    expect((await store.audit.after(0, 100)).map((found) => found.seq)).toEqual(
+      Array.from({ length: 15 }, (_, index) => index + 6),
+    )
     expect(await store.audit.prune(100)).toBe(15)
     expect(await store.audit.prune(100)).toBe(0)
     await store.audit.append([{ ...entry, at: 200, target: 'a\0b\ud800' }])
