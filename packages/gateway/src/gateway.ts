@@ -106,6 +106,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
   const shared = {
     stateKey: keys.requestState,
     observer,
+    now,
     ...(options.limits?.wire === undefined ? {} : { limits: options.limits.wire }),
   }
 

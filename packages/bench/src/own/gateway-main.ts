@@ -7,7 +7,7 @@ import { createLogger, openGateway, openLocalAdmin } from '@parley/gateway'
 import { openStore } from '@parley/store'
 import { countTopics } from './counted-topics.ts'
 import { WireLimits } from './limits.ts'
-import { accountTouch, echo, logAppend, logRead, memoryTool } from './tools.ts'
+import { accountTouch, echo, logAppend, logRead, memoryTool, passTool } from './tools.ts'
 
 /**
  * A real gateway with a few tools for measuring: audit, limits, metrics and logs as in the product. Prints one JSON line
@@ -31,6 +31,8 @@ await mkdir(data, { recursive: true })
 const log = createLogger({ level: 'info', destination: createWriteStream(join(data, 'gateway.log'), { flags: 'a' }) })
 const opened = await openStore({ url: values.database ?? `sqlite:${join(data, 'parley.db')}` })
 const { store, subscriptions } = countTopics(opened)
+let passedMs = 0
+const now = (): number => Date.now() + passedMs
 const gateway = await openGateway({
   store,
   // The same at every start on the same data: a gateway with another secret refuses its database.
@@ -40,7 +42,7 @@ const gateway = await openGateway({
   queryToken: true,
   firstAdmin: { username: 'admin', password: randomBytes(18).toString('hex') },
   log,
-  now: Date.now,
+  now,
   random: randomBytes,
   version: '0.0.0-bench',
   // The meters run, at a rate that one token at full speed does not reach.
@@ -50,6 +52,9 @@ const gateway = await openGateway({
     logAppend,
     logRead,
     accountTouch,
+    passTool((ms) => {
+      passedMs += ms
+    }),
     memoryTool(() => ({ sessions: gateway.sessions(), subscriptions: subscriptions() })),
   ],
 })
@@ -67,7 +72,7 @@ process.on('SIGTERM', () => {
 })
 
 async function mint(): Promise<{ token: string; judge_token: string }> {
-  const admin = openLocalAdmin({ store, baseUrl: url, log, now: Date.now, random: randomBytes })
+  const admin = openLocalAdmin({ store, baseUrl: url, log, now, random: randomBytes })
   const user = await admin.call('token.create', { role: 'user', username: 'admin', name: 'bench' })
   const judge = await admin.call('token.create', { role: 'judge', name: `bench-${randomBytes(4).toString('hex')}` })
   await admin.close()

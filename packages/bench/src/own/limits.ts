@@ -6,5 +6,6 @@ export const WireLimits = z.strictObject({
   streamBufferBytes: z.int().default(4 * 1024 * 1024),
   sessionsPerCaller: z.int().default(1_000),
   stalledReaderMs: z.int().default(60_000),
+  streamAfterMs: z.int().default(10_000),
 })
 export type WireLimits = z.input<typeof WireLimits>

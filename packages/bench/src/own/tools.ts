@@ -92,6 +92,25 @@ export function memoryTool(counts: () => { readonly sessions: number; readonly s
   )
 }
 
+/** Lets time pass in the gateway alone, so that a soak need not be faster than a limit that it wants to see reached. */
+export function passTool(pass: (ms: number) => void): ServedTool {
+  return serveTool(
+    tool({
+      name: 'soak.pass',
+      roles: ['user'],
+      doc: 'Sets the clock of the gateway forward.',
+      input: z.strictObject({ ms: z.int().min(1) }),
+      output: z.object({}),
+      annotations: ADDS,
+    }),
+    ({ ms }) => {
+      pass(ms)
+      return {}
+    },
+    { audit: 'soon' },
+  )
+}
+
 const COLLECTIONS = 4
 const BETWEEN_MS = 50
 

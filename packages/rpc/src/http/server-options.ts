@@ -26,6 +26,8 @@ export interface HttpServerOptions<C extends Caller> {
   readonly stateKey: Uint8Array
   readonly limits?: Partial<Limits>
   readonly observer?: Observer<C>
+  /** By which sessions grow idle, calls become streams and a `requestState` grows old. Default `Date.now`. */
+  readonly now?: () => number
 }
 
 export interface HttpServer<C extends Caller> {

@@ -61,7 +61,7 @@ class Wires<C extends Caller> {
     this.#options = options
     this.#paths = options.paths ?? DEFAULT_PATHS
     const limits = { ...DEFAULT_LIMITS, ...options.limits }
-    const now = Date.now
+    const now = options.now ?? Date.now
     const seal = new StateSeal(options.stateKey, limits.requestStateMs, now)
     const hostOf = (wire: Wire): Host<C> => ({
       wire,
