@@ -7,6 +7,8 @@ export interface SetProgram {
   readonly language: Language
   readonly code: string
   readonly answer: (numbers: readonly number[]) => string
+  /** Runs into its limit of time. */
+  readonly burns: boolean
 }
 
 /** How tasks are written in a language, and how its programs fail. */
@@ -121,7 +123,8 @@ const DIALECTS: readonly Dialect[] = [
 
 /** Every task in every language, and every way to fail. */
 export const PROGRAM_SET: readonly SetProgram[] = DIALECTS.flatMap((dialect) => [
-  ...[...RIGHT, ...WRONG, ...SLOW].map((task) => written(dialect, task)),
+  ...[...RIGHT, ...WRONG].map((task) => written(dialect, task)),
+  ...SLOW.map((task) => ({ ...written(dialect, task), burns: true })),
   ...Object.entries(dialect.ends).map(([name, end]) => written(dialect, crash(name, end))),
   written(dialect, crash('an end in the second case', dialect.ends['exit code 42'] ?? '', 'later')),
   written(dialect, crash('an error in the second case', dialect.ends['an error'] ?? '', 'later')),
@@ -131,7 +134,7 @@ export const PROGRAM_SET: readonly SetProgram[] = DIALECTS.flatMap((dialect) => 
 ])
 
 function written(dialect: Dialect, task: Task): SetProgram {
-  return { name: task.name, language: dialect.language, code: dialect.write(task), answer: task.answer }
+  return { name: task.name, language: dialect.language, code: dialect.write(task), answer: task.answer, burns: false }
 }
 
 /** Prints what is right and then ends badly, at once or only for larger numbers. */

@@ -26,7 +26,8 @@ const written = (
   language: Language,
   write: (body: string) => string,
   bodies: Readonly<Record<string, string>>,
-): readonly SetProgram[] => Object.entries(bodies).map(([name, body]) => ({ name, language, code: write(body), answer: sum }))
+): readonly SetProgram[] =>
+  Object.entries(bodies).map(([name, body]) => ({ name, language, code: write(body), answer: sum, burns: false }))
 
 /** A few programs in languages that not every machine has. */
 export const MORE_PROGRAMS: readonly SetProgram[] = [

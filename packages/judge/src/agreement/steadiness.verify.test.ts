@@ -1,0 +1,3 @@
+import { steadiness } from './fixture/steadiness.ts'
+
+steadiness(50)
