@@ -9,6 +9,7 @@ import { createInterface } from 'node:readline'
 import type { Duplex } from 'node:stream'
 import { promisify } from 'node:util'
 import { connectClient, webSocketTransport } from '@parley/rpc'
+import { ownLoopback } from '@parley/store/testing'
 import { expect, test } from 'vitest'
 import { readSection } from './testing/guide.ts'
 import { TEST_CACHE } from './testing/test-cache.ts'
@@ -26,8 +27,10 @@ function commandsOf(heading: string): readonly string[] {
   return readSection(shell, heading).flatMap((act) => (act.kind === 'run' ? [act.command] : []))
 }
 
-/** A machine of its own: an empty folder, no variable of ours, `parley` on PATH. */
+/** A machine of its own: an address, an empty folder, no variable of ours, `parley` on PATH. */
 class Machine implements AsyncDisposable {
+  /** What is free here nobody else takes. */
+  readonly host = ownLoopback()
   readonly folder = mkdtempSync(join(tmpdir(), 'parley-serving-'))
   readonly #running: { readonly child: ChildProcess; readonly exited: Promise<void> }[] = []
   readonly #env = {
@@ -63,9 +66,9 @@ class Machine implements AsyncDisposable {
   }
 }
 
-async function freePort(): Promise<number> {
+async function freePort({ host }: Machine): Promise<number> {
   const server = createSocketServer()
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  await new Promise<void>((resolve) => server.listen(0, host, resolve))
   const port = portOf(server.address())
   await new Promise((resolve) => server.close(resolve))
   return port
@@ -74,9 +77,13 @@ async function freePort(): Promise<number> {
 const portOf = (address: AddressInfo | string | null): number =>
   typeof address === 'object' && address !== null ? address.port : 0
 
-/** The guide's commands for this machine: its own name, a free port, and loopback instead of every address. */
-const here = (command: string, port: number): string =>
-  command.replaceAll('parley.example', 'localhost').replaceAll('7400', String(port)).replaceAll('0.0.0.0', '127.0.0.1')
+/** The guide's commands for a machine: its own address instead of a name and of every address, and a free port. */
+const on = ({ host }: Machine, command: string, port: number): string =>
+  command
+    .replaceAll('DNS:parley.example', `IP:${host},DNS:localhost`)
+    .replaceAll('parley.example', host)
+    .replaceAll('7400', String(port))
+    .replaceAll('0.0.0.0', host)
 
 const CERTIFICATE = commandsOf('With a certificate').find((command) => command.startsWith('openssl')) ?? ''
 
@@ -85,22 +92,22 @@ test(
   PROCESSES,
   async () => {
     await using machine = new Machine()
-    const port = await freePort()
+    const port = await freePort(machine)
     const [up = ''] = commandsOf('With a certificate')
-    await machine.run(here(CERTIFICATE, port))
-    const ready = await machine.start(`${here(up, port)} --port ${port} --no-judge`)
-    expect(ready['sign_in']).toMatch(new RegExp(`^https://localhost:${port}/#link=`))
+    await machine.run(on(machine, CERTIFICATE, port))
+    const ready = await machine.start(`${on(machine, up, port)} --port ${port} --no-judge`)
+    expect(ready['sign_in']).toMatch(new RegExp(`^https://${machine.host}:${port}/#link=`))
     const [judgeToken = '', judge = '', userToken = '', doctor = ''] = commandsOf('A judge on another machine')
-    for (const command of [judgeToken, userToken]) await machine.run(here(command, port))
-    const without = here(doctor, port).replace('NODE_EXTRA_CA_CERTS=cert.pem ', '')
+    for (const command of [judgeToken, userToken]) await machine.run(on(machine, command, port))
+    const without = on(machine, doctor, port).replace('NODE_EXTRA_CA_CERTS=cert.pem ', '')
     await expect(machine.run(without)).rejects.toMatchObject({ stdout: expect.stringContaining('NODE_EXTRA_CA_CERTS') })
-    await expect(machine.run(here(doctor, port).replace('https:', 'http:'))).rejects.toMatchObject({
+    await expect(machine.run(on(machine, doctor, port).replace('https:', 'http:'))).rejects.toMatchObject({
       stdout: expect.stringMatching(/if it speaks TLS,\s+try\s+https:/),
     })
-    expect(await machine.run(here(doctor, port))).toMatch(/^token +ok/m)
-    expect(await machine.start(here(judge, port))).toMatchObject({ url: `https://localhost:${port}/mcp` })
+    expect(await machine.run(on(machine, doctor, port))).toMatch(/^token +ok/m)
+    expect(await machine.start(on(machine, judge, port))).toMatchObject({ url: `https://${machine.host}:${port}/mcp` })
     const listed = await machine.run(
-      `NODE_EXTRA_CA_CERTS=cert.pem parley judge list --url https://localhost:${port} --token-file user-token`,
+      `NODE_EXTRA_CA_CERTS=cert.pem parley judge list --url https://${machine.host}:${port} --token-file user-token`,
     )
     expect(listed).toMatch(/ idle /)
   },
@@ -108,12 +115,12 @@ test(
 
 test('behind a proxy with TLS the page, both wires and the addresses of clients are right', PROCESSES, async () => {
   await using machine = new Machine()
-  const port = await freePort()
-  await machine.run(here(CERTIFICATE, port))
-  await using proxy = await openProxy(machine.folder, port)
+  const port = await freePort(machine)
+  await machine.run(on(machine, CERTIFICATE, port))
+  await using proxy = await openProxy(machine, port)
   const [up = ''] = commandsOf('Behind a proxy')
   const behind = up.replace('https://parley.example', proxy.url)
-  const ready = await machine.start(`${behind} --port ${port} --no-judge`)
+  const ready = await machine.start(`${behind} --host ${machine.host} --port ${port} --no-judge`)
   expect(ready['sign_in']).toMatch(new RegExp(`^${proxy.url}/#link=`))
   await machine.run('parley token create --role user --user admin > user-token')
   const trusting = 'NODE_EXTRA_CA_CERTS=cert.pem parley'
@@ -125,7 +132,7 @@ test('behind a proxy with TLS the page, both wires and the addresses of clients 
   )
   expect(asked).toMatchObject({ error: { code: 'unknown_link' } })
   const [token = ''] = readFileSync(join(machine.folder, 'user-token'), 'utf8').split('\n')
-  const client = await connectClient(webSocketTransport({ url: `ws://127.0.0.1:${port}/api/mcp/ws`, token }), {
+  const client = await connectClient(webSocketTransport({ url: `ws://${machine.host}:${port}/api/mcp/ws`, token }), {
     clientInfo: { name: 'test', version: '1' },
   })
   expect(await client.callTool('audit.search', { action: 'sign-in' })).toMatchObject({
@@ -134,7 +141,7 @@ test('behind a proxy with TLS the page, both wires and the addresses of clients 
   await client.close()
   expect(await machine.run(`curl -s --cacert cert.pem ${proxy.url}/`)).toContain('<title>Parley</title>')
   expect(
-    await machine.run(`curl -s -o /dev/null -w '%{http_code}' -H 'Host: other.example' http://127.0.0.1:${port}/healthz`),
+    await machine.run(`curl -s -o /dev/null -w '%{http_code}' -H 'Host: other.example' http://${machine.host}:${port}/healthz`),
   ).toBe('403')
   // The judge of the guide dials a WebSocket when it is told to.
   await machine.run('parley token create --role judge --name far > judge-token')
@@ -145,7 +152,7 @@ test('behind a proxy with TLS the page, both wires and the addresses of clients 
 
 test('in plain text beyond loopback it starts only when told to, and the refusal names the three ways', PROCESSES, async () => {
   await using machine = new Machine()
-  const port = await freePort()
+  const port = await freePort(machine)
   // What people see is what they look for in the guide.
   const words = '0.0.0.0 is reachable from other machines, and without TLS tokens would travel in plain text'
   expect(guide).toContain(`| \`${words}\` at the start |`)
@@ -156,8 +163,8 @@ test('in plain text beyond loopback it starts only when told to, and the refusal
   })
   const [plain = ''] = commandsOf('In plain text')
   expect(plain).toContain('--insecure')
-  expect(await machine.start(`${here(plain, port)} --port ${port} --no-judge`)).toMatchObject({
-    sign_in: expect.stringMatching(new RegExp(`^http://localhost:${port}/#link=`)),
+  expect(await machine.start(`${on(machine, plain, port)} --port ${port} --no-judge`)).toMatchObject({
+    sign_in: expect.stringMatching(new RegExp(`^http://${machine.host}:${port}/#link=`)),
   })
 })
 
@@ -165,10 +172,10 @@ test('in plain text beyond loopback it starts only when told to, and the refusal
 const CLIENT_ADDRESS = '203.0.113.7'
 
 /** A small TLS proxy that does what the guide asks of one. */
-async function openProxy(folder: string, port: number): Promise<AsyncDisposable & { readonly url: string }> {
+async function openProxy({ folder, host }: Machine, port: number): Promise<AsyncDisposable & { readonly url: string }> {
   const [cert, key] = ['cert.pem', 'key.pem'].map((name) => readFileSync(join(folder, name)))
   const passed = ({ method, url, headers }: IncomingMessage): RequestOptions => ({
-    host: '127.0.0.1',
+    host,
     port,
     path: url,
     ...(method === undefined ? {} : { method }),

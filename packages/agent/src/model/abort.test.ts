@@ -155,7 +155,8 @@ test.each(WIRES)('%s: an answer that drips for ever is given up', async (wire) =
   const { answer, exchanges } = await asker.ask()
   expect(answer).toMatchObject({ kind: 'failed', code: 'model_timeout' })
   expect(exchanges).toHaveLength(2)
-  await gone(asker, 2)
+  // On a crowded machine one may be given up before it arrives.
+  for (const number of asker.server.requests.keys()) await gone(asker, number + 1)
 })
 
 test('responses: a provider that keeps the connection open after the last word does not hold up the answer', async () => {

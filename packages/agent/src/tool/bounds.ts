@@ -23,6 +23,8 @@ export const TOOL_BOUNDS = {
   globAlternatives: 64,
 
   searchMs: 10_000,
+  /** Until the thread that searches has begun. */
+  searchStartMs: 60_000,
   searchResults: 1_000,
   searchResultsDefault: 100,
   /** Larger files are not searched. */

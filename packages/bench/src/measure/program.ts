@@ -5,8 +5,9 @@ import { connect, createServer } from 'node:net'
 import { createInterface } from 'node:readline'
 import { setTimeout as wait } from 'node:timers/promises'
 
-const READY_TIMEOUT_MS = 30_000
-const STOP_TIMEOUT_MS = 5_000
+/** Far beyond what a program takes: on a crowded machine it is late, not broken. */
+const READY_TIMEOUT_MS = 120_000
+const STOP_TIMEOUT_MS = 30_000
 const POLL_MS = 25
 const KEPT_STDERR_CHARS = 8_000
 

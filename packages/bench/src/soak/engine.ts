@@ -24,7 +24,7 @@ const LEASE_MS = 4_000
 const PEACE_MS = { least: 300, most: 2_500 }
 const LONGEST_ABSENCE_MS = 800
 const LAST_WAIT_MS = 180_000
-const GONE_MS = 5_000
+const GONE_MS = 30_000
 const PROBLEM = {
   name: 'sum by a model',
   language: 'c',

@@ -12,6 +12,8 @@ import { type Soak, type SoakOptions, type SoakResult, Tally } from './soak.ts'
 
 const JOBS = 200
 const JUDGES = 4
+/** One on each wire. */
+const LEAST_JUDGES = 2
 const MINUTES = 5
 const LEASE_MS = 10_000
 const LONGEST_PEACE_MS = 4_000
@@ -22,7 +24,7 @@ const LEAST_KILLS = 3
 const GATEWAY_SHARE = 3
 /** After the last kill a job may need a lease for each of its lost judges and its place in the queue. */
 const LAST_WAIT_MS = 240_000
-const GONE_MS = 5_000
+const GONE_MS = 30_000
 
 /** Jobs, judges and the gateway under `kill -9`: every job ends once, with the right verdict. */
 export const jobsSoak: Soak = {
@@ -48,7 +50,8 @@ export async function jobsOnEngine(engine: string, database: string | undefined,
 async function onEngine(engine: string, database: string | undefined, options: SoakOptions, tally: Tally): Promise<void> {
   const random = new SeededRandom(options.seed)
   await using place = await Installation.open({ leaseMs: LEASE_MS, ...(database === undefined ? {} : { database }) })
-  for (let index = 0; index < JUDGES; index += 1) await place.startJudge(1)
+  const judges = Math.max(LEAST_JUDGES, Math.ceil(JUDGES * options.share))
+  for (let index = 0; index < judges; index += 1) await place.startJudge(1)
   const client = await place.connect()
   const killed = new Set<string>()
   const ends = new Map<JobId, string>()

@@ -12,42 +12,45 @@ const SEED = 20_261_116
 const JOBS_SHARE = 0.03
 const JOBS = 6
 const LEAST_KILLS = 3
+const MESSAGES = { timeout: 120_000 }
+const KILLS = { timeout: 300_000 }
 const killsIn = (counts: Readonly<Record<string, number>>): number =>
   (counts['gateway kills'] ?? 0) + (counts['judge kills'] ?? 0)
 
-test('sessions that subscribe and go leave nothing behind, and nobody waits for a stuck one', { timeout: 120_000 }, async () => {
+test('sessions that subscribe and go leave nothing behind, and nobody waits for a stuck one', MESSAGES, async () => {
   const { counts, problems } = await sessionsSoak.run({ seed: SEED, share: 0.05, log: QUIET })
   expect(problems).toEqual([])
   expect(counts).toMatchObject({ 'sessions opened': 500, 'sessions dropped': 500 })
 })
 
-test('malformed messages on every wire are answered or closed, and good ones still work', { timeout: 120_000 }, async () => {
+test('malformed messages on every wire are answered or closed, and good ones still work', MESSAGES, async () => {
   const { counts, problems } = await malformedSoak.run({ seed: SEED, share: 0.02, log: QUIET })
   expect(problems).toEqual([])
   expect(counts).toMatchObject({ 'websocket sent': 2_000, 'stdio sent': 2_000 })
 })
 
-test('what was acknowledged before kill -9 is there once, on SQLite', { timeout: 120_000 }, async () => {
+// These mostly wait, for programs to start again and for leases to end: side by side they take a third of the time.
+test.concurrent('what was acknowledged before kill -9 is there once, on SQLite', KILLS, async () => {
   const { counts, problems } = await killOnEngine('sqlite', undefined, { seed: SEED, share: 0.06, log: QUIET })
   expect(problems).toEqual([])
   expect(counts).toMatchObject({ 'sqlite kills': 3, 'sqlite found': counts['sqlite acknowledged'] })
 })
 
-test('what was acknowledged before kill -9 is there once, on PostgreSQL', { timeout: 120_000 }, async () => {
+test.concurrent('what was acknowledged before kill -9 is there once, on PostgreSQL', KILLS, async () => {
   await using postgres = await startPostgres()
   const { counts, problems } = await killOnEngine('postgres', postgres.url, { seed: SEED, share: 0.06, log: QUIET })
   expect(problems).toEqual([])
   expect(counts).toMatchObject({ 'postgres kills': 3, 'postgres found': counts['postgres acknowledged'] })
 })
 
-test('jobs end once and rightly while gateway and judges are killed, on SQLite', { timeout: 300_000 }, async () => {
+test.concurrent('jobs end once and rightly while gateway and judges are killed, on SQLite', KILLS, async () => {
   const { counts, problems } = await jobsOnEngine('sqlite', undefined, { seed: SEED, share: JOBS_SHARE, log: QUIET })
   expect(problems).toEqual([])
   expect(counts['jobs handed in']).toBe(JOBS)
   expect(killsIn(counts)).toBeGreaterThanOrEqual(LEAST_KILLS)
 })
 
-test('jobs end once and rightly while gateway and judges are killed, on PostgreSQL', { timeout: 300_000 }, async () => {
+test.concurrent('jobs end once and rightly while gateway and judges are killed, on PostgreSQL', KILLS, async () => {
   await using postgres = await startPostgres()
   const { counts, problems } = await jobsOnEngine('postgres', postgres.url, { seed: SEED, share: JOBS_SHARE, log: QUIET })
   expect(problems).toEqual([])
@@ -55,9 +58,9 @@ test('jobs end once and rightly while gateway and judges are killed, on PostgreS
   expect(killsIn(counts)).toBeGreaterThanOrEqual(LEAST_KILLS)
 })
 
-test(
+test.concurrent(
   'jobs with a model end once while judge, gateway and model are killed, and every token counts once',
-  { timeout: 300_000 },
+  KILLS,
   async () => {
     const { counts, problems } = await engineOnSqlite({ seed: SEED, share: 0.1, log: QUIET })
     expect(problems).toEqual([])

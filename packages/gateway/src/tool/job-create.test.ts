@@ -306,7 +306,8 @@ describe('job.create', () => {
       next = await Promise.race([made.then(() => 'made'), call('models.list', {}).then(() => 'answered')])
     const inputs = await gw.store.jobs.inputs(await made)
     expect(inputs?.files.map(({ size }) => size)).toEqual(Array.from({ length: 6 }, () => 10 * MIB))
-    expect(answered).toBeGreaterThan(5)
+    // The second was asked when the first was answered, long after the zip had been sent.
+    expect(answered).toBeGreaterThan(2)
   })
 })
 

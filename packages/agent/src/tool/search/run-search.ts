@@ -12,7 +12,7 @@ export type SearchOutcome =
 
 /**
  * Searches in a thread that can be ended: a regular expression may take longer than anybody lives, and nothing else stops it.
- * Rejects only when the signal fired.
+ * The time counts from when the thread has begun, so that a crowded machine takes nothing of it. Rejects only when the signal fired.
  */
 export async function runSearch(order: SearchOrder, timeoutMs: number, signal: AbortSignal): Promise<SearchOutcome> {
   signal.throwIfAborted()
@@ -26,12 +26,16 @@ export async function runSearch(order: SearchOrder, timeoutMs: number, signal: A
   })
   const found: Found[] = []
   const ended = Promise.withResolvers<SearchOutcome>()
-  const timer = setTimeout(() => ended.resolve({ kind: 'too-slow', found }), timeoutMs)
+  const giveUp = (): void => ended.resolve({ kind: 'too-slow', found })
+  let timer = setTimeout(giveUp, TOOL_BOUNDS.searchStartMs)
   const abort = (): void => ended.reject(new Error('the search was given up', { cause: signal.reason }))
   signal.addEventListener('abort', abort, { once: true })
   worker.on('message', (message: unknown) => {
     const news = SearchNews.parse(message)
-    if (news.kind === 'found') found.push(...news.found)
+    if (news.kind === 'begun') {
+      clearTimeout(timer)
+      timer = setTimeout(giveUp, timeoutMs)
+    } else if (news.kind === 'found') found.push(...news.found)
     else if (news.kind === 'refused') ended.resolve(news)
     else ended.resolve({ kind: 'searched', found, sums: news.sums })
   })

@@ -7,6 +7,7 @@ import { readSearchOrder } from './search-order.ts'
 const tell = (news: SearchNews): void => parentPort?.postMessage(news)
 const order = readSearchOrder(workerData)
 try {
+  tell({ kind: 'begun' })
   tell({ kind: 'done', sums: searchFiles(order, (found) => tell({ kind: 'found', found })) })
 } catch (error) {
   const refused = error instanceof PathRefused ? error : refusedBySystem(order.path, error)

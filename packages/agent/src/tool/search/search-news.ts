@@ -14,6 +14,7 @@ export type SearchSums = z.infer<typeof SearchSums>
 
 /** What the thread that searches says. */
 export const SearchNews = z.discriminatedUnion('kind', [
+  z.object({ kind: z.literal('begun') }),
   z.object({ kind: z.literal('found'), found: z.array(Found) }),
   z.object({ kind: z.literal('refused'), message: z.string() }),
   z.object({ kind: z.literal('done'), sums: SearchSums }),
