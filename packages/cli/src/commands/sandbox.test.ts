@@ -3,7 +3,7 @@ import { chmodSync, mkdirSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { Scratch } from '../fixtures/parley.ts'
-import { runHere } from '../fixtures/run-here.ts'
+import { commandsHere, runHere } from '../fixtures/run-here.ts'
 
 const run = (scratch: Scratch, ...args: string[]) =>
   scratch.run(['sandbox', 'run', ...args], { cwd: join(scratch.folder, 'work') })
@@ -23,7 +23,7 @@ test('sandbox check says what is enforced', async () => {
     enforced: { memory: expect.any(String), network: expect.any(String) },
     missing: expect.any(Array),
   })
-  expect((await scratch.run(['sandbox', 'check'])).out).toMatch(/^driver +cage$/m)
+  expect((await commandsHere(scratch).run(['sandbox', 'check'])).out).toMatch(/^driver +cage$/m)
 })
 
 test('one program, as data', async () => {
@@ -58,7 +58,7 @@ test.each([
   const asData = await runHere(['sandbox', 'run', '--stdin', '/dev/null', '--json', ...args], { cwd, env })
   expect(JSON.parse(asData.out)).toMatchObject(outcome)
   expect(asData.code).toBe(0)
-  const plain = await run(scratch, ...args)
+  const plain = await runHere(['sandbox', 'run', '--stdin', '/dev/null', ...args], { cwd, env })
   expect(plain).toMatchObject({ code: exit, err: expect.stringContaining(outcome.status) })
 })
 
@@ -139,7 +139,7 @@ test('more input than there is room for is refused', async () => {
   const cwd = openWork(scratch)
   writeFileSync(join(cwd, 'big'), '')
   truncateSync(join(cwd, 'big'), 256 * 1024 * 1024 + 1)
-  const { code, err } = await scratch.run(['sandbox', 'run', '--stdin', 'big', '--', 'cat'], { cwd })
+  const { code, err } = await runHere(['sandbox', 'run', '--stdin', 'big', '--', 'cat'], { cwd, env: scratch.launch([]).env })
   expect({ code, err }).toEqual({
     code: 2,
     err: expect.stringContaining('--stdin big: has 268435457 bytes, 268435456 are allowed'),

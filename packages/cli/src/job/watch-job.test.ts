@@ -4,6 +4,7 @@ import { expect, test } from 'vitest'
 import { LocalGateway } from '../fixtures/local-gateway.ts'
 import { MANY_PROCESSES, Scratch } from '../fixtures/parley.ts'
 import { hasTerminals, onTerminal, screenAfter } from '../fixtures/pty.ts'
+import { commandsHere } from '../fixtures/run-here.ts'
 import { type Script, codeFor } from '../fixtures/scripted-tester.ts'
 import { openTestWorker } from '../fixtures/test-worker.ts'
 
@@ -21,6 +22,7 @@ async function openBench() {
   const judge = await openTestWorker(gateway, scratch.folder)
   return {
     scratch,
+    here: commandsHere(scratch),
     judge,
     gateway,
     submit: (script: Script, title = 'a title'): string[] => {
@@ -80,7 +82,7 @@ test('into a pipe: one line for each thing, nothing twice and nothing cut', MANY
   expect(out).not.toMatch(/[^\P{Cc}\n]/u)
   // Whoever comes later reads the same.
   const id = /^job_\w+/.exec(out)?.[0] ?? ''
-  const later = (await bench.scratch.run(['job', 'watch', id, '--data', bench.scratch.data])).out
+  const later = (await bench.here.run(['job', 'watch', id, '--data', bench.scratch.data])).out
   const withoutStatus = (text: string): string => text.replace(/^job_\w+ \w+: \S.*/, 'JOB: title')
   expect(withoutStatus(later)).toBe(withoutStatus(out))
   expect(withoutStatus(out)).toBe(
@@ -103,8 +105,8 @@ test('a job that was cancelled says so once', MANY_PROCESSES, async () => {
   await using bench = await openBench()
   const watched = bench.scratch.run(bench.submit({ forever: true }))
   await expect.poll(() => bench.judge.tester.running, { timeout: 60_000 }).toBe(1)
-  const listed = await bench.scratch.json(['job', 'list', '--data', bench.scratch.data])
-  await bench.scratch.json(['job', 'cancel', listed.items[0].job_id, '--data', bench.scratch.data])
+  const listed = await bench.here.json(['job', 'list', '--data', bench.scratch.data])
+  await bench.here.json(['job', 'cancel', listed.items[0].job_id, '--data', bench.scratch.data])
   const { code, out } = await watched
   expect(code).toBe(130)
   expect(out.split('\n').filter((line) => line.includes('cancelled'))).toEqual([
@@ -118,13 +120,13 @@ test('to anybody else it is said who cancelled it', MANY_PROCESSES, async () => 
   const { token } = await bench.gateway.call('token.create', { role: 'user', username: 'ada' })
   const id = await bench.gateway.submit({ current_code: codeFor({ forever: true }) })
   const env = { PARLEY_TOKEN: token, PARLEY_URL: bench.gateway.url }
-  await bench.scratch.run(['job', 'cancel', id], { env })
+  await bench.here.run(['job', 'cancel', id], { env })
   await bench.gateway.ended(id)
-  const shown = async (setting: object, ...more: string[]) => (await bench.scratch.run(['job', 'show', id, ...more], setting)).out
+  const shown = async (setting: object, ...more: string[]) => (await bench.here.run(['job', 'show', id, ...more], setting)).out
   expect(await shown({}, '--data', bench.scratch.data)).toContain('cancelled: cancelled by ada')
   expect(await shown({ env })).toContain('cancelled: you cancelled it')
   // Whose it is, too: ada sees everybody's jobs.
-  expect((await bench.scratch.run(['job', 'list'], { env })).out).toMatch(/^id +owner +status .*\njob_\w+ +admin +cancelled /)
+  expect((await bench.here.run(['job', 'list'], { env })).out).toMatch(/^id +owner +status .*\njob_\w+ +admin +cancelled /)
 })
 
 test('a job that nobody can run says why it waits, in the list too, and goes on when a judge comes', MANY_PROCESSES, async () => {
@@ -134,7 +136,7 @@ test('a job that nobody can run says why it waits, in the list too, and goes on 
   writeFileSync(join(scratch.folder, 'main.cpp'), codeFor({}))
   writeTests(scratch)
   const watched = scratch.run(['job', 'submit', '--code', 'main.cpp', '--tests', 'one', '--watch', ...at])
-  const listed = async () => (await scratch.run(['job', 'list', ...at])).out
+  const listed = async () => (await commandsHere(scratch).run(['job', 'list', ...at])).out
   await expect.poll(listed, { timeout: 60_000 }).toMatch(/ queued \(no judge\) /)
   await using _judge = await openTestWorker(gateway, scratch.folder)
   const { code, out, err } = await watched
@@ -154,7 +156,7 @@ test.skipIf(!hasTerminals())('on a terminal the reason stands where the work wou
   const watched = onTerminal(bench.scratch, args, size)
   const first = async () => (await bench.gateway.call('job.list', {})).items[0]
   await expect.poll(async () => (await first())?.waiting?.code, { timeout: 60_000 }).toBe('no_language')
-  const shown = await bench.scratch.run(['job', 'show', (await first())?.job_id ?? '', '--data', bench.scratch.data])
+  const shown = await bench.here.run(['job', 'show', (await first())?.job_id ?? '', '--data', bench.scratch.data])
   expect(shown.out).toContain('waits: no judge that is here has Go (test: cpp); ')
   // Long enough for a frame: it is followed from the first state on.
   const id = (await first())?.job_id

@@ -7,6 +7,7 @@ import { expect, test } from 'vitest'
 import { gone } from '../fixtures/gone.ts'
 import { LocalGateway } from '../fixtures/local-gateway.ts'
 import { Scratch } from '../fixtures/parley.ts'
+import { commandsHere } from '../fixtures/run-here.ts'
 
 const PYTHON = { language: 'python', time_limit_ms: 60_000, tests_zip_b64: ONE_CASE_ZIP } as const
 /** Compilers, interpreters and a crowded machine. */
@@ -113,7 +114,7 @@ test.each([
   [['judge', '--url', 'http://127.0.0.1:1', '--token', 'x', '--slots', '0'], 2, 'usage', '--slots'],
 ])('%j fails in one line and says what is wrong', async (args, exit, code, names) => {
   await using scratch = new Scratch()
-  const { code: ended, err } = await scratch.run([...args, '--json'])
+  const { code: ended, err } = await commandsHere(scratch).run([...args, '--json'])
   expect(JSON.parse(err)).toMatchObject({ error: { code } })
   expect(err).toContain(names)
   expect(ended).toBe(exit)

@@ -1,8 +1,9 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Answer, FAILURES, type ModelServer, errorReply, openModelServer } from '@parley/agent/testing/model-server'
-import { expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, test } from 'vitest'
 import { Scratch } from '../fixtures/parley.ts'
+import { commandsHere } from '../fixtures/run-here.ts'
 
 /** Several jobs on one instance, on a crowded machine. */
 const WHOLE_JOBS = { timeout: 240_000 }
@@ -19,7 +20,8 @@ function writeProblem(folder: string): string[] {
 }
 
 /** An instance whose model answers as it is told, and the shell. */
-async function open(scratch: Scratch, wire: 'responses' | 'chat') {
+async function open(wire: 'responses' | 'chat') {
+  const scratch = new Scratch()
   let answers: readonly Answer[] = []
   let asked = 0
   const server: ModelServer = await openModelServer({
@@ -41,14 +43,27 @@ async function open(scratch: Scratch, wire: 'responses' | 'chat') {
     async submit(...next: readonly Answer[]) {
       answers = next
       asked = 0
-      const { code, out } = await scratch.run(['job', 'submit', ...problem, '--data', scratch.data])
+      const { code, out } = await commandsHere(scratch).run(['job', 'submit', ...problem, '--data', scratch.data])
       expect(out).not.toContain(KEY)
       const job = /job_\w+/.exec(out)?.[0] ?? ''
       return { code, out, asked: () => asked, job }
     },
-    [Symbol.asyncDispose]: () => server.close(),
+    async [Symbol.asyncDispose]() {
+      await scratch[Symbol.asyncDispose]()
+      await server.close()
+    },
   }
 }
+
+// One for each wire: what a test submits has ended when it ends.
+let instances: Readonly<Record<'responses' | 'chat', Awaited<ReturnType<typeof open>>>>
+beforeAll(async () => {
+  const [responses, chat] = await Promise.all([open('responses'), open('chat')])
+  instances = { responses, chat }
+})
+afterAll(async () => {
+  for (const instance of Object.values(instances)) await instance[Symbol.asyncDispose]()
+})
 
 const OF_SETTINGS =
   'it comes from PARLEY_MODEL_API_KEY or OPENAI_API_KEY (model.api_key in parley.toml): an admin changes that and restarts the gateway'
@@ -57,8 +72,7 @@ test.each(['responses', 'chat'] as const)(
   'on the %s wire the shell says what is wrong with a channel and how to mend it, and nobody asks twice',
   WHOLE_JOBS,
   async (wire) => {
-    await using scratch = new Scratch()
-    await using instance = await open(scratch, wire)
+    const instance = instances[wire]
     const cases: [Answer, RegExp | string][] = [
       [
         FAILURES.badKey(KEY),
@@ -90,8 +104,7 @@ test.each(['responses', 'chat'] as const)(
 )
 
 test('what passes is waited for in front of everybody, and given up with what to do', WHOLE_JOBS, async () => {
-  await using scratch = new Scratch()
-  await using instance = await open(scratch, 'responses')
+  const instance = instances.responses
   const late = await instance.submit(FAILURES.rateLimited({ 'retry-after': '1' }), FAILURES.serverError(503), solution)
   expect(late.code).toBe(0)
   expect(late.out).toMatch(/the model is overloaded \(429\): Rate limit reached for requests, trying again in 1 s \(try 2 of 3\)/)

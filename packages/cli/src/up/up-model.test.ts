@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { FAILURES, byTurn, openModelServer } from '@parley/agent/testing/model-server'
 import { expect, test } from 'vitest'
 import { Scratch } from '../fixtures/parley.ts'
+import { commandsHere } from '../fixtures/run-here.ts'
 
 /** Compilers and interpreters, processes and a crowded machine. */
 const WHOLE_JOB = { timeout: 240_000 }
@@ -56,7 +57,7 @@ test.each(['responses', 'chat'] as const)(
     expect(server.violations).toEqual([])
     expect(server.requests.every(({ headers }) => headers.authorization === `Bearer ${KEY}`)).toBe(true)
     expect(out).not.toContain(KEY)
-    const { groups } = await scratch.json(['usage', '--by', 'model', ...at])
+    const { groups } = await commandsHere(scratch).json(['usage', '--by', 'model', ...at])
     expect(groups).toMatchObject([{ key: expect.stringContaining('m-1'), calls: 4, unpriced_calls: 4 }])
   },
 )
@@ -67,9 +68,9 @@ test('a job that needs an engine waits where the judge has none, and says so', W
   await scratch.start(['up', '--port', '0', '--data', scratch.data, '--json', '--engine', 'none'])
   const problem = writeProblem(scratch.folder)
   const at = ['--data', scratch.data]
-  const { job_id, url } = await scratch.json(['job', 'submit', ...problem, ...at, '--detach'])
+  const { job_id, url } = await commandsHere(scratch).json(['job', 'submit', ...problem, ...at, '--detach'])
   expect(url).toMatch(new RegExp(`^http://127\\.0\\.0\\.1:\\d+/jobs/${job_id}$`))
-  const waiting = async () => (await scratch.json(['job', 'show', job_id, ...at])).state.waiting
+  const waiting = async () => (await commandsHere(scratch).json(['job', 'show', job_id, ...at])).state.waiting
   await expect.poll(waiting, { timeout: 60_000 }).toMatchObject({
     code: 'no_engine',
     message: expect.stringContaining('has an engine to write code with'),

@@ -7,6 +7,7 @@ import { expect, test } from 'vitest'
 import { inShell } from '../command-line/program.ts'
 import { gone } from '../fixtures/gone.ts'
 import { MANY_PROCESSES, Scratch, childrenOf } from '../fixtures/parley.ts'
+import { commandsHere } from '../fixtures/run-here.ts'
 
 const isAnswering = (url: string): Promise<boolean> =>
   fetch(`${url}/healthz`).then(
@@ -39,12 +40,9 @@ test('up serves the page and both wires, says so in one line of JSON, and ends c
 test('every start gives a link that works once, until the first admin has a password', MANY_PROCESSES, async () => {
   await using scratch = new Scratch()
   const first = await scratch.start(['up', '--no-judge', '--port', '0', '--data', scratch.data, '--json'])
-  first.kill('SIGINT')
-  await first.exited
-  const second = await scratch.start(['up', '--no-judge', '--port', '0', '--data', scratch.data, '--json'])
   const exchange = async () => {
-    const token = new URLSearchParams(new URL(second.ready.sign_in).hash.slice(1)).get('link')
-    const reply = await fetch(`${second.ready.url}/api/auth/link`, {
+    const token = new URLSearchParams(new URL(first.ready.sign_in).hash.slice(1)).get('link')
+    const reply = await fetch(`${first.ready.url}/api/auth/link`, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
       body: JSON.stringify({ token }),
@@ -53,16 +51,16 @@ test('every start gives a link that works once, until the first admin has a pass
   }
   expect(await exchange()).toBe(200)
   expect(await exchange()).toBe(401)
+  first.kill('SIGINT')
+  await first.exited
+  const second = await scratch.start(['up', '--no-judge', '--port', '0', '--data', scratch.data, '--json'])
+  expect(second.ready).toMatchObject({ admin: 'admin', sign_in: expect.stringContaining('/#link=') })
+  expect(second.ready.sign_in).not.toBe(first.ready.sign_in)
+  await scratch.run(['user', 'passwd', 'admin', '--data', scratch.data], { input: 'correct horse battery\n' })
   second.kill('SIGTERM')
   await second.exited
   const third = await scratch.start(['up', '--no-judge', '--port', '0', '--data', scratch.data, '--json'])
-  expect(third.ready).toMatchObject({ admin: 'admin', sign_in: expect.stringContaining('/#link=') })
-  expect(third.ready.sign_in).not.toBe(second.ready.sign_in)
-  await scratch.run(['user', 'passwd', 'admin', '--data', scratch.data], { input: 'correct horse battery\n' })
-  third.kill('SIGTERM')
-  await third.exited
-  const fourth = await scratch.start(['up', '--no-judge', '--port', '0', '--data', scratch.data, '--json'])
-  expect(fourth.ready).toMatchObject({ admin: 'admin', sign_in: null })
+  expect(third.ready).toMatchObject({ admin: 'admin', sign_in: null })
 })
 
 test.each([['up', '--no-judge'], ['gateway']])(
@@ -106,12 +104,12 @@ test('a gateway that is killed comes back on the same port, with the same accoun
   await using scratch = new Scratch()
   // While it is dead nobody else may take its port.
   const up = await scratch.start(['up', '--no-judge', '--host', ownLoopback(), '--port', '0', '--data', scratch.data, '--json'])
-  await scratch.json(['user', 'add', 'ann', '--data', scratch.data])
+  await commandsHere(scratch).json(['user', 'add', 'ann', '--data', scratch.data])
   const [before = 0] = childrenOf(up.pid)
   process.kill(before, 'SIGKILL')
   await gone(before)
   await expect.poll(() => isAnswering(up.ready.url)).toBe(true)
-  const { items } = await scratch.json(['user', 'list', '--data', scratch.data])
+  const { items } = await commandsHere(scratch).json(['user', 'list', '--data', scratch.data])
   expect(items).toMatchObject([{ username: 'admin' }, { username: 'ann' }])
   expect(childrenOf(up.pid)).not.toContain(before)
 })
@@ -168,7 +166,9 @@ test('a second up on the same folder is refused and leaves the first alone', MAN
       hint: `${link} makes a sign-in link that names its address; --data chooses another folder`,
     },
   })
-  expect(await scratch.json(['user', 'list', '--data', scratch.data])).toMatchObject({ items: [{ username: 'admin' }] })
+  expect(await commandsHere(scratch).json(['user', 'list', '--data', scratch.data])).toMatchObject({
+    items: [{ username: 'admin' }],
+  })
   expect(await isAnswering(up.ready.url)).toBe(true)
 })
 
