@@ -153,7 +153,7 @@ test.each([
   [['run', '--', 'no-such-program'], 1, 'command_not_found', 'no-such-program'],
 ])('sandbox %j fails in one line', async (args, exit, code, names) => {
   await using scratch = new Scratch()
-  const { code: ended, err } = await scratch.run(['sandbox', ...args.slice(0, 1), '--json', ...args.slice(1)])
+  const { code: ended, err } = await commandsHere(scratch).run(['sandbox', ...args.slice(0, 1), '--json', ...args.slice(1)])
   expect(JSON.parse(err)).toMatchObject({ error: { code } })
   expect(err).toContain(names)
   expect(ended).toBe(exit)

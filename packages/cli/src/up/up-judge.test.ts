@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { gone } from '../fixtures/gone.ts'
 import { Scratch, childrenOf } from '../fixtures/parley.ts'
+import { commandsHere } from '../fixtures/run-here.ts'
 
 /** Compilers, interpreters and a crowded machine. */
 const SLOW_MS = 180_000
@@ -54,14 +55,14 @@ test('up judges: right code succeeds, wrong code fails, and a killed judge comes
       environment: { sandbox: { driver: 'cage' } },
     },
   })
-  const wrong = await scratch.run(['job', 'submit', '--code', 'wrong.cpp', ...problem, ...at])
+  const wrong = await commandsHere(scratch).run(['job', 'submit', '--code', 'wrong.cpp', ...problem, ...at])
   expect(wrong.code).toBe(1)
   expect(lastLine(wrong.out)).toMatchObject({ status: 'failed', report: { summary: { passed: 0, failed: 2 } } })
 
   const [, judge = 0] = childrenOf(up.pid)
   process.kill(judge, 'SIGKILL')
   await gone(judge)
-  const again = await scratch.run(['job', 'submit', '--code', 'right.py', ...problem, ...at])
+  const again = await commandsHere(scratch).run(['job', 'submit', '--code', 'right.py', ...problem, ...at])
   expect(again).toMatchObject({ code: 0, err: '' })
   expect(up.err()).toContain('the judge ended (SIGKILL)')
   up.kill('SIGTERM')
@@ -73,7 +74,7 @@ test('kill -9 of the supervisor ends the gateway, the judge, its boxes and what 
   const up = await judgeUp(scratch)
   const problem = writeProblem(scratch.folder)
   const submit = ['job', 'submit', '--code', 'endless.py', ...problem, '--time-ms', '60000', '--data', scratch.data]
-  expect((await scratch.run(submit)).code).toBe(0)
+  expect((await commandsHere(scratch).run(submit)).code).toBe(0)
   const tree = (pid: number): number[] => [pid, ...childrenOf(pid).flatMap(tree)]
   const [, judge = 0] = childrenOf(up.pid)
   const argsOf = (pids: readonly number[]) =>

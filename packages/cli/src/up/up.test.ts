@@ -179,7 +179,7 @@ test.each([
   [['up', '--database', 'mysql://x/y', '--port', '0'], 'config_invalid', '--database', 2],
 ])('%j does not start and says why', async (args, code, names, ends) => {
   await using scratch = new Scratch()
-  const { code: exit, err } = await scratch.run([...args, '--data', scratch.data, '--json'])
+  const { code: exit, err } = await commandsHere(scratch).run([...args, '--data', scratch.data, '--json'])
   const lines = err.trim().split('\n')
   expect(lines).toHaveLength(1)
   expect(JSON.parse(err)).toMatchObject({ error: { code } })
