@@ -3,17 +3,20 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
 /** They take longest, most of the time without a core. Begun last, one of them would run alone at the end. */
 const FIRST = [
-  'packages/judge/src/agreement/agreement.test.ts',
-  'packages/bench/src/soak/soaks.test.ts',
   'scripts/contributing.test.ts',
-  'packages/rpc/src/client/conformance.test.ts',
-  'packages/cli/src/up/up.test.ts',
-  'packages/codex/src/server/replay/replay.test.ts',
-  'scripts/flake/flake.test.ts',
-  'packages/cli/src/judge-process/gateway-kills.test.ts',
+  'packages/bench/src/soak/soaks.test.ts',
   'packages/cli/src/demo/demo.test.ts',
+  'packages/cli/src/judge-process/codex-engine.test.ts',
+  'packages/cli/src/up/up.test.ts',
+  'packages/rpc/src/client/conformance.test.ts',
+  'scripts/flake/flake.test.ts',
+  'packages/cli/src/up/up-judge.test.ts',
   'packages/judge/src/hostile/hostile.test.ts',
+  'packages/judge/src/agreement/agreement.test.ts',
+  'packages/codex/src/server/replay/replay.test.ts',
+  'packages/cli/src/judge-process/judge-processes.test.ts',
   'packages/judge/src/test/verdicts.test.ts',
+  'packages/cli/src/judge-process/gateway-kills.test.ts',
 ]
 
 class LongestFirst extends BaseSequencer {

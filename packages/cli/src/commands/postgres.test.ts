@@ -3,6 +3,7 @@ import { connectClient, webSocketTransport } from '@parley/rpc'
 import { startPostgres } from '@parley/store/testing'
 import { expect, test } from 'vitest'
 import { MANY_PROCESSES, Scratch } from '../fixtures/parley.ts'
+import { commandsHere } from '../fixtures/run-here.ts'
 
 test(
   'on PostgreSQL two gateways share accounts, and a token revoked at the database is cut off at both',
@@ -10,18 +11,19 @@ test(
   async () => {
     await using postgres = await startPostgres()
     await using scratch = new Scratch()
+    const here = commandsHere(scratch)
     const at = ['--database', postgres.url, '--data', scratch.data]
     const first = await scratch.start(['gateway', '--port', '0', '--json', ...at])
     const second = await scratch.start(['gateway', '--port', '0', '--json', ...at])
     await scratch.json(['user', 'add', 'bob', ...at])
-    const made = await scratch.json(['token', 'create', '--role', 'user', '--user', 'bob', ...at])
+    const made = await here.json(['token', 'create', '--role', 'user', '--user', 'bob', ...at])
     const clients = await Promise.all(
       [first, second].map(({ ready }) =>
         connectClient(webSocketTransport({ url: ready.ws, token: made.token }), { clientInfo: { name: 'test', version: '1' } }),
       ),
     )
     for (const client of clients) expect(await client.callTool('account.get', {})).toMatchObject({ name: 'bob' })
-    await scratch.json(['token', 'revoke', made.id, ...at])
+    await here.json(['token', 'revoke', made.id, ...at])
     await Promise.all(clients.map((client) => client.closed))
 
     const { checks } = await scratch.json(['doctor', '--port', '0', ...at])
@@ -30,8 +32,8 @@ test(
     // A backup of one engine goes into the other.
     const { file } = await scratch.json(['backup', 'copy.db', ...at])
     const other = join(scratch.folder, 'other')
-    await scratch.json(['restore', file, '--data', other])
-    expect(await scratch.json(['user', 'list', '--data', other])).toMatchObject({
+    await here.json(['restore', file, '--data', other])
+    expect(await here.json(['user', 'list', '--data', other])).toMatchObject({
       items: [{ username: 'admin' }, { username: 'bob' }],
     })
   },
