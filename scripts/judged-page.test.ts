@@ -12,7 +12,7 @@ import { openScratch } from './testing/scratch.ts'
 const root = dirname(import.meta.dirname)
 const LAUNCHER = join(root, 'bin/parley.js')
 const scratch = openScratch({
-  'parley.toml': '[[channels]]\nname = "play"\nscript = "stairs"\n',
+  '.config/parley/parley.toml': '[[channels]]\nname = "play"\nscript = "stairs"\n',
   'tests/1.in': '1 2\n',
   'tests/1.out': '3\n',
   'tests/2.in': '2 2\n',

@@ -43,11 +43,12 @@ function find(name: string, env: EngineAsk['env'], cwd: string): string | undefi
     const path = resolve(cwd, name)
     return isProgram(path) ? path : undefined
   }
-  for (const folder of (env['PATH'] ?? '').split(delimiter)) {
-    const path = join(resolve(cwd, folder), name)
-    if (folder !== '' && isProgram(path)) return path
-  }
-  return undefined
+  // What a relative place on PATH leads to lies in the folder that we are called in: it may be anybody's.
+  return (env['PATH'] ?? '')
+    .split(delimiter)
+    .filter((folder) => isAbsolute(folder))
+    .map((folder) => join(folder, name))
+    .find(isProgram)
 }
 
 /** Ourselves under the name of codex would be a server that waits for itself. */

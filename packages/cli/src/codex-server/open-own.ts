@@ -5,14 +5,15 @@ import type { JsonObject } from '@parley/protocol'
 import { openHttpCaller } from '@parley/rpc'
 import { lockFile } from '@parley/store'
 import type { Invocation } from '../command-line/command.ts'
-import { requireSettings } from '../config/load.ts'
 import { cacheDirOf } from '../data/cache-dir.ts'
 import { dataDirAt } from '../data/data-dir.ts'
 import { openMounts } from '../judge-process/connect-mount.ts'
 import { signedInMounts } from '../mcp-config/signed-in-mounts.ts'
+import { engineSettings } from '../trust/folder-settings.ts'
 import { ownVersion } from '../version.ts'
 import { openCommands } from './folder-commands.ts'
 import type { LazyProcesses } from './lazy-processes.ts'
+import { ownSettings } from './own-settings.ts'
 import { readOverrides } from './read-overrides.ts'
 import { runPrograms } from './run-git.ts'
 import type { ServerLog } from './server-log.ts'
@@ -36,11 +37,8 @@ export function openOwn({ invocation, overrides, log, processes }: OwnPlan): {
   readonly backend: Backend
   close(): Promise<void>
 } {
-  const { io, values } = invocation
-  const folder = values.text('data')
-  // `--config` is Codex's here: our own file is that of the working folder.
-  const flags = folder === undefined ? {} : { dataDir: folder }
-  const settings = requireSettings({ env: io.env, cwd: io.cwd, configFile: undefined, flags })
+  const { io } = invocation
+  const settings = ownSettings(invocation, log)
   const data = dataDirAt(io.cwd, settings.dataDir)
   const config: JsonObject = readOverrides(overrides)
   const baseUrl = (settings.modelBaseUrl ?? OPENAI_URL).replace(/\/+$/, '')
@@ -62,6 +60,12 @@ export function openOwn({ invocation, overrides, log, processes }: OwnPlan): {
     defaultModel: settings.models[0] ?? DEFAULT_MODEL,
     givenKey: settings.modelApiKey ?? null,
     needsKey: settings.modelBaseUrl === undefined,
+    ...(settings.modelBaseUrl === undefined ? {} : { modelAddress: baseUrl }),
+    folderConfig: () => {
+      const { file, refused } = engineSettings(io)
+      if (refused !== undefined) warn(`${refused}: it does not count`)
+      return file
+    },
     config,
     commandsFor: openCommands({
       processes,

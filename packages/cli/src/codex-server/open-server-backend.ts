@@ -1,5 +1,6 @@
 import type { Backend } from '@parley/codex'
 import type { Invocation } from '../command-line/command.ts'
+import { settingsIn } from '../trust/settings-in.ts'
 import { LazyProcesses } from './lazy-processes.ts'
 import type { ServerPlan } from './server-plan.ts'
 
@@ -30,6 +31,9 @@ export function openServerBackend(invocation: Invocation, { choice, overrides, l
     closers.push(() => own.close())
     return own.backend
   }
+  // Settings take longer to load than a client should wait; who has none lying here need not be told that they do not count.
+  if (choice.engine === 'mini' && settingsIn(invocation.io.cwd).length > 0)
+    void import('./own-settings.ts').then(({ ownSettings }) => ownSettings(invocation, log)).catch(() => undefined)
   let opening: Promise<Backend> | undefined
   return {
     check: async () => {

@@ -32,6 +32,7 @@ export const FIRST_WORDS = [
   'sandbox',
   'status-server',
   'token',
+  'trust',
   'up',
   'usage',
   'user',

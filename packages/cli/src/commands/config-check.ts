@@ -1,7 +1,8 @@
 import type { Invocation } from '../command-line/command.ts'
 import { flagsOf } from '../config/instance.ts'
 import { loadSettings } from '../config/load.ts'
-import { SETTINGS, type SettingSpec } from '../config/setting.ts'
+import { SETTINGS } from '../config/setting.ts'
+import type { SettingSpec } from '../config/setting-spec.ts'
 import { columns } from './columns.ts'
 
 /** The settings in effect, secrets masked, and what is wrong with them. Exit code 1 when something is. */

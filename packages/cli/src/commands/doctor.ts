@@ -2,6 +2,7 @@ import type { Invocation } from '../command-line/command.ts'
 import { usageError } from '../command-line/command-error.ts'
 import { flagsOf } from '../config/instance.ts'
 import { loadSettings } from '../config/load.ts'
+import { tellNotices } from '../config/tell-notices.ts'
 import type { Check } from '../doctor/check.ts'
 import { checkInstance } from '../doctor/instance-checks.ts'
 import { checkMachine } from '../doctor/machine.ts'
@@ -36,6 +37,7 @@ export async function doctor(invocation: Invocation): Promise<number> {
 async function checkHere(invocation: Invocation): Promise<Check[]> {
   const { io, values } = invocation
   const loaded = loadSettings({ env: io.env, cwd: io.cwd, configFile: values.text('config'), flags: flagsOf(invocation) })
+  tellNotices(io, loaded)
   const wrong = loaded.problems.filter(({ level }) => level === 'error')
   const config: Check = {
     name: 'config',

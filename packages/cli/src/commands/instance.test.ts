@@ -1,4 +1,4 @@
-import { copyFileSync, existsSync, mkdirSync, statSync, writeFileSync } from 'node:fs'
+import { copyFileSync, existsSync, mkdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { MANY_PROCESSES, Scratch } from '../fixtures/parley.ts'
@@ -78,7 +78,7 @@ test('doctor on a machine without anything says what is missing and makes nothin
 
 test('config check shows every setting, masks secrets and names every problem', async () => {
   await using scratch = new Scratch()
-  writeFileSync(join(scratch.folder, 'parley.toml'), 'port = 99999\nhots = "x"\n')
+  scratch.settings('port = 99999\nhots = "x"\n')
   const env = { PARLEY_SECRET: 'a-secret-that-must-not-be-seen-by-anybody' }
   const bad = await commandsHere(scratch).run(['config', 'check', '--json'], { env })
   expect(bad.code).toBe(1)
@@ -86,7 +86,7 @@ test('config check shows every setting, masks secrets and names every problem', 
     ok: false,
     problems: [{ key: 'port' }, { key: 'hots', message: expect.stringContaining('did you mean host') }],
   })
-  writeFileSync(join(scratch.folder, 'parley.toml'), 'port = 7411\n')
+  scratch.settings('port = 7411\n')
   const good = await scratch.run(['config', 'check'], { env })
   expect(good.code).toBe(0)
   expect(good.out).toMatch(/port +7411 +file /)

@@ -128,6 +128,22 @@ const UPKEEP_COMMANDS: readonly CommandSpec[] = [
     options: { ...INSTANCE_OPTIONS, ...JSON_OPTION },
     run: async (invocation) => (await import('./config-check.ts')).configCheck(invocation),
   },
+  {
+    name: 'trust',
+    summary: "Lets a folder's own settings count",
+    more: 'Its parley.toml, and its .parley/config.toml for the engine mini. Without this nothing of the folder that a command is called in is read.',
+    options: {
+      list: { doc: 'shows the folders that are trusted' },
+      remove: { doc: 'takes it back', value: 'PATH', isFile: true },
+      ...JSON_OPTION,
+    },
+    positionals: [{ name: 'PATH', doc: 'the folder', isFile: true, optional: true }],
+    notes: [
+      'It must be yours, and nobody else may write to it. One that is replaced by another folder is not trusted any more.',
+      'Your own settings are parley.toml of the clone, else in $XDG_CONFIG_HOME/parley (~/.config/parley).',
+    ],
+    run: async (invocation) => (await import('./trust.ts')).trust(invocation),
+  },
   ...AUDIT_COMMANDS,
   {
     name: 'completion',

@@ -44,10 +44,10 @@ export type ChannelSetting = z.infer<typeof ChannelSetting>
 export const kindOf = ({ kind, script }: Pick<ChannelSetting, 'kind' | 'script'>): ChannelKind =>
   kind ?? (script === undefined ? 'openai' : 'script')
 
-/** The channels with the keys that stand in variables, and what is wrong with them together. */
+/** The channels with the keys that stand in variables, and what is wrong with them together. Without an environment none may. */
 export function resolveChannels(
   channels: readonly ChannelSetting[],
-  env: Readonly<Record<string, string | undefined>>,
+  env: Readonly<Record<string, string | undefined>> | undefined,
 ): { readonly channels: readonly ChannelSetting[]; readonly problems: readonly Problem[] } {
   const problems: Problem[] = []
   const seen = new Set<string>()
@@ -60,6 +60,10 @@ export function resolveChannels(
     const twice = models.find((model, at) => models.indexOf(model) !== at)
     if (twice !== undefined) wrong('models', `has ${twice} twice`)
     if (channel.api_key_env === undefined) return channel
+    if (env === undefined) {
+      wrong('api_key_env', "is for your own settings: a folder's file gets no variables")
+      return channel
+    }
     const key = env[channel.api_key_env]
     if (key !== undefined && key !== '') return { ...channel, api_key: key }
     wrong('api_key_env', `names ${channel.api_key_env}, which is not set`)

@@ -161,7 +161,7 @@ test('names of models without a way to them are only a warning', () => {
 
 test('config check shows channels without their keys', async () => {
   await using scratch = new Scratch()
-  writeFileSync(join(scratch.folder, 'parley.toml'), channel('base_url = "http://x"\napi_key = "sk-secret"'))
+  scratch.settings(channel('base_url = "http://x"\napi_key = "sk-secret"'))
   for (const more of [[], ['--json']]) {
     const { code, out } = await scratch.run(['config', 'check', ...more], { env: { OPENAI_API_KEY: 'sk-secret' } })
     expect(code).toBe(0)

@@ -2,9 +2,17 @@ import type { OptionSpec } from '../command-line/command.ts'
 
 /** For every command that works on an instance of this machine. */
 export const INSTANCE_OPTIONS = {
-  data: { doc: 'the folder of the instance (PARLEY_DATA_DIR, default .parley of the clone)', value: 'DIR', isFile: true },
+  data: {
+    doc: 'the folder of the instance (PARLEY_DATA_DIR, default .parley of the clone, else your data folder)',
+    value: 'DIR',
+    isFile: true,
+  },
   database: { doc: 'postgres://… or an SQLite file (PARLEY_DATABASE_URL, default DATA/parley.db)', value: 'URL' },
-  config: { doc: 'the settings file (PARLEY_CONFIG, default parley.toml)', value: 'FILE', isFile: true },
+  config: {
+    doc: 'the settings file (PARLEY_CONFIG, default your own parley.toml; see parley help trust)',
+    value: 'FILE',
+    isFile: true,
+  },
 } as const satisfies Record<string, OptionSpec>
 
 /** For every command that listens. */

@@ -1,6 +1,8 @@
 import type { Invocation } from '../command-line/command.ts'
 import { requireSettings } from './load.ts'
-import { SETTINGS, type SettingName, type Settings, type SettingSpec, isSettingName } from './setting.ts'
+import { tellNotices } from './tell-notices.ts'
+import { SETTINGS, type SettingName, type Settings, isSettingName } from './setting.ts'
+import type { SettingSpec } from './setting-spec.ts'
 
 /** The settings that the flags of this line ask for. */
 export function flagsOf({ values }: Pick<Invocation, 'values'>): Partial<Record<SettingName, string | boolean>> {
@@ -14,5 +16,6 @@ export function flagsOf({ values }: Pick<Invocation, 'values'>): Partial<Record<
 /** The instance that this command line is about. */
 export function instanceOf(invocation: Pick<Invocation, 'values' | 'io'>): Settings {
   const { values, io } = invocation
-  return requireSettings({ env: io.env, cwd: io.cwd, configFile: values.text('config'), flags: flagsOf(invocation) })
+  const options = { env: io.env, cwd: io.cwd, configFile: values.text('config'), flags: flagsOf(invocation) }
+  return requireSettings(options, (loaded) => tellNotices(io, loaded))
 }

@@ -1,13 +1,13 @@
-import { statSync } from 'node:fs'
-import { resolve } from 'node:path'
+import { dirname } from 'node:path'
 import type * as z from 'zod'
-import { type TomlTable, type TomlValue, parse as parseToml } from 'smol-toml'
 import { CommandError } from '../command-line/command-error.ts'
-import { readGiven } from '../command-line/given-file.ts'
 import { suggest } from '../command-line/suggest.ts'
+import { folderTrust } from '../trust/folder-trust.ts'
 import { resolveChannels } from './channel-setting.ts'
 import { DEFAULT_CHANNEL, hasDefaultChannel } from './gateway-models.ts'
-import { OTHER_VARIABLES, SETTINGS, type SettingName, type SettingSpec, type Settings, isSettingName } from './setting.ts'
+import { type SettingsLayer, settingsLayers, unreadSettings } from './settings-layers.ts'
+import { OTHER_VARIABLES, SETTINGS, type SettingName, type Settings, isSettingName } from './setting.ts'
+import type { SettingSpec } from './setting-spec.ts'
 
 /** Where a value came from, for whoever wonders why it is what it is. */
 export type Source = 'flag' | 'default' | `env ${string}` | `file ${string}`
@@ -24,44 +24,63 @@ export interface Loaded {
   readonly settings: Settings | undefined
   readonly values: Readonly<Partial<Record<SettingName, { readonly value: unknown; readonly source: Source }>>>
   readonly problems: readonly Problem[]
+  /** Those of the problems that every command tells, because something that lies there does not count. */
+  readonly notices: readonly Problem[]
+  /** The settings file that wins, where there is one. */
   readonly file: string | undefined
 }
 
 export interface LoadOptions {
   readonly env: Readonly<Record<string, string | undefined>>
   readonly cwd: string
-  /** `--config`; it must exist. */
-  readonly configFile?: string | undefined
+  /** `--config`; it must exist. Null: no file is read, whatever lies anywhere. */
+  readonly configFile?: string | null | undefined
   readonly flags?: Readonly<Partial<Record<SettingName, string | boolean | undefined>>>
 }
 
-const DEFAULT_FILE = 'parley.toml'
-const FILE_BYTES = 16 * 1024 * 1024
-
-/** Reads flags, environment and file, in this order of precedence, and checks all of it before it says anything. */
+/** Reads flags, environment and files, in this order of precedence, and checks all of it before it says anything. */
 export function loadSettings(options: LoadOptions): Loaded {
   const problems: Problem[] = []
-  const found = findFile(options)
-  const file = flatten(found === undefined ? {} : readToml(found, options, problems))
+  const trust = folderTrust(options)
+  const layers = settingsLayers(options, trust, problems)
   const values: Partial<Record<SettingName, { value: unknown; source: Source }>> = {}
   for (const [name, spec] of Object.entries<SettingSpec>(SETTINGS)) {
     if (!isSettingName(name)) continue
-    const raw = rawValue(name, spec, options, file, found)
+    const raw = rawValue(name, spec, options, layers)
     const checked = spec.schema.safeParse(raw.value)
     if (checked.success) values[name] = { value: checked.data, source: raw.source }
     else problems.push(...problemsOf(raw.key, checked.error))
   }
-  problems.push(...strangers(file, options.env, found))
+  const dataDir = values.dataDir?.value
+  const notices = [...keyOfElsewhere(values), ...unreadSettings(options, trust, typeof dataDir === 'string' ? dataDir : '')]
+  problems.push(...strangers(layers, options.env), ...notices)
   if (problems.every(({ level }) => level === 'warning')) problems.push(...contradictions(values))
   const plain = Object.fromEntries(Object.entries(values).map(([name, { value }]) => [name, value]))
-  const whole = isWhole(plain) ? withModels(plain, options, problems) : undefined
+  const whole = isWhole(plain) ? withModels(plain, options, { layers, source: values.channels?.source, problems }) : undefined
   const isGood = problems.every(({ level }) => level === 'warning')
-  return { settings: isGood ? whole : undefined, values, problems, file: found }
+  return { settings: isGood ? whole : undefined, values, problems, notices, file: layers[0]?.path }
 }
 
-/** The settings, or an error that names the first wrong key. */
-export function requireSettings(options: LoadOptions): Settings {
-  const { settings, problems } = loadSettings(options)
+/**
+ * A key goes to the address that came with it, or to the provider's own: whoever can set the one alone must not get the other.
+ * One from elsewhere is taken out.
+ */
+function keyOfElsewhere(values: Partial<Record<SettingName, { value: unknown; source: Source }>>): Problem[] {
+  const { modelBaseUrl: address, modelApiKey: key } = values
+  if (address?.value === undefined || key?.value === undefined || originOf(address.source) === originOf(key.source)) return []
+  values.modelApiKey = { value: undefined, source: 'default' }
+  const message = `(${key.source}) is not sent to ${SETTINGS.modelBaseUrl.key} (${address.source}): a key goes to the address that came with it. Set both in one place`
+  return [{ key: SETTINGS.modelApiKey.key, message, level: 'warning' }]
+}
+
+/** All variables are one origin, each file is one of its own. */
+const originOf = (source: Source): string => (source.startsWith('env ') ? 'env' : source)
+
+/** The settings, or an error that names the first wrong key. `tell` hears what does not count. */
+export function requireSettings(options: LoadOptions, tell: (loaded: Loaded) => void = () => {}): Settings {
+  const loaded = loadSettings(options)
+  tell(loaded)
+  const { settings, problems } = loaded
   if (settings !== undefined) return settings
   const errors = problems.filter(({ level }) => level === 'error')
   const [first] = errors
@@ -77,56 +96,23 @@ function rawValue(
   name: SettingName,
   spec: SettingSpec,
   { env, flags }: LoadOptions,
-  file: ReadonlyMap<string, unknown>,
-  path: string | undefined,
+  layers: readonly SettingsLayer[],
 ): { value: unknown; source: Source; key: string } {
   const flag = flags?.[name]
   if (flag !== undefined) return { value: flag, source: 'flag', key: `--${spec.flag ?? spec.key}` }
   // An empty variable is an unset one: that is how compose files and shells leave things out.
   const variable = spec.env.find((candidate) => env[candidate] !== undefined && env[candidate] !== '')
   if (variable !== undefined) return { value: env[variable], source: `env ${variable}`, key: variable }
-  if (file.has(spec.key)) return { value: file.get(spec.key), source: `file ${path}`, key: spec.key }
-  return { value: spec.fallback?.(env), source: 'default', key: spec.key }
-}
-
-function findFile({ env, cwd, configFile }: LoadOptions): string | undefined {
-  const named = configFile ?? env['PARLEY_CONFIG']
-  if (named !== undefined && named !== '') return resolve(cwd, named)
-  const usual = resolve(cwd, DEFAULT_FILE)
-  try {
-    return statSync(usual).isFile() ? usual : undefined
-  } catch {
-    return undefined
-  }
-}
-
-function readToml(path: string, { configFile, cwd }: LoadOptions, problems: Problem[]): TomlTable {
-  const what = configFile === undefined ? 'settings file' : '--config'
-  try {
-    return parseToml(readGiven({ what, file: path, cwd }, FILE_BYTES).toString('utf8'))
-  } catch (error) {
-    const text = error instanceof Error ? (error.message.split('\n')[0] ?? '') : String(error)
-    const said = text.replace(`${what} ${path}`, '').replace(/^: /, '').trim()
-    problems.push({ key: `${what} ${path}`, message: `cannot be read: ${said}`, level: 'error' })
-    return {}
-  }
-}
-
-function flatten(table: TomlTable, prefix = ''): Map<string, unknown> {
-  const flat = new Map<string, unknown>()
-  for (const [key, value] of Object.entries(table)) {
-    if (isTable(value)) for (const [inner, deep] of flatten(value, `${prefix}${key}.`)) flat.set(inner, deep)
-    else flat.set(`${prefix}${key}`, value)
-  }
-  return flat
-}
-
-function isTable(value: TomlValue): value is TomlTable {
-  return typeof value === 'object' && !Array.isArray(value) && !(value instanceof Date)
+  const layer = layers.find(({ values }) => values.has(spec.key))
+  if (layer === undefined) return { value: spec.fallback?.(env), source: 'default', key: spec.key }
+  const given = layer.values.get(spec.key)
+  // A path in a file means the same whatever folder we are called in.
+  const value = spec.fromFile === undefined || typeof given !== 'string' ? given : spec.fromFile(given, dirname(layer.path))
+  return { value, source: `file ${layer.path}`, key: spec.key }
 }
 
 /** What nobody reads is a typing mistake: an error in our own file, a warning in an environment that is not ours alone. */
-function strangers(file: ReadonlyMap<string, unknown>, env: LoadOptions['env'], path: string | undefined): Problem[] {
+function strangers(layers: readonly SettingsLayer[], env: LoadOptions['env']): Problem[] {
   const keys = Object.values<SettingSpec>(SETTINGS).map(({ key }) => key)
   const variables = [...Object.values<SettingSpec>(SETTINGS).flatMap((spec) => spec.env), ...OTHER_VARIABLES]
   const meant = (word: string, known: readonly string[]): string => {
@@ -134,9 +120,11 @@ function strangers(file: ReadonlyMap<string, unknown>, env: LoadOptions['env'], 
     return near === undefined ? '' : `; did you mean ${near}?`
   }
   return [
-    ...[...file.keys()]
-      .filter((key) => !keys.includes(key))
-      .map((key): Problem => ({ key, message: `is no setting (${path})${meant(key, keys)}`, level: 'error' })),
+    ...layers.flatMap(({ path, values }) =>
+      [...values.keys()]
+        .filter((key) => !keys.includes(key))
+        .map((key): Problem => ({ key, message: `is no setting (${path})${meant(key, keys)}`, level: 'error' })),
+    ),
     ...Object.keys(env)
       .filter((name) => name.startsWith('PARLEY_') && !variables.includes(name))
       .map((name): Problem => ({ key: name, message: `is not read by anything${meant(name, variables)}`, level: 'warning' })),
@@ -162,9 +150,17 @@ function contradictions(values: Loaded['values']): Problem[] {
   return problems
 }
 
+interface ChannelOrigin {
+  readonly layers: readonly SettingsLayer[]
+  readonly source: Source | undefined
+  readonly problems: Problem[]
+}
+
 /** The keys of channels that stand in variables are read here, once; what is wrong with channels together is told. */
-function withModels(settings: Settings, { env }: LoadOptions, problems: Problem[]): Settings {
-  const { channels, problems: more } = resolveChannels(settings.channels, env)
+function withModels(settings: Settings, { env }: LoadOptions, { layers, source, problems }: ChannelOrigin): Settings {
+  // A folder that is trusted may say where models are; which of the person's keys go there it may not.
+  const isOfFolder = layers.some((layer) => layer.isOfFolder && source === `file ${layer.path}`)
+  const { channels, problems: more } = resolveChannels(settings.channels, isOfFolder ? undefined : env)
   problems.push(...more)
   const taken = hasDefaultChannel(settings) ? channels.findIndex(({ name }) => name === DEFAULT_CHANNEL) : -1
   if (taken >= 0) {

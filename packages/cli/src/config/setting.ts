@@ -1,23 +1,8 @@
 import * as z from 'zod'
 import { defaultDataDir } from '../data/default-data-dir.ts'
 import { ChannelSetting, maskChannels } from './channel-setting.ts'
-
-/** One setting: where it comes from, what it must be, whether it may be shown. */
-export interface SettingSpec {
-  /** Its place in `parley.toml`: `port`, `model.base_url`. */
-  readonly key: string
-  /** The variables that set it, the first is its name, the others are aliases. */
-  readonly env: readonly string[]
-  /** The option that sets it, where a command has it. */
-  readonly flag?: string
-  readonly schema: z.ZodType
-  /** What it is when nobody sets it, where that depends on whose machine it is; else the schema has the default. */
-  readonly fallback?: (env: Readonly<Record<string, string | undefined>>) => unknown
-  readonly isSecret?: true
-  /** What may be shown of a value that holds secrets among other things. */
-  readonly shown?: (value: unknown) => unknown
-  readonly doc: string
-}
+import { databaseFrom, pathFrom } from './from-file.ts'
+import type { SettingSpec } from './setting-spec.ts'
 
 const DEFAULT_PORT = 7400
 const SECRET_BYTES = 32
@@ -84,6 +69,7 @@ export const SETTINGS = {
     env: ['PARLEY_DATA_DIR'],
     schema: Text,
     fallback: defaultDataDir,
+    fromFile: pathFrom,
     doc: 'where this instance keeps its files',
   },
   databaseUrl: {
@@ -94,6 +80,7 @@ export const SETTINGS = {
       (text) => /^(postgres|postgresql|sqlite):/.test(text) || !text.includes('://'),
       'must be a postgres:// URL or the path of an SQLite file',
     ).optional(),
+    fromFile: databaseFrom,
     isSecret: true,
     doc: 'PostgreSQL, or another SQLite file than DATA/parley.db',
   },
@@ -110,9 +97,17 @@ export const SETTINGS = {
     flag: 'tls-cert',
     env: ['PARLEY_TLS_CERT'],
     schema: Text.optional(),
+    fromFile: pathFrom,
     doc: 'certificate file (PEM)',
   },
-  tlsKey: { key: 'tls_key', flag: 'tls-key', env: ['PARLEY_TLS_KEY'], schema: Text.optional(), doc: 'key file (PEM)' },
+  tlsKey: {
+    key: 'tls_key',
+    flag: 'tls-key',
+    env: ['PARLEY_TLS_KEY'],
+    schema: Text.optional(),
+    fromFile: pathFrom,
+    doc: 'key file (PEM)',
+  },
   insecure: {
     key: 'insecure',
     flag: 'insecure',

@@ -1,5 +1,5 @@
 import { realpath, stat } from 'node:fs/promises'
-import { delimiter, dirname, join, resolve } from 'node:path'
+import { delimiter, dirname, isAbsolute, join, resolve } from 'node:path'
 import { type CodexFile, type CodexVersion, type Detected, detectVersion } from '@parley/codex/contracts'
 import { type Processes, capture } from '@parley/executor'
 import { CommandError, usageError } from '../command-line/command-error.ts'
@@ -49,7 +49,8 @@ export async function detectCodex(
 /** A path as it is given, or a name on PATH. */
 async function fileOf(io: Io, given: string): Promise<{ readonly path: string; readonly file: CodexFile }> {
   const isPath = given.includes('/')
-  const folders = isPath ? [''] : (io.env['PATH'] ?? '').split(delimiter)
+  // A relative place on PATH lies in the folder that we are called in: what is there may be anybody's.
+  const folders = isPath ? [''] : (io.env['PATH'] ?? '').split(delimiter).filter((folder) => isAbsolute(folder))
   for (const folder of folders) {
     const path = isPath ? resolve(io.cwd, given) : join(folder, given)
     try {

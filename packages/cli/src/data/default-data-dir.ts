@@ -1,5 +1,6 @@
-import { join, resolve, sep } from 'node:path'
+import { join, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { personFolders } from './person-folders.ts'
 
 const PACKAGE = fileURLToPath(new URL('../../../../', import.meta.url))
 
@@ -9,8 +10,11 @@ const PACKAGE = fileURLToPath(new URL('../../../../', import.meta.url))
  * along must not be taken for ours.
  */
 export function defaultDataDir(env: Readonly<Record<string, string | undefined>>, from = PACKAGE): string {
-  const { XDG_DATA_HOME: data, HOME: home } = env
-  if (!from.split(sep).includes('node_modules')) return join(from, '.parley')
-  if (data !== undefined && data !== '') return resolve(data, 'parley')
-  return home === undefined || home === '' ? resolve('.parley') : join(resolve(home), '.local', 'share', 'parley')
+  const clone = cloneFolder(from)
+  return clone === undefined ? personFolders(env).data : join(clone, '.parley')
+}
+
+/** The clone that the program runs from; `undefined` for one that was installed. */
+export function cloneFolder(from = PACKAGE): string | undefined {
+  return from.split(sep).includes('node_modules') ? undefined : from
 }

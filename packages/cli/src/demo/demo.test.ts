@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process'
-import { readFileSync, readdirSync, writeFileSync } from 'node:fs'
+import { readFileSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { AgentStatusItem, type Report } from '@parley/protocol'
@@ -171,7 +171,7 @@ test('the scripts are what their conversations say, and every example is whole',
 
 test('examples/e2e-knapsack goes the whole way as a stranger', WHOLE_JOB, async () => {
   await using scratch = new Scratch()
-  writeFileSync(join(scratch.folder, 'parley.toml'), 'signup = true\n[[channels]]\nname = "play"\nscript = "knapsack"\n')
+  scratch.settings('signup = true\n[[channels]]\nname = "play"\nscript = "knapsack"\n')
   const up = await scratch.start(['up', '--port', '0', '--data', scratch.data, '--json'])
   const ran = await program(['examples/e2e-knapsack/main.ts', '--tail-terminal'], { PARLEY_URL: up.ready.url })
   expect(ran).toMatchObject({ code: 0, err: '' })

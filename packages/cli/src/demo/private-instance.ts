@@ -37,7 +37,7 @@ export async function openPrivateInstance(channel: ChannelSetting, io: Io, signa
   const folder = mkdtempSync(join(tmpdir(), FOLDER))
   const flags = { dataDir: folder, port: '0', logLevel: 'error' }
   const settings: Settings = {
-    ...requireSettings({ env: {}, cwd: folder, flags }),
+    ...requireSettings({ env: {}, cwd: folder, configFile: null, flags }),
     channels: [channel],
     judgeToken: Buffer.from(io.random(TOKEN_BYTES)).toString('hex'),
   }

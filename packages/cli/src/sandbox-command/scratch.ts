@@ -11,7 +11,7 @@ export async function withScratch<Result>(
 ): Promise<Result> {
   const runFolder = mkdtempSync(join(tmpdir(), 'parley-sandbox-'))
   try {
-    return await use({ cacheFolder: join(cacheDirOf(io, '.parley'), 'sandbox'), runFolder })
+    return await use({ cacheFolder: join(cacheDirOf(io), 'sandbox'), runFolder })
   } finally {
     rmSync(runFolder, { recursive: true, force: true })
   }

@@ -13,7 +13,7 @@ import type { OpenStatus } from './open-status.ts'
 export async function openJobFolder(folder: string, { io }: Pick<Invocation, 'io'>): Promise<OpenStatus> {
   const lazy = new LazyTesting(() => {
     const workFolder = mkdtempSync(join(tmpdir(), 'parley-status-'))
-    const plan = { sandbox: 'auto', workFolder, cacheFolder: cacheDirOf(io, '.parley'), tools: toolPlacesOf(io.env) } as const
+    const plan = { sandbox: 'auto', workFolder, cacheFolder: cacheDirOf(io), tools: toolPlacesOf(io.env) } as const
     const remove = (): void => rmSync(workFolder, { recursive: true, force: true })
     return { testing: openTesting(plan, (message) => io.err(`${message}\n`)), remove }
   })

@@ -22,7 +22,7 @@ const FILES = {
   'polygon/tests/02': '2 2\n',
   'polygon/tests/02.a': '5\n',
   'polygon/problem.xml': '<problem/>\n',
-  'parley.toml': '[[channels]]\nname = "play"\nscript = "stairs"\n',
+  '.config/parley/parley.toml': '[[channels]]\nname = "play"\nscript = "stairs"\n',
 }
 
 let scratch: Scratch

@@ -64,7 +64,7 @@ test.each(['responses', 'chat'] as const)(
 
 test('a job that needs an engine waits where the judge has none, and says so', WHOLE_JOB, async () => {
   await using scratch = new Scratch()
-  writeFileSync(join(scratch.folder, 'parley.toml'), '[[channels]]\nname = "play"\nscript = "knapsack"\n')
+  scratch.settings('[[channels]]\nname = "play"\nscript = "knapsack"\n')
   await scratch.start(['up', '--port', '0', '--data', scratch.data, '--json', '--engine', 'none'])
   const problem = writeProblem(scratch.folder)
   const at = ['--data', scratch.data]

@@ -11,7 +11,12 @@ export interface AuthFileOptions {
   readonly givenKey: string | null
   /** Whether the model cannot be asked without a key. */
   readonly needsKey: boolean
+  /** Where models are; null: at the provider's own address. */
+  readonly modelAddress: string | null
 }
+
+/** The address that a stored key is good for; left out, as in Codex's own file: the provider's. */
+const ADDRESS = 'base_url'
 
 /** Who is signed in, on our own engine: nobody, or somebody with an API key. */
 export class AuthFile implements Account {
@@ -37,7 +42,9 @@ export class AuthFile implements Account {
 
   async loginApiKey(apiKey: string): Promise<void> {
     if (apiKey.trim() === '') throw new BackendError('invalid_request', 'apiKey must not be empty', { data: { param: 'apiKey' } })
-    await writeSecret(this.#options.path, `${JSON.stringify({ OPENAI_API_KEY: apiKey.trim() }, undefined, 2)}\n`)
+    const { path, modelAddress } = this.#options
+    const bound = modelAddress === null ? {} : { [ADDRESS]: modelAddress }
+    await writeSecret(path, `${JSON.stringify({ OPENAI_API_KEY: apiKey.trim(), ...bound }, undefined, 2)}\n`)
   }
 
   loginChatGpt(): Promise<never> {
@@ -61,10 +68,12 @@ export class AuthFile implements Account {
     })
   }
 
+  /** A key is sent to the address that it was given for, and to no other, whoever changed that since. */
   async #stored(): Promise<string | null> {
     try {
       const value = parseJson(await readFile(this.#options.path, 'utf8'))
-      const key = isJsonObject(value) ? value['OPENAI_API_KEY'] : undefined
+      if (!isJsonObject(value) || (value[ADDRESS] ?? null) !== this.#options.modelAddress) return null
+      const key = value['OPENAI_API_KEY']
       return typeof key === 'string' && key !== '' ? key : null
     } catch (error) {
       if (isMissing(error)) return null

@@ -25,8 +25,15 @@ const McpServer = z.looseObject({
 const INHERITED = ['PATH', 'HOME', 'USER', 'LANG', 'LC_ALL', 'TERM', 'TMPDIR', 'SHELL'] as const
 const MOUNT_NAME = /^[a-z][a-z0-9-]*$/
 
-/** The MCP servers of a configuration as mounts of a conversation. Throws `BackendError` for one that cannot be read. */
-export function mountsOf(servers: Readonly<Record<string, unknown>>, variables: Variables): MountSpec[] {
+/**
+ * The MCP servers of a configuration as mounts of a conversation. Those that are not the person's own get what every program
+ * needs of the environment, and no variable by name. Throws `BackendError` for one that cannot be read.
+ */
+export function mountsOf(
+  servers: Readonly<Record<string, unknown>>,
+  variables: Variables,
+  foreign: ReadonlySet<string> = new Set(),
+): MountSpec[] {
   return Object.entries(servers).flatMap(([name, value]) => {
     const parsed = McpServer.safeParse(value)
     if (!parsed.success) throw wrong(name, parsed.error.issues[0]?.message ?? 'cannot be read')
@@ -34,12 +41,27 @@ export function mountsOf(servers: Readonly<Record<string, unknown>>, variables: 
     if (server.enabled === false) return []
     const { tool_timeout_sec: seconds, required = false } = server
     const toolTimeoutMs = seconds === undefined ? {} : { toolTimeoutMs: Math.round(seconds * 1_000) }
-    return [{ name: mountName(name), server: serverOf(name, server, variables), required, ...toolTimeoutMs }]
+    return [
+      {
+        name: mountName(name),
+        server: serverOf(name, server, { variables, isForeign: foreign.has(name) }),
+        required,
+        ...toolTimeoutMs,
+      },
+    ]
   })
 }
 
-function serverOf(name: string, server: z.infer<typeof McpServer>, variables: Variables): MountServer {
+interface Environment {
+  readonly variables: Variables
+  readonly isForeign: boolean
+}
+
+function serverOf(name: string, server: z.infer<typeof McpServer>, { variables, isForeign }: Environment): MountServer {
   const { command, url, bearer_token_env_var: tokenVariable } = server
+  const named = [...(tokenVariable === undefined ? [] : [tokenVariable]), ...Object.values(server.env_http_headers ?? {})]
+  if (isForeign && named.length > 0)
+    throw wrong(name, `asks for ${named.join(', ')}: only servers of your own configuration get variables of the environment`)
   if (command !== undefined) {
     const inherited = INHERITED.flatMap((variable) => {
       const value = variables(variable)

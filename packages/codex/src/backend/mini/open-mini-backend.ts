@@ -36,7 +36,7 @@ import { keyedModel } from './keyed-model.ts'
 import { markingTranscripts } from './marking-transcripts.ts'
 import { type Recorded, readRecorded } from './recorded.ts'
 import { type Settled, settle } from './settle.ts'
-import { SettingsFile } from './settings-file.ts'
+import { SettingsFile, parseConfig } from './settings-file.ts'
 
 /** What our own engine needs from outside to stand behind the compatible servers. */
 export interface MiniBackendOptions {
@@ -45,6 +45,8 @@ export interface MiniBackendOptions {
   /** Where a conversation works that names no folder. */
   readonly folder: string
   readonly version: string
+  /** Where models are; left out: at the provider's own address. A key that is stored is good for one address. */
+  readonly modelAddress?: string
   /** The way to the model with this key. */
   readonly modelFor: (apiKey: string | null) => ModelClient
   readonly defaultModel: string
@@ -53,7 +55,9 @@ export interface MiniBackendOptions {
   readonly givenKey: string | null
   /** Whether the model cannot be asked without a key. */
   readonly needsKey: boolean
-  /** Settings that win over the file, by dotted key. */
+  /** The configuration of a folder that the person trusts; asked for with each conversation. */
+  readonly folderConfig?: () => { readonly path: string; readonly text: string } | undefined
+  /** The person's own settings that win over the files, by dotted key. */
   readonly config?: JsonObject
   /** What runs commands in one folder and, when it is to be written, nowhere else. */
   readonly commandsFor: (folder: string) => FolderCommands
@@ -93,13 +97,13 @@ class MiniBackend implements Backend {
   #isClosed = false
 
   constructor(options: MiniBackendOptions) {
-    const { dataFolder, random, now, givenKey, needsKey, modelFor } = options
+    const { dataFolder, random, now, givenKey, needsKey, modelAddress = null, modelFor } = options
     this.#options = options
     this.version = options.version
     this.#files = new ConversationFiles(dataFolder, options.lock)
     this.#settings = new SettingsFile(join(dataFolder, 'config.toml'))
     this.#random = uuidRandom(random, now)
-    const account = new AuthFile({ path: join(dataFolder, 'auth.json'), givenKey, needsKey })
+    const account = new AuthFile({ path: join(dataFolder, 'auth.json'), givenKey, needsKey, modelAddress })
     this.#model = keyedModel({ key: () => account.key(), modelFor, needsKey })
     this.account = account
     this.settings = this.#settings
@@ -157,8 +161,16 @@ class MiniBackend implements Backend {
 
   async #settle(order: OpenOrder, recorded?: Recorded): Promise<Settled> {
     const { folder, defaultModel, variables, config: given = {} } = this.#options
-    const config = await this.#settings.read(given, order.config ?? {})
-    return settle(order, { config, folder, defaultModel, variables, ...(recorded === undefined ? {} : { recorded }) })
+    const ofFolder = this.#options.folderConfig?.()
+    const { config, foreignServers } = await this.#settings.read(
+      ...(ofFolder === undefined
+        ? []
+        : [{ values: parseConfig(ofFolder.path, ofFolder.text), form: 'tables', isOwn: false } as const]),
+      { values: given, form: 'keys', isOwn: true },
+      { values: order.config ?? {}, form: 'keys', isOwn: false },
+    )
+    const context = { config, foreignServers, folder, defaultModel, variables }
+    return settle(order, recorded === undefined ? context : { ...context, recorded })
   }
 
   async #recorded(uuid: string): Promise<Recorded> {

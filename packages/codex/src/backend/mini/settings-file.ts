@@ -4,6 +4,7 @@ import * as z from 'zod'
 import { readConfig, writeConfig } from '../../config/config-file.ts'
 import { ApprovalPolicy, SandboxMode } from '../../order.ts'
 import { BackendError, type SavedSettings } from '../backend.ts'
+import { type ConfigLayer, layered } from './config-layers.ts'
 
 const Common = {
   model: z.string().optional(),
@@ -39,10 +40,12 @@ export const Configuration = z.looseObject({
 export type Configuration = z.infer<typeof Configuration>
 export type Profile = z.infer<typeof Profile>
 
-/** A table of the file while it is worked on. */
-type Tree = Record<string, JsonValue | undefined>
-
-const KEY_PARTS_MAX = 16
+/** What counts for one conversation. */
+export interface ReadConfiguration {
+  readonly config: Configuration
+  /** MCP servers that are not the person's own: they get nothing of the environment. */
+  readonly foreignServers: ReadonlySet<string>
+}
 
 /** The configuration file of our own engine. */
 export class SettingsFile implements SavedSettings {
@@ -53,12 +56,12 @@ export class SettingsFile implements SavedSettings {
     this.#path = path
   }
 
-  /** What the file says, and what was set over it by dotted keys, the last one winning. Throws `BackendError`. */
-  async read(...overrides: readonly JsonObject[]): Promise<Configuration> {
-    const tree = this.#parse(await readConfig(this.#path))
-    for (const override of overrides) for (const [key, value] of Object.entries(override)) setByPath(tree, key, value)
+  /** What the file says, and what is laid over it, the last one winning. Throws `BackendError`. */
+  async read(...above: readonly ConfigLayer[]): Promise<ReadConfiguration> {
+    const file: ConfigLayer = { values: parseConfig(this.#path, await readConfig(this.#path)), form: 'tables', isOwn: true }
+    const { tree, foreignServers } = layered([file, ...above])
     const parsed = Configuration.safeParse(tree)
-    if (parsed.success) return parsed.data
+    if (parsed.success) return { config: parsed.data, foreignServers }
     const [issue] = parsed.error.issues
     const where = issue?.path.join('.') ?? ''
     throw new BackendError('invalid_request', `${this.#path}: \`${where}\`: ${issue?.message ?? 'cannot be read'}`, {
@@ -68,13 +71,13 @@ export class SettingsFile implements SavedSettings {
   }
 
   async saved(): Promise<JsonObject> {
-    return savedShape(await this.read())
+    return savedShape((await this.read()).config)
   }
 
   async setDefaultModel(model: string | null, effort: string | null): Promise<void> {
     const turn = this.#writing.then(async () => {
       const before = await readConfig(this.#path)
-      this.#parse(before)
+      parseConfig(this.#path, before)
       const after = await this.#edited(before, model, effort)
       if (after !== before) await writeConfig(this.#path, after)
     })
@@ -92,16 +95,17 @@ export class SettingsFile implements SavedSettings {
       throw new BackendError('failed', `${this.#path}: ${cause.message}; or set the model there by hand`, { cause })
     }
   }
+}
 
-  #parse(text: string): Tree {
-    try {
-      // Dates and the like become texts: nobody here reads them.
-      const tree: unknown = JSON.parse(JSON.stringify(parse(text)))
-      return isJsonObject(tree) ? { ...tree } : {}
-    } catch (cause) {
-      const message = cause instanceof TomlError ? cause.message : String(cause)
-      throw new BackendError('invalid_request', `${this.#path} cannot be read: ${message}`, { cause })
-    }
+/** The tables of a file. Throws `BackendError`. */
+export function parseConfig(path: string, text: string): JsonObject {
+  try {
+    // Dates and the like become texts: nobody here reads them.
+    const tree: unknown = JSON.parse(JSON.stringify(parse(text)))
+    return isJsonObject(tree) ? tree : {}
+  } catch (cause) {
+    const message = cause instanceof TomlError ? cause.message : String(cause)
+    throw new BackendError('invalid_request', `${path} cannot be read: ${message}`, { cause })
   }
 }
 
@@ -144,20 +148,4 @@ function definedOnly(values: Readonly<Record<string, JsonValue | undefined>>): J
   const kept: Record<string, JsonValue> = {}
   for (const [key, value] of Object.entries(values)) if (value !== undefined) kept[key] = value
   return kept
-}
-
-/** Sets what a dotted key names, making tables on the way. */
-function setByPath(tree: Tree, key: string, value: JsonValue | undefined): void {
-  const parts = key.split('.')
-  const last = parts.pop()
-  if (last === undefined || last === '' || parts.length > KEY_PARTS_MAX || [...parts, last].includes('__proto__'))
-    throw new BackendError('invalid_request', `config: \`${key}\` names no setting`, { data: { param: 'config' } })
-  let table = tree
-  for (const part of parts) {
-    const inner = table[part]
-    const copy: Tree = isJsonObject(inner) ? { ...inner } : {}
-    table[part] = copy
-    table = copy
-  }
-  table[last] = value
 }

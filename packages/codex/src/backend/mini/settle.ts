@@ -16,6 +16,8 @@ export interface Settled {
 
 export interface SettleContext {
   readonly config: Configuration
+  /** MCP servers in it that are not the person's own. */
+  readonly foreignServers: ReadonlySet<string>
   /** Of the process, for orders that name no folder. */
   readonly folder: string
   readonly defaultModel: string
@@ -72,7 +74,7 @@ export function settle(order: OpenOrder, context: SettleContext): Settled {
       approvals,
       reach,
       network: networkOf(reach, order.network ?? config.sandbox_workspace_write?.network_access ?? false),
-      mounts: [...mountsOf(config.mcp_servers ?? {}, context.variables), ...(order.mounts ?? [])],
+      mounts: [...mountsOf(config.mcp_servers ?? {}, context.variables, context.foreignServers), ...(order.mounts ?? [])],
     },
     typeof effort === 'string' ? effort : null,
   )
