@@ -19,6 +19,8 @@ export interface MiniOptions {
   readonly facts: (model: string) => ModelFacts
   /** Left out: there is no `shell`. */
   readonly commands?: Commands
+  /** Folders and files that no tool of a conversation reads or writes, whatever its reach. `commands` keeps them from programs. */
+  readonly outOfReach?: readonly string[]
   readonly connectMount: ConnectMount
   /** Left out: the approval mode alone decides. */
   readonly gate?: Gate

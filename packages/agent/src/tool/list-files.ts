@@ -80,12 +80,12 @@ async function list(folder: Folder, input: Input, { reach, signal }: ToolContext
 }
 
 function lineOf({ path, name, kind, dir, closed }: TreeEntry): string {
-  if (kind === 'folder') return closed === 'skipped' || closed === 'unreadable' ? `${path}/ (${CLOSED[closed]})` : `${path}/`
+  if (kind === 'folder') return closed === null || closed === 'too deep' ? `${path}/` : `${path}/ (${CLOSED[closed]})`
   if (kind === 'link') return `${path} -> ${targetOf(dir.at(name))}`
   return kind === 'other' ? `${path} (not a regular file)` : path
 }
 
-const CLOSED = { skipped: 'not opened', unreadable: 'cannot be opened' } as const
+const CLOSED = { skipped: 'not opened', unreadable: 'cannot be opened', 'out of reach': 'out of reach' } as const
 
 function targetOf(path: string): string {
   try {

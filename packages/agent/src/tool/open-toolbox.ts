@@ -4,6 +4,7 @@ import type { BoundTool, Toolbox } from '../mini/toolbox.ts'
 import { applyPatchTool } from './apply-patch.ts'
 import { TOOL_BOUNDS } from './bounds.ts'
 import { openFolderOf } from './folder/folder.ts'
+import { outOfReach } from './folder/out-of-reach.ts'
 import { listFilesTool } from './list-files.ts'
 import { openMounts } from './mount/open-mounts.ts'
 import { readFileTool } from './read-file.ts'
@@ -34,10 +35,14 @@ export async function openToolbox({ options, mini, limits, signal }: OpenToolbox
   return { tools, warnings: mounts.warnings, find: (name) => byName.get(name), close: () => mounts.close() }
 }
 
-function ownTools(options: ConversationOptions, { commands, random }: MiniOptions, limits: MiniLimits): readonly BoundTool[] {
+function ownTools(
+  options: ConversationOptions,
+  { commands, random, outOfReach: paths = [] }: MiniOptions,
+  limits: MiniLimits,
+): readonly BoundTool[] {
   const { approvals } = options
   const { resultBytes, commandMs, toolMs } = limits
-  const folder = openFolderOf(options.folder)
+  const folder = openFolderOf(options.folder, { outOfReach: outOfReach(paths) })
   const shell =
     commands === undefined
       ? []

@@ -1,3 +1,5 @@
+import { existsSync, realpathSync } from 'node:fs'
+import { isAbsolute, join, relative, sep } from 'node:path'
 import type { CommandOutcome, CommandRequest } from '@parley/agent'
 import type { FolderCommands } from '@parley/codex'
 import type { SandboxCommands } from '@parley/judge'
@@ -31,8 +33,11 @@ export function openCommands(ports: CommandsPorts): (folder: string) => FolderCo
     const inSandbox = async (): Promise<SandboxCommands | string> => {
       const held = await sandbox()
       if (typeof held === 'string') return held
-      const { openSandboxCommands } = await import('@parley/judge')
-      return openSandboxCommands({ sandbox: held, folder, hidden: ports.hidden, network: true })
+      const [{ openSandboxCommands }, { OWN_NAMES }] = await Promise.all([import('@parley/judge'), import('@parley/agent')])
+      if (ports.hidden.some((path) => isWithin(folder, path)))
+        return `${folder} lies in what no command may see: Parley keeps its data, settings and keys there`
+      const ofFolder = OWN_NAMES.map((name) => join(folder, name)).filter((path) => existsSync(path))
+      return openSandboxCommands({ sandbox: held, folder, hidden: [...ports.hidden, ...ofFolder], network: true })
     }
     const closing = new AbortController()
     return {
@@ -50,6 +55,20 @@ export function openCommands(ports: CommandsPorts): (folder: string) => FolderCo
         if (commands !== undefined && typeof commands !== 'string') await commands.close()
       },
     }
+  }
+}
+
+/** Whether a folder is another one or lies in it, whatever links lead there. */
+function isWithin(folder: string, other: string): boolean {
+  const way = relative(realOf(other), realOf(folder))
+  return way === '' || (!isAbsolute(way) && way.split(sep)[0] !== '..')
+}
+
+function realOf(path: string): string {
+  try {
+    return realpathSync(path)
+  } catch {
+    return path
   }
 }
 

@@ -7,6 +7,7 @@ import { lockFile } from '@parley/store'
 import type { Invocation } from '../command-line/command.ts'
 import { cacheDirOf } from '../data/cache-dir.ts'
 import { dataDirAt } from '../data/data-dir.ts'
+import { ownPlaces } from '../data/own-places.ts'
 import { openMounts } from '../judge-process/connect-mount.ts'
 import { signedInMounts } from '../mcp-config/signed-in-mounts.ts'
 import { engineSettings } from '../trust/folder-settings.ts'
@@ -47,6 +48,7 @@ export function openOwn({ invocation, overrides, log, processes }: OwnPlan): {
   const mounts = openMounts(warn)
   const { now, random } = io
   const cacheFolder = cacheDirOf(io, settings.dataDir)
+  const outOfReach = ownPlaces(io, { data: data.path, cache: cacheFolder })
   log(
     'info',
     'parley_codex',
@@ -72,9 +74,10 @@ export function openOwn({ invocation, overrides, log, processes }: OwnPlan): {
       env: io.env,
       cacheFolder: join(cacheFolder, 'sandbox'),
       runFolder: join(data.path, 'boxes'),
-      hidden: [data.path, cacheFolder],
+      hidden: outOfReach,
       warn,
     }),
+    outOfReach,
     connectMount: signedInMounts(mounts.connect, {
       tokens: async () => (await import('../mcp-config/token-file.ts')).tokenShelf(join(data.path, 'mcp-tokens.json')),
       now,

@@ -24,7 +24,7 @@ export function personFolders(env: Env): PersonFolders {
 }
 
 /** The home folder; where the environment names none, the one that the system knows. */
-function homeOf(env: Env): string {
+export function homeOf(env: Env): string {
   return absolute(env['HOME']) ?? homedir()
 }
 

@@ -19,7 +19,7 @@ describe.each([
     mkdirSync(join(base, 'out'))
     writeFileSync(join(base, 'in/a/b/file'), 'inside')
     writeFileSync(join(base, 'out/secret'), 'outside')
-    folder = openFolderOf(join(base, 'in'), holding)
+    folder = openFolderOf(join(base, 'in'), { holding })
   })
   afterEach(() => rmSync(base, { recursive: true }))
 
@@ -46,7 +46,7 @@ describe.each([
 
   test('may itself be named by a link', () => {
     symlinkSync(join(base, 'in'), join(base, 'alias'))
-    folder = openFolderOf(join(base, 'alias'), holding)
+    folder = openFolderOf(join(base, 'alias'), { holding })
     expect(read(join(base, 'alias/a/b/file'))).toBe('a/b/file: inside')
     expect(read(join(base, 'in/a/b/file'))).toBe('a/b/file: inside')
   })
@@ -97,7 +97,7 @@ describe.each([
   test("git's own files are read but not written, whatever the folder is called meanwhile", () => {
     mkdirSync(join(base, 'in/.git/hooks'), { recursive: true })
     writeFileSync(join(base, 'in/.git/config'), '[core]')
-    folder = openFolderOf(join(base, 'in'), holding)
+    folder = openFolderOf(join(base, 'in'), { holding })
     expect(read('.git/config')).toBe('.git/config: [core]')
     link('.git/hooks', 'innocent')
     const guarded = expect.objectContaining({ code: 'protected' })

@@ -3,6 +3,7 @@ import { isAbsolute, join, parse, resolve } from 'node:path'
 import type { Reach } from '../../engine.ts'
 import { TOOL_BOUNDS } from '../bounds.ts'
 import { type Dir, type Holding, type OpenFile, bestHolding, identityOf } from './dir.ts'
+import { type OutOfReach, isOwnName, outOfReach } from './out-of-reach.ts'
 import { PathRefused } from './path-refused.ts'
 import { type Start, type Walked, isTop, walk } from './walk.ts'
 
@@ -22,7 +23,9 @@ export interface NamedDir extends Disposable {
 /** The folder of a conversation. Nothing outside is ever written, and nothing outside is read unless the reach says so. */
 export interface Folder {
   readonly path: string
+  /** The way to files below; what is out of reach is refused there too. */
   readonly holding: Holding
+  readonly outOfReach: OutOfReach
   /** A regular file; a pipe, a device or a socket is refused without being opened. */
   openFile(path: string, reach: Reach): NamedFile
   openFolder(path: string, reach: Reach): NamedDir
@@ -33,14 +36,27 @@ export interface Folder {
 /** Git runs what it finds in there. */
 const GIT = '.git'
 
-export function openFolderOf(path: string, holding: Holding = bestHolding()): Folder {
+export interface FolderOptions {
+  readonly holding?: Holding
+  /** What is never read nor written, whatever the reach. */
+  readonly outOfReach?: OutOfReach
+}
+
+export function openFolderOf(path: string, options: FolderOptions = {}): Folder {
+  const { holding: plain = bestHolding(), outOfReach: beyond = outOfReach([]) } = options
+  const holding = beyond.guard(plain)
   const real = realPath(path)
   const inside: Start = { holding, base: path, aliases: real === undefined || real === path ? [] : [real] }
   // Renaming `.git` does not make it another folder.
   const git = gitIdentity(path)
 
+  const begin = (given: string): string => {
+    beyond.refresh()
+    beyond.checkBase(path)
+    return checkPath(given)
+  }
   const walkToRead = (given: string, reach: Reach): Walked => {
-    const checked = checkPath(given)
+    const checked = begin(given)
     if (reach !== 'full-access') return walk(inside, checked, 'follow')
     // Absolute names without `.` and `..` would be enough for the system, but `..` after a link means its target's parent.
     const absolute = isAbsolute(checked) ? checked : join(path, '.') + `/${checked}`
@@ -54,6 +70,7 @@ export function openFolderOf(path: string, holding: Holding = bestHolding()): Fo
   return {
     path,
     holding,
+    outOfReach: beyond,
     openFile: (given, reach) => {
       using walked = walkToRead(given, reach)
       if (walked.kind === 'none') throw new PathRefused('missing', `${given}: there is no such file`)
@@ -74,14 +91,26 @@ export function openFolderOf(path: string, holding: Holding = bestHolding()): Fo
       throw new PathRefused('wrong_kind', `${given} is a file, not a folder`)
     },
     walkToWrite: (given, lastLink) => {
-      const walked = walk(inside, checkPath(given), lastLink)
-      const isGit =
-        walked.names.some((name) => name.toLowerCase() === GIT) || walked.dirs.some(({ identity }) => identity === git)
-      if (!isGit) return walked
-      walked[Symbol.dispose]()
-      throw new PathRefused('protected', `${given}: git's own files, hooks among them, are not written by hand`)
+      const walked = walk(inside, begin(given), lastLink)
+      try {
+        refuseProtected(walked, given, git)
+        // One that is replaced or removed is not opened first.
+        if (walked.stats !== undefined) beyond.checkFile(walked.stats)
+        return walked
+      } catch (error) {
+        walked[Symbol.dispose]()
+        throw error
+      }
     },
   }
+}
+
+function refuseProtected({ names, dirs }: Walked, given: string, git: string | undefined): void {
+  if (names.some((name) => name.toLowerCase() === GIT) || dirs.some(({ identity }) => identity === git))
+    throw new PathRefused('protected', `${given}: git's own files, hooks among them, are not written by hand`)
+  // Names that are not there yet are no less Parley's own.
+  if (names.some(isOwnName))
+    throw new PathRefused('protected', `${given}: out of reach: what configures Parley is not written by hand`)
 }
 
 function checkPath(path: string): string {

@@ -5,7 +5,7 @@
  * - `missing`: there is nothing.
  * - `is_folder`: a folder is there where a file was wanted.
  * - `wrong_kind`: something else than a file or a folder is there.
- * - `protected`: git's own files.
+ * - `protected`: git's own files, and what is Parley's own.
  * - `unsteady`: it changed again and again while it was looked at.
  * - `too_large`: more bytes than the bound.
  * - `system`: the system said no.

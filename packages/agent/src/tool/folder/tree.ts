@@ -1,7 +1,7 @@
 import { type Dirent, lstatSync, opendirSync } from 'node:fs'
 import { TOOL_BOUNDS } from '../bounds.ts'
 import type { Dir, Holding } from './dir.ts'
-import { systemCode } from './path-refused.ts'
+import { PathRefused, systemCode } from './path-refused.ts'
 
 export type EntryKind = 'file' | 'folder' | 'link' | 'other'
 
@@ -13,7 +13,7 @@ export interface TreeEntry {
   /** The folder that holds it; good until the next entry is asked for. */
   readonly dir: Dir
   /** For a folder: why its entries do not follow. */
-  readonly closed: 'skipped' | 'too deep' | 'unreadable' | null
+  readonly closed: 'skipped' | 'too deep' | 'unreadable' | 'out of reach' | null
 }
 
 export interface TreeOptions {
@@ -47,9 +47,14 @@ export function* tree(dir: Dir, options: TreeOptions, count: TreeCount, below = 
       yield { path, name, kind, dir, closed }
       continue
     }
-    using entered = enterOr(options.holding, dir, name)
-    yield { path, name, kind, dir, closed: entered === undefined ? 'unreadable' : null }
-    if (entered !== undefined) yield* tree(entered, { ...options, depth: options.depth - 1 }, count, path)
+    const found = enterOr(options.holding, dir, name)
+    if (typeof found === 'string') {
+      yield { path, name, kind, dir, closed: found }
+      continue
+    }
+    using entered = found
+    yield { path, name, kind, dir, closed: null }
+    yield* tree(entered, { ...options, depth: options.depth - 1 }, count, path)
   }
 }
 
@@ -92,11 +97,12 @@ function kindOf(entry: Dirent, dir: Dir): EntryKind {
         : 'other'
 }
 
-function enterOr(holding: Holding, dir: Dir, name: string): Dir | undefined {
+function enterOr(holding: Holding, dir: Dir, name: string): Dir | 'unreadable' | 'out of reach' {
   try {
-    return holding.enter(dir, name)
+    return holding.enter(dir, name) ?? 'unreadable'
   } catch (error) {
+    if (error instanceof PathRefused) return 'out of reach'
     if (systemCode(error) === undefined) throw error
-    return undefined
+    return 'unreadable'
   }
 }

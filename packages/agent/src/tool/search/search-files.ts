@@ -2,6 +2,7 @@ import { TOOL_BOUNDS } from '../bounds.ts'
 import { headOf } from '../cut.ts'
 import type { OpenFile } from '../folder/dir.ts'
 import { type Folder, openFolderOf } from '../folder/folder.ts'
+import { outOfReach } from '../folder/out-of-reach.ts'
 import { PathRefused, systemCode } from '../folder/path-refused.ts'
 import { readAll } from '../folder/read-text.ts'
 import { SKIPPED, type TreeCount, tree } from '../folder/tree.ts'
@@ -14,7 +15,7 @@ type Sums = { -readonly [Key in keyof SearchSums]: SearchSums[Key] } & { results
 
 /** Searches a file or everything below a folder, and tells what it found file by file. Blocks: run it in a thread of its own. */
 export function searchFiles(order: SearchOrder, tell: Tell): SearchSums {
-  const folder = openFolderOf(order.folder)
+  const folder = openFolderOf(order.folder, { outOfReach: outOfReach(order.outOfReach, order.known) })
   const sums: Sums = { files: 0, binary: 0, tooLarge: 0, cutBy: null, results: 0, bytes: 0 }
   const search = new RegExp(order.pattern, order.flags)
   const inFile = (file: OpenFile, path: string): void =>
@@ -80,12 +81,12 @@ function around(line: string, search: RegExp): string {
   return `${at > 0 ? '…' : ''}${headOf(text.slice(at), TOOL_BOUNDS.searchLineBytes).toWellFormed()}…`
 }
 
-/** A file that may not be read is passed over. */
+/** A file that may not be read, or is out of reach, is passed over. */
 function openOr(open: () => OpenFile | undefined): OpenFile | undefined {
   try {
     return open()
   } catch (error) {
-    if (systemCode(error) === undefined) throw error
+    if (systemCode(error) === undefined && !(error instanceof PathRefused)) throw error
     return undefined
   }
 }

@@ -4,6 +4,9 @@ import type { Reach } from '../../engine.ts'
 export interface SearchOrder {
   /** The conversation's folder. */
   readonly folder: string
+  /** What is not searched, by path, and by what lay there when the folder was opened. */
+  readonly outOfReach: readonly string[]
+  readonly known: ReadonlySet<string>
   readonly path: string
   readonly reach: Reach
   /** A regular expression in any case. */

@@ -79,6 +79,8 @@ describe('search', () => {
     const gone = new AbortController()
     const order = {
       folder: work.folder,
+      outOfReach: [],
+      known: new Set<string>(),
       path: '.',
       reach: 'read-only' as const,
       pattern: '^(a+)+$',

@@ -48,7 +48,18 @@ async function search(parts: SearchParts, input: Input, { reach, signal }: ToolC
   const { pattern, flags } = expression(input)
   if (input.glob !== null) parseGlob(input.glob)
   const maxResults = Math.min(input.max_results ?? TOOL_BOUNDS.searchResultsDefault, TOOL_BOUNDS.searchResults)
-  const order = { folder: parts.folder.path, path: input.path ?? '.', reach, pattern, flags, glob: input.glob, maxResults }
+  const { path: folder, outOfReach: beyond } = parts.folder
+  const order = {
+    folder,
+    outOfReach: beyond.paths,
+    known: beyond.identities,
+    path: input.path ?? '.',
+    reach,
+    pattern,
+    flags,
+    glob: input.glob,
+    maxResults,
+  }
   return told(await runSearch(order, parts.timeoutMs, signal), maxResults, parts)
 }
 

@@ -61,6 +61,8 @@ export interface MiniBackendOptions {
   readonly config?: JsonObject
   /** What runs commands in one folder and, when it is to be written, nowhere else. */
   readonly commandsFor: (folder: string) => FolderCommands
+  /** Folders and files that no tool of a conversation reads or writes. `commandsFor` keeps them from programs. */
+  readonly outOfReach?: readonly string[]
   readonly connectMount: ConnectMount
   readonly variables: (name: string) => string | undefined
   readonly lock: LockPath
@@ -220,7 +222,7 @@ class MiniBackend implements Backend {
     listener: ConversationListener,
     goesOn: { readonly uuid: string; readonly forTurn: boolean } | undefined,
   ): Promise<Seat> {
-    const { commandsFor, connectMount, lock, now } = this.#options
+    const { commandsFor, connectMount, dataFolder, lock, now } = this.#options
     const { folder } = settled.options
     const commands = commandsFor(folder)
     const files = openFileTranscripts(this.#files.folder, { lock })
@@ -228,6 +230,7 @@ class MiniBackend implements Backend {
       model: this.#model,
       facts: (model) => this.#facts(model),
       commands,
+      outOfReach: [dataFolder, ...(this.#options.outOfReach ?? [])],
       connectMount,
       transcripts: goesOn?.forTurn === true ? markingTranscripts(files) : files,
       now,
