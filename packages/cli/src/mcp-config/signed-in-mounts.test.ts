@@ -64,5 +64,26 @@ test('where nobody renews it a warning says what to do', async () => {
   wait(HOUR_MS)
   await server[Symbol.asyncDispose]()
   expect(await sentTo(mount(server.url))).toEqual([undefined])
-  expect(warnings).toEqual([expect.stringMatching(/its token cannot be had: .*parley mcp login$/)])
+  expect(warnings).toEqual([expect.stringMatching(/its token cannot be had: .*parley mcp login web$/)])
+})
+
+test.each([
+  ['the server names another one for signing in', (evil: string) => ({ resource: { authorization_servers: [evil] } })],
+  ['the one for signing in names another place for tokens', (evil: string) => ({ server: { token_endpoint: `${evil}/token` } })],
+])('when %s nothing is sent to it, and a warning says how to sign in anew', async (_, liesOf) => {
+  await using evil = await openOauthServer()
+  const lies: { resource?: object; server?: object } = {}
+  await using server = await openOauthServer({ lies })
+  const { tokens, sentTo, warnings, wait } = await signedIn(server.url)
+  const before = await tokens.find(server.url)
+  Object.assign(lies, liesOf(evil.origin))
+  wait(HOUR_MS)
+  const asked = server.asked.length
+  expect(await sentTo(mount(server.url))).toEqual([undefined])
+  expect(evil.asked).toEqual([])
+  expect(server.asked.slice(asked)).not.toContain('POST /token')
+  expect(warnings).toEqual([
+    expect.stringMatching(/now, the token is of .*: nothing was sent; sign in anew: parley mcp login web$/),
+  ])
+  expect(await tokens.find(server.url)).toEqual(before)
 })

@@ -31,9 +31,10 @@ async function tokenFor(
   renewals: Map<string, Promise<string>>,
 ): Promise<string | undefined> {
   const { tokens, now, warn } = options
+  let held: HeldTokens | undefined
   try {
     const shelf = await tokens()
-    const held = await shelf.find(url)
+    held = await shelf.find(url)
     if (held === undefined) return undefined
     const { expires_at: end, refresh_token: renewable, access_token: token } = held.tokens
     if (end === null || renewable === null || now() < end - EARLY_MS) return token
@@ -42,16 +43,15 @@ async function tokenFor(
     renewals.set(url, running)
     return await running
   } catch (error) {
-    warn(`${url}: its token cannot be had: ${error instanceof Error ? error.message : String(error)}; parley mcp login`)
+    const words = error instanceof Error ? error.message : String(error)
+    warn(`${url}: its token cannot be had: ${words}; sign in anew: parley mcp login ${held?.name ?? 'NAME'}`)
     return undefined
   }
 }
 
 async function renewed(held: HeldTokens, url: string, shelf: TokenShelf, now: () => number): Promise<string> {
-  const { discoverOauth, refreshTokens } = await import('@parley/rpc/oauth')
-  const server = await discoverOauth(url)
-  if (server === undefined) throw new Error('nobody there renews it')
-  const fresh = await refreshTokens(held.tokens, server, now)
+  const { refreshTokens } = await import('@parley/rpc/oauth')
+  const fresh = await refreshTokens(held.tokens, url, now)
   await shelf.put(held.name, url, fresh)
   return fresh.access_token
 }

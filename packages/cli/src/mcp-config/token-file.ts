@@ -14,6 +14,7 @@ const Tokens = z.object({
   client_id: z.string(),
   client_secret: z.string().nullable(),
   issuer: z.string(),
+  token_endpoint: z.string().nullable().default(null),
   resource: z.string(),
 })
 const TokenFile = z.object({ servers: z.record(z.string(), Tokens) })

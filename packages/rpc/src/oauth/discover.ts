@@ -30,6 +30,12 @@ export async function discoverOauth(url: string): Promise<OauthServer | undefine
   return { as, resource: metadata?.resource ?? target.href, scopes: metadata?.scopes_supported }
 }
 
+/** The authorization servers that an MCP server names at the moment; empty where it names none. They are not asked themselves. */
+export async function namedIssuers(url: string): Promise<readonly string[]> {
+  const target = new URL(url)
+  return (await resourceMetadata(target, await challengeOf(target)))?.authorization_servers ?? []
+}
+
 /** What the server says to somebody without a token: the address of its metadata, or nothing. */
 async function challengeOf(target: URL): Promise<{ readonly metadata: URL | undefined } | undefined> {
   const answer = await oauthFetch(target, { headers: { accept: 'text/event-stream, application/json' } })
@@ -63,7 +69,8 @@ async function resourceMetadata(
   return undefined
 }
 
-async function authorizationServer(issuer: URL): Promise<oauth.AuthorizationServer | undefined> {
+/** What an authorization server says about itself; `undefined`: nothing. */
+export async function authorizationServer(issuer: URL): Promise<oauth.AuthorizationServer | undefined> {
   for (const algorithm of ['oauth2', 'oidc'] as const) {
     const answer = await oauth.discoveryRequest(issuer, { algorithm, ...reachOf(issuer) })
     if (answer.status >= BAD_REQUEST) continue

@@ -30,7 +30,7 @@ test('a person signs in: found by the challenge, registered, with PKCE and for t
     'GET /authorize',
     'POST /token',
   ])
-  const renewed = await refreshTokens(tokens, (await options(server.url)).server, () => 2_000)
+  const renewed = await refreshTokens(tokens, server.url, () => 2_000)
   expect(renewed.access_token).not.toBe(tokens.access_token)
 })
 

@@ -1,6 +1,6 @@
 import * as oauth from 'oauth4webapi'
 import { openCallbackServer } from './callback-server.ts'
-import { type OauthServer, wordsOf } from './discover.ts'
+import { type OauthServer, authorizationServer, namedIssuers, wordsOf } from './discover.ts'
 import { OauthError } from './oauth-error.ts'
 import { isReachable, reachOf } from './oauth-fetch.ts'
 
@@ -14,6 +14,8 @@ export interface OauthTokens {
   readonly client_id: string
   readonly client_secret: string | null
   readonly issuer: string
+  /** Where the tokens came from, and the only place that they are renewed at; null: it was not kept. */
+  readonly token_endpoint: string | null
   readonly resource: string
 }
 
@@ -88,9 +90,12 @@ export async function signIn(options: SignInOptions): Promise<OauthTokens> {
   }
 }
 
-/** A new access token for one that is about to expire. Throws `OauthError`; `refused` means: sign in again. */
-export async function refreshTokens(tokens: OauthTokens, server: OauthServer, now: () => number): Promise<OauthTokens> {
-  const { as } = server
+/**
+ * A new access token for one that is about to expire, from the server that gave it and from no other, whatever the MCP server
+ * at `url` names now. Throws `OauthError`; `refused` and `moved` mean: sign in again.
+ */
+export async function refreshTokens(tokens: OauthTokens, url: string, now: () => number): Promise<OauthTokens> {
+  const as = await serverOf(tokens, url)
   const { refresh_token: refreshToken, client_id, client_secret, resource } = tokens
   if (refreshToken === null) throw new OauthError('refused', 'the server gave nothing to renew the token with')
   const client: oauth.Client = { client_id, ...(client_secret === null ? {} : { client_secret }) }
@@ -101,6 +106,29 @@ export async function refreshTokens(tokens: OauthTokens, server: OauthServer, no
   })
   return tokensOf(answer, { as, client, resource, now, refreshToken })
 }
+
+/** The server that gave the tokens, if it is still the one that is named and where it was. */
+async function serverOf({ issuer, token_endpoint: kept }: OauthTokens, url: string): Promise<oauth.AuthorizationServer> {
+  const named = await namedIssuers(url)
+  if (named.length > 0 && !named.some((other) => isSameUrl(other, issuer)))
+    throw new OauthError(
+      'moved',
+      `${url} names ${named.join(', ')} as its authorization server now, the token is of ${issuer}: nothing was sent`,
+    )
+  const as = await authorizationServer(new URL(issuer))
+  if (as?.token_endpoint === undefined) throw new OauthError('unsupported', `${issuer} says nowhere that it renews tokens`)
+  const isThere = kept === null ? isOfOrigin(as.token_endpoint, issuer) : isSameUrl(as.token_endpoint, kept)
+  if (!isThere)
+    throw new OauthError(
+      'moved',
+      `${issuer} names ${as.token_endpoint} for renewing tokens now, the token is of ${kept ?? issuer}: nothing was sent`,
+    )
+  return as
+}
+
+const isSameUrl = (one: string, other: string): boolean =>
+  one === other || (URL.parse(one)?.href ?? one) === URL.parse(other)?.href
+const isOfOrigin = (one: string, other: string): boolean => URL.parse(one)?.origin === URL.parse(other)?.origin
 
 async function clientOf({ server, client, clientName }: SignInOptions, redirectUri: string): Promise<oauth.Client> {
   if (client !== undefined)
@@ -169,6 +197,7 @@ function tokensOf(answer: oauth.TokenEndpointResponse, { as, client, resource, n
     client_id: client.client_id,
     client_secret: typeof client.client_secret === 'string' ? client.client_secret : null,
     issuer: as.issuer,
+    token_endpoint: as.token_endpoint ?? null,
     resource,
   }
 }
