@@ -13,6 +13,7 @@ import {
   planRepair,
   readConfig,
   writeConfig,
+  writeSecret,
 } from '@parley/codex/config'
 import { type CodexVersion, parseVersion } from '@parley/codex/contracts'
 import { openProcesses } from '@parley/executor'
@@ -91,8 +92,8 @@ async function write(home: string, edits: readonly PlannedEdit[]): Promise<void>
     backup: before === '' ? null : `${file}.parley-backup`,
     after_sha256: hashOf(after),
   }))
-  for (const { backup, before } of journal) if (backup !== null) await writeConfig(join(home, backup), before)
-  await writeConfig(join(home, JOURNAL), `${JSON.stringify({ edits: journal })}\n`)
+  for (const { backup, before } of journal) if (backup !== null) await writeSecret(join(home, backup), before)
+  await writeSecret(join(home, JOURNAL), `${JSON.stringify({ edits: journal })}\n`)
   for (const { file, after } of edits) await writeConfig(join(home, file), after)
 }
 

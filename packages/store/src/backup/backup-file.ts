@@ -1,16 +1,14 @@
 import { randomBytes } from 'node:crypto'
-import { chmod, open, rename, rm } from 'node:fs/promises'
+import { open, rename, rm } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { DatabaseSync, backup } from 'node:sqlite'
 import type { PostgresDatabase } from '../database/postgres.ts'
+import { makePrivate } from '../database/private-file.ts'
 import { openSqlite } from '../database/sqlite.ts'
 import { StoreUnavailable } from '../errors.ts'
 import { migrate } from '../migration/migrate.ts'
 import { copyRows } from './copy-rows.ts'
 import { postgresCounters, setSqliteCounters } from './counters.ts'
-
-/** Hashes of tokens and passwords are inside. */
-const PRIVATE = 0o600
 
 /** Copies a SQLite file as it is at one moment, while its owner goes on writing. */
 export async function backupSqlite(path: string, file: string): Promise<void> {
@@ -35,8 +33,9 @@ export async function backupPostgres(source: PostgresDatabase, file: string, now
   })
 }
 
-/** Copies a database file through SQLite, with what its write-ahead log still holds. */
+/** Copies a database file through SQLite, with what its write-ahead log still holds, into one for its owner alone. */
 export async function copySqlite(path: string, file: string): Promise<void> {
+  makePrivate(file)
   const source = new DatabaseSync(path, { readOnly: true })
   try {
     // An open read keeps the copy at one moment; without it every write of the owner would start the copy anew.
@@ -47,13 +46,13 @@ export async function copySqlite(path: string, file: string): Promise<void> {
   }
 }
 
-/** The file appears under its name only when all of it is on the disk. */
+/** The file appears under its name only when all of it is on the disk. It is its owner's alone from the first byte on. */
 export async function writeWhole(file: string, write: (temporary: string) => Promise<void>): Promise<void> {
   const temporary = `${file}.${randomBytes(6).toString('hex')}.partial`
   try {
+    makePrivate(temporary)
     await write(temporary)
     foldLog(temporary)
-    await chmod(temporary, PRIVATE)
     await syncPath(temporary)
     await rename(temporary, file)
     await syncPath(dirname(file))

@@ -1,5 +1,6 @@
 import { DatabaseSync } from 'node:sqlite'
 import { StoreLocked, StoreUnavailable } from '../errors.ts'
+import { makePrivate } from './private-file.ts'
 import { isBusy } from './sqlite-failure.ts'
 
 /** Ends the ownership. */
@@ -15,6 +16,7 @@ export interface FileLock {
 export function lockFile(path: string): FileLock {
   let lock: DatabaseSync
   try {
+    makePrivate(path)
     lock = new DatabaseSync(path, { timeout: 0 })
   } catch (cause) {
     throw new StoreUnavailable(`${path} cannot be opened`, { cause })

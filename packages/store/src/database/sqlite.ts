@@ -1,8 +1,8 @@
-import { closeSync, openSync } from 'node:fs'
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite'
 import { NotAStore } from '../errors.ts'
 import { Signals } from '../signal/signals.ts'
 import { type Database, type Row, type Sql, type Transaction, type Value, textFor } from './database.ts'
+import { makePrivate } from './private-file.ts'
 import { sqliteFailure } from './sqlite-failure.ts'
 
 /** Only a backup's reader can be in the way, and only for a checkpoint. */
@@ -14,14 +14,12 @@ export type Synchronous = 'normal' | 'full'
 
 /** Marks a file as ours ("Parl"), so that a wrong path never adds tables to somebody else's database. */
 const APPLICATION_ID = 0x5061726c
-/** Hashes of tokens and passwords are inside. */
-const PRIVATE = 0o600
 
 /** Opens the file in WAL mode. The caller owns it: see `lockFile`. */
 export function openSqlite(path: string, synchronous: Synchronous): SqliteDatabase {
   let connection: DatabaseSync | undefined
   try {
-    closeSync(openSync(path, 'a', PRIVATE))
+    makePrivate(path)
     connection = new DatabaseSync(path, { timeout: BUSY_TIMEOUT_MS, enableForeignKeyConstraints: true })
     connection.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = ${synchronous === 'full' ? 'FULL' : 'NORMAL'};
       PRAGMA journal_size_limit = ${WAL_LIMIT_BYTES}; PRAGMA trusted_schema = OFF`)
