@@ -4,6 +4,7 @@ import type { Io } from '../command-line/io.ts'
 import { type GatewayPlan, type Ready, isGatewayReady } from '../gateway-process/plan.ts'
 import { type JudgePlan, type JudgeReady, isJudgeReady } from '../judge-process/plan.ts'
 import { keepRunning } from './keep-running.ts'
+import { programEnv } from './program-env.ts'
 
 const GATEWAY = new URL('../gateway-process/gateway-main.ts', import.meta.url)
 const JUDGE = new URL('../judge-process/judge-main.ts', import.meta.url)
@@ -12,7 +13,7 @@ export interface Supervised {
   readonly gateway: GatewayPlan
   /** What a judge is told once the gateway is there; `undefined`: no judge. */
   readonly judgeFor: ((ready: Ready) => JudgePlan) | undefined
-  /** Variables for the judge beside ours. */
+  /** Variables for the judge beside what every program of ours gets. */
   readonly judgeEnv: Readonly<Record<string, string>>
   readonly onReady: (ready: Ready) => void
   readonly onJudge: (judge: JudgeReady) => void
@@ -38,7 +39,6 @@ export async function supervise(supervised: Supervised, io: Pick<Io, 'env' | 'no
     else for (const program of running.values()) program.kill('SIGKILL')
     asked.resolve()
   })
-  const env = definedOnly(io.env)
   let judging: Promise<void> = Promise.resolve()
   let plan = gateway
 
@@ -47,7 +47,7 @@ export async function supervise(supervised: Supervised, io: Pick<Io, 'env' | 'no
       {
         name: 'judge',
         entry: JUDGE,
-        env: { ...env, ...judgeEnv },
+        env: { ...programEnv('judge', io.env), ...judgeEnv },
         isReady: isJudgeReady,
         plan: () => judge,
         onReady: (ready, isFirst) => {
@@ -69,7 +69,7 @@ export async function supervise(supervised: Supervised, io: Pick<Io, 'env' | 'no
       {
         name: 'gateway',
         entry: GATEWAY,
-        env,
+        env: programEnv('gateway', io.env),
         isReady: isGatewayReady,
         plan: () => plan,
         onReady: (ready, isFirst) => {
@@ -95,8 +95,4 @@ export async function supervise(supervised: Supervised, io: Pick<Io, 'env' | 'no
 function withoutJudge(error: unknown): string {
   const hint = error instanceof CommandError && error.hint !== undefined ? ` (${error.hint})` : ''
   return `there is no judge: ${error instanceof Error ? error.message : String(error)}${hint}; everything else runs on\n`
-}
-
-function definedOnly(env: Io['env']): Record<string, string> {
-  return Object.fromEntries(Object.entries(env).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])))
 }
