@@ -29,6 +29,21 @@ test('a source is compiled once: the next time it comes from the cache, messages
   expect(second.report.status).toBe('succeeded')
 })
 
+test('nobody can tell by the report, the lines or the time that somebody else sent the same source', async () => {
+  const code = '#include <cstdio>\nint main(){puts("5"); /* mine */}'
+  const sent = (owner: string) => bench.judge({ language: 'cpp', code, owner, files: SUM_CASE })
+  const told = ({ report, lines, terminal }: Awaited<ReturnType<typeof sent>>) => ({
+    cached: report.compile?.cached,
+    isSaid: /compiled before/.test(lines.map(({ summary }) => summary).join('\n') + terminal),
+  })
+  const before = (await programs()).length
+  const [ann, bob] = await Promise.all([sent('ann'), sent('bob')])
+  expect([told(ann), told(bob), told(await sent('eve'))]).toEqual(Array(3).fill({ cached: false, isSaid: false }))
+  expect(told(await sent('ann'))).toEqual({ cached: true, isSaid: true })
+  // A program and what is known about it, for each of the three.
+  expect((await programs()).length - before).toBe(6)
+})
+
 test('the standard belongs to the program', async () => {
   const code = '#include <cstdio>\nint main(){printf("%ld\\n", __cplusplus);}'
   const answer = async (language: 'cpp' | 'cpp17' | 'cpp20' | 'cpp23'): Promise<string> => {

@@ -17,6 +17,8 @@ import { Cancelled, SharedWork } from './shared-work.ts'
 export interface Source {
   readonly toolchain: Toolchain
   readonly code: string
+  /** Whose job it is for. What somebody else had compiled is not used for it: that it was quick would tell who sent what. */
+  readonly owner: string | null
   /** Headers that lie beside it while it is compiled. */
   readonly beside: readonly { readonly name: string; readonly bytes: Uint8Array }[]
   readonly use: BoxUse
@@ -36,7 +38,7 @@ export class CompilerBroken extends Error {
   }
 }
 
-/** Makes programs of sources, each once: the same source for two jobs at once is compiled for both. */
+/** Makes programs of sources, each once for its owner: the same source for two jobs at once is compiled for both. */
 export class Compiler {
   readonly #slots: Slots
   readonly #programs: ProgramCache
@@ -177,12 +179,19 @@ function built({ toolchain }: Source, build: BuildData, name: string, cached: Ca
   return { ok: true, program: { toolchain, name, files: [file] }, result: cached.result, release: cached.release }
 }
 
-/** All that the program depends on. A precompiled header changes how fast it is made, not what is made. */
-function programKey({ toolchain, code, beside }: Source, build: BuildData): string {
+/** All that the program depends on, and whose it is. A precompiled header changes how fast it is made, not what is made. */
+function programKey({ toolchain, code, owner, beside }: Source, build: BuildData): string {
   const hash = createHash('sha256')
   const { tool, version } = toolchain
   hash.update(
-    JSON.stringify([tool, version, build.command, build.environment, beside.map(({ name, bytes }) => [name, bytes.length])]),
+    JSON.stringify([
+      owner,
+      tool,
+      version,
+      build.command,
+      build.environment,
+      beside.map(({ name, bytes }) => [name, bytes.length]),
+    ]),
   )
   for (const { bytes } of beside) hash.update(bytes)
   return hash.update('\0').update(code).digest('hex')

@@ -57,7 +57,7 @@ type One =
   | { readonly ok: false; readonly message: string }
 
 async function compileOne(
-  { toolchains, compiler, paths, inputFolder }: AuthorOrder,
+  { spec, toolchains, compiler, paths, inputFolder }: AuthorOrder,
   what: 'checker' | 'interactor',
   wanted: JudgeProgram | null,
   signal: AbortSignal,
@@ -69,7 +69,7 @@ async function compileOne(
   const beside = await Promise.all(
     headers.map(async (path) => ({ name: basename(path), bytes: await readFile(join(inputFolder, path)) })),
   )
-  const source = { toolchain, code: wanted.source, beside, use: 'author' as const }
+  const source = { toolchain, code: wanted.source, owner: spec.owner_user_id, beside, use: 'author' as const }
   const compiled = await compiler.compile(source, signal)
   const result = compiled.ok && toolchain.data.check !== null ? await compiler.check(source, signal) : compiled.result
   if (!compiled.ok || !result.ok) {

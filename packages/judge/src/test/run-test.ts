@@ -85,7 +85,8 @@ async function testWith(test: Test, toolchain: Toolchain | undefined): Promise<F
     listener.status({ stage: 'test', level: 'info', summary, progress: 0, meta: { phase: 'compile' } })
   }
   if (toolchain.data.build === null) tell('using')
-  const source: Source = { toolchain, code: request.code, beside: [], use: 'program' }
+  const owner = request.spec.owner_user_id
+  const source: Source = { toolchain, code: request.code, owner, beside: [], use: 'program' }
   try {
     const [compiled, authors] = await Promise.allSettled([
       bench.compiler.compile(source, signal, () => tell('compiling with')),
