@@ -10,7 +10,7 @@ import { mkdirSync, statSync } from 'node:fs'
 import * as modules from 'node:module'
 import { constants } from 'node:os'
 import { Socket } from 'node:net'
-import { dirname, join, resolve } from 'node:path'
+import { dirname, isAbsolute, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { findRuntime, isNewEnough, missingRuntime } from './runtime.js'
 
@@ -55,12 +55,13 @@ async function run() {
 function keepCompiled() {
   const { PARLEY_CACHE, PARLEY_CACHE_DIR, XDG_CACHE_HOME: cache, HOME: home } = process.env
   const named = PARLEY_CACHE || PARLEY_CACHE_DIR
+  // What lies there is run: a relative path would lead into the folder that we are called in, which may be anybody's.
   const folder = named
     ? resolve(named)
-    : cache
-      ? resolve(cache, 'parley')
-      : home
-        ? join(resolve(home), '.cache', 'parley')
+    : cache && isAbsolute(cache)
+      ? join(cache, 'parley')
+      : home && isAbsolute(home)
+        ? join(home, '.cache', 'parley')
         : undefined
   if (folder === undefined || modules.enableCompileCache === undefined) return
   const compiled = join(folder, 'compiled')

@@ -45,3 +45,8 @@ test('what is named wins over what is found, the line over the environment', () 
   expect(choose({ engine: 'mini', env: { PARLEY_CODEX: 'x' } }, ['real'])).toEqual({ engine: 'mini', why: '--engine mini' })
   expect(() => choose({ env: { PARLEY_CODEX: 'nope' } }, ['real'])).toThrow('PARLEY_CODEX: nope is no program')
 })
+
+test('what lies in the folder that we are called in is not taken for a program on PATH', () => {
+  for (const PATH of ['real', '', '.', './real'])
+    expect(choose({ cwd: at('real'), env: { PATH } }, []), PATH).toEqual({ engine: 'mini', why: 'there is no codex on PATH' })
+})

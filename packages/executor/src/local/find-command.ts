@@ -8,7 +8,10 @@ export type FoundCommand =
 /** What the system would search without a `PATH`. */
 const DEFAULT_PATH = ['/usr/local/bin', '/usr/bin', '/bin'].join(delimiter)
 
-/** Finds what to execute as execvp would, so that a failure can name what is missing. */
+/**
+ * Finds what to execute as execvp would, so that a failure can name what is missing; but relative places on PATH are passed
+ * over: what they lead to lies in the folder that is worked in, and may be anybody's.
+ */
 export function findCommand(command: string, cwd: string, path = DEFAULT_PATH): FoundCommand {
   if (!isFolder(cwd))
     return { kind: 'missing', reason: 'ENOTDIR', message: `cannot run ${command}: the folder ${cwd} does not exist` }
@@ -18,7 +21,8 @@ export function findCommand(command: string, cwd: string, path = DEFAULT_PATH): 
   }
   let denied = false
   for (const folder of path.split(delimiter)) {
-    const candidate = resolve(cwd, folder, command)
+    if (!isAbsolute(folder)) continue
+    const candidate = resolve(folder, command)
     const state = probe(candidate)
     if (state === 'ok') return { kind: 'found', path: candidate }
     denied ||= state === 'denied'
