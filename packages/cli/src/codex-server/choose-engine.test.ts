@@ -48,5 +48,5 @@ test('what is named wins over what is found, the line over the environment', () 
 
 test('what lies in the folder that we are called in is not taken for a program on PATH', () => {
   for (const PATH of ['real', '', '.', './real'])
-    expect(choose({ cwd: at('real'), env: { PATH } }, []), PATH).toEqual({ engine: 'mini', why: 'there is no codex on PATH' })
+    expect(choose({ cwd: at('real'), env: { PATH } }, [])).toEqual({ engine: 'mini', why: 'there is no codex on PATH' })
 })

@@ -1,9 +1,11 @@
-import { existsSync, realpathSync } from 'node:fs'
-import { isAbsolute, join, relative, sep } from 'node:path'
+import { existsSync } from 'node:fs'
 import type { CommandOutcome, CommandRequest } from '@parley/agent'
 import type { FolderCommands } from '@parley/codex'
 import type { SandboxCommands } from '@parley/judge'
 import type { Sandbox } from '@parley/sandbox'
+import { isWithin } from '../data/is-within.ts'
+import { makeFolder } from '../data/make-folder.ts'
+import { type HeldNames, holdNames } from '../trust/held-names.ts'
 import { type LazyProcesses, wholeEnv } from './lazy-processes.ts'
 
 type Output = (stream: 'stdout' | 'stderr', bytes: Uint8Array) => void
@@ -30,14 +32,16 @@ export function openCommands(ports: CommandsPorts): (folder: string) => FolderCo
   const sandbox = (): Promise<Sandbox | string> => (opening ??= openSandboxOnce(ports))
   return (folder) => {
     let boxed: Promise<SandboxCommands | string> | undefined
+    let names: HeldNames | undefined
     const inSandbox = async (): Promise<SandboxCommands | string> => {
       const held = await sandbox()
       if (typeof held === 'string') return held
-      const [{ openSandboxCommands }, { OWN_NAMES }] = await Promise.all([import('@parley/judge'), import('@parley/agent')])
+      const { openSandboxCommands } = await import('@parley/judge')
       if (ports.hidden.some((path) => isWithin(folder, path)))
         return `${folder} lies in what no command may see: Parley keeps its data, settings and keys there`
-      const ofFolder = OWN_NAMES.map((name) => join(folder, name)).filter((path) => existsSync(path))
-      return openSandboxCommands({ sandbox: held, folder, hidden: [...ports.hidden, ...ofFolder], network: true })
+      names = holdNames(folder, ports.env)
+      const hidden = [...ports.hidden.filter((path) => isCoverable(path, folder)), ...names.paths]
+      return openSandboxCommands({ sandbox: held, folder, hidden, network: true })
     }
     const closing = new AbortController()
     return {
@@ -53,23 +57,19 @@ export function openCommands(ports: CommandsPorts): (folder: string) => FolderCo
         closing.abort()
         const commands = await boxed
         if (commands !== undefined && typeof commands !== 'string') await commands.close()
+        names?.release()
       },
     }
   }
 }
 
-/** Whether a folder is another one or lies in it, whatever links lead there. */
-function isWithin(folder: string, other: string): boolean {
-  const way = relative(realOf(other), realOf(folder))
-  return way === '' || (!isAbsolute(way) && way.split(sep)[0] !== '..')
-}
-
-function realOf(path: string): string {
-  try {
-    return realpathSync(path)
-  } catch {
-    return path
-  }
+/**
+ * Only what is there can be covered. Where a person works in their home, what is missing is made: a command could make it
+ * otherwise, and it would be taken for the person's own.
+ */
+function isCoverable(path: string, folder: string): boolean {
+  if (!existsSync(path) && isWithin(path, folder)) makeFolder(path)
+  return existsSync(path)
 }
 
 /** The sandbox, or why there is none. */

@@ -1,5 +1,6 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import type { JsonObject } from '@parley/protocol'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { ServerWorld } from './fixture/server-world.ts'
 
@@ -18,7 +19,7 @@ beforeAll(async () => {
 afterAll(() => world[Symbol.asyncDispose]())
 
 const PATCH = '*** Begin Patch\n*** Update File: .parley/config.toml\n@@\n-model = "m"\n+model = "evil"\n*** End Patch'
-const CALLS = [
+const CALLS: readonly (readonly [string, JsonObject])[] = [
   ['read_file', { path: '.parley/auth.json' }],
   ['apply_patch', { patch: PATCH }],
   ['search', { pattern: 'OPENAI_API_KEY' }],
@@ -26,7 +27,7 @@ const CALLS = [
   ['list_files', { path: '.parley' }],
   ['shell', { command: ['cat', '.parley/auth.json'] }],
   ['shell', { command: ['sh', '-c', 'cat "$(echo .par)ley/auth.json"; echo x >> .parley/config.toml'] }],
-] as const
+]
 
 test.each(['workspace-write', 'danger-full-access'] as const)(
   'what Parley keeps in the working folder is out of reach of every tool, with %s',
@@ -36,7 +37,7 @@ test.each(['workspace-write', 'danger-full-access'] as const)(
     const calls = CALLS.filter(([tool]) => sandbox === 'workspace-write' || tool !== 'shell')
     const from = world.model.requests.length
     world.say(
-      ...calls.map(([call, args]) => ({ pieces: [{ call, arguments: { ...args } }] })),
+      ...calls.map(([call, args]) => ({ pieces: [{ call, arguments: args }] })),
       { pieces: [{ call: 'read_file', arguments: { path: join(world.scratch.folder, '.config/parley/token') } }] },
       { pieces: [{ text: 'done' }] },
     )

@@ -13,6 +13,7 @@ const TOKENS = {
   scope: null,
   client_id: 'c',
   client_secret: null,
+  token_endpoint: null,
   issuer: 'https://a.example',
   resource: 'https://a.example/mcp',
 }

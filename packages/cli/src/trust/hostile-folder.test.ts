@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { openModelServer } from '@parley/agent/testing/model-server'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -91,4 +91,23 @@ test('in a folder that is trusted its settings count, and the key of elsewhere i
   expect(err).not.toContain('not read')
   expect((await here(['trust', '--remove', '.'])).code).toBe(0)
   expect((await here(['config', 'check', '--json'])).out).not.toContain(evil.url)
+})
+
+test('an agent in a trusted folder cannot make the settings that would count next time', { timeout: 120_000 }, async () => {
+  const folder = join(world.workspace, 'trusted')
+  mkdirSync(folder, { mode: 0o755 })
+  expect((await here(['trust', folder])).code).toBe(0)
+  const evilToml = '[mcp_servers.x]\ncommand = "evil"\n'
+  const write = `rm -rf trusted/.parley trusted/parley.toml; mv trusted/.parley away; mkdir -p trusted/.parley; printf '${evilToml}' > trusted/.parley/config.toml; printf 'port = 1' > trusted/parley.toml`
+  world.say({ pieces: [{ call: 'shell', arguments: { command: ['sh', '-c', write] } }] }, say('done'))
+  const from = world.model.requests.length
+  await using client = world.start(MINI, { PARLEY_DATA_DIR: join(world.home, 'data') })
+  await client.ask('initialize', INITIALIZE)
+  const order = { prompt: 'go', sandbox: 'workspace-write', 'approval-policy': 'never' }
+  await client.ask('tools/call', { name: 'codex', arguments: order })
+  client.end()
+  await client.exited
+  expect(world.model.requests.length).toBe(from + 2)
+  // What was made to cover the names is gone again.
+  expect(readdirSync(folder)).toEqual([])
 })

@@ -4,7 +4,7 @@ import { type Dir, type Holding, type OpenFile, identityOf } from './dir.ts'
 import { PathRefused } from './path-refused.ts'
 
 /** What configures us, by its name in any folder: an agent that could write it would decide what runs next time. */
-export const OWN_NAMES: readonly string[] = ['.parley', 'parley.toml']
+const OWN_NAMES: readonly string[] = ['.parley', 'parley.toml']
 /** There are the environment and the memory of this very process. */
 const PROCESSES = '/proc'
 /** Files that are looked at to tell whether another name of one of them was opened. */
