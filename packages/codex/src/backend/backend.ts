@@ -39,6 +39,8 @@ export interface BackedConversation {
   /** What was said before, for a resumed one, in Codex's words: `user_message`, `agent_message`, `agent_reasoning`. */
   readonly initialMessages: readonly EventMessage[]
   readonly contextWindow: number | null
+  /** Whether something was added to a turn that ended without reading it. The next turn begins with it, also one without input of its own. */
+  readonly hasUnread?: boolean
   /** One turn at a time: throws `ConversationBusy`, `ConversationClosed`. */
   submit(order: TurnOrder): Turn
   steer(input: readonly InputPart[]): boolean

@@ -13,15 +13,18 @@ import type { BackedConversation } from '../backend/backend.ts'
 import type { EventMessage } from '../event-message.ts'
 import type { OpenOrder, TurnOrder } from '../order.ts'
 import { PeerGone } from '../wire/wire-failure.ts'
+import { AddedInput } from './added-input.ts'
 import { ApprovalDesk } from './approval-desk.ts'
 import type { BridgeLimits } from './bridge-limits.ts'
 import type { OpenedThread } from './dialect.ts'
+import { rolloutSize } from './rollout/read-rollout.ts'
 import type { Running } from './supervisor.ts'
 import { TurnLedger } from './turn-ledger.ts'
 
 /** Warnings between two turns that are kept for the next one. */
 const KEPT_WARNINGS = 32
-
+/** With so much to begin the next turn with, a turn under way takes nothing more. */
+const UNREAD_MAX = 128
 export interface ConversationParts {
   readonly thread: OpenedThread
   readonly order: OpenOrder
@@ -48,6 +51,10 @@ interface RunningTurn {
   taken: Promise<Running | undefined>
   interrupting: boolean
   over: boolean
+  readonly input: readonly InputPart[]
+  /** How long the conversation's file was when the turn began. */
+  recordedFrom: number
+  readonly added: AddedInput
 }
 
 /** One conversation in a Codex that may be lost and come back. */
@@ -66,6 +73,8 @@ export class BridgedConversation implements BackedConversation {
   #isBound = false
   #turn: RunningTurn | undefined
   #warnings: string[] = []
+  /** What was added to turns that ended without reading it: the next one begins with it. */
+  #unread: readonly (readonly InputPart[])[] = []
   #closing: Promise<void> | undefined
 
   constructor(parts: ConversationParts) {
@@ -90,13 +99,21 @@ export class BridgedConversation implements BackedConversation {
     return this.#turn === undefined && this.#closing === undefined && this.#isKept && !this.#isBound
   }
 
-  submit(order: TurnOrder): Turn {
+  get hasUnread(): boolean {
+    return this.#unread.length > 0
+  }
+
+  submit(asked: TurnOrder): Turn {
     if (this.#closing !== undefined) throw new ConversationClosed(this.id)
     if (this.#turn !== undefined) throw new ConversationBusy(this.id)
     const { newTurnId, now } = this.#parts
     const id = newTurnId()
+    const order = { ...asked, input: [...this.#unread.flat(), ...asked.input] }
     const turn: RunningTurn = {
       id,
+      input: order.input,
+      recordedFrom: 0,
+      added: new AddedInput(),
       ledger: new TurnLedger(now),
       ended: Promise.withResolvers<TurnEnd>(),
       taken: Promise.resolve(undefined),
@@ -111,12 +128,12 @@ export class BridgedConversation implements BackedConversation {
 
   steer(input: readonly InputPart[]): boolean {
     const turn = this.#turn
-    if (turn === undefined || turn.interrupting || this.#closing !== undefined) return false
-    void turn.taken.then(async (running) => {
-      const taken = running !== undefined && !turn.over && (await running.talk.steer(this.id, input).catch(() => false))
-      if (!taken && !turn.over) this.event({ type: 'warning', message: 'what was added to the turn came too late for it' })
+    if (turn === undefined || turn.over || turn.interrupting || this.#closing !== undefined) return false
+    if (this.#unread.length >= UNREAD_MAX) return false
+    return turn.added.add(input, async (over) => {
+      const running = await turn.taken
+      return running !== undefined && !over.aborted && running.talk.steer(this.id, input, over)
     })
-    return true
   }
 
   async interrupt(): Promise<void> {
@@ -176,7 +193,9 @@ export class BridgedConversation implements BackedConversation {
         this.#finish(turn, { kind: 'interrupted' })
         return undefined
       }
+      turn.recordedFrom = await rolloutSize(this.rolloutPath)
       await running.talk.startTurn(this.id, order)
+      this.#unread = []
       return running
     } catch (error) {
       const message = error instanceof Error ? error.message : String(error)
@@ -227,7 +246,20 @@ export class BridgedConversation implements BackedConversation {
   #finish(turn: RunningTurn, end: TurnEnd): void {
     if (turn.over) return
     turn.over = true
+    turn.added.end()
     this.#desk.abandon()
+    // Nothing follows on a conversation that is being closed.
+    if (turn.added.isEmpty || this.#closing !== undefined) this.#settle(turn, end)
+    else void this.#keepUnread(turn, end).then(() => this.#settle(turn, end))
+  }
+
+  /** Nobody is told that the turn has ended before it is known what the next one has to begin with. */
+  async #keepUnread(turn: RunningTurn, end: TurnEnd): Promise<void> {
+    const { input: own, recordedFrom: from } = turn
+    this.#unread = [...this.#unread, ...(await turn.added.unread({ rolloutPath: this.rolloutPath, from, own, end }))]
+  }
+
+  #settle(turn: RunningTurn, end: TurnEnd): void {
     const reason = end.kind === 'failed' ? end.message : 'the turn ended before it did'
     for (const event of turn.ledger.settle(reason, this.#desk.declined)) this.#tell(event)
     if (this.#turn === turn) this.#turn = undefined

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
-import { chooseDialect, loadDialect, versionOf } from './choose-dialect.ts'
+import { chooseDialect, loadDialect } from './choose-dialect.ts'
+import { versionOf } from './version-of.ts'
 
 test.for([
   ['0.42.0', 'mcp'],

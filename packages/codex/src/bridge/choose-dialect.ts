@@ -1,5 +1,4 @@
 import { BackendError } from '../backend/backend.ts'
-import { parseVersion } from '../contract/version.ts'
 import { servesOf, supportOf } from '../contract/version-support.ts'
 import type { Dialect } from './dialect.ts'
 
@@ -39,10 +38,4 @@ export async function loadDialect(name: DialectName): Promise<Dialect> {
     case 'mcp':
       return (await import('./mcp/index.ts')).mcpDialect
   }
-}
-
-/** `probe/0.166.0 (Debian 12.0.0; x86_64) …` */
-export function versionOf(userAgent: string): string | undefined {
-  const named = /^[^\s/]+\/(\S+)/.exec(userAgent)?.[1]
-  return named === undefined ? undefined : parseVersion(named)?.text
 }

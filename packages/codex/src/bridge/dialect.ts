@@ -36,7 +36,8 @@ export interface Talk {
   resume(which: ConversationRef, order: OpenOrder, how?: { readonly quiet: boolean }): Promise<OpenedThread>
   /** Answers Codex's id of the turn. Events of the turn may come before the answer does. */
   startTurn(threadId: string, order: TurnOrder): Promise<string>
-  steer(threadId: string, input: readonly InputPart[]): Promise<boolean>
+  /** Settles when it is Codex's, or with false when it never will be: `over` fires at the end of the turn it was for. */
+  steer(threadId: string, input: readonly InputPart[], over: AbortSignal): Promise<boolean>
   /** Settles when Codex took it; the end of the turn comes through the sink. */
   interrupt(threadId: string): Promise<void>
   /** Lets go of a thread in the process. */

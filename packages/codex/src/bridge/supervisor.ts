@@ -1,7 +1,8 @@
 import { BackendError } from '../backend/backend.ts'
-import { type DialectName, chooseDialect, loadDialect, versionOf } from './choose-dialect.ts'
+import { type DialectName, chooseDialect, loadDialect } from './choose-dialect.ts'
 import type { TalkSink } from './dialect.ts'
 import { CodexNotUp, type LiveCodex, type StartOptions, startCodex } from './live-codex.ts'
+import { versionOf } from './version-of.ts'
 
 export interface SupervisorOptions extends StartOptions {
   readonly version: string | undefined

@@ -24,7 +24,7 @@ export interface CodexWorldOptions {
   readonly openEngine?: (world: CodexWorld) => Promise<Engine>
 }
 
-type WireAnswer = Answer | ((request: ReceivedRequest) => Answer)
+type WireAnswer = Answer | ((request: ReceivedRequest) => Answer | Promise<Answer>)
 
 /** A real Codex with a home of its own, a loopback model and a mounted server. */
 export interface CodexWorld extends ContractWorld {

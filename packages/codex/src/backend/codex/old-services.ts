@@ -1,7 +1,7 @@
-import { type JsonObject, isJsonObject } from '@parley/protocol'
+import { isJsonObject } from '@parley/protocol'
 import * as z from 'zod'
 import type { Bridge } from '../../bridge/open-bridge.ts'
-import type { SandboxPolicy } from '../../order.ts'
+import { sandboxParams, sandboxTag } from '../../bridge/v1/sandbox-params.ts'
 import { BackendError, type OneOffCommand } from '../backend.ts'
 import { OUTPUT_BYTES, stopped } from '../workspace/run-one-off.ts'
 import { searchFiles } from '../workspace/search-files.ts'
@@ -109,23 +109,12 @@ async function exec(bridge: Bridge, { argv, timeoutMs, folder, sandboxPolicy }: 
     command: [...argv],
     ...(timeoutMs === undefined ? {} : { timeoutMs: Math.min(timeoutMs, EXEC_MS_MAX) }),
     ...(folder === undefined ? {} : { cwd: folder }),
-    ...(sandboxPolicy === undefined ? {} : { sandboxPolicy: policyParams(sandboxPolicy) }),
+    ...(sandboxPolicy === undefined ? {} : { sandboxPolicy: sandboxParams(sandboxPolicy, sandboxTag(bridge.version)) }),
   }
   try {
     const { exitCode, stdout, stderr } = await Promise.race([asked(bridge, Ended, ['execOneOffCommand', params]), gone.promise])
     return { exitCode, stdout: stdout.slice(0, OUTPUT_BYTES), stderr: stderr.slice(0, OUTPUT_BYTES) }
   } finally {
     signal?.removeEventListener('abort', leave)
-  }
-}
-
-function policyParams(policy: SandboxPolicy): JsonObject {
-  if (policy.mode !== 'workspace-write') return { mode: policy.mode }
-  return {
-    mode: policy.mode,
-    writable_roots: [...(policy.writableRoots ?? [])],
-    network_access: policy.networkAccess ?? false,
-    exclude_tmpdir_env_var: policy.excludeTmpdirEnvVar ?? false,
-    exclude_slash_tmp: policy.excludeSlashTmp ?? false,
   }
 }

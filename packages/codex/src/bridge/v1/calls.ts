@@ -72,6 +72,11 @@ export class Calls {
     this.#decline(call)
   }
 
+  /** Whether one is under way: the model is asked again after it. */
+  get hasOpen(): boolean {
+    return this.#open.size > 0
+  }
+
   /** Nothing of the turn goes on: who owns the turn ends what is open. */
   forget(): void {
     this.#open.clear()

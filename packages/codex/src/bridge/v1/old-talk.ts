@@ -4,12 +4,16 @@ import type { ConversationRef } from '../../backend/backend.ts'
 import type { OpenOrder, TurnOrder } from '../../order.ts'
 import { RemoteFailure } from '../../wire/wire-failure.ts'
 import type { OpenedThread, Talk, TalkSink } from '../dialect.ts'
+import { versionOf } from '../version-of.ts'
 import { wantedOf } from './approval.ts'
-import { NewConversation, ResumedConversation, SavedConfig, SessionConfigured, Subscribed, messagesOf } from './answers.ts'
+import { rolloutSize } from '../rollout/read-rollout.ts'
+import { withRecordedGate } from '../rollout/recorded-gate.ts'
+import { NewConversation, ResumedConversation, SessionConfigured, Subscribed, messagesOf } from './answers.ts'
 import { type Mountable, openParams } from './open-params.ts'
 import { OldThread } from './old-thread.ts'
+import { OpeningSettings } from './opening-settings.ts'
 import { RolloutPaths } from './rollout-paths.ts'
-import { itemsOf } from './turn-params.ts'
+import { type SandboxTag, sandboxTag } from './sandbox-params.ts'
 
 export interface OldTalkOptions {
   readonly userAgent: string
@@ -31,6 +35,7 @@ export class OldTalk implements Talk {
   readonly #options: OldTalkOptions
   readonly #threads = new Map<string, OldThread>()
   readonly #paths: RolloutPaths
+  readonly #tag: SandboxTag
   /** What was told last of a conversation that is being resumed, which its answer leaves out. */
   #configured: SessionConfigured | undefined
   #approvals = 0
@@ -40,6 +45,7 @@ export class OldTalk implements Talk {
     this.#options = options
     this.userAgent = options.userAgent
     this.#paths = new RolloutPaths(options.ask)
+    this.#tag = sandboxTag(versionOf(options.userAgent) ?? '')
   }
 
   async open(order: OpenOrder): Promise<OpenedThread> {
@@ -49,16 +55,18 @@ export class OldTalk implements Talk {
     this.#paths.remember(id, opened.rolloutPath)
     const { model, reasoningEffort: effort, rolloutPath } = opened
     const thread = { id, model, effort, rolloutPath, initialMessages: [], contextWindow: null }
-    await this.#follow(thread, order)
+    await this.#follow(thread, order, 0)
     return thread
   }
 
-  async resume(which: ConversationRef, order: OpenOrder): Promise<OpenedThread> {
+  async resume(which: ConversationRef, asked: OpenOrder): Promise<OpenedThread> {
     const { ask, mountable } = this.#options
     await this.settled()
     const path = 'path' in which ? which.path : await this.#paths.find(which.id)
     if (path === undefined) throw new ConversationUnknown('id' in which ? which.id : '')
-    this.#warnOf(order)
+    this.#warnOf(asked)
+    const order = await withRecordedGate(asked, path)
+    const recordedFrom = await rolloutSize(path)
     const answer = ResumedConversation.parse(await ask('resumeConversation', { path, overrides: openParams(order, mountable) }))
     const { conversationId: id, model } = answer
     this.#paths.remember(id, path)
@@ -66,7 +74,7 @@ export class OldTalk implements Talk {
     const effort = configured?.effort ?? null
     const initialMessages = messagesOf(answer.initialMessages ?? [])
     const thread = { id, model, effort, rolloutPath: path, initialMessages, contextWindow: null }
-    await this.#follow(thread, order)
+    await this.#follow(thread, order, recordedFrom)
     return thread
   }
 
@@ -74,12 +82,9 @@ export class OldTalk implements Talk {
     return this.#thread(threadId).startTurn(order)
   }
 
-  /** What is sent to a conversation that has a turn under way is read by that turn. */
-  async steer(threadId: string, input: readonly InputPart[]): Promise<boolean> {
-    const thread = this.#threads.get(threadId)
-    if (thread === undefined || !thread.reader.isBusy) return false
-    await this.#options.ask('sendUserMessage', { conversationId: threadId, items: itemsOf(input) })
-    return true
+  /** What is sent to a conversation that has a turn under way is read by that turn, if the model is asked again. */
+  async steer(threadId: string, input: readonly InputPart[], over: AbortSignal): Promise<boolean> {
+    return (await this.#threads.get(threadId)?.steer(input, over)) ?? false
   }
 
   /** Codex answers only when a turn was cut short, so it is neither asked nor waited for without one. */
@@ -128,15 +133,16 @@ export class OldTalk implements Talk {
   }
 
   /** Known before it is listened to: the first events may come with the answer. */
-  async #follow(opened: OpenedThread, order: OpenOrder): Promise<void> {
+  async #follow(opened: OpenedThread, order: OpenOrder, recordedFrom: number): Promise<void> {
     const { ask, sink } = this.#options
     this.#threads.get(opened.id)?.abandon()
-    const saved = async (): Promise<JsonObject> => SavedConfig.parse(await ask('getUserSavedConfig')).config
+    const tag = this.#tag
+    const settings = new OpeningSettings({ order, opened, recordedFrom, tag, ask })
     const ended: TalkSink['ended'] = (id, end) => {
       this.#lastEnd = performance.now()
       sink.ended(id, end)
     }
-    const thread = new OldThread({ opened, order, sink: { ...sink, ended }, ask, saved })
+    const thread = new OldThread({ opened, order, sink: { ...sink, ended }, ask, settings, tag })
     this.#threads.set(opened.id, thread)
     try {
       const { subscriptionId } = Subscribed.parse(await ask('addConversationListener', { conversationId: opened.id }))

@@ -1,17 +1,20 @@
 import type { ApprovalDecision, ApprovalRequest, InputPart } from '@parley/agent'
 import type { JsonObject, JsonValue } from '@parley/protocol'
 import type { OpenOrder, TurnOrder } from '../../order.ts'
+import { RemoteFailure } from '../../wire/wire-failure.ts'
 import type { OpenedThread, TalkSink } from '../dialect.ts'
+import type { OpeningSettings } from './opening-settings.ts'
+import type { SandboxTag } from './sandbox-params.ts'
 import { TurnReader } from './turn-reader.ts'
-import { type TurnDefaults, defaultsOf, hasOverrides, itemsOf, turnParams } from './turn-params.ts'
+import { hasOverrides, itemsOf, turnParams } from './turn-params.ts'
 
 export interface OldThreadOptions {
   readonly opened: OpenedThread
   readonly order: OpenOrder
   readonly sink: TalkSink
   readonly ask: (method: string, params?: JsonObject) => Promise<JsonValue>
-  /** The user's configuration. */
-  readonly saved: () => Promise<JsonObject>
+  readonly settings: OpeningSettings
+  readonly tag: SandboxTag
 }
 
 const SCHEMA_WARNING = 'this version of Codex cannot hold a model to a schema: the schema is added to the input'
@@ -26,8 +29,12 @@ export class OldThread {
   #turnOver = new AbortController()
   /** Approvals of the turn that wait, or that were answered with an abort. */
   #asked = 0
-  #defaults: TurnDefaults | undefined
+  /** Codex may have settings that are not those of the conversation: a turn leaves its own behind. */
   #hasStrayed = false
+  /** What was added to the turn goes to Codex in the order in which it came. */
+  #adding: Promise<unknown> = Promise.resolve()
+  /** Those who wait for something to happen in the turn. */
+  readonly #watchers = new Set<() => void>()
   #warnedOfSchema = false
   #instructions: string | undefined
 
@@ -37,9 +44,13 @@ export class OldThread {
     this.#instructions = opened.initialMessages.length === 0 ? order.developerInstructions : undefined
     this.reader = new TurnReader(
       {
-        event: (event) => sink.event(opened.id, event),
+        event: (event) => {
+          sink.event(opened.id, event)
+          this.#moved()
+        },
         ended: (end) => {
           this.#turnOver.abort()
+          this.#moved()
           sink.ended(opened.id, end)
         },
         stray: () => this.#stop(),
@@ -52,23 +63,39 @@ export class OldThread {
   }
 
   async startTurn(order: TurnOrder): Promise<string> {
-    const { opened, ask } = this.#options
+    const { opened, ask, tag } = this.#options
     const conversationId = opened.id
     const turn = this.reader.begin()
     this.#turnOver = new AbortController()
     this.#asked = 0
     try {
-      // A turn with settings of its own may leave them behind, so every later one says what holds for it.
-      this.#hasStrayed ||= hasOverrides(order)
-      const settings = this.#hasStrayed ? turnParams(order, await this.#loadDefaults()) : undefined
+      const strays = hasOverrides(order)
+      const settings = strays || this.#hasStrayed ? turnParams(order, await this.#options.settings.known(), tag) : undefined
       const items = itemsOf([...this.#preface(), ...order.input, ...this.#schemaPart(order.outputSchema)])
       if (settings === undefined) await ask('sendUserMessage', { conversationId, items })
-      else await ask('sendUserTurn', { conversationId, items, ...settings })
+      else await this.#takeTurn({ conversationId, items, ...settings }, strays)
       return turn
     } catch (error) {
       this.reader.cancel()
       throw error
     }
+  }
+
+  /**
+   * Codex drops what comes while a turn gives its last answer. While something is being called another request follows
+   * for certain, and it reads what came before it: so input waits for a call. False: the turn ended without one.
+   */
+  steer(input: readonly InputPart[], over: AbortSignal): Promise<boolean> {
+    const { turn } = this.reader
+    const isOver = (): boolean => over.aborted || !this.reader.isBusy || this.reader.turn !== turn
+    const added = this.#adding.then(async () => {
+      while (!isOver() && this.#asked === 0 && !this.reader.calls.hasOpen) await this.#nextMove(over)
+      if (isOver()) return false
+      await this.#options.ask('sendUserMessage', { conversationId: this.#options.opened.id, items: itemsOf(input) })
+      return true
+    })
+    this.#adding = added.catch(() => undefined)
+    return added
   }
 
   async interrupt(): Promise<void> {
@@ -86,6 +113,7 @@ export class OldThread {
     const { opened, sink } = this.#options
     const turn = this.reader.turn
     this.#asked += 1
+    this.#moved()
     const decision = await sink.approve(opened.id, request, this.#turnOver.signal).catch((): ApprovalDecision => 'denied')
     // An answer after the end of its turn must not touch the next one, which an abort would.
     if (!this.reader.isBusy || this.reader.turn !== turn) return 'denied'
@@ -113,10 +141,32 @@ export class OldThread {
     ask('interruptConversation', { conversationId: opened.id }).catch(() => undefined)
   }
 
-  async #loadDefaults(): Promise<TurnDefaults> {
-    const { order, opened, saved } = this.#options
-    this.#defaults ??= defaultsOf(order, opened, await saved())
-    return this.#defaults
+  /** What a turn sets is left behind in Codex, so every later one says what holds for it. One that Codex refused sets nothing. */
+  async #takeTurn(params: JsonObject, strays: boolean): Promise<void> {
+    const hadStrayed = this.#hasStrayed
+    this.#hasStrayed ||= strays
+    try {
+      await this.#options.ask('sendUserTurn', params)
+    } catch (error) {
+      if (error instanceof RemoteFailure) this.#hasStrayed = hadStrayed
+      throw error
+    }
+  }
+
+  #moved(): void {
+    for (const wake of [...this.#watchers]) wake()
+  }
+
+  #nextMove(over: AbortSignal): Promise<void> {
+    return new Promise((resolve) => {
+      const wake = (): void => {
+        this.#watchers.delete(wake)
+        over.removeEventListener('abort', wake)
+        resolve()
+      }
+      this.#watchers.add(wake)
+      over.addEventListener('abort', wake, { once: true })
+    })
   }
 
   /** Instructions of the developer have no place of their own in these versions: they stand before the first input. */

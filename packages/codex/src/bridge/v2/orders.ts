@@ -64,7 +64,8 @@ export class TurnOverrides {
   constructor(opened: JsonObject) {
     this.#own = {
       cwd: textOf(opened, 'cwd'),
-      approvalPolicy: opened['approvalPolicy'] ?? null,
+      // One that is not told asks: a turn that never asked must not stay.
+      approvalPolicy: opened['approvalPolicy'] ?? 'untrusted',
       sandboxPolicy: objectOf(opened, 'sandbox'),
       model: textOf(opened, 'model'),
       // There is no word for none; this is what Codex's models have by themselves.
@@ -81,8 +82,12 @@ export class TurnOverrides {
       const value = set[field] ?? (this.#overridden.has(field) ? this.#own[field] : undefined)
       if (value !== undefined && value !== null) params[field] = value
     }
-    this.#overridden = new Set(Object.keys(set))
     return { ...params, ...(order.outputSchema === undefined ? {} : { outputSchema: order.outputSchema }) }
+  }
+
+  /** Codex took the turn. One that it refused neither set anything nor put anything back. */
+  taken(order: TurnOrder): void {
+    this.#overridden = new Set(Object.keys(settingsOf(order)))
   }
 }
 

@@ -5,6 +5,7 @@ import type { OpenOrder, TurnOrder } from '../../order.ts'
 import type { LinePeer, WireId } from '../../wire/line-peer.ts'
 import { RemoteFailure } from '../../wire/wire-failure.ts'
 import type { OpenedThread, Talk, TalkSink } from '../dialect.ts'
+import { withRecordedGate } from '../rollout/recorded-gate.ts'
 import { asObject, objectOf, objectsIn, textOf, textOrNull } from './fields.ts'
 import { messagesOf } from './history.ts'
 import { TurnOverrides, inputOf, threadParams } from './orders.ts'
@@ -46,10 +47,11 @@ export class V2Talk implements Talk {
 
   async resume(
     which: ConversationRef,
-    order: OpenOrder,
+    asked: OpenOrder,
     { quiet }: { readonly quiet: boolean } = { quiet: false },
   ): Promise<OpenedThread> {
     const ref = 'id' in which ? { threadId: which.id } : { threadId: '', path: which.path }
+    const order = await withRecordedGate(asked, await this.#pathOf(which))
     const opened = await this.#resumed({ ...ref, ...threadParams(order), excludeTurns: true })
     const turns = quiet ? [] : await this.#turnsOf(textOf(objectOf(opened, 'thread'), 'id'))
     return this.#opened(opened, turns)
@@ -59,6 +61,7 @@ export class V2Talk implements Talk {
     const thread = this.#thread(threadId)
     const params = { threadId, input: inputOf(order.input), ...thread.overrides?.next(order) }
     const answer = asObject(await this.#peer.ask('turn/start', params))
+    thread.overrides?.taken(order)
     const id = textOf(objectOf(answer, 'turn'), 'id')
     if (id !== thread.endedTurn) this.#turnStarted(threadId, id)
     return id
@@ -254,6 +257,13 @@ export class V2Talk implements Talk {
         return thread.contextWindow
       },
     }
+  }
+
+  /** Where a conversation is kept; empty where Codex does not say. */
+  async #pathOf(which: ConversationRef): Promise<string> {
+    if ('path' in which) return which.path
+    const read = await this.#peer.ask('thread/read', { threadId: which.id, includeTurns: false }).catch(() => ({}))
+    return textOf(objectOf(asObject(read), 'thread'), 'path')
   }
 
   /** Oldest first. Versions without this method do without history. */

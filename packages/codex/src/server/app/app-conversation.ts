@@ -75,7 +75,7 @@ export class AppConversation {
 
   /** Whether it can be closed and resumed without anybody noticing: what nobody has spoken in may not be kept. */
   get canSleep(): boolean {
-    return this.#running === undefined && this.#waiting.length === 0 && this.#hasSpoken
+    return this.#running === undefined && this.#waiting.length === 0 && this.#hasSpoken && this.backed.hasUnread !== true
   }
 
   get backed(): BackedConversation {
@@ -170,7 +170,7 @@ export class AppConversation {
     this.#running = undefined
     if (kind === 'completed') this.#hasSpoken = true
     while (this.#running === undefined && !this.#isClosed) {
-      const next = this.#waiting.shift()
+      const next = this.#waiting.shift() ?? this.#carried(kind)
       if (next === undefined) return
       try {
         this.#start(next)
@@ -180,6 +180,12 @@ export class AppConversation {
         this.#tell(next.submission, { type: 'task_complete', last_agent_message: null })
       }
     }
+  }
+
+  /** What came during the last answer is the next turn. After an interruption nothing begins by itself: then it goes with what is said next. */
+  #carried(kind: TurnEnd['kind']): WaitingTurn | undefined {
+    if (kind !== 'completed' || this.backed.hasUnread !== true) return undefined
+    return { submission: this.#submit(), order: { input: [] } }
   }
 
   #heard(event: EngineEvent): void {

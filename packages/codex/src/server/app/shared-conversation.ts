@@ -69,6 +69,9 @@ export class SharedConversation {
       get contextWindow() {
         return backed.contextWindow
       },
+      get hasUnread() {
+        return backed.hasUnread ?? false
+      },
       submit: (order) => this.#submit(seat, order),
       steer: (input) => this.#speaker === seat && backed.steer(input),
       interrupt: () => this.#interrupt(seat),

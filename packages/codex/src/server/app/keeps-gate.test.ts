@@ -1,0 +1,3 @@
+import { keepsGate } from './fixture/keeps-gate.ts'
+
+await keepsGate('codex-0.44')
