@@ -82,6 +82,8 @@ export class TurnOverrides {
       const value = set[field] ?? (this.#overridden.has(field) ? this.#own[field] : undefined)
       if (value !== undefined && value !== null) params[field] = value
     }
+    // Until it is known whether Codex took the turn, it may have.
+    for (const field of Object.keys(set)) this.#overridden.add(field)
     return { ...params, ...(order.outputSchema === undefined ? {} : { outputSchema: order.outputSchema }) }
   }
 

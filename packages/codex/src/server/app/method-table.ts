@@ -63,7 +63,8 @@ export const METHOD_TABLE: readonly MethodRow[] = [
     result: '`{}` at once, then events. During a turn it goes into that turn',
     codex: 'a turn of the thread, or a steered one',
     mini: 'a turn of our own engine, or a steered one',
-    fixed: 'a message during the last answer of a turn is not lost: it is the next turn. Flat items are read',
+    fixed:
+      'a message during the last answer of a turn is not lost: it is the next turn, after an interruption the beginning of what is said next. Flat items are read',
   },
   {
     method: 'sendUserTurn',
@@ -72,7 +73,7 @@ export const METHOD_TABLE: readonly MethodRow[] = [
     result: '`{}` at once, then events. During a turn it waits for its end',
     codex: 'folder, approval policy, sandbox, model, effort and summary hold for the turn',
     mini: 'the same; `summary` is for reasoning models',
-    fixed: 'during a turn the real one drops what was set; `sandboxPolicy` as text is read',
+    fixed: 'the real one keeps what a turn sets for all later ones, and drops it during a turn; `sandboxPolicy` as text is read',
   },
   {
     method: 'interruptConversation',
@@ -98,7 +99,8 @@ export const METHOD_TABLE: readonly MethodRow[] = [
     result: '`sessionConfigured` (0.42: `codex/event`), then `{conversationId, model, initialMessages}`',
     codex: 'the thread of that rollout',
     mini: 'the conversation of that file',
-    fixed: 'the declared `{conversationId}` is read as well',
+    fixed:
+      'the real one takes what `overrides` leaves out from the configuration of today; here approvals and sandbox stay as strict as they were. The declared `{conversationId}` is read as well',
   },
   {
     method: 'archiveConversation',
