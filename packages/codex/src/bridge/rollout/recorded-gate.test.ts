@@ -71,7 +71,7 @@ test('whoever says something about it is followed', async () => {
 
 test('what is no file asks, and is not waited for', async () => {
   const pipe = join(folder, 'pipe.jsonl')
-  execFileSync('mkfifo', [pipe])
+  execFileSync('sh', ['-c', 'mkfifo "$0"', pipe])
   for (const path of [pipe, folder, join(folder, 'none.jsonl'), ''])
     expect(await withRecordedGate({}, path)).toEqual({ approvalPolicy: 'untrusted' })
 })
