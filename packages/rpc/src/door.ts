@@ -28,6 +28,11 @@ export class Denied extends Error {
 export interface Door<C extends Caller = Caller> {
   /** Says who is calling, or throws `Denied`. Called for every HTTP request, so it must be cheap the second time. */
   authenticate(credentials: Credentials): C | Promise<C>
+  /**
+   * Asked once more when a body has come in whole, and before each message of a socket: whoever was let in with these
+   * credentials may not be any more. Left out: `authenticate`.
+   */
+  again?(credentials: Credentials): C | Promise<C>
   /** The server that this caller sees. The same object for the same kind of caller: it is asked for every request. */
   serviceFor(caller: C): Service<C>
 }

@@ -8,16 +8,29 @@ export interface Limits {
   readonly batchMessages: number
   /** Requests that one connection or session may have under way. */
   readonly inFlightRequests: number
-  /** Modern requests over HTTP that one token may have under way, on all its connections. */
+  /** Requests that one person may have under way, with all their tokens and on all their connections. */
   readonly callsPerCaller: number
   /** Requests of ours that one client may leave unanswered. */
   readonly pendingAsks: number
-  /** Legacy sessions and sockets that one token may hold open. */
+  /** Sessions, sockets and streams that one person may hold open, with all their tokens. */
   readonly sessionsPerCaller: number
-  /** Sessions and sockets in all. */
+  /** Sessions, sockets and streams in all, and how many of them are kept for callers that `hasKeptRoom`. */
   readonly sessions: number
+  readonly sessionsKept: number
+  /** Bytes of bodies and messages that are under way or being served: of one person, of one address before we know who it is. */
+  readonly bodyBytesPerCaller: number
+  readonly bodyBytesPerAddress: number
+  /** The same in all, and how much of it is kept for callers that `hasKeptRoom`. */
+  readonly bodyBytes: number
+  readonly bodyBytesKept: number
+  /** Messages of one person that are served in one turn of the event loop; the next ones wait until the others had theirs. */
+  readonly turnMessages: number
+  /** Frames of one socket that may wait for their turn. */
+  readonly waitingFrames: number
   /** Resources that one session or listen request may watch. */
   readonly subscriptions: number
+  /** Resources that one person may watch, on all their connections. */
+  readonly subscriptionsPerCaller: number
   /** A legacy session without a request or a stream is ended after this. */
   readonly sessionIdleMs: number
   /** How long a client has to send its body, and how long a socket may be silent before a ping. */
@@ -41,6 +54,8 @@ export interface Limits {
   readonly requestStateMs: number
 }
 
+const MIB = 1024 * 1024
+
 export const DEFAULT_LIMITS: Limits = {
   messageBytes: 16 * 1024 * 1024,
   nestingDepth: 64,
@@ -50,7 +65,15 @@ export const DEFAULT_LIMITS: Limits = {
   pendingAsks: 32,
   sessionsPerCaller: 1_000,
   sessions: 20_000,
+  sessionsKept: 2_000,
+  bodyBytesPerCaller: 64 * MIB,
+  bodyBytesPerAddress: MIB,
+  bodyBytes: 256 * MIB,
+  bodyBytesKept: 64 * MIB,
+  turnMessages: 64,
+  waitingFrames: 2_048,
   subscriptions: 1_024,
+  subscriptionsPerCaller: 8_192,
   sessionIdleMs: 30 * 60_000,
   requestTimeoutMs: 60_000,
   keepAliveMs: 15_000,

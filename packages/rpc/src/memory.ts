@@ -1,9 +1,11 @@
 import { randomBytes } from 'node:crypto'
 import type { MemoryEnd } from './client/memory-transport.ts'
+import { BodyRoom } from './core/body-room.ts'
 import { CallerTable } from './core/callers.ts'
 import { ChannelServer } from './core/channel-server.ts'
 import type { Host } from './core/host.ts'
 import { StateSeal } from './core/request-state.ts'
+import { Turns } from './core/turns.ts'
 import { DEFAULT_LIMITS } from './limits.ts'
 import type { Caller, Service } from './service.ts'
 
@@ -16,6 +18,8 @@ export function serveMemory<C extends Caller>(end: MemoryEnd, service: Service<C
     observer: {},
     seal: new StateSeal(randomBytes(32), DEFAULT_LIMITS.requestStateMs, Date.now),
     callers: new CallerTable(),
+    bodies: new BodyRoom(DEFAULT_LIMITS),
+    turns: new Turns(DEFAULT_LIMITS.turnMessages),
     now: Date.now,
     active: { calls: 0 },
   }

@@ -10,9 +10,24 @@ export interface Implementation {
   readonly [more: string]: JsonValue | undefined
 }
 
-/** Who is calling, as the door's `authenticate` found out. `key` groups sessions for limits and for cutting them off. */
+/** Who is calling, as the door's `authenticate` found out. What `key` opened is unknown to every other key. */
 export interface Caller {
   readonly key: string
+  /** Who is counted together where something is bounded for each caller: all tokens of one person. Left out: as `key`. */
+  readonly person?: string
+  /** Some of the room for all is kept for these, so that no number of others locks them out. */
+  readonly hasKeptRoom?: boolean
+  /** What every message is paid from. Left out: nothing costs anything. */
+  readonly meter?: CallerMeter
+}
+
+/** How much somebody may still send now. */
+export interface CallerMeter {
+  /** Takes the price of one message; false when there is nothing left. */
+  take(): boolean
+  /** Whether `take` would succeed, and in how many seconds it will. */
+  readonly open: boolean
+  readonly waitSeconds: number
 }
 
 /**

@@ -1,13 +1,5 @@
 import { type Processes, openProcesses } from '@parley/executor'
-import {
-  type ClientTransport,
-  DEFAULT_LIMITS,
-  httpTransport,
-  openHttpServer,
-  openRelay,
-  type Route,
-  webSocketTransport,
-} from '@parley/rpc'
+import { type ClientTransport, httpTransport, openHttpServer, openRelay, type Route, webSocketTransport } from '@parley/rpc'
 import type { Invocation } from '../command-line/command.ts'
 import { usageError } from '../command-line/command-error.ts'
 import { readGivenLine } from '../command-line/given-file.ts'
@@ -16,7 +8,7 @@ import { listenFailure } from '../gateway-process/listen-failure.ts'
 import { readTls } from '../gateway-process/read-tls.ts'
 import { childEnv } from '../proxy/child-env.ts'
 import { childTransport } from '../proxy/child-transport.ts'
-import { oneTokenDoor } from '../proxy/one-token-door.ts'
+import { ONE_CALLER_LIMITS, oneTokenDoor } from '../proxy/one-token-door.ts'
 import { ownVersion } from '../version.ts'
 
 const DEFAULT_PORT = 7401
@@ -55,8 +47,7 @@ export async function proxy(invocation: Invocation): Promise<number> {
       routes: [health],
       allowedHosts: isWildcard(listen.host) ? [] : [listen.host],
       stateKey: io.random(STATE_KEY_BYTES),
-      // All clients show the same token, so the bound for one is the bound for all.
-      limits: { sessionsPerCaller: DEFAULT_LIMITS.sessions },
+      limits: ONE_CALLER_LIMITS,
     }).catch((error: unknown) => {
       throw listenFailure(error, listen)
     })

@@ -1,9 +1,17 @@
 import { timingSafeEqual } from 'node:crypto'
-import { type Caller, Denied, type Door, type Service } from '@parley/rpc'
+import { type Caller, DEFAULT_LIMITS, Denied, type Door, type Limits, type Service } from '@parley/rpc'
+
+/** All clients show the same token, so what is bounded for one caller is bounded for all of them together. */
+export const ONE_CALLER_LIMITS: Partial<Limits> = {
+  sessionsPerCaller: DEFAULT_LIMITS.sessions,
+  callsPerCaller: DEFAULT_LIMITS.sessions,
+  subscriptionsPerCaller: DEFAULT_LIMITS.sessions,
+  bodyBytesPerCaller: DEFAULT_LIMITS.bodyBytes,
+}
 
 /** Everybody who shows the one token is the same caller; without a token, everybody is. */
 export function oneTokenDoor(token: string | undefined, service: Service): Door {
-  const caller: Caller = { key: 'proxy' }
+  const caller: Caller = { key: 'proxy', hasKeptRoom: true }
   if (token === undefined) return { authenticate: () => caller, serviceFor: () => service }
   const expected = Buffer.from(token)
   return {

@@ -4,6 +4,7 @@ import { classify, type Message } from '../message.ts'
 import { errorText } from '../message-text.ts'
 import { hasBatches } from '../revision.ts'
 import type { Caller } from '../service.ts'
+import { note } from './charge.ts'
 import { claimsModern } from './envelope.ts'
 import type { LegacyLink } from './legacy-link.ts'
 import type { Outlet } from './outlet.ts'
@@ -51,8 +52,10 @@ export function serveBatch<C extends Caller>(
     if (open === 0) done(answers.length === 0 ? undefined : `[${answers.join(',')}]`)
   }
   for (const message of messages) {
-    if (message.kind === 'invalid') answers.push(errorText(message.id, message.code, message.message))
-    else if (message.kind !== 'request') tell(message, link)
+    if (message.kind === 'invalid') {
+      note(link.caller)
+      answers.push(errorText(message.id, message.code, message.message))
+    } else if (message.kind !== 'request') tell(message, link)
     else {
       open += 1
       link.request(message, outlet, ({ text }) => answered(text))
@@ -63,6 +66,7 @@ export function serveBatch<C extends Caller>(
 }
 
 function tell<C extends Caller>(message: Message, link: LegacyLink<C>): void {
+  note(link.caller)
   if (message.kind === 'notification') link.notification(message)
   else if (message.kind === 'response') link.response(message)
 }

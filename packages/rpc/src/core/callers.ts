@@ -1,6 +1,7 @@
 import type { Caller } from '../service.ts'
+import type { Limits } from '../limits.ts'
 
-/** Something a caller holds open: a session, a socket, a stream, a call. */
+/** Something a caller holds open: a session, a socket, a stream, a call, a body under way. */
 export interface Holding<C extends Caller> {
   readonly caller: C
   /** A session or socket counts against the limits; a single call does not. */
@@ -10,40 +11,68 @@ export interface Holding<C extends Caller> {
   end(reason: string): void
 }
 
+/** What one person holds, whichever tokens of theirs opened it. */
+interface Person<C extends Caller> {
+  readonly held: Set<Holding<C>>
+  lasting: number
+  calls: number
+  watches: number
+}
+
+/** Whom a caller is counted with. Whoever has many tokens gets no more room than somebody with one. */
+export const personOf = ({ person, key }: Caller): string => person ?? key
+
 /** Who holds what open, so that a revoked token's connections can be cut and nobody opens too many. */
 export class CallerTable<C extends Caller> {
-  readonly #byKey = new Map<string, Set<Holding<C>>>()
-  readonly #lastingByKey = new Map<string, number>()
+  readonly #people = new Map<string, Person<C>>()
   #lasting = 0
 
   add(holding: Holding<C>): void {
-    const key = holding.caller.key
-    const held = this.#byKey.get(key)
-    if (held === undefined) this.#byKey.set(key, new Set([holding]))
-    else held.add(holding)
-    if (holding.lasting) this.#count(key, 1)
+    const person = this.#person(holding.caller)
+    person.held.add(holding)
+    if (!holding.lasting) return
+    person.lasting += 1
+    this.#lasting += 1
   }
 
   remove(holding: Holding<C>): void {
-    const key = holding.caller.key
-    const held = this.#byKey.get(key)
-    if (held === undefined || !held.delete(holding)) return
-    if (held.size === 0) this.#byKey.delete(key)
-    if (holding.lasting) this.#count(key, -1)
+    const person = this.#people.get(personOf(holding.caller))
+    if (person === undefined || !person.held.delete(holding)) return
+    if (holding.lasting) {
+      person.lasting -= 1
+      this.#lasting -= 1
+    }
+    this.#forget(holding.caller, person)
   }
 
-  lastingOf(key: string): number {
-    return this.#lastingByKey.get(key) ?? 0
+  /** Whether one more session, socket or stream would be too many. Some room is kept for those that have a right to it. */
+  isFull(caller: C, limits: Pick<Limits, 'sessionsPerCaller' | 'sessions' | 'sessionsKept'>): boolean {
+    const room = caller.hasKeptRoom === true ? limits.sessions : limits.sessions - limits.sessionsKept
+    return (this.#people.get(personOf(caller))?.lasting ?? 0) >= limits.sessionsPerCaller || this.#lasting >= room
   }
 
-  /** Calls of one caller that stand by themselves: modern requests over HTTP. */
-  callsOf(key: string): number {
-    return (this.#byKey.get(key)?.size ?? 0) - this.lastingOf(key)
+  /** Calls of one person that are under way, on all wires and connections. */
+  callsOf(caller: C): number {
+    return this.#people.get(personOf(caller))?.calls ?? 0
+  }
+  callBegan(caller: C): void {
+    this.#person(caller).calls += 1
+  }
+  callEnded(caller: C): void {
+    const person = this.#people.get(personOf(caller))
+    if (person === undefined) return
+    person.calls -= 1
+    this.#forget(caller, person)
   }
 
-  /** Whether one more session, socket or stream would be too many. */
-  isFull(key: string, limits: { readonly sessionsPerCaller: number; readonly sessions: number }): boolean {
-    return this.lastingOf(key) >= limits.sessionsPerCaller || this.#lasting >= limits.sessions
+  /** Resources that one person watches, on all connections. */
+  watchesOf(caller: C): number {
+    return this.#people.get(personOf(caller))?.watches ?? 0
+  }
+  watched(caller: C, by: number): void {
+    const person = this.#person(caller)
+    person.watches += by
+    this.#forget(caller, person)
   }
 
   get lasting(): number {
@@ -53,7 +82,7 @@ export class CallerTable<C extends Caller> {
   /** Ends what the matching callers hold. Every holding is asked: two tokens of one person may differ. */
   cut(matches: (caller: C) => boolean, reason: string): number {
     let count = 0
-    for (const held of this.#byKey.values()) {
+    for (const { held } of this.#people.values()) {
       for (const holding of held) {
         if (!matches(holding.caller)) continue
         count += 1
@@ -66,13 +95,19 @@ export class CallerTable<C extends Caller> {
 
   /** Ends what only listens: nobody waits for an answer there. */
   endListening(reason: string): void {
-    for (const held of this.#byKey.values()) for (const holding of held) if (holding.listens === true) holding.end(reason)
+    for (const { held } of this.#people.values()) for (const holding of held) if (holding.listens === true) holding.end(reason)
   }
 
-  #count(key: string, by: 1 | -1): void {
-    this.#lasting += by
-    const next = (this.#lastingByKey.get(key) ?? 0) + by
-    if (next === 0) this.#lastingByKey.delete(key)
-    else this.#lastingByKey.set(key, next)
+  #person(caller: C): Person<C> {
+    const name = personOf(caller)
+    const known = this.#people.get(name)
+    if (known !== undefined) return known
+    const person: Person<C> = { held: new Set(), lasting: 0, calls: 0, watches: 0 }
+    this.#people.set(name, person)
+    return person
+  }
+
+  #forget(caller: C, { held, calls, watches }: Person<C>): void {
+    if (held.size === 0 && calls === 0 && watches === 0) this.#people.delete(personOf(caller))
   }
 }

@@ -14,7 +14,8 @@ import type { Caller, Service } from '../service.ts'
 import type { ActiveCall } from './active-call.ts'
 import type { Holding } from './callers.ts'
 import { readBatch, serveBatch } from './batch.ts'
-import { claimsModern, readEnvelope } from './envelope.ts'
+import { charge, note } from './charge.ts'
+import { claimsModern, type Envelope, readEnvelope } from './envelope.ts'
 import type { Host } from './host.ts'
 import { clientOf, LegacyLink, negotiate } from './legacy-link.ts'
 import { Listen } from './listen.ts'
@@ -87,11 +88,17 @@ export class ChannelServer<C extends Caller> implements Holding<C> {
     this.closed(reason)
   }
 
+  /** Whether somebody who is now so would be given the server that this channel was opened on. */
+  serves(caller: C): boolean {
+    return this.#start.host.door.serviceFor(caller) === this.#service
+  }
+
   get busy(): boolean {
     return this.#modern.size > 0 || (this.#link?.busy ?? false)
   }
 
   #message(message: Message): void {
+    if (message.kind !== 'request') note(this.caller)
     switch (message.kind) {
       case 'invalid':
         this.#malformed(message.code)
@@ -104,8 +111,7 @@ export class ChannelServer<C extends Caller> implements Holding<C> {
       case 'request':
         if (claimsModern(message.params)) return this.#modernRequest(message)
         if (message.method === 'initialize' && !this.#isGreeted) return this.#initialize(message)
-        // A ping may come before `initialize`; it opens nothing.
-        if (message.method === 'ping' && this.#link === undefined) return this.#send(resultText(message.id, {}, UNDRESSED))
+        if (message.method === 'ping' && this.#link === undefined) return this.#ping(message)
         this.#legacy().request(message, this.#start.channel, ({ text }) => this.#send(text))
         return undefined
       default:
@@ -129,8 +135,19 @@ export class ChannelServer<C extends Caller> implements Holding<C> {
     this.#link?.notification(message)
   }
 
+  /** One may come before `initialize`; it opens nothing. */
+  #ping(message: RequestMessage): void {
+    try {
+      charge(this.caller)
+      this.#send(resultText(message.id, {}, UNDRESSED))
+    } catch (error) {
+      this.#refuse(message, error)
+    }
+  }
+
   #initialize(message: RequestMessage): void {
     try {
+      charge(this.caller)
       const client = clientOf(message.params)
       const revision = negotiate(message.params['protocolVersion'])
       const link = this.#link ?? this.#open(client, revision)
@@ -167,12 +184,11 @@ export class ChannelServer<C extends Caller> implements Holding<C> {
   #modernRequest(message: RequestMessage): void {
     const { host, caller, channel } = this.#start
     try {
-      const envelope = readEnvelope(message.params)
-      if (this.#modern.has(message.id)) throw new RpcError('invalid_request', `id ${message.id} is in use by a request under way`)
-      if (this.#modern.size >= host.limits.inFlightRequests) {
-        throw new RpcError('overloaded', `at most ${host.limits.inFlightRequests} requests at once`)
+      const envelope = this.#envelopeOf(message)
+      if (message.method === 'subscriptions/listen') {
+        charge(caller)
+        return void this.#listen(message)
       }
-      if (message.method === 'subscriptions/listen') return void this.#listen(message)
       let finished = false
       const call = serveModern<C>({
         host,
@@ -191,6 +207,23 @@ export class ChannelServer<C extends Caller> implements Holding<C> {
       if (!finished) this.#modern.set(message.id, { call })
     } catch (error) {
       this.#refuse(message, error)
+    }
+  }
+
+  /** What the request says about itself, unless it cannot be served at all; that costs its sender, too. */
+  #envelopeOf(message: RequestMessage): Envelope {
+    const { callers, limits } = this.#start.host
+    try {
+      const envelope = readEnvelope(message.params)
+      if (this.#modern.has(message.id)) throw new RpcError('invalid_request', `id ${message.id} is in use by a request under way`)
+      if (this.#modern.size >= limits.inFlightRequests)
+        throw new RpcError('overloaded', `at most ${limits.inFlightRequests} requests at once`)
+      if (callers.callsOf(this.caller) >= limits.callsPerCaller)
+        throw new RpcError('overloaded', `at most ${limits.callsPerCaller} requests of one person at once`)
+      return envelope
+    } catch (error) {
+      note(this.caller)
+      throw error
     }
   }
 
@@ -218,6 +251,7 @@ export class ChannelServer<C extends Caller> implements Holding<C> {
   }
 
   #batch(values: readonly JsonValue[]): void {
+    note(this.caller)
     const batch = readBatch(values, this.#link, this.#start.host.limits)
     if ('refusal' in batch) {
       this.#malformed(RPC_CODES.invalid_request)
@@ -227,6 +261,7 @@ export class ChannelServer<C extends Caller> implements Holding<C> {
   }
 
   #garbage(): void {
+    note(this.caller)
     this.#malformed(RPC_CODES.parse_error)
     if (this.#start.onGarbage !== undefined) this.#start.onGarbage()
     else this.#send(errorText(null, RPC_CODES.parse_error, 'Parse error: not JSON'))

@@ -6,6 +6,7 @@ import type { AskOptions, Caller, ClientView, Implementation, JsonText, Link, Li
 import { ActiveCall } from './active-call.ts'
 import { Asks } from './asks.ts'
 import type { Holding } from './callers.ts'
+import { charge } from './charge.ts'
 import type { Host } from './host.ts'
 import { isLogLevel } from './log-level.ts'
 import type { Outlet } from './outlet.ts'
@@ -24,6 +25,9 @@ export interface LegacyLinkStart<C extends Caller> {
   /** Called once when the link ends, from whichever side. */
   readonly onEnd: (reason: string) => void
 }
+
+/** What is answered here costs its sender as much as any call; a subscription is charged where it is made, for both eras. */
+const CHARGED_METHODS: ReadonlySet<string> = new Set(['ping', 'initialize', 'resources/unsubscribe', 'logging/setLevel'])
 
 const EMPTY: JsonObject = Object.freeze({})
 
@@ -105,7 +109,10 @@ export class LegacyLink<C extends Caller> implements Link<C>, Holding<C> {
       dressing: UNDRESSED,
       answersCancelled: service.answersCancelled === true,
       run: () => {
-        if (refusal !== undefined) throw refusal
+        if (refusal !== undefined) {
+          charge(this.caller)
+          throw refusal
+        }
         return this.#own(message) ?? service.call(message.method, message.params, call)
       },
       finish: (ending) => {
@@ -118,6 +125,7 @@ export class LegacyLink<C extends Caller> implements Link<C>, Holding<C> {
   /** Methods that belong to the session rather than to what stands behind it; `undefined`: not one of them. */
   #own(message: RequestMessage): JsonObject | Promise<JsonObject> | undefined {
     const { method, params } = message
+    if (CHARGED_METHODS.has(method)) charge(this.caller)
     if (method === 'ping') return EMPTY
     if (method === 'initialize') throw new RpcError('invalid_request', 'initialize called more than once')
     if (method === 'resources/subscribe')
@@ -178,10 +186,13 @@ export class LegacyLink<C extends Caller> implements Link<C>, Holding<C> {
   }
 
   #refusal(message: RequestMessage): RpcError | undefined {
-    const { inFlightRequests } = this.#start.host.limits
+    const { limits, callers } = this.#start.host
+    const { inFlightRequests, callsPerCaller } = limits
     if (this.#ended !== undefined) return new RpcError('internal_error', `the session has ended: ${this.#ended}`)
     if (this.#calls.has(message.id)) return new RpcError('invalid_request', `id ${message.id} is in use by a request under way`)
     if (this.#calls.size >= inFlightRequests) return new RpcError('overloaded', `at most ${inFlightRequests} requests at once`)
+    if (callers.callsOf(this.caller) >= callsPerCaller)
+      return new RpcError('overloaded', `at most ${callsPerCaller} requests of one person at once`)
     return undefined
   }
 
@@ -208,7 +219,7 @@ export class LegacyLink<C extends Caller> implements Link<C>, Holding<C> {
       link: this,
       outlet: standalone,
       text: SUBSCRIPTION_TEXT,
-      limit: host.limits.subscriptions,
+      host,
     })
     return this.#subscriptions
   }

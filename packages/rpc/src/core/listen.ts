@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject, RpcError } from '@parley/protocol/wire'
+import { isJsonObject, type JsonObject, RPC_CODES, RpcError } from '@parley/protocol/wire'
 import type { RequestId, RequestMessage } from '../message.ts'
 import { notificationText, resultText, dressing } from '../message-text.ts'
 import { META } from '../revision.ts'
@@ -44,7 +44,7 @@ export class Listen<C extends Caller> implements Holding<C> {
       link: undefined,
       outlet: start.outlet,
       text: textFor(start.message.id),
-      limit: start.host.limits.subscriptions,
+      host: start.host,
     })
     // Nothing may come before the acknowledgement.
     this.#subscriptions.hold()
@@ -116,7 +116,7 @@ export class Listen<C extends Caller> implements Holding<C> {
         await this.#subscriptions.watch(uri)
         watched.push(uri)
       } catch (error) {
-        if (!(error instanceof RpcError)) throw error
+        if (!(error instanceof RpcError) || error.code === RPC_CODES.overloaded) throw error
       }
     }
     return watched

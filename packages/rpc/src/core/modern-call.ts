@@ -4,6 +4,7 @@ import { type Dressing, dressing } from '../message-text.ts'
 import { META, MODERN_REVISIONS } from '../revision.ts'
 import type { Caller, Link, Service } from '../service.ts'
 import { ActiveCall } from './active-call.ts'
+import { charge } from './charge.ts'
 import type { Envelope } from './envelope.ts'
 import type { Host } from './host.ts'
 import type { Outlet } from './outlet.ts'
@@ -67,8 +68,14 @@ export function serveModern<C extends Caller>(start: ModernStart<C>): ActiveCall
     call,
     dressing: dressingFor(service, message.method),
     run: () => {
-      if (!METHODS.has(message.method)) throw new RpcError('method_not_found', `Method not found: ${message.method}`)
-      if (message.method === 'server/discover') return discover(service)
+      if (!METHODS.has(message.method)) {
+        charge(caller)
+        throw new RpcError('method_not_found', `Method not found: ${message.method}`)
+      }
+      if (message.method === 'server/discover') {
+        charge(caller)
+        return discover(service)
+      }
       takeInputs(host, call, message)
       return service.call(message.method, message.params, call)
     },

@@ -29,10 +29,12 @@ export function serve<C extends Caller>(serving: Serving<C>): void {
   const { host, message, call, finish } = serving
   const startedAt = performance.now()
   host.active.calls += 1
+  host.callers.callBegan(call.caller)
   let rounds = 0
 
   const end = (text: string, errorCode: number | undefined): void => {
     host.active.calls -= 1
+    host.callers.callEnded(call.caller)
     host.observer.served?.({
       wire: host.wire,
       era: call.era,

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import type { Service } from '../service.ts'
+import { testHost } from '../testing/host.ts'
 import { Subscriptions } from './subscriptions.ts'
 
 function slowService() {
@@ -22,7 +23,7 @@ function slowService() {
     link: undefined,
     outlet: { send: (text) => sent.push(text) > 0, drained: () => Promise.resolve() },
     text: { updated: (uri) => uri, listChanged: (kind) => kind },
-    limit: 10,
+    host: testHost(service),
   })
   return { answers, live, subscriptions, sent }
 }

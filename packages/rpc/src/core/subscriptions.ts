@@ -1,5 +1,7 @@
 import { RpcError } from '@parley/protocol/wire'
 import type { Caller, Link, ListKind, Service } from '../service.ts'
+import { charge } from './charge.ts'
+import type { Host } from './host.ts'
 import type { Outlet } from './outlet.ts'
 
 export interface SubscriptionText {
@@ -23,7 +25,7 @@ export class Subscriptions<C extends Caller> {
   readonly #link: Link<C> | undefined
   readonly #outlet: Outlet
   readonly #text: SubscriptionText
-  readonly #limit: number
+  readonly #host: Pick<Host<C>, 'callers' | 'limits'>
   readonly #watches = new Map<string, Watch>()
   readonly #lists = new Set<ListKind>()
   readonly #changed = new Set<string>()
@@ -38,14 +40,14 @@ export class Subscriptions<C extends Caller> {
     readonly link: Link<C> | undefined
     readonly outlet: Outlet
     readonly text: SubscriptionText
-    readonly limit: number
+    readonly host: Pick<Host<C>, 'callers' | 'limits'>
   }) {
     this.#service = start.service
     this.#caller = start.caller
     this.#link = start.link
     this.#outlet = start.outlet
     this.#text = start.text
-    this.#limit = start.limit
+    this.#host = start.host
   }
 
   /** Remembers changes without telling them, until `release`: something else must be said first. */
@@ -58,15 +60,20 @@ export class Subscriptions<C extends Caller> {
   }
 
   async watch(uri: string): Promise<void> {
+    charge(this.#caller)
     const known = this.#watches.get(uri)
     if (known !== undefined) return known.ready
     if (this.#ended) throw new RpcError('internal_error', 'the session has ended')
-    if (this.#watches.size >= this.#limit)
-      throw new RpcError('overloaded', `at most ${this.#limit} resources can be watched at once`)
+    const { callers, limits } = this.#host
+    if (this.#watches.size >= limits.subscriptions)
+      throw new RpcError('overloaded', `at most ${limits.subscriptions} resources can be watched at once`)
+    if (callers.watchesOf(this.#caller) >= limits.subscriptionsPerCaller)
+      throw new RpcError('overloaded', `one person watches at most ${limits.subscriptionsPerCaller} resources at once`)
     if (this.#service.watch === undefined) throw new RpcError('subscribe_unsupported', 'this server has no subscriptions')
     // Entered before the service answers, so that two requests for one resource make one watch.
     const watch: Watch = { ready: Promise.resolve(), stop: () => undefined }
     this.#watches.set(uri, watch)
+    callers.watched(this.#caller, 1)
     watch.ready = this.#begin(uri, watch)
     return watch.ready
   }
@@ -78,15 +85,19 @@ export class Subscriptions<C extends Caller> {
       if (this.#watches.get(uri) === watch) watch.stop = stop ?? watch.stop
       else stop?.()
     } catch (error) {
-      if (this.#watches.get(uri) === watch) this.#watches.delete(uri)
+      if (this.#watches.get(uri) === watch) this.#drop(uri)
       throw error
     }
   }
 
   unwatch(uri: string): void {
     this.#watches.get(uri)?.stop()
-    this.#watches.delete(uri)
+    this.#drop(uri)
     this.#changed.delete(uri)
+  }
+
+  #drop(uri: string): void {
+    if (this.#watches.delete(uri)) this.#host.callers.watched(this.#caller, -1)
   }
 
   watchLists(kinds: ReadonlySet<ListKind>): void {
@@ -108,6 +119,7 @@ export class Subscriptions<C extends Caller> {
   end(): void {
     this.#ended = true
     for (const watch of this.#watches.values()) watch.stop()
+    this.#host.callers.watched(this.#caller, -this.#watches.size)
     this.#watches.clear()
     this.#changed.clear()
     this.#changedLists.clear()

@@ -1,5 +1,6 @@
-import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { ServerResponse } from 'node:http'
 import { RPC_CODES } from '@parley/protocol'
+import type { RoomFull } from '../core/body-room.ts'
 import type { Denied } from '../door.ts'
 import { errorText } from '../message-text.ts'
 
@@ -39,52 +40,20 @@ export function deniedBody({ code, message }: Denied): string {
 
 export function deniedHeaders({ status, code, message, retryAfterSeconds }: Denied): Headers {
   const headers: Headers = {}
-  if (status === 401) {
-    const missing = code === 'missing_authorization'
-    headers['www-authenticate'] = missing
-      ? 'Bearer'
-      : `Bearer error="invalid_token", error_description="${message.replaceAll(/[^ !#-[\]-~]/g, "'")}"`
-  }
+  if (status === 401) headers['www-authenticate'] = code === 'missing_authorization' ? challenge() : challenge(message)
   if (retryAfterSeconds !== undefined) headers['retry-after'] = String(retryAfterSeconds)
   return headers
 }
 
-export type BodyOutcome =
-  | { readonly kind: 'body'; readonly bytes: Buffer }
-  | { readonly kind: 'too-large' }
-  /** The client went away half-way: there is nobody to answer. */
-  | { readonly kind: 'gone' }
+const REALM = 'parley'
 
-/** Reads a body up to a limit. Calls back rather than promises: it is on the path of every call. */
-export function readBody(request: IncomingMessage, limitBytes: number, done: (outcome: BodyOutcome) => void): void {
-  const announced = Number(request.headers['content-length'] ?? 0)
-  if (announced > limitBytes) return done({ kind: 'too-large' })
-  let body: Buffer | undefined
-  let size = 0
-  let settled = false
-  const settle = (outcome: BodyOutcome): void => {
-    if (settled) return
-    settled = true
-    done(outcome)
-  }
-  request.on('data', (chunk: Buffer) => {
-    if (settled) return
-    if (size + chunk.length > limitBytes) return settle({ kind: 'too-large' })
-    body = body === undefined ? chunk : joined(body, size, chunk, limitBytes)
-    size += chunk.length
-  })
-  request.on('end', () => settle({ kind: 'body', bytes: body?.subarray(0, size) ?? Buffer.alloc(0) }))
-  request.on('close', () => settle({ kind: 'gone' }))
-  request.on('error', () => settle({ kind: 'gone' }))
-}
-
-/** One buffer that doubles, not a list of chunks: a chunk may be a single byte, and would cost hundreds in a list. */
-function joined(body: Buffer, size: number, chunk: Buffer, limitBytes: number): Buffer {
-  const end = size + chunk.length
-  const room = end <= body.length ? body : Buffer.allocUnsafe(Math.min(limitBytes, end * 2))
-  if (room !== body) body.copy(room, 0, 0, size)
-  chunk.copy(room, size)
-  return room
+/**
+ * What `WWW-Authenticate` says with a 401: where, and what is wrong with the token that was shown. RFC 6750 wants no error
+ * for who showed none. The words are those of the body: only who holds a token learns what became of it.
+ */
+export function challenge(fault?: string): string {
+  const words = fault?.replaceAll(/[^ !#-[\]-~]/g, "'")
+  return `Bearer realm="${REALM}"${words === undefined ? '' : `, error="invalid_token", error_description="${words}"`}`
 }
 
 /** After an answer that came before the whole body: the rest must not be read as the next request. */
@@ -92,3 +61,16 @@ export function answerTooLarge(response: ServerResponse, limitBytes: number, hea
   const words = `a message is at most ${limitBytes} bytes`
   answerError(response, 413, RPC_CODES.invalid_request, words, { connection: 'close', ...headers })
 }
+
+/** A body for which there is no room now. The rest of it must not be read as the next request. */
+export function noRoom(full: RoomFull): { readonly status: 429 | 503; readonly message: string; readonly headers: Headers } {
+  const headers = { 'retry-after': String(NO_ROOM_RETRY_SECONDS), connection: 'close' }
+  return full === 'own'
+    ? {
+        status: 429,
+        message: 'too many bytes of yours are on their way or being worked on; send them one after the other',
+        headers,
+      }
+    : { status: 503, message: 'too many bytes are on their way at this moment; try again shortly', headers }
+}
+const NO_ROOM_RETRY_SECONDS = 2

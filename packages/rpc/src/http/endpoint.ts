@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { type JsonValue, parseJson, RPC_CODES, RpcError } from '@parley/protocol'
 import { readBatch, serveBatch } from '../core/batch.ts'
+import { note } from '../core/charge.ts'
 import { claimsModern } from '../core/envelope.ts'
 import type { Host } from '../core/host.ts'
 import { clientOf, negotiate } from '../core/legacy-link.ts'
@@ -9,8 +10,10 @@ import { classify, decodeUtf8, type Message, type RequestMessage } from '../mess
 import { errorText, resultText, UNDRESSED } from '../message-text.ts'
 import { isLegacyRevision, looksModern } from '../revision.ts'
 import type { Caller, Service } from '../service.ts'
-import { answerEmpty, answerError, answerJson, answerTooLarge, type Headers, readBody } from './answer.ts'
+import { answerEmpty, answerError, answerJson, answerTooLarge, type Headers, noRoom } from './answer.ts'
+import { type Arrived, Arrival } from './arrival.ts'
 import { EventStream } from './event-stream.ts'
+import { HeldBodies } from './held-bodies.ts'
 import { ModernEndpoint } from './modern-endpoint.ts'
 import { PostReply } from './post-reply.ts'
 import { acceptsBoth, acceptsEvents, headerOf, isJsonBody } from './request-check.ts'
@@ -25,6 +28,10 @@ export interface Exchange<C extends Caller> {
   readonly caller: C
   readonly remoteAddress: string
   readonly headers: Headers | undefined
+  /** Asks the door whether the caller may still come in. */
+  again(): C | Promise<C>
+  /** Answers what the door threw. */
+  refuse(error: unknown, more?: Headers): void
 }
 
 /** MCP over HTTP: both eras on one path. */
@@ -34,6 +41,7 @@ export class HttpEndpoint<C extends Caller> {
   readonly #modern: ModernEndpoint<C>
   readonly openStreams = new Set<EventStream>()
   readonly #slow = new Map<PostReply<C>, number>()
+  readonly #bodies = new HeldBodies()
 
   constructor(host: Host<C>) {
     this.#host = host
@@ -87,27 +95,32 @@ export class HttpEndpoint<C extends Caller> {
   }
 
   #post(exchange: Exchange<C>): void {
-    const { request, response, headers } = exchange
+    const { request } = exchange
     if (!isJsonBody(request))
       return this.#refuse(exchange, 415, RPC_CODES.invalid_request, 'Content-Type must be application/json')
     if (!acceptsBoth(request.headers.accept)) {
       return this.#refuse(exchange, 406, RPC_CODES.invalid_request, 'Accept must list application/json and text/event-stream')
     }
-    const { messageBytes } = this.#host.limits
-    readBody(request, messageBytes, (outcome) => {
-      if (outcome.kind === 'gone') return
-      if (outcome.kind === 'too-large') {
-        this.#malformed(exchange, RPC_CODES.invalid_request)
-        return answerTooLarge(response, messageBytes, headers)
-      }
-      const text = decodeUtf8(outcome.bytes)
-      const value = text === undefined ? undefined : parseJson(text)
-      if (value === undefined) {
-        this.#malformed(exchange, RPC_CODES.parse_error)
-        return answerError(response, 400, RPC_CODES.parse_error, 'Parse error: the body is not JSON in UTF-8', headers)
-      }
-      this.#body(exchange, value)
-    })
+    new Arrival(this.#host, exchange).read(this.#bodies, (arrived, known) => this.#arrived(known, arrived))
+  }
+
+  #arrived(exchange: Exchange<C>, arrived: Arrived): void {
+    const { response, headers } = exchange
+    if (arrived.kind === 'no-room') {
+      const { status, message, headers: more } = noRoom(arrived.full)
+      return this.#refuse(exchange, status, RPC_CODES.overloaded, message, more)
+    }
+    if (arrived.kind === 'too-large') {
+      this.#malformed(exchange, RPC_CODES.invalid_request)
+      return answerTooLarge(response, this.#host.limits.messageBytes, headers)
+    }
+    const text = decodeUtf8(arrived.bytes)
+    const value = text === undefined ? undefined : parseJson(text)
+    if (value === undefined) {
+      this.#malformed(exchange, RPC_CODES.parse_error)
+      return answerError(response, 400, RPC_CODES.parse_error, 'Parse error: the body is not JSON in UTF-8', headers)
+    }
+    this.#body(exchange, value)
   }
 
   #body(exchange: Exchange<C>, value: JsonValue): void {
@@ -117,6 +130,7 @@ export class HttpEndpoint<C extends Caller> {
       this.#malformed(exchange, message.code)
       return answerJson(exchange.response, 400, errorText(message.id, message.code, message.message), exchange.headers)
     }
+    if (message.kind !== 'request') note(exchange.caller)
     const version = headerOf(exchange.request, 'mcp-protocol-version')
     const modernHeader = version !== undefined && looksModern(version)
     const claims = message.kind !== 'response' && claimsModern(message.params)
@@ -165,10 +179,11 @@ export class HttpEndpoint<C extends Caller> {
   #initialize(exchange: Exchange<C>, message: RequestMessage): void {
     const { request, response, caller, headers } = exchange
     const { callers, limits } = this.#host
+    note(caller)
     if (headerOf(request, 'mcp-session-id') !== undefined) {
       return this.#refuse(exchange, 400, RPC_CODES.invalid_request, 'initialize opens a session: send it without Mcp-Session-Id')
     }
-    if (callers.isFull(caller.key, limits)) {
+    if (callers.isFull(caller, limits)) {
       return this.#refuse(exchange, 429, RPC_CODES.overloaded, 'too many sessions are open: end one with DELETE', {
         'retry-after': '10',
       })
@@ -209,6 +224,7 @@ export class HttpEndpoint<C extends Caller> {
 
   #get(exchange: Exchange<C>): void {
     const { request, response, headers } = exchange
+    note(exchange.caller)
     if (!acceptsEvents(request.headers.accept)) {
       return this.#refuse(exchange, 406, RPC_CODES.invalid_request, 'Accept must list text/event-stream')
     }
@@ -228,17 +244,22 @@ export class HttpEndpoint<C extends Caller> {
   }
 
   #delete(exchange: Exchange<C>): void {
+    note(exchange.caller)
     const session = this.#session(exchange)
     if (session === undefined) return this.#noSession(exchange)
     session.link.end('ended by the client')
     answerEmpty(exchange.response, 200, exchange.headers)
   }
 
-  /** The session of this request if it is the caller's own; somebody else's does not exist. */
+  /**
+   * The session of this request if it is the caller's own; somebody else's does not exist. Nor does one that was opened with
+   * other rights than the caller has now: what it was promised then must not be served.
+   */
   #session({ request, caller }: Exchange<C>): HttpSession<C> | undefined {
     const id = headerOf(request, 'mcp-session-id')
     const session = id === undefined ? undefined : this.#sessions.get(id)
-    return session?.link.caller.key === caller.key ? session : undefined
+    if (session === undefined || session.link.caller.key !== caller.key) return undefined
+    return session.service === this.#host.door.serviceFor(caller) ? session : undefined
   }
 
   #noSession(exchange: Exchange<C>): void {
@@ -253,7 +274,8 @@ export class HttpEndpoint<C extends Caller> {
     answerError(response, status, code, message, { ...headers, ...more })
   }
 
-  #malformed({ remoteAddress }: Exchange<C>, code: number): void {
+  #malformed({ remoteAddress, caller }: Exchange<C>, code: number): void {
+    note(caller)
     this.#host.observer.malformed?.({ wire: this.#host.wire, code, remoteAddress })
   }
 

@@ -69,7 +69,10 @@ test.each(REFUSED)('%s is refused with a clear error', async (_words, body, head
 test('401 carries a challenge, and what is wrong with the token', async () => {
   await using open = await openTestServer(openProbe().service)
   const reply = await post(open.mcp, echo(1), { authorization: 'Bearer bad' })
-  expect(reply.headers['www-authenticate']).toContain('Bearer error="invalid_token"')
+  const fault = 'error="invalid_token", error_description="this token is not known"'
+  expect(reply.headers['www-authenticate']).toBe(`Bearer realm="parley", ${fault}`)
+  const missing = await post(open.mcp, echo(1), { authorization: '' })
+  expect(missing.headers['www-authenticate']).toBe('Bearer realm="parley"')
   expect(reply.messages).toEqual([{ error: { code: 'unknown_token', message: 'this token is not known' } }])
 })
 

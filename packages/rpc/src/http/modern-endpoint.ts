@@ -1,6 +1,7 @@
 import { type JsonValue, RPC_CODES, RpcError } from '@parley/protocol'
 import type { ActiveCall } from '../core/active-call.ts'
 import type { Holding } from '../core/callers.ts'
+import { charge } from '../core/charge.ts'
 import { type Envelope, readEnvelope, unsupportedVersion } from '../core/envelope.ts'
 import type { Host } from '../core/host.ts'
 import { Listen } from '../core/listen.ts'
@@ -56,8 +57,8 @@ export class ModernEndpoint<C extends Caller> {
     if (response.destroyed) return
     try {
       if (headerParams.length > 0) checkParamHeaders(request, message.params['arguments'], headerParams)
-      if (callers.callsOf(caller.key) >= limits.callsPerCaller) {
-        throw new RpcError('overloaded', `at most ${limits.callsPerCaller} requests at once`)
+      if (callers.callsOf(caller) >= limits.callsPerCaller) {
+        throw new RpcError('overloaded', `at most ${limits.callsPerCaller} requests of one person at once`)
       }
     } catch (error) {
       return this.#refuse(exchange, message, error)
@@ -70,6 +71,7 @@ export class ModernEndpoint<C extends Caller> {
       session: undefined,
     })
     if (message.method === 'subscriptions/listen') return void this.#listen(exchange, message, service, reply)
+    let holding: Holding<C> | undefined
     const call = serveModern<C>({
       host: this.#host,
       service,
@@ -78,13 +80,16 @@ export class ModernEndpoint<C extends Caller> {
       message,
       envelope,
       outlet: reply,
-      finish: ({ text, errorCode }) => reply.finish(text, statusOf(errorCode)),
+      finish: ({ text, errorCode }) => {
+        reply.finish(text, statusOf(errorCode))
+        if (holding !== undefined) callers.remove(holding)
+      },
     })
-    if (!reply.finished) this.#hold(exchange, call, reply)
+    if (!reply.finished) holding = this.#hold(exchange, call, reply)
   }
 
   /** While it runs, closing the connection cancels it, and a revoked token cuts it. */
-  #hold({ response, caller }: Exchange<C>, call: ActiveCall<C>, reply: PostReply<C>): void {
+  #hold({ response, caller }: Exchange<C>, call: ActiveCall<C>, reply: PostReply<C>): Holding<C> {
     const { callers } = this.#host
     const holding: Holding<C> = {
       caller,
@@ -101,13 +106,15 @@ export class ModernEndpoint<C extends Caller> {
       if (!reply.finished) call.cancel('the client closed the stream')
     })
     this.#mayBeSlow(reply)
+    return holding
   }
 
   async #listen(exchange: Exchange<C>, message: RequestMessage, service: Service<C>, reply: PostReply<C>): Promise<void> {
     const { callers, limits } = this.#host
     const { caller, response } = exchange
     try {
-      if (callers.isFull(caller.key, limits)) {
+      charge(caller)
+      if (callers.isFull(caller, limits)) {
         throw new RpcError('overloaded', 'too many streams are open')
       }
       const listen = new Listen<C>({

@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http'
+import type { Caller } from '../service.ts'
 
 /** A plain HTTP request for everything that is not MCP: signing in, health, metrics, the page. */
 export interface HttpRequest {
@@ -8,8 +9,11 @@ export interface HttpRequest {
   readonly query: URLSearchParams
   readonly headers: IncomingHttpHeaders
   readonly remoteAddress: string
-  /** Reads the body, at most `limitBytes`; more is a 413 that the server answers by itself. */
-  body(limitBytes: number): Promise<Buffer>
+  /**
+   * Reads the body, at most `limitBytes`; more is a 413 that the server answers by itself, and so is a 429 or 503 when too many
+   * bytes are held. They count for `sender` where the route knows who that is, else for the address.
+   */
+  body(limitBytes: number, sender?: Caller): Promise<Buffer>
   /** Aborted when the client is gone before it had the whole answer, and at shutdown. */
   readonly signal: AbortSignal
 }

@@ -1,66 +1,109 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { BodyRoom, RoomFull } from '../core/body-room.ts'
 import type { Observer } from '../observer.ts'
 import type { Caller } from '../service.ts'
-import { answerJson, readBody } from './answer.ts'
+import { answerJson, noRoom } from './answer.ts'
+import { HeldBodies } from './held-bodies.ts'
+import { readBody } from './read-body.ts'
 import { remoteAddressOf, splitTarget } from './request-check.ts'
 import type { HttpReply, HttpRequest, Route } from './route.ts'
 
 class BodyTooLarge extends Error {}
 class ClientGone extends Error {}
-
-/** Asks each route in turn; the first that answers wins. */
-export async function answerRoutes<C extends Caller>(
-  routes: readonly Route[],
-  request: IncomingMessage,
-  response: ServerResponse,
-  trustedProxies: ReadonlySet<string>,
-  observer: Observer<C>,
-): Promise<void> {
-  const gone = new AbortController()
-  response.once('close', () => gone.abort())
-  const asked = requestOf(request, remoteAddressOf(request, trustedProxies), gone.signal)
-  if (asked === undefined)
-    return answerJson(response, 400, '{"error":{"code":"bad_request","message":"the path cannot be decoded"}}')
-  try {
-    for (const route of routes) {
-      const reply = await route(asked)
-      if (reply !== undefined) return await send(response, reply, asked.method)
-    }
-    answerJson(response, 404, '{"error":{"code":"not_found","message":"there is nothing at this path"}}')
-  } catch (error) {
-    if (error instanceof ClientGone) return
-    if (error instanceof BodyTooLarge) {
-      return answerJson(response, 413, '{"error":{"code":"too_large","message":"the body is too large"}}', {
-        connection: 'close',
-      })
-    }
-    observer.failed?.({ wire: 'http', method: `${asked.method} ${asked.path}`, error })
-    if (response.headersSent) return void response.destroy()
-    answerJson(response, 500, '{"error":{"code":"internal","message":"something went wrong on our side"}}')
+class BodyWithoutRoom extends Error {
+  readonly full: RoomFull
+  constructor(full: RoomFull) {
+    super('there is no room for this body now')
+    this.full = full
   }
 }
 
-function requestOf(request: IncomingMessage, remoteAddress: string, signal: AbortSignal): HttpRequest | undefined {
-  const [rawPath, query] = splitTarget(request.url ?? '/')
-  try {
-    return {
-      method: request.method ?? 'GET',
-      path: decodeURIComponent(rawPath),
-      query: new URLSearchParams(query),
-      headers: request.headers,
-      remoteAddress,
-      signal,
-      body: (limitBytes) =>
-        new Promise((resolve, reject) =>
-          readBody(request, limitBytes, (outcome) => {
-            if (outcome.kind === 'body') resolve(outcome.bytes)
-            else reject(outcome.kind === 'gone' ? new ClientGone() : new BodyTooLarge())
-          }),
-        ),
-    }
-  } catch {
-    return undefined
+/** Everything that is not MCP. */
+export class Routes {
+  readonly #routes: readonly Route[]
+  readonly #trustedProxies: ReadonlySet<string>
+  readonly #observer: Pick<Observer, 'failed'>
+  readonly #room: BodyRoom
+  readonly #held = new HeldBodies()
+
+  constructor(start: {
+    readonly routes: readonly Route[]
+    readonly trustedProxies: ReadonlySet<string>
+    readonly observer: Pick<Observer, 'failed'>
+    readonly bodies: BodyRoom
+  }) {
+    this.#routes = start.routes
+    this.#trustedProxies = start.trustedProxies
+    this.#observer = start.observer
+    this.#room = start.bodies
   }
+
+  /** Asks each route in turn; the first that answers wins. */
+  async answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const gone = new AbortController()
+    response.once('close', () => gone.abort())
+    const asked = this.#requestOf(request, response, gone.signal)
+    if (asked === undefined)
+      return answerJson(response, 400, '{"error":{"code":"bad_request","message":"the path cannot be decoded"}}')
+    try {
+      for (const route of this.#routes) {
+        const reply = await route(asked)
+        if (reply !== undefined) return await send(response, reply, asked.method)
+      }
+      answerJson(response, 404, '{"error":{"code":"not_found","message":"there is nothing at this path"}}')
+    } catch (error) {
+      if (error instanceof ClientGone || answerBodyFault(response, error)) return
+      this.#observer.failed?.({ wire: 'http', method: `${asked.method} ${asked.path}`, error })
+      if (response.headersSent) return void response.destroy()
+      answerJson(response, 500, '{"error":{"code":"internal","message":"something went wrong on our side"}}')
+    }
+  }
+
+  #requestOf(request: IncomingMessage, response: ServerResponse, signal: AbortSignal): HttpRequest | undefined {
+    const [rawPath, query] = splitTarget(request.url ?? '/')
+    const remoteAddress = remoteAddressOf(request, this.#trustedProxies)
+    try {
+      return {
+        method: request.method ?? 'GET',
+        path: decodeURIComponent(rawPath),
+        query: new URLSearchParams(query),
+        headers: request.headers,
+        remoteAddress,
+        signal,
+        body: (limitBytes, sender) => this.#body(request, response, { limitBytes, sender, remoteAddress }),
+      }
+    } catch {
+      return undefined
+    }
+  }
+
+  #body(
+    request: IncomingMessage,
+    response: ServerResponse,
+    from: { readonly limitBytes: number; readonly sender: Caller | undefined; readonly remoteAddress: string },
+  ): Promise<Buffer> {
+    const share = from.sender === undefined ? this.#room.ofAddress(from.remoteAddress) : this.#room.ofCaller(from.sender)
+    this.#held.hold(request, response, share)
+    return new Promise((resolve, reject) =>
+      readBody(request, { limitBytes: from.limitBytes, share }, (outcome) => {
+        if (outcome.kind === 'body') resolve(outcome.bytes)
+        else if (outcome.kind === 'no-room') reject(new BodyWithoutRoom(outcome.full))
+        else reject(outcome.kind === 'gone' ? new ClientGone() : new BodyTooLarge())
+      }),
+    )
+  }
+}
+
+/** Says what is wrong with a body; false when that is not what went wrong. */
+function answerBodyFault(response: ServerResponse, error: unknown): boolean {
+  if (error instanceof BodyTooLarge) {
+    answerJson(response, 413, '{"error":{"code":"too_large","message":"the body is too large"}}', { connection: 'close' })
+    return true
+  }
+  if (!(error instanceof BodyWithoutRoom)) return false
+  const { status, message, headers } = noRoom(error.full)
+  answerJson(response, status, JSON.stringify({ error: { code: 'overloaded', message } }), headers)
+  return true
 }
 
 async function send(response: ServerResponse, { status, headers, body, cut }: HttpReply, method: string): Promise<void> {

@@ -1,9 +1,11 @@
 import { type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http'
 import type { Duplex } from 'node:stream'
+import { BodyRoom } from '../core/body-room.ts'
 import { CallerTable } from '../core/callers.ts'
 import type { Host } from '../core/host.ts'
 import { StateSeal } from '../core/request-state.ts'
-import { type Credentials, Denied } from '../door.ts'
+import { Turns } from '../core/turns.ts'
+import { type Credentials, Denied, type Door } from '../door.ts'
 import { DEFAULT_LIMITS, type Limits } from '../limits.ts'
 import type { Wire } from '../observer.ts'
 import type { Caller } from '../service.ts'
@@ -14,7 +16,7 @@ import { corsHeaders, preflightHeaders } from './cors.ts'
 import { HttpEndpoint } from './endpoint.ts'
 import { createServer, listen, portOf, urlOf } from './listen.ts'
 import { HostCheck, headerOf, remoteAddressOf, splitTarget } from './request-check.ts'
-import { answerRoutes } from './routes.ts'
+import { Routes } from './routes.ts'
 import type { HttpServer, HttpServerOptions } from './server-options.ts'
 
 const DEFAULT_PATHS = { http: '/mcp', websocket: '/api/mcp/ws' }
@@ -50,6 +52,7 @@ class Wires<C extends Caller> {
   readonly #sockets: WebSocketWire<C>
   readonly #hosts: HostCheck
   readonly #trusted: ReadonlySet<string>
+  readonly #routes: Routes
   #timer: NodeJS.Timeout | undefined
   #sweeps = 0
   readonly #active = { calls: 0 }
@@ -63,6 +66,8 @@ class Wires<C extends Caller> {
     const limits = { ...DEFAULT_LIMITS, ...options.limits }
     const now = options.now ?? Date.now
     const seal = new StateSeal(options.stateKey, limits.requestStateMs, now)
+    const bodies = new BodyRoom(limits)
+    const turns = new Turns(limits.turnMessages)
     const hostOf = (wire: Wire): Host<C> => ({
       wire,
       door: options.door,
@@ -70,6 +75,8 @@ class Wires<C extends Caller> {
       observer: options.observer ?? {},
       seal,
       callers: this.#callers,
+      bodies,
+      turns,
       active: this.#active,
       now,
     })
@@ -78,6 +85,12 @@ class Wires<C extends Caller> {
     this.#sockets = new WebSocketWire(hostOf('websocket'))
     this.#hosts = new HostCheck(options.allowedHosts ?? [])
     this.#trusted = new Set(options.trustedProxies)
+    this.#routes = new Routes({
+      routes: options.routes ?? [],
+      trustedProxies: this.#trusted,
+      observer: this.#http.observer,
+      bodies,
+    })
   }
 
   get limits(): Limits {
@@ -107,8 +120,7 @@ class Wires<C extends Caller> {
       return answerJson(response, 403, JSON.stringify({ error: { code: 'forbidden_origin', message: refusal } }))
     }
     const cors = corsHeaders(request)
-    if (path !== this.#paths.http)
-      return void answerRoutes(this.#options.routes ?? [], request, response, this.#trusted, this.#http.observer)
+    if (path !== this.#paths.http) return void this.#routes.answer(request, response)
     if (request.method === 'OPTIONS') return answerEmpty(response, 204, preflightHeaders(request))
     this.#mcp(request, response, cors)
   }
@@ -116,20 +128,21 @@ class Wires<C extends Caller> {
   #mcp(request: IncomingMessage, response: ServerResponse, headers: Headers | undefined): void {
     if (this.#closing)
       return answerDenied(response, new Denied(503, 'unavailable', SHUTDOWN_REASON, 1), { connection: 'close', ...headers })
+    const { door } = this.#options
     const remoteAddress = remoteAddressOf(request, this.#trusted)
-    const enter = (caller: C): void => this.#endpoint.serve({ request, response, caller, remoteAddress, headers })
-    const refuse = (error: unknown): void => {
-      const denied = this.#asDenied('http', error, request)
-      answerDenied(response, denied, headers)
+    const credentials: Credentials = {
+      authorization: headerOf(request, 'authorization'),
+      remoteAddress,
+      host: request.headers.host,
+      wire: 'http',
     }
+    const again = (): C | Promise<C> => askAgain(door, credentials)
+    const refuse = (error: unknown, more: Headers = {}): void =>
+      answerDenied(response, this.#asDenied('http', error, request), { ...headers, ...more })
+    const enter = (caller: C): void => this.#endpoint.serve({ request, response, caller, remoteAddress, headers, again, refuse })
     try {
-      const caller = this.#options.door.authenticate({
-        authorization: headerOf(request, 'authorization'),
-        remoteAddress,
-        host: request.headers.host,
-        wire: 'http',
-      })
-      if (caller instanceof Promise) caller.then(enter).catch(refuse)
+      const caller = door.authenticate(credentials)
+      if (caller instanceof Promise) caller.then(enter).catch((error: unknown) => refuse(error))
       else enter(caller)
     } catch (error) {
       refuse(error)
@@ -153,13 +166,14 @@ class Wires<C extends Caller> {
         host: request.headers.host,
         wire: 'websocket',
       }
-      const caller = await this.#options.door.authenticate(credentials)
+      const { door } = this.#options
+      const caller = await door.authenticate(credentials)
       if (this.#closing) throw new Denied(503, 'unavailable', SHUTDOWN_REASON, 1)
-      if (this.#callers.isFull(caller.key, limits)) {
+      if (this.#callers.isFull(caller, limits)) {
         throw new Denied(429, 'overloaded', 'too many connections are open: close one', 10)
       }
       socket.off('error', ignore)
-      this.#sockets.accept(request, socket, head, caller)
+      this.#sockets.accept(request, socket, head, { caller, again: () => askAgain(door, credentials) })
     } catch (error) {
       const denied = this.#asDenied('websocket', error, request)
       reject(socket, denied.status, deniedBody(denied), deniedHeaders(denied))
@@ -218,6 +232,10 @@ class Wires<C extends Caller> {
   }
 }
 const CLOSE_POLL_MS = 10
+
+function askAgain<C extends Caller>(door: Door<C>, credentials: Credentials): C | Promise<C> {
+  return door.again === undefined ? door.authenticate(credentials) : door.again(credentials)
+}
 
 /** Answers an upgrade with plain HTTP, so that the client learns why. */
 function reject(socket: Duplex, status: number, body: string, headers: Headers = {}): void {

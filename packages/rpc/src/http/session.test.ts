@@ -88,7 +88,9 @@ test('a batch whose client left before the first message leaves no stream behind
   const responses: ServerResponse[] = []
   const server = createServer((request, response) => {
     responses.push(response)
-    endpoint.serve({ request, response, caller: { key: 'me' }, remoteAddress: '', headers: undefined })
+    const caller = { key: 'me' }
+    const exchange = { request, response, caller, remoteAddress: '', headers: undefined }
+    endpoint.serve({ ...exchange, again: () => caller, refuse: () => undefined })
   })
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')

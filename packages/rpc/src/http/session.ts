@@ -11,6 +11,7 @@ import { SessionStream } from './session-stream.ts'
 export class HttpSession<C extends Caller> {
   readonly id: string
   readonly link: LegacyLink<C>
+  readonly service: Service<C>
   readonly #host: Host<C>
   readonly #streams = new Map<number, SessionStream>()
   readonly #standalone: SessionStream
@@ -29,6 +30,7 @@ export class HttpSession<C extends Caller> {
   }) {
     this.id = start.id
     this.#host = start.host
+    this.service = start.service
     this.lastSeenAt = start.host.now()
     this.#replay = new Replay(start.host.limits)
     this.#standalone = new SessionStream(STANDALONE, this.#replay, false)

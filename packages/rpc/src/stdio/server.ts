@@ -1,8 +1,10 @@
 import type { Readable, Writable } from 'node:stream'
 import { randomBytes } from 'node:crypto'
+import { BodyRoom } from '../core/body-room.ts'
 import { CallerTable } from '../core/callers.ts'
 import { type Channel, ChannelServer } from '../core/channel-server.ts'
 import { StateSeal } from '../core/request-state.ts'
+import { Turns } from '../core/turns.ts'
 import { DEFAULT_LIMITS, type Limits } from '../limits.ts'
 import { onOneLine } from '../message-text.ts'
 import type { Observer } from '../observer.ts'
@@ -35,6 +37,8 @@ export async function serveStdio(options: StdioServerOptions): Promise<void> {
       observer: options.observer ?? {},
       seal: new StateSeal(randomBytes(32), limits.requestStateMs, Date.now),
       callers: new CallerTable(),
+      bodies: new BodyRoom(limits),
+      turns: new Turns(limits.turnMessages),
       now: Date.now,
       active: { calls: 0 },
     },

@@ -1,7 +1,9 @@
 import { randomBytes } from 'node:crypto'
+import { BodyRoom } from '../core/body-room.ts'
 import { CallerTable } from '../core/callers.ts'
 import type { Host } from '../core/host.ts'
 import { StateSeal } from '../core/request-state.ts'
+import { Turns } from '../core/turns.ts'
 import { DEFAULT_LIMITS, type Limits } from '../limits.ts'
 import type { Caller, Service } from '../service.ts'
 
@@ -15,6 +17,8 @@ export function testHost(service: Service, limits: Partial<Limits> = {}): Host<C
     observer: {},
     seal: new StateSeal(randomBytes(32), all.requestStateMs, Date.now),
     callers: new CallerTable(),
+    bodies: new BodyRoom(all),
+    turns: new Turns(all.turnMessages),
     now: Date.now,
     active: { calls: 0 },
   }

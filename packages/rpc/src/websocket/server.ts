@@ -4,6 +4,8 @@ import { type RawData, WebSocket, WebSocketServer } from 'ws'
 import { type Channel, ChannelServer } from '../core/channel-server.ts'
 import type { Host } from '../core/host.ts'
 import type { Caller } from '../service.ts'
+import { ControlFrames } from './control-frames.ts'
+import { Inbox } from './inbox.ts'
 
 /** Close codes of RFC 6455 and its registry that we use. */
 const CLOSE = { normal: 1000, unsupportedData: 1003, policy: 1008, restart: 1012 } as const
@@ -33,8 +35,12 @@ export class WebSocketWire<C extends Caller> {
   }
 
   /** Takes an authenticated upgrade request over. */
-  accept(request: IncomingMessage, socket: Duplex, head: Buffer, caller: C): void {
-    this.#server.handleUpgrade(request, socket, head, (accepted) => this.#opened(accepted, caller))
+  accept(request: IncomingMessage, socket: Duplex, head: Buffer, admitted: Admitted<C>): void {
+    this.#server.handleUpgrade(request, socket, head, (accepted) => {
+      const inbox = this.#opened(accepted, admitted)
+      // Ahead of `ws`: what has come counts before it is known what it is, for a message may never end.
+      socket.prependListener('data', (chunk: Buffer) => inbox.arrived(chunk.length))
+    })
   }
 
   sweep(): void {
@@ -58,34 +64,59 @@ export class WebSocketWire<C extends Caller> {
     for (const socket of this.#sockets.keys()) socket.terminate()
   }
 
-  #opened(socket: WebSocket, caller: C): void {
+  #opened(socket: WebSocket, { caller, again }: Admitted<C>): Inbox<C> {
     const channel = new SocketChannel(socket, this.#host.limits.streamBufferBytes)
     const server = new ChannelServer<C>({ host: this.#host, caller, channel })
     const state: SocketState<C> = { channel, server, unansweredPings: 0 }
     this.#sockets.set(socket, state)
+    const inbox = new Inbox<C>({
+      host: this.#host,
+      caller,
+      again,
+      mayGoOn: (known) => server.serves(known),
+      pause: () => socket.pause(),
+      resume: () => socket.resume(),
+      end: (reason) => server.end(reason),
+    })
     socket.on('message', (data, isBinary) => {
       state.unansweredPings = 0
-      if (!isBinary) return server.receive(textOf(data))
+      if (!isBinary) {
+        const text = textOf(data)
+        return inbox.receive({ bytes: text.length, asksDoor: true, serve: () => server.receive(text) })
+      }
       socket.close(CLOSE.unsupportedData, 'messages are text frames')
       return server.closed('a binary frame came')
     })
-    socket.on('ping', (data) => {
-      if (channel.full) socket.terminate()
-      else socket.pong(data)
-    })
+    const control = new ControlFrames(caller, inbox, (data) => pong(socket, channel, data))
+    socket.on('ping', (data) => control.received(data))
     socket.on('pong', () => {
       state.unansweredPings = 0
+      control.received(undefined)
     })
     // `ws` answers a broken frame with the right close code by itself; without a listener the error would end the process.
     socket.on('error', () => undefined)
     socket.on('close', (code) => {
       this.#sockets.delete(socket)
       channel.release()
+      inbox.close()
       server.closed(`the socket was closed (${code})`)
     })
+    return inbox
   }
 }
 const MAX_UNANSWERED_PINGS = 2
+
+/** Somebody whom the door let in, and how to ask it again. */
+interface Admitted<C extends Caller> {
+  readonly caller: C
+  readonly again: () => C | Promise<C>
+}
+
+/** A peer that pings and never reads is cut: its pongs may not pile up. */
+function pong(socket: WebSocket, channel: SocketChannel, data: Buffer): void {
+  if (channel.full) socket.terminate()
+  else if (socket.readyState === WebSocket.OPEN) socket.pong(data)
+}
 
 interface SocketState<C extends Caller> {
   readonly channel: SocketChannel
