@@ -25,9 +25,8 @@ export interface Caller {
 export interface CallerMeter {
   /** Takes the price of one message; false when there is nothing left. */
   take(): boolean
-  /** Whether `take` would succeed, and in how many seconds it will. */
+  /** Whether `take` would succeed. */
   readonly open: boolean
-  readonly waitSeconds: number
 }
 
 /**

@@ -38,7 +38,6 @@ async function openMetered(most = Number.POSITIVE_INFINITY, limits: Partial<Limi
       get open() {
         return left() >= 1
       },
-      waitSeconds: 1,
     }
     return { key, meter }
   }

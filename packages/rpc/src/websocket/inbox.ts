@@ -23,6 +23,8 @@ export interface InboxStart<C extends Caller> {
   readonly end: (reason: string) => void
 }
 
+/** How long a socket is not read whose sender has nothing left to pay with. */
+const REST_MS = 1_000
 /** What one frame takes beside its own bytes. */
 const FRAME_BYTES = 128
 const CHANGED = 'the rights of this token have changed'
@@ -143,14 +145,15 @@ export class Inbox<C extends Caller> {
     else this.#served(frame)
   }
 
+  /** A frame that its sender cannot pay is the last one for a while; whoever wanted an answer to it has been told. */
   #served(frame: Frame): void {
+    const isPaid = this.#start.caller.meter?.open ?? true
     frame.serve()
-    const { meter } = this.#start.caller
-    if (meter === undefined || meter.open || this.#isClosed || this.#rest !== undefined) return
+    if (isPaid || this.#isClosed || this.#rest !== undefined) return
     this.#start.pause()
     this.#rest = setTimeout(() => {
       this.#rest = undefined
       this.#goOn()
-    }, meter.waitSeconds * 1_000)
+    }, REST_MS)
   }
 }
