@@ -56,6 +56,7 @@ const TOOLS_BY_ROLE = {
     'user.list',
     'user.passwd',
     'user.promote',
+    'user.set_identity',
     'user.set_quota',
   ],
   user: ['account.get', 'account.passwd', ...BLOB_TOOLS, ...JOB_TOOLS, 'models.list', ...USAGE_TOOLS],

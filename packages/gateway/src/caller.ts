@@ -1,9 +1,16 @@
 import type { Caller } from '@parley/rpc'
 import type { AgentId, Role, TokenId, UserId } from '@parley/protocol'
+import type { ExternalIdentity } from '@parley/store'
 import type { Meter } from './limit/meter.ts'
 
-/** Who is calling, as their token says. `key` is one per token, so a session opened with one token is unknown to another. */
+/**
+ * Who is calling, as their token says. `key` is one per token, so a session opened with one token is unknown to another;
+ * `person` is the same for all tokens of an account, and what is bounded is bounded for all of them together.
+ */
 export interface GatewayCaller extends Caller {
+  readonly person: string
+  /** Admins and judges: whoever repairs things, and whoever does the work. */
+  readonly hasKeptRoom: boolean
   readonly role: Role
   readonly admin: boolean
   /** What the audit log calls them: a user's name, a judge's name, `local` for the admin socket. */
@@ -15,11 +22,13 @@ export interface GatewayCaller extends Caller {
   readonly tokenId: TokenId | null
   /** The `jti` of a sign-in; null for every other kind of token. */
   readonly signInId: string | null
+  /** Whom an identity provider's token named, where that is how the account was found; null for every other kind of token. */
+  readonly identity: ExternalIdentity | null
   readonly expiresAt: number | null
   readonly remote: string
   /** The name under which they reached us; `undefined` where they sent none. */
   readonly host?: string | undefined
-  /** How many calls this token may still make now. Shared by every connection of the token. */
+  /** How much this person may still send now. Shared by all their tokens and connections. */
   readonly meter: Meter
 }
 
@@ -44,6 +53,8 @@ export const isLocal = ({ key }: Pick<GatewayCaller, 'key'>): boolean => key ===
 export function localCaller(meter: Meter, account?: { readonly id: UserId; readonly username: string }): GatewayCaller {
   return {
     key: LOCAL,
+    person: LOCAL,
+    hasKeptRoom: true,
     role: 'user',
     admin: true,
     name: LOCAL,
@@ -52,6 +63,7 @@ export function localCaller(meter: Meter, account?: { readonly id: UserId; reado
     agentId: null,
     tokenId: null,
     signInId: null,
+    identity: null,
     expiresAt: null,
     remote: LOCAL,
     meter,

@@ -29,7 +29,7 @@ import { openSweeper, settleReservations } from './sweep.ts'
 import { openWorld } from './world.ts'
 
 const JUDGE_TOKEN_MIN_CHARS = 32
-const TOKENS_METERED_MAX = 20_000
+const PEOPLE_METERED_MAX = 20_000
 /** However short the grace, streams get this long to be told that we go. */
 const FAREWELL_MS = 250
 const RETRY_SECONDS = 2
@@ -83,7 +83,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
   const calls = options.limits?.calls ?? DEFAULT_CALLS
   const authenticate = openAuthenticate({
     identify,
-    meters: new MeterTable(calls, TOKENS_METERED_MAX, now),
+    meters: new MeterTable(calls, PEOPLE_METERED_MAX, now),
     now,
     seen: ({ tokenId }) => (tokenId === null ? undefined : lastUse.seen(tokenId)),
   })
@@ -128,11 +128,13 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     await lastUse.close()
     await audit.close()
   }
-  const door = (authenticated: Door<GatewayCaller>['authenticate']): Door<GatewayCaller> => ({
+  const door = (authenticated: Door<GatewayCaller>['authenticate'], again = authenticated): Door<GatewayCaller> => ({
     authenticate(credentials) {
       if (draining) throw new Denied(503, 'draining', 'shutting down; come back in a moment', RETRY_SECONDS)
       return authenticated(credentials)
     },
+    // What is under way may end while we go.
+    again,
     serviceFor,
   })
   const guard = openGuard({
@@ -151,7 +153,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     const front = await openHttpServer<GatewayCaller>({
       ...shared,
       listen: options.listen,
-      door: door(authenticate),
+      door: door(authenticate, (credentials) => authenticate.again(credentials)),
       routes: [auth, health, measured, models.route, ...(options.page === undefined ? [] : [pageRoute(options.page)])],
       allowedHosts: allowedHosts(options),
       queryToken: options.queryToken,

@@ -83,7 +83,7 @@ test('disabling an account ends its sign-ins and tokens; enabling brings none of
     expect((await request(gw.gateway.url, text, 'tools/list')).body.error?.code).toBe('revoked_token')
 })
 
-test("setting one's password ends every sign-in, this one too, and leaves personal tokens", async () => {
+test("setting one's password ends every sign-in, this one too, and personal tokens unless they are to be kept", async () => {
   await using gw = await openTestGateway()
   await gw.admin('user.add', { username: 'ada', password: 'the first password' })
   const jwt = await signIn(gw, 'ada')
@@ -99,10 +99,31 @@ test("setting one's password ends every sign-in, this one too, and leaves person
   const right = await callTool(gw.gateway.url, jwt, 'account.passwd', {
     current_password: 'the first password',
     new_password: 'the second password',
+    keep_tokens: true,
   })
   expect(right.isError).toBeUndefined()
   await until(async () => (await request(gw.gateway.url, jwt, 'tools/list')).status === 401)
   expect((await request(gw.gateway.url, token, 'tools/list')).status).toBe(200)
+  const socket = await TestSocket.open(gw.gateway.ws, token)
+  const { structuredContent } = await gw.admin('user.link', { username: 'ada' })
+  await callTool(gw.gateway.url, token, 'account.passwd', {
+    current_password: 'the second password',
+    new_password: 'the third password',
+  })
+  expect(await socket.closed).toMatchObject({ code: 1008, reason: 'revoked_token' })
+  expect((await request(gw.gateway.url, token, 'tools/list')).body.error?.code).toBe('revoked_token')
+  const link = String(structuredContent?.['url'])
+  expect((await postJson(`${gw.gateway.url}/api/auth/link`, { token: link.slice(link.indexOf('=') + 1) })).status).toBe(401)
+})
+
+test("an admin who sets somebody's password ends that person's tokens unless they are to be kept", async () => {
+  await using gw = await openTestGateway()
+  await gw.admin('user.add', { username: 'ada' })
+  const { token } = await mint(gw, { role: 'user', username: 'ada' })
+  await gw.admin('user.passwd', { username: 'ada', password: 'the first password', keep_tokens: true })
+  expect((await request(gw.gateway.url, token, 'tools/list')).status).toBe(200)
+  await gw.admin('user.passwd', { username: 'ada', password: 'the second password' })
+  await until(async () => (await request(gw.gateway.url, token, 'tools/list')).status === 401)
 })
 
 test('a change of the account reaches whoever subscribed to it, in both eras', async () => {

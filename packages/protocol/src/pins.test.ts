@@ -80,6 +80,7 @@ test('tools keep their names and audiences', () => {
     'user.list': ['admin'],
     'user.passwd': ['admin'],
     'user.promote': ['admin'],
+    'user.set_identity': ['admin'],
     'user.set_quota': ['admin'],
   })
 })
@@ -162,6 +163,7 @@ test('tools keep the hints that clients act on', () => {
     'user.list': 'reads idempotent',
     'user.passwd': 'idempotent',
     'user.promote': 'idempotent',
+    'user.set_identity': 'idempotent',
     'user.set_quota': 'idempotent',
   })
 })

@@ -49,6 +49,7 @@ import {
   userList,
   userPasswd,
   userPromote,
+  userSetIdentity,
 } from './tools/user.ts'
 
 /** Every tool that works today, by name. Schemas, the reference, the typed client and the role servers are made from this. */
@@ -116,6 +117,7 @@ export const TOOLS = {
   'user.list': userList,
   'user.passwd': userPasswd,
   'user.promote': userPromote,
+  'user.set_identity': userSetIdentity,
   'user.set_quota': userSetQuota,
 } as const
 

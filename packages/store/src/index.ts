@@ -10,7 +10,7 @@ export type { AppendOptions, AppendOutcome, LeaseFence, LogEntry, LogPage, Logs,
 export type { Lease, Leases } from './lease/lease.ts'
 export type { Blobs } from './blob/blob.ts'
 export type { Topics } from './topic/topic.ts'
-export type { UserRecord, Users } from './record/user.ts'
+export type { ExternalIdentity, UserRecord, Users } from './record/user.ts'
 export type { TokenRecord, Tokens } from './record/token.ts'
 export type { LinkRecord, SignInProof, SignInRecord, SignIns } from './record/sign-in.ts'
 export type { AuditEntries, AuditRecord } from './record/audit.ts'

@@ -37,6 +37,7 @@ export const COMMAND_OF: Readonly<Record<string, string>> = {
   'user.list': 'parley user list',
   'user.passwd': 'parley user passwd NAME',
   'user.promote': 'parley user promote NAME',
+  'user.set_identity': 'parley user set-identity NAME',
   'user.set_quota': 'parley quota set NAME',
 }
 const NAMES = Object.keys(COMMAND_OF).map((name) => name.replaceAll('.', String.raw`\.`))

@@ -61,7 +61,8 @@ export async function userList(invocation: Invocation): Promise<number> {
 export const userDisable = (invocation: Invocation): Promise<number> =>
   withAdmin(invocation, async (admin) => {
     const result = await admin.call('user.disable', { username: nameOf(invocation) })
-    return show(invocation, result, `${result.user.username} is disabled.`)
+    const jobs = result.cancelled_jobs === 0 ? '' : ` ${countOf(result.cancelled_jobs, 'job')} cancelled.`
+    return show(invocation, result, `${result.user.username} is disabled.${jobs}`)
   })
 
 export const userEnable = (invocation: Invocation): Promise<number> =>
@@ -104,8 +105,26 @@ export async function userPasswd(invocation: Invocation): Promise<number> {
   const username = nameOf(invocation)
   const password = await readPassword(invocation.io, { who: username, file: invocation.values.text('password-file') })
   return withAdmin(invocation, async (admin) => {
-    const result = await admin.call('user.passwd', { username, password })
-    return show(invocation, result, `The password of ${username} is set.`)
+    const keepTokens = invocation.values.has('keep-tokens')
+    const result = await admin.call('user.passwd', { username, password, keep_tokens: keepTokens })
+    const ended = keepTokens ? 'Sign-ins and links' : 'Sign-ins, links and tokens'
+    return show(invocation, result, `The password of ${username} is set. ${ended} of that user have ended.`)
+  })
+}
+
+export async function userSetIdentity(invocation: Invocation): Promise<number> {
+  const username = nameOf(invocation)
+  const issuer = invocation.values.text('issuer')
+  const subject = invocation.values.text('subject')
+  const removes = invocation.values.has('remove')
+  const isWhole = issuer !== undefined && subject !== undefined
+  if (removes ? issuer !== undefined || subject !== undefined : !isWhole)
+    throw usageError('user set-identity needs --issuer and --subject, or --remove')
+  const identity = isWhole ? { issuer, subject } : null
+  return withAdmin(invocation, async (admin) => {
+    const result = await admin.call('user.set_identity', { username, identity })
+    const words = isWhole ? `${username} is ${subject} of ${issuer}.` : `${username} has no identity at a provider any more.`
+    return show(invocation, result, words)
   })
 }
 

@@ -190,8 +190,8 @@ export const SETTINGS = {
   jwksClaim: {
     key: 'jwks.claim',
     env: ['PARLEY_JWKS_CLAIM'],
-    schema: Text.default('preferred_username'),
-    doc: 'the claim that holds our user name',
+    schema: Text.optional(),
+    doc: 'a claim that holds our user name, for users without an identity; never lets an admin in (default: none)',
   },
   modelBaseUrl: { key: 'model.base_url', env: ['PARLEY_MODEL_BASE_URL'], schema: HttpUrl.optional(), doc: 'where models are' },
   modelApiKey: {

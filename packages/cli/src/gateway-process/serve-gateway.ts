@@ -84,7 +84,14 @@ function optional(settings: Settings, data: DataDir): Partial<GatewayOptions> {
     ...(judgeToken === undefined ? {} : { judgeToken }),
     ...(jwksUrl === undefined
       ? {}
-      : { jwks: { url: jwksUrl, issuer: jwksIssuer ?? '', audience: jwksAudience ?? '', claim: jwksClaim } }),
+      : {
+          jwks: {
+            url: jwksUrl,
+            issuer: jwksIssuer ?? '',
+            audience: jwksAudience ?? '',
+            ...(jwksClaim === undefined ? {} : { claim: jwksClaim }),
+          },
+        }),
   }
 }
 

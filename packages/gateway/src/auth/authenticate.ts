@@ -3,7 +3,7 @@ import type { GatewayCaller } from '../caller.ts'
 import type { MeterTable } from '../limit/meter-table.ts'
 import { RecentMap } from '../limit/recent-map.ts'
 import { bearerToken, refused } from './bearer.ts'
-import type { Identify } from './identify.ts'
+import { type Identify, hasKeptRoom, personOf } from './identify.ts'
 
 /** Callers remembered, and how long one is believed before the store is asked again. */
 const REMEMBERED_MAX = 10_000
@@ -19,6 +19,8 @@ interface Remembered {
 /** Says who is calling. The second time costs one look into a map. */
 export interface Authenticate {
   (credentials: Credentials): GatewayCaller | Promise<GatewayCaller>
+  /** Says it once more about somebody who was let in, and takes nothing from them. */
+  again(credentials: Credentials): GatewayCaller | Promise<GatewayCaller>
   /** Forgets the callers that match, and whatever is being looked up right now. */
   forget(matches: (caller: GatewayCaller) => boolean): void
   /** The soonest moment at which one of the remembered callers' tokens ends. */
@@ -44,7 +46,14 @@ export function openAuthenticate(options: {
       const identity = await identify.byToken(token)
       // A revocation during the lookup may have come after the row was read: ask again before anybody is let in.
       if (before !== revocations) continue
-      const caller: GatewayCaller = { ...identity, ...from, meter: meters.get(identity.key) }
+      const person = personOf(identity)
+      const caller: GatewayCaller = {
+        ...identity,
+        ...from,
+        person,
+        hasKeptRoom: hasKeptRoom(identity),
+        meter: meters.get(person),
+      }
       const until = Math.min(now() + REMEMBERED_MS, identity.expiresAt ?? Infinity)
       if (authorization !== undefined) remembered.set(authorization, { caller, until })
       seen(caller)
@@ -61,16 +70,22 @@ export function openAuthenticate(options: {
     return lookup
   }
 
-  const authenticate = ({ authorization, remoteAddress, host, wire }: Credentials): GatewayCaller | Promise<GatewayCaller> => {
+  const again = ({ authorization, remoteAddress, host }: Credentials): GatewayCaller | Promise<GatewayCaller> => {
     if (authorization === undefined || authorization === '') throw refused('missing_authorization')
     const known = remembered.peek(authorization)
-    if (known === undefined || known.until <= now())
-      return lookUpOnce(authorization, { remote: remoteAddress, host }).then((caller) => metered(caller, wire))
+    if (known === undefined || known.until <= now()) return lookUpOnce(authorization, { remote: remoteAddress, host })
     known.caller = reached(known.caller, remoteAddress, host)
-    return metered(known.caller, wire)
+    return known.caller
+  }
+  const authenticate = (credentials: Credentials): GatewayCaller | Promise<GatewayCaller> => {
+    const caller = again(credentials)
+    return caller instanceof Promise
+      ? caller.then((known) => metered(known, credentials.wire))
+      : metered(caller, credentials.wire)
   }
 
   return Object.assign(authenticate, {
+    again,
     forget(matches: (caller: GatewayCaller) => boolean): void {
       revocations += 1
       for (const [authorization, { caller }] of remembered.entries()) if (matches(caller)) remembered.delete(authorization)
@@ -90,9 +105,9 @@ function reached(caller: GatewayCaller, remote: string, host: string | undefined
   return caller.remote === remote && caller.host === host ? caller : { ...caller, remote, host }
 }
 
-/** On HTTP a token that has used up its calls is told so before its body is read; calls themselves are counted later. */
+/** On HTTP a person who has used up their calls is told so before the body is read; calls themselves are counted later. */
 function metered(caller: GatewayCaller, wire: Credentials['wire']): GatewayCaller {
   if (wire === 'http' && !caller.meter.open)
-    throw new Denied(429, 'rate_limited', 'this token makes too many calls; slow down', caller.meter.waitSeconds)
+    throw new Denied(429, 'rate_limited', 'you make too many calls; slow down', caller.meter.waitSeconds)
   return caller
 }

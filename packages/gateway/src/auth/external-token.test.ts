@@ -50,6 +50,46 @@ test("an identity provider's token lets an existing user in, and only what it re
   expect((await request(url, good, 'tools/list')).body.error?.code).toBe('revoked_token')
 })
 
+test('an admin says who an identity provider means; a name that people can edit never lets an admin in', async () => {
+  await using provider = await openProvider()
+  const jwks = { url: provider.url, issuer: ISSUER, audience: AUDIENCE }
+  await using gw = await openTestGateway({ jwks: { ...jwks, claim: 'preferred_username' } })
+  for (const username of ['ada', 'bob']) await gw.admin('user.add', { username })
+  const codeOf = async (claims: Record<string, string>) =>
+    (await request(gw.gateway.url, await provider.sign(claims), 'tools/list')).body.error?.code
+  const nameOf = async (token: string) => (await callTool(gw.gateway.url, token, 'account.get')).structuredContent?.['username']
+
+  expect(await codeOf({ sub: 'x', preferred_username: 'admin' })).toBe('unknown_token')
+  const identity = { issuer: ISSUER, subject: 'a-1' }
+  expect((await gw.admin('user.set_identity', { username: 'ada', identity })).structuredContent).toMatchObject({
+    user: { username: 'ada', identity },
+  })
+  const ada = await provider.sign({ sub: 'a-1', preferred_username: 'bob' })
+  expect(await nameOf(ada)).toBe('ada')
+  expect(await codeOf({ sub: 'x', preferred_username: 'ada' })).toBe('unknown_token')
+  const taken = await gw.admin('user.set_identity', { username: 'bob', identity })
+  expect(taken._meta).toMatchObject({ 'parley/error': { code: 'already_exists' } })
+
+  const admin = await provider.sign({ sub: 'the-admin' })
+  await gw.admin('user.set_identity', { username: 'admin', identity: { issuer: ISSUER, subject: 'the-admin' } })
+  expect((await callTool(gw.gateway.url, admin, 'account.get')).structuredContent).toMatchObject({ admin: true })
+
+  const [byIdentity, byName] = [ada, await provider.sign({ sub: 'b-1', preferred_username: 'bob' })]
+  const sockets = [await TestSocket.open(gw.gateway.ws, byIdentity), await TestSocket.open(gw.gateway.ws, byName)]
+  await gw.admin('user.set_identity', { username: 'ada', identity: null })
+  await gw.admin('user.set_identity', { username: 'bob', identity: { issuer: ISSUER, subject: 'b-2' } })
+  for (const socket of sockets) expect(await socket.closed).toMatchObject({ code: 1008 })
+  expect((await request(gw.gateway.url, byName, 'tools/list')).body.error?.code).toBe('unknown_token')
+})
+
+test('without a claim in the settings no name lets anybody in', async () => {
+  await using provider = await openProvider()
+  await using gw = await openTestGateway({ jwks: { url: provider.url, issuer: ISSUER, audience: AUDIENCE } })
+  await gw.admin('user.add', { username: 'ada' })
+  const token = await provider.sign({ sub: 'a-1', preferred_username: 'ada', username: 'ada', name: 'ada', undefined: 'ada' })
+  expect((await request(gw.gateway.url, token, 'tools/list')).body.error?.code).toBe('unknown_token')
+})
+
 test('keys that cannot be fetched are our trouble, not the token: 503, and our own tokens work on', async () => {
   const provider = await openProvider()
   const token = await provider.sign({ preferred_username: 'admin' })

@@ -1,15 +1,19 @@
 import { createRemoteJWKSet, decodeJwt, errors, jwtVerify } from 'jose'
 import { Denied } from '@parley/rpc'
-import type { UserRecord, Users } from '@parley/store'
+import type { ExternalIdentity, UserRecord, Users } from '@parley/store'
 import { GatewayRefused } from '../failure.ts'
 import { refused } from './bearer.ts'
 
-/** Tokens of an identity provider: where its keys are, who it is, whom it must mean, which claim holds our user's name. */
+/** Tokens of an identity provider: where its keys are, who it is, whom it must mean. */
 export interface JwksOptions {
   readonly url: string
   readonly issuer: string
   readonly audience: string
-  readonly claim: string
+  /**
+   * A claim that holds our user's name, for people whom no admin has given an identity. Left out: none does. Many providers let
+   * people edit such a claim, so it never yields an admin.
+   */
+  readonly claim?: string
 }
 
 /** Never a symmetric one: the public key would be the secret. Never `none`. */
@@ -22,7 +26,10 @@ const CLOCK_SKEW_SECONDS = 30
 export interface ExternalTokens {
   /** Whether the token says it is from this issuer; nothing else about it is believed before `verify`. */
   claims(token: string): boolean
-  verify(token: string): Promise<{ readonly user: UserRecord; readonly expiresAt: number }>
+  /** `identity` is null where only the name said who it is. */
+  verify(
+    token: string,
+  ): Promise<{ readonly user: UserRecord; readonly identity: ExternalIdentity | null; readonly expiresAt: number }>
 }
 
 export function openExternalTokens(options: JwksOptions, users: Users, now: () => number): ExternalTokens {
@@ -50,12 +57,20 @@ export function openExternalTokens(options: JwksOptions, users: Users, now: () =
       }).catch((error: unknown) => {
         throw denialOf(error)
       })
-      const name = payload[options.claim]
-      const user = typeof name === 'string' ? await users.byName(name) : undefined
-      if (user === undefined || payload.exp === undefined) throw refused('unknown_token')
-      return { user, expiresAt: payload.exp * 1000 }
+      const { sub, exp } = payload
+      const identity = sub === undefined || sub === '' ? null : { issuer: options.issuer, subject: sub }
+      const known = identity === null ? undefined : await users.byIdentity(identity)
+      const user = known ?? (await namedUser(users, options.claim === undefined ? undefined : payload[options.claim]))
+      if (user === undefined || exp === undefined) throw refused('unknown_token')
+      return { user, identity: known === undefined ? null : identity, expiresAt: exp * 1000 }
     },
   }
+}
+
+/** The user whom a claim names. Whoever has an identity is known by that alone, and an admin never by a name. */
+async function namedUser(users: Users, name: unknown): Promise<UserRecord | undefined> {
+  const user = typeof name === 'string' ? await users.byName(name) : undefined
+  return user === undefined || user.admin || user.identity !== null ? undefined : user
 }
 
 /** Over plain HTTP anybody on the way could hand us their own keys; only this machine is that near. */

@@ -1,4 +1,4 @@
-import type { UserRecord, Store, TokenRecord } from '@parley/store'
+import type { ExternalIdentity, UserRecord, Store, TokenRecord } from '@parley/store'
 import type { UserId } from '@parley/protocol'
 import type { GatewayCaller } from '../caller.ts'
 import { refused } from './bearer.ts'
@@ -7,7 +7,7 @@ import type { SignInTokens } from './sign-in-token.ts'
 import { hashText, isOpaqueToken, sameHash } from './token-text.ts'
 
 /** Everything the token says about its bearer; what belongs to the connection is added by the door. */
-export type Identity = Omit<GatewayCaller, 'meter' | 'remote' | 'host'>
+export type Identity = Omit<GatewayCaller, 'meter' | 'remote' | 'host' | 'person' | 'hasKeptRoom'>
 
 /** Asks the store who a token belongs to, and whether it still counts. */
 export interface Identify {
@@ -55,9 +55,9 @@ export function openIdentify(options: {
         return { ...NOBODY, key: 'judge-token', role: 'judge', name: 'judge' }
       if (isOpaqueToken(token)) return byOpaque(hash)
       if (externalTokens?.claims(token) === true) {
-        const { user, expiresAt } = await externalTokens.verify(token)
+        const { user, identity, expiresAt } = await externalTokens.verify(token)
         if (user.disabled) throw refused('revoked_token')
-        return { ...ofUser(user), key: `ext:${hash}`, expiresAt }
+        return { ...ofUser(user), key: `${EXTERNAL}${hash}`, identity, expiresAt }
       }
       const signIn = await signInTokens.verify(token)
       const user = await activeUser(store, signIn.userId)
@@ -79,6 +79,7 @@ export function openIdentify(options: {
         const user = await activeUser(store, identity.userId)
         // Somebody who is no admin any more must come back as what they are now.
         if (user.admin !== identity.admin) throw refused('revoked_token')
+        if (isExternal(identity) && !isSame(user.identity, identity.identity)) throw refused('revoked_token')
       }
     },
   }
@@ -91,8 +92,22 @@ const NOBODY = {
   agentId: null,
   tokenId: null,
   signInId: null,
+  identity: null,
   expiresAt: null,
 } as const
+
+/** Whom limits count this identity with: a person for every token of theirs, else the token itself. */
+export const personOf = ({ userId, key }: Pick<Identity, 'userId' | 'key'>): string => (userId === null ? key : `user ${userId}`)
+
+/** Room is kept for who repairs things and for who does the work. */
+export const hasKeptRoom = ({ role, admin }: Pick<Identity, 'role' | 'admin'>): boolean => admin || role === 'judge'
+
+const EXTERNAL = 'ext:'
+const isExternal = ({ key }: Pick<Identity, 'key'>): boolean => key.startsWith(EXTERNAL)
+
+/** Whoever came by a name came while the account had no identity. */
+const isSame = (one: ExternalIdentity | null, other: ExternalIdentity | null): boolean =>
+  one?.issuer === other?.issuer && one?.subject === other?.subject
 
 function ofUser(user: UserRecord) {
   return { ...NOBODY, role: 'user', admin: user.admin, name: user.username, userId: user.id, username: user.username } as const

@@ -7,6 +7,7 @@ import { lineOf, lineOfStranger } from '../audit/line.ts'
 import type { Authenticate } from '../auth/authenticate.ts'
 import type { SignInTokens } from '../auth/sign-in-token.ts'
 import type { GatewayCaller } from '../caller.ts'
+import type { SignInPass } from '../limit/sign-in-limit.ts'
 import type { Metrics } from '../metric/metrics.ts'
 import { iso, isoOrNull } from '../tool/time.ts'
 import type { World } from '../tool/served-tool.ts'
@@ -67,15 +68,21 @@ async function signUp(request: HttpRequest, options: AuthRoutesOptions): Promise
 
 async function logIn(request: HttpRequest, options: AuthRoutesOptions): Promise<HttpReply> {
   const { username, password } = await readJson(request, SignIn)
-  const pass = enter(request, options, username)
-  const { store, passwords } = options.world
+  const addressPass = enter(request, options)
+  const { store, passwords, signInLimit } = options.world
   const user = await store.users.byName(username)
+  const accountPass = signInLimit.enterAccount({ name: username, isKnown: user !== undefined })
+  if (accountPass.kind === 'wait') {
+    addressPass.giveBack()
+    throw limited(accountPass, options)
+  }
   const matches = await passwords.matches(password, user?.passwordHash ?? null)
   // A disabled account looks like a wrong password to everyone who does not know the password.
   if (user === undefined || !matches) throw wrong(request, options, WRONG_CREDENTIALS, user)
   if (user.disabled) throw wrong(request, options, ACCOUNT_DISABLED, user)
   const reply = await signedIn(request, options, user, { action: 'sign-in', proof: { passwordHash: user.passwordHash } })
-  pass.succeeded()
+  addressPass.succeeded()
+  accountPass.succeeded()
   return reply
 }
 
@@ -107,6 +114,9 @@ async function checkLink(request: HttpRequest, options: AuthRoutesOptions): Prom
     return json(200, { state: 'unknown' })
   }
   pass.succeeded()
+  const { audit, now } = options.world
+  const { remoteAddress: remote } = request
+  audit.note(lineOfStranger('sign-in.link.check', { at: now(), outcome: 'ok', remote, target: user.username }))
   return json(200, { state: link.state, username: user.username, expires_at: iso(link.expiresAt) })
 }
 
@@ -151,11 +161,15 @@ async function signedIn(
   })
 }
 
-function enter(request: HttpRequest, options: AuthRoutesOptions, account?: string): { succeeded(): void } {
-  const pass = options.world.signInLimit.enter(request.remoteAddress, account)
-  if (pass.kind === 'go') return pass
+function enter(request: HttpRequest, options: AuthRoutesOptions): Extract<SignInPass, { kind: 'go' }> {
+  const pass = options.world.signInLimit.enter(request.remoteAddress)
+  if (pass.kind === 'wait') throw limited(pass, options)
+  return pass
+}
+
+function limited(pass: Extract<SignInPass, { kind: 'wait' }>, options: AuthRoutesOptions): Refused {
   options.metrics.signIn('limited')
-  throw new Refused(
+  return new Refused(
     429,
     { code: 'rate_limited', message: `too many attempts; try again in ${pass.retryAfterSeconds} s` },
     { 'retry-after': String(pass.retryAfterSeconds) },

@@ -1,5 +1,5 @@
 import type * as z from 'zod'
-import { Denied, type HttpReply, type HttpRequest } from '@parley/rpc'
+import { Denied, type HttpReply, type HttpRequest, challenge, deniedHeaders } from '@parley/rpc'
 import { Conflict, StoreUnavailable } from '@parley/store'
 import { LanesFull } from '../limit/lanes.ts'
 import { AuditUnavailable } from '../audit/recorder.ts'
@@ -21,7 +21,8 @@ export interface Problem {
 }
 
 export function problem(status: number, error: Problem, headers: Readonly<Record<string, string>> = {}): HttpReply {
-  return json(status, { error }, headers)
+  // A 401 always says how one comes in; what was wrong with a password stands in the body alone.
+  return json(status, { error }, status === 401 ? { 'www-authenticate': challenge(), ...headers } : headers)
 }
 
 /** A request that cannot be answered as it stands; carries the answer. */
@@ -63,15 +64,8 @@ function parseJson(text: string): unknown {
 export function replyFor(error: unknown): HttpReply | undefined {
   if (error instanceof Refused) return error.reply
   if (error instanceof Denied) {
-    const { status, code, message, retryAfterSeconds } = error
-    return problem(
-      status,
-      { code, message },
-      {
-        ...(status === 401 ? { 'www-authenticate': 'Bearer' } : {}),
-        ...(retryAfterSeconds === undefined ? {} : { 'retry-after': String(retryAfterSeconds) }),
-      },
-    )
+    const { status, code, message } = error
+    return problem(status, { code, message }, deniedHeaders(error))
   }
   // Disabled between the check and the sign-in: the store saw it, so nothing was given.
   if (error instanceof Conflict) return problem(409, { code: 'conflict', message: 'the account was changed meanwhile' })

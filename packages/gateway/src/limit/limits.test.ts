@@ -71,8 +71,37 @@ test('a sign-in that succeeds gives its place back', () => {
   const rate = { perSecond: 0.001, burst: 1 }
   const limit = new SignInLimit({ perAddress: rate, perAccount: rate }, () => 0)
   for (let index = 0; index < 3; index += 1) {
-    const pass = limit.enter('192.0.2.1', 'ada')
+    const pass = limit.enter('192.0.2.1', { name: 'ada', isKnown: true })
     expect(pass.kind).toBe('go')
     if (pass.kind === 'go') pass.succeeded()
   }
+})
+
+test('made-up names do not make us forget an account that is guessed at, nor new addresses one that has used up its places', () => {
+  const rate = { perSecond: 0.001, burst: 2 }
+  const limit = new SignInLimit({ perAddress: rate, perAccount: rate }, () => 0)
+  const ada = { name: 'ada', isKnown: true }
+  for (let index = 0; index < 2; index += 1) expect(limit.enterAccount(ada).kind).toBe('go')
+  for (let index = 0; index < 2; index += 1) expect(limit.enter('192.0.2.1').kind).toBe('go')
+  for (let index = 0; index < 25_000; index += 1) {
+    limit.enterAccount({ name: `made-up-${index}`, isKnown: false })
+    limit.enter(`10.${index >> 16}.${(index >> 8) & 255}.${index & 255}`)
+  }
+  expect(limit.enterAccount(ada).kind).toBe('wait')
+  expect(limit.enter('192.0.2.1').kind).toBe('wait')
+  expect(limit.enterAccount({ name: 'bob', isKnown: true }).kind).toBe('go')
+})
+
+test('signing in again and again is slowed down, too, for that account and from that address alone', () => {
+  const many = { perSecond: 1, burst: 1_000 }
+  const rates = { perAddress: { perSecond: 0.001, burst: 5 }, perAccount: { perSecond: 0.001, burst: 2 } }
+  const limit = new SignInLimit({ perAddress: many, perAccount: many, successes: rates }, () => 0)
+  const signIn = (address: string, name: string): string => {
+    const pass = limit.enter(address, { name, isKnown: true })
+    if (pass.kind === 'go') pass.succeeded()
+    return pass.kind
+  }
+  const kinds = ['ada', 'ada', 'ada', 'bob', 'bob', 'eve', 'fay'].map((name) => signIn('192.0.2.1', name))
+  expect(kinds).toEqual(['go', 'go', 'wait', 'go', 'go', 'go', 'wait'])
+  expect(signIn('192.0.2.2', 'fay')).toBe('go')
 })

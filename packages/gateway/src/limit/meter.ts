@@ -32,6 +32,12 @@ export class Meter {
     return this.#left >= 1
   }
 
+  /** How many could be taken now, and parts of one. */
+  get left(): number {
+    this.#fill()
+    return this.#left
+  }
+
   /** Gives one back: what was taken for it turned out to be welcome. */
   refund(): void {
     this.#left = Math.min(this.#rate.burst, this.#left + 1)

@@ -11,6 +11,10 @@ export class RecentMap<Key, Value> {
     return this.#entries.size
   }
 
+  get isFull(): boolean {
+    return this.#entries.size >= this.#max
+  }
+
   get(key: Key): Value | undefined {
     const value = this.#entries.get(key)
     if (value === undefined) return undefined

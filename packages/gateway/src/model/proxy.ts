@@ -60,8 +60,10 @@ export function openModelProxy({ world, metrics }: { readonly world: World; read
     const reachable = await world.directory.resolve(key.model, key.channel)
     checkWire(wire, reachable.channel.wire)
     bounds.take(found, now())
-    const { bytes, release } = await bodies.read(request)
+    const { bytes, release } = await bodies.read(request, found)
     try {
+      // The body may have taken a minute; what the key was good for may be over.
+      await openKey(store.modelKeys, found.key.hash, now())
       const asked = readAsked(bytes, wire, key.model)
       const { id, outputTokens, outputTokensMax } = await reserveCall(world, found, { id: callId, asked, reachable, now: now() })
       const { inputTokens } = asked

@@ -1,4 +1,5 @@
 import type { HttpRequest } from '@parley/rpc'
+import type { FoundKey } from './model-key.ts'
 import { ModelRefusal } from './refusal.ts'
 
 const BODY_MAX_BYTES = 32 * 1024 * 1024
@@ -9,8 +10,11 @@ const ROOM_BYTES = 256 * 1024 * 1024
 export class BodyReader {
   #left = ROOM_BYTES
 
-  /** The body, which keeps its room until `release`. */
-  async read(request: HttpRequest): Promise<{ readonly bytes: Buffer; readonly release: () => void }> {
+  /** The body, which keeps its room until `release`. It counts for the owner of the job, whichever keys they have. */
+  async read(
+    request: HttpRequest,
+    { job }: Pick<FoundKey, 'job'>,
+  ): Promise<{ readonly bytes: Buffer; readonly release: () => void }> {
     const type = request.headers['content-type']?.split(';', 1)[0]?.trim().toLowerCase()
     if (type !== 'application/json')
       throw new ModelRefusal(415, 'unsupported_media_type', 'send application/json', { closes: true })
@@ -28,7 +32,7 @@ export class BodyReader {
       isHeld = false
     }
     try {
-      return { bytes: await request.body(BODY_MAX_BYTES), release }
+      return { bytes: await request.body(BODY_MAX_BYTES, { key: `models of ${job.ownerId ?? job.id}` }), release }
     } catch (error) {
       release()
       // It was too large, or the client is gone and reads no answer.

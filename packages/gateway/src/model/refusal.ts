@@ -1,4 +1,4 @@
-import type { HttpReply } from '@parley/rpc'
+import { type HttpReply, challenge } from '@parley/rpc'
 
 export interface RefusalMore {
   /** The field of the request that is wrong. */
@@ -39,7 +39,7 @@ export function refusalReply({ status, code, message, more }: ModelRefusal): Htt
     status,
     headers: {
       ...JSON_HEADERS,
-      ...(status === 401 ? { 'www-authenticate': 'Bearer' } : {}),
+      ...(status === 401 ? { 'www-authenticate': code === 'missing_api_key' ? challenge() : challenge(message) } : {}),
       ...(retryAfterSeconds === undefined ? {} : { 'retry-after': String(retryAfterSeconds) }),
       ...(closes === true ? { connection: 'close' } : {}),
     },

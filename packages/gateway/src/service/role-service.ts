@@ -64,7 +64,7 @@ export class RoleService implements Service<GatewayCaller> {
 
   call(method: string, params: JsonObject, call: Call<GatewayCaller>): ServiceResult | Promise<ServiceResult> {
     if (method === 'tools/call') return this.#callTool(params, call)
-    if (!call.caller.meter.take()) throw new RpcError('overloaded', 'this token makes too many calls; slow down')
+    pay(call.caller)
     switch (method) {
       case 'tools/list':
         return this.#toolPages.get(params)
@@ -80,9 +80,9 @@ export class RoleService implements Service<GatewayCaller> {
   }
 
   watch(uri: string, changed: () => void, caller: GatewayCaller): (() => void) | Promise<() => void> {
-    const { resource, id } = this.#resources.find(uri)
-    const watching = resource.watch({ caller, world: this.#world, id }, changed)
-    return watching instanceof Promise ? resourceOrNotFound(uri, watching) : watching
+    return this.#noted('resources/subscribe', uri, caller, ({ resource, id }) =>
+      resource.watch({ caller, world: this.#world, id }, changed),
+    )
   }
 
   #callTool(params: JsonObject, call: Call<GatewayCaller>): JsonText | Promise<JsonText> {
@@ -92,7 +92,7 @@ export class RoleService implements Service<GatewayCaller> {
     const { caller } = call
     if (!caller.meter.take()) {
       const hint = `try again in ${caller.meter.waitSeconds} s`
-      return failureText(new ToolError('rate_limited', 'this token makes too many calls', { hint }))
+      return failureText(new ToolError('rate_limited', 'you make too many calls', { hint }))
     }
     const tool = this.#tools.get(name)
     if (tool === undefined) return this.#unknownTool(name, caller)
@@ -130,11 +130,43 @@ export class RoleService implements Service<GatewayCaller> {
   #read(params: JsonObject, caller: GatewayCaller): ServiceResult | Promise<ServiceResult> {
     const { uri } = params
     if (typeof uri !== 'string') throw new RpcError('invalid_params', 'uri must be the URI of a resource', { field: 'uri' })
-    const { resource, id } = this.#resources.find(uri)
-    const contents = (value: string | object): JsonObject => ({
-      contents: [{ uri, mimeType: resource.spec.mimeType, text: typeof value === 'string' ? value : JSON.stringify(value) }],
+    return this.#noted('resources/read', uri, caller, ({ resource, id }) => {
+      const contents = (value: string | object): JsonObject => ({
+        contents: [{ uri, mimeType: resource.spec.mimeType, text: typeof value === 'string' ? value : JSON.stringify(value) }],
+      })
+      const value = resource.read({ caller, world: this.#world, id })
+      return value instanceof Promise ? value.then(contents) : contents(value)
     })
-    const value = resource.read({ caller, world: this.#world, id })
-    return value instanceof Promise ? resourceOrNotFound(uri, value.then(contents)) : contents(value)
   }
+
+  /** Looks into a resource for somebody and writes down that they did, or tried. */
+  #noted<Value>(
+    action: string,
+    uri: string,
+    caller: GatewayCaller,
+    look: (found: ReturnType<ResourceTable['find']>) => Value | Promise<Value>,
+  ): Value | Promise<Value> {
+    const { audit, now } = this.#world
+    const target = uri.slice(0, NAME_SHOWN_CHARS)
+    const passed = (value: Value): Value => {
+      audit.note(lineOf(caller, action, { at: now(), outcome: 'ok', target }))
+      return value
+    }
+    const failed = (error: unknown): never => {
+      const code = error instanceof RpcError ? 'not_found' : error instanceof ToolError ? error.code : 'internal'
+      audit.note(lineOf(caller, action, { at: now(), outcome: code === 'not_found' ? 'denied' : 'failed', target, code }))
+      throw error
+    }
+    try {
+      const value = look(this.#resources.find(uri))
+      return value instanceof Promise ? resourceOrNotFound(uri, value).then(passed, failed) : passed(value)
+    } catch (error) {
+      return failed(error)
+    }
+  }
+}
+
+/** Each call costs the person who makes it; one too many is refused. */
+function pay({ meter }: GatewayCaller): void {
+  if (!meter.take()) throw new RpcError('overloaded', 'you make too many calls; slow down')
 }

@@ -26,7 +26,7 @@ export const accountPasswd = serveTool(TOOLS['account.passwd'], async (args, { c
   // Who was let in by a one-time link has no password to show yet; a token alone must not be enough to set the first one.
   const isFirst = user.passwordHash === null && caller.signInId !== null && args.current_password === ''
   if (!isFirst) {
-    const pass = world.signInLimit.enter(caller.remote, user.username)
+    const pass = world.signInLimit.enter(caller.remote, { name: user.username, isKnown: true })
     if (pass.kind === 'wait')
       throw new ToolError('rate_limited', 'too many wrong passwords', { hint: `try again in ${pass.retryAfterSeconds} s` })
     if (!(await world.passwords.matches(args.current_password, user.passwordHash)))
@@ -35,9 +35,11 @@ export const accountPasswd = serveTool(TOOLS['account.passwd'], async (args, { c
   }
   const passwordHash = await world.passwords.hash(args.new_password)
   // Whoever set another one while this was worked out, an admin most likely, is not overruled by somebody with the old one.
-  await world.store.users.setPassword(user.id, passwordHash, { from: user.passwordHash }).catch((error: unknown) => {
-    if (!(error instanceof Conflict)) throw error
-    throw new ToolError('conflict', 'another password was set meanwhile', { hint: 'sign in with that one', cause: error })
-  })
+  await world.store.users
+    .setPassword(user.id, passwordHash, { from: user.passwordHash, keepTokens: args.keep_tokens })
+    .catch((error: unknown) => {
+      if (!(error instanceof Conflict)) throw error
+      throw new ToolError('conflict', 'another password was set meanwhile', { hint: 'sign in with that one', cause: error })
+    })
   return { user_id: user.id }
 })

@@ -33,7 +33,7 @@ import { pricingDelete, pricingList, pricingSet } from './pricing.ts'
 import type { ServedTool } from './served-tool.ts'
 import { tokenCreate, tokenList, tokenRevoke } from './token.ts'
 import { usageEvents, usageSummary } from './usage.ts'
-import { userAdd, userDisable, userEnable, userLink, userList, userPasswd, userSetQuota } from './user.ts'
+import { userAdd, userDisable, userEnable, userLink, userList, userPasswd, userSetIdentity, userSetQuota } from './user.ts'
 import { userDelete, userDemote, userPromote } from './user-rights.ts'
 
 /** Every tool of the protocol that works here. */
@@ -101,5 +101,6 @@ export const BUILT_IN_TOOLS: readonly ServedTool[] = [
   userList,
   userPasswd,
   userPromote,
+  userSetIdentity,
   userSetQuota,
 ]

@@ -1,5 +1,5 @@
 import { TOOLS, ToolError, type User, Username } from '@parley/protocol'
-import { Conflict, type UserRecord } from '@parley/store'
+import { AlreadyExists, Conflict, type UserRecord } from '@parley/store'
 import { iso, isoOrNull } from './time.ts'
 import { type ToolContext, type World, serveTool } from './served-tool.ts'
 
@@ -11,6 +11,7 @@ export function userView(user: UserRecord): User {
     disabled: user.disabled,
     created_at: iso(user.createdAt),
     last_sign_in_at: isoOrNull(user.lastSignInAt),
+    identity: user.identity,
   }
 }
 
@@ -36,8 +37,8 @@ export const userList = serveTool(TOOLS['user.list'], async ({ cursor, limit }, 
 
 export const userDisable = serveTool(TOOLS['user.disable'], async ({ username }, context) => {
   const user = await named(username, context)
-  await keepingAnAdmin(() => context.world.store.users.setDisabled(user.id, true))
-  return { user: userView({ ...user, disabled: true }) }
+  const cancelled = await keepingAnAdmin(() => context.world.store.users.setDisabled(user.id, true))
+  return { user: userView({ ...user, disabled: true }), cancelled_jobs: cancelled }
 })
 
 export const userEnable = serveTool(TOOLS['user.enable'], async ({ username }, context) => {
@@ -46,11 +47,24 @@ export const userEnable = serveTool(TOOLS['user.enable'], async ({ username }, c
   return { user: userView({ ...user, disabled: false }) }
 })
 
-export const userPasswd = serveTool(TOOLS['user.passwd'], async ({ username, password }, context) => {
+export const userPasswd = serveTool(TOOLS['user.passwd'], async ({ username, password, keep_tokens }, context) => {
   const user = await named(username, context)
   const { store, passwords } = context.world
-  await store.users.setPassword(user.id, await passwords.hash(password))
+  await store.users.setPassword(user.id, await passwords.hash(password), { keepTokens: keep_tokens })
   return { user: userView(user) }
+})
+
+export const userSetIdentity = serveTool(TOOLS['user.set_identity'], async ({ username, identity }, context) => {
+  const user = await named(username, context)
+  await context.world.store.users.setIdentity(user.id, identity).catch((error: unknown) => {
+    if (!(error instanceof AlreadyExists)) throw error
+    throw new ToolError('already_exists', error.message, {
+      field: 'identity',
+      hint: 'take it from that user first',
+      cause: error,
+    })
+  })
+  return { user: userView({ ...user, identity }) }
 })
 
 export const userLink = serveTool(TOOLS['user.link'], async ({ username }, context) => {

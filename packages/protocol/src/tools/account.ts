@@ -28,8 +28,12 @@ export const accountGet = tool({
 export const accountPasswd = tool({
   name: 'account.passwd',
   roles: ['user'],
-  doc: 'Sets your own password; every sign-in of yours ends, this one too.',
-  input: z.strictObject({ current_password: z.string().max(256), new_password: Password }),
+  doc: 'Sets your own password; every sign-in, one-time link and token of yours ends, this one too. `keep_tokens` leaves the tokens.',
+  input: z.strictObject({
+    current_password: z.string().max(256),
+    new_password: Password,
+    keep_tokens: z.boolean().default(false),
+  }),
   output: z.object({ user_id: UserId }),
   annotations: SETS,
 })

@@ -7,6 +7,9 @@ export const Username = z
   .string()
   .regex(/^[a-z0-9][a-z0-9._-]{0,63}$/, 'must be 1 to 64 of a-z, 0-9, dot, dash, underscore, and start with a letter or digit')
 
+/** A person as an identity provider knows them: `iss` and `sub` of its tokens. */
+const ExternalIdentity = z.strictObject({ issuer: z.string().min(1).max(256), subject: z.string().min(1).max(256) })
+
 /** A person's account. Disabled ones keep their history and cannot sign in. */
 export const User = z.object({
   id: UserId,
@@ -15,6 +18,8 @@ export const User = z.object({
   disabled: z.boolean(),
   created_at: z.iso.datetime(),
   last_sign_in_at: z.iso.datetime().nullable(),
+  /** Whom an identity provider's tokens must name to be this person's. */
+  identity: ExternalIdentity.nullable().default(null),
 })
 export type User = z.infer<typeof User>
 
@@ -39,9 +44,9 @@ export const userList = tool({
 export const userDisable = tool({
   name: 'user.disable',
   roles: ['admin'],
-  doc: 'Disables an account: its tokens and sign-ins end, live connections are cut.',
+  doc: 'Disables an account: its tokens and sign-ins end, live connections are cut, jobs that wait or run are cancelled (`owner_disabled`).',
   input: z.strictObject({ username: Username }),
-  output: z.object({ user: User }),
+  output: z.object({ user: User, cancelled_jobs: z.int().default(0) }),
   annotations: ENDS,
 })
 
@@ -84,8 +89,17 @@ export const userDelete = tool({
 export const userPasswd = tool({
   name: 'user.passwd',
   roles: ['admin'],
-  doc: "Sets somebody's password; every sign-in of theirs ends.",
-  input: z.strictObject({ username: Username, password: Password }),
+  doc: "Sets somebody's password; every sign-in, one-time link and token of theirs ends. `keep_tokens` leaves the tokens.",
+  input: z.strictObject({ username: Username, password: Password, keep_tokens: z.boolean().default(false) }),
+  output: z.object({ user: User }),
+  annotations: SETS,
+})
+
+export const userSetIdentity = tool({
+  name: 'user.set_identity',
+  roles: ['admin'],
+  doc: 'Says whom an identity provider means by this person (`iss` and `sub` of its tokens), an admin too; null: nobody. Connections that came by another identity are cut.',
+  input: z.strictObject({ username: Username, identity: ExternalIdentity.nullable() }),
   output: z.object({ user: User }),
   annotations: SETS,
 })

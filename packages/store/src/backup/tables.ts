@@ -13,7 +13,11 @@ const table = (name: string, key: string, others = ''): Table => {
 /** All that a backup holds, parents before children. What is not here is derived from it after a restore. */
 export const TABLES: readonly Table[] = [
   table('settings', 'key', 'value'),
-  table('users', 'id', 'username password_hash admin disabled created_at last_sign_in_at deleted_at'),
+  table(
+    'users',
+    'id',
+    'username password_hash admin disabled created_at last_sign_in_at deleted_at identity_issuer identity_subject',
+  ),
   table('tokens', 'id', 'hash role name user_id agent_id created_at expires_at revoked_at last_used_at'),
   table('sign_ins', 'jti', 'user_id expires_at revoked_at'),
   table('sign_in_links', 'hash', 'user_id expires_at used_at'),

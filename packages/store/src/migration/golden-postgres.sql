@@ -257,7 +257,10 @@ users.disabled integer NOT NULL DEFAULT 0
 users.created_at bigint NOT NULL
 users.last_sign_in_at bigint
 users.deleted_at bigint
+users.identity_issuer text COLLATE "C"
+users.identity_subject text COLLATE "C"
 users: users_pkey PRIMARY KEY (id)
 users: users_username_key UNIQUE (username)
+CREATE UNIQUE INDEX users_identity ON users USING btree (identity_issuer, identity_subject)
 CREATE UNIQUE INDEX users_pkey ON users USING btree (id)
 CREATE UNIQUE INDEX users_username_key ON users USING btree (username)

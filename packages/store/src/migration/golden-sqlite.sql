@@ -227,4 +227,5 @@ CREATE TABLE users (
   disabled INTEGER NOT NULL DEFAULT 0,
   created_at INTEGER NOT NULL,
   last_sign_in_at INTEGER
-, deleted_at INTEGER) STRICT, WITHOUT ROWID;
+, deleted_at INTEGER, identity_issuer TEXT, identity_subject TEXT) STRICT, WITHOUT ROWID;
+CREATE UNIQUE INDEX users_identity ON users (identity_issuer, identity_subject);

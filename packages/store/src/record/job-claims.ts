@@ -1,6 +1,6 @@
-import { isEnd } from '@parley/protocol'
+import { type JobError, isEnd } from '@parley/protocol'
 import { flag, integer, integerOrNull } from '../database/column.ts'
-import type { Database, Transaction } from '../database/database.ts'
+import type { Database, Row, Transaction } from '../database/database.ts'
 import { LeaseLost } from '../errors.ts'
 import { fenceValues } from '../lease/fence.ts'
 import type { Lease } from '../lease/lease.ts'
@@ -11,7 +11,8 @@ import { putReport } from './job-artifacts.ts'
 import { errorColumn, toJob } from './job-row.ts'
 import * as sql from './job-statements.ts'
 import { announce, announceListed, changedJob, leaseOf } from './job-steps.ts'
-import { cancelJob } from './job-transitions.ts'
+import { OWNER_DISABLED } from './job-owner.ts'
+import { cancelJob, cancelled } from './job-transitions.ts'
 
 /** A lease that has lost less than a tenth of its time is not renewed: most calls of a judge then cost a read and no commit. */
 const RENEW_PART = 10
@@ -28,9 +29,10 @@ export async function takeJob(tx: Transaction, lease: Lease, claim: NewClaim, no
     return undefined
   }
   // Nobody is left who could want it or see what it comes to.
-  if (row !== undefined && integerOrNull(row, 'owner_deleted_at') !== null) {
+  const gone = row === undefined ? undefined : ownerGone(row)
+  if (gone !== undefined) {
     await tx.run(COMPLETE, fenceValues(lease, now))
-    await cancelJob(tx, job.id, { by: undefined, now, keptMs: claim.keptMs })
+    await cancelJob(tx, job.id, { reason: gone, now, keptMs: claim.keptMs })
     return undefined
   }
   // A resend: the first answer got lost on its way from the database.
@@ -41,6 +43,12 @@ export async function takeJob(tx: Transaction, lease: Lease, claim: NewClaim, no
   if (job.status === 'queued') announce(tx, job)
   else announceListed(tx, job)
   return { kind: 'claimed', job: await changedJob(tx, job.id) }
+}
+
+/** Why nobody may work on a job for its owner any more; `undefined` while somebody may. */
+function ownerGone(row: Row): JobError | undefined {
+  if (integerOrNull(row, 'owner_deleted_at') !== null) return cancelled(undefined)
+  return integerOrNull(row, 'owner_disabled') === 1 ? OWNER_DISABLED : undefined
 }
 
 /** Ends a job that brings its judges down, so that it cannot go round for ever. */

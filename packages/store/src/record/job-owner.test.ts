@@ -8,7 +8,7 @@ import { claimNext, newJobId, sampleInputs, startedJob, tryClaim } from '../test
 const TTL = 1_000
 const KEPT = 5_000
 
-describe.each(ENGINES)('jobs of deleted owners on %s', (engine) => {
+describe.each(ENGINES)('jobs of deleted and disabled owners on %s', (engine) => {
   let host: TestEngine
   let url: string
   let store: Store
@@ -63,6 +63,48 @@ describe.each(ENGINES)('jobs of deleted owners on %s', (engine) => {
       await Promise.all([...adding, store.users.delete(owner)])
       expect(await store.jobs.unfinished(owner)).toBe(0)
     }
+    expect(await store.leases.count(JOB_QUEUE)).toEqual({ waiting: 0, held: 0 })
+  })
+
+  test('are cancelled in the commit that disables the owner, with that reason, and no new one comes', async () => {
+    const [ann, bob] = [await addUser('ann'), await addUser('bob')]
+    const held = await startedJob(store, ann)
+    const key = await claimNext(store, 'm1', TTL)
+    await store.jobs.renew(key, TTL)
+    const queued = await startedJob(store, ann)
+    const other = await startedJob(store, bob)
+    expect(await store.users.setDisabled(ann, true)).toBe(2)
+    for (const { id } of [held, queued])
+      expect(await store.jobs.byId(id)).toMatchObject({ status: 'cancelled', error: { code: 'owner_disabled' } })
+    expect(await statusOf(other.id)).toBe('queued')
+    expect(await store.leases.count(JOB_QUEUE)).toEqual({ waiting: 1, held: 1 })
+    await expect(startedJob(store, ann)).rejects.toMatchObject({ code: 'conflict' })
+    await store.jobs.release(key, { countLoss: true })
+    expect(await claimNext(store, 'm1', TTL)).toMatchObject({ jobId: other.id })
+    expect(await store.users.setDisabled(ann, false)).toBe(0)
+    expect(await statusOf(queued.id)).toBe('cancelled')
+  })
+
+  test('no job slips past an owner who is disabled at the same moment', async () => {
+    for (let round = 0; round < 10; round += 1) {
+      const owner = await addUser(`user${round}`)
+      const adding = Array.from({ length: 3 }, () => startedJob(store, owner).catch(() => undefined))
+      await Promise.all([...adding, store.users.setDisabled(owner, true)])
+      expect(await store.jobs.unfinished(owner)).toBe(0)
+    }
+  })
+
+  test('that an earlier version left to a disabled owner are given to no judge, and cancelled by the sweep', async () => {
+    const ann = await addUser('ann')
+    const first = await startedJob(store, ann)
+    await execute(url, 'UPDATE users SET disabled = 1 WHERE id = $1', [ann])
+    expect(await tryClaim(store, 'm1', TTL)).toBeUndefined()
+    await execute(url, 'UPDATE users SET disabled = 0 WHERE id = $1', [ann])
+    const second = await startedJob(store, ann)
+    await execute(url, 'UPDATE users SET disabled = 1 WHERE id = $1', [ann])
+    await store.jobs.sweep()
+    for (const { id } of [first, second])
+      expect(await store.jobs.byId(id)).toMatchObject({ status: 'cancelled', claims: 0, error: { code: 'owner_disabled' } })
     expect(await store.leases.count(JOB_QUEUE)).toEqual({ waiting: 0, held: 0 })
   })
 

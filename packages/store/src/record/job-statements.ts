@@ -20,10 +20,11 @@ const BY_ID = 'FROM jobs j WHERE j.id = $1'
 export const JOB: Sql = selectJobs(BY_ID)
 /** Everybody who changes a job locks its row first and its lease after it, so that no two wait for each other. */
 export const JOB_FOR_CHANGE: Sql = selectJobs(BY_ID, { lock: 'FOR UPDATE OF j' })
-/** The same, with the time at which its owner was deleted. */
+/** The same, with what became of its owner. */
 export const JOB_TO_TAKE: Sql = selectJobs(BY_ID, {
   lock: 'FOR UPDATE OF j',
-  more: ', (SELECT deleted_at FROM users u WHERE u.id = j.owner_id) AS owner_deleted_at',
+  more: `, (SELECT deleted_at FROM users u WHERE u.id = j.owner_id) AS owner_deleted_at,
+    (SELECT disabled FROM users u WHERE u.id = j.owner_id) AS owner_disabled`,
 })
 
 /** $1 job, $2 claim, $3 now: the job if this claim is its last and holds the lease now. */
@@ -59,8 +60,8 @@ export const CANCEL_OF: Sql = `UPDATE jobs SET status = 'cancelled', finished_at
 /** $1 queue, $2 owner, $3 now: the items of their cancelled jobs that nobody holds. */
 export const WITHDRAW_UNHELD_OF: Sql = `DELETE FROM leases WHERE queue = $1 AND (holder IS NULL OR available_at <= $3)
   AND key IN (SELECT id FROM jobs WHERE owner_id = $2 AND status = 'cancelled')`
-/** $1 rows: deleted accounts with jobs that have not ended. */
-export const OWNERS_GONE: Sql = `SELECT u.id FROM users u WHERE u.deleted_at IS NOT NULL
+/** $1 rows: deleted and disabled accounts with jobs that have not ended. */
+export const OWNERS_GONE: Sql = `SELECT u.id, u.deleted_at FROM users u WHERE (u.deleted_at IS NOT NULL OR u.disabled = 1)
   AND EXISTS (SELECT 1 FROM jobs j WHERE j.owner_id = u.id AND j.${isOneOf(STATUS_BEFORE.cancelled)}) ORDER BY u.id LIMIT $1`
 
 /** $1 job, $2 attempt, $3 error, $4 summary, $5 containers, $6 started, $7 finished, $8 expires. */

@@ -30,9 +30,9 @@ export async function startJob(tx: Transaction, id: JobId): Promise<JobRecord | 
 export async function cancelJob(
   tx: Transaction,
   id: JobId,
-  { by, now, keptMs }: { readonly by: string | undefined; readonly now: number; readonly keptMs: number },
+  { reason, now, keptMs }: { readonly reason: JobError; readonly now: number; readonly keptMs: number },
 ): Promise<JobRecord | undefined> {
-  if ((await tx.run(CANCEL, [id, now, now + keptMs, errorColumn(cancelled(by))])) === 0) return findJob(tx, id)
+  if ((await tx.run(CANCEL, [id, now, now + keptMs, errorColumn(reason)])) === 0) return findJob(tx, id)
   await tx.run(WITHDRAW_UNHELD, [JOB_QUEUE, id, now])
   const job = await changedJob(tx, id)
   announceListed(tx, job)

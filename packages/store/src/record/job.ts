@@ -92,7 +92,7 @@ export interface StatePatch {
 export interface Jobs {
   /**
    * Adds a job as `created`, with its four empty logs capped by `JOB_LIMITS`. The inputs' blob must be held by `job/ID`
-   * already (else `not_found`); two of one id is `already_exists`.
+   * already (else `not_found`); two of one id is `already_exists`, a disabled owner is `conflict`.
    */
   add(job: {
     readonly id: JobId
@@ -118,7 +118,7 @@ export interface Jobs {
   cancel(id: JobId, options?: { readonly by?: string; readonly keptMs?: number }): Promise<JobRecord | undefined>
   /**
    * Writes down who took the lease; the same again changes nothing. Answers the record as `queued` under the new claim;
-   * `undefined` when the job is gone or has ended, or when its owner is deleted: it is cancelled then (its lease is completed). An earlier claim that had begun and neither
+   * `undefined` when the job is gone or has ended, or when its owner is deleted or disabled: it is cancelled then (its lease is completed). An earlier claim that had begun and neither
    * ended the job nor was forgotten counts as lost. `LeaseLost` when the lease itself ran out meanwhile.
    * When `lostClaims` reaches `maxLost` the job ends as failed with `poisoned` and the lease is completed: `{ poisoned }`;
    * `report`, which `job/ID` holds already, becomes its report in the same commit.
@@ -161,7 +161,7 @@ export interface Jobs {
   heldBytes(ownerId: UserId | null): Promise<number>
   /** Removes a job that is not at work, with inputs, logs (`job/ID/…`), artifacts and holds. False: it runs, or there is none. */
   delete(id: JobId): Promise<boolean>
-  /** Cancels what deleted owners left. Deletes jobs whose time is over, ended or never started, and holds of jobs that never came to be (older than an hour). Answers how many jobs. */
+  /** Cancels what deleted and disabled owners left. Deletes jobs whose time is over, ended or never started, and holds of jobs that never came to be (older than an hour). Answers how many jobs. */
   sweep(): Promise<number>
 }
 

@@ -38,6 +38,7 @@ describe.each(ENGINES)('records on %s', (engine) => {
       disabled: false,
       createdAt: 1_000,
       lastSignInAt: null,
+      identity: null,
     })
     expect(await store.users.byId(ann.id)).toEqual(ann)
     expect(await store.users.byName('ann')).toEqual(ann)
@@ -150,14 +151,46 @@ describe.each(ENGINES)('records on %s', (engine) => {
     }
   })
 
-  test('a new password ends the sign-ins and leaves the tokens', async () => {
-    const ann = await addUser('ann')
+  test('a new password ends sign-ins, links and tokens, and leaves the tokens where that is asked for', async () => {
+    const [ann, bob] = [await addUser('ann'), await addUser('bob')]
     await store.tokens.add({ hash: 'h1', role: 'user', name: 'laptop', userId: ann.id })
+    await store.tokens.add({ hash: 'h2', role: 'user', name: 'laptop', userId: bob.id })
     await store.signIns.add({ jti: 'j1', userId: ann.id, expiresAt: 9_000, proof: PROOF })
-    await store.users.setPassword(ann.id, 'new hash')
+    await store.signIns.addLink({ hash: 'l1', userId: ann.id, expiresAt: 9_000 })
+    await store.users.setPassword(ann.id, 'new hash', { keepTokens: true })
     expect(await store.users.byName('ann')).toMatchObject({ passwordHash: 'new hash' })
     expect(await store.signIns.get('j1')).toMatchObject({ revokedAt: 1_000 })
+    expect(await store.signIns.takeLink('l1')).toBeUndefined()
     expect(await store.tokens.byHash('h1')).toMatchObject({ revokedAt: null })
+    await store.users.setPassword(ann.id, 'newer hash')
+    expect(await store.tokens.byHash('h1')).toMatchObject({ revokedAt: 1_000 })
+    expect(await store.tokens.byHash('h2')).toMatchObject({ revokedAt: null })
+  })
+
+  test('a person has so many sign-ins at once; one more ends the oldest, of that person alone', async () => {
+    const [ann, bob] = [await addUser('ann'), await addUser('bob')]
+    await store.signIns.add({ jti: 'bob', userId: bob.id, expiresAt: 2_000, proof: PROOF })
+    for (let index = 0; index < 102; index += 1)
+      await store.signIns.add({ jti: `j${index}`, userId: ann.id, expiresAt: 9_000 + index, proof: PROOF })
+    const ended = ['j0', 'j1', 'j2', 'j101', 'bob'].map(async (jti) => (await store.signIns.get(jti))?.revokedAt)
+    expect(await Promise.all(ended)).toEqual([1_000, 1_000, null, null, null])
+  })
+
+  test('an identity belongs to one user, is found, changed and taken away, and goes with the account', async () => {
+    const [ann, bob] = [await addUser('ann'), await addUser('bob')]
+    const identity = { issuer: 'https://id.example', subject: 'a-1' }
+    await store.users.setIdentity(ann.id, identity)
+    await store.users.setIdentity(ann.id, identity)
+    expect(await store.users.byIdentity(identity)).toMatchObject({ id: ann.id, identity })
+    expect(await store.users.byIdentity({ ...identity, issuer: 'https://other.example' })).toBeUndefined()
+    await expect(store.users.setIdentity(bob.id, identity)).rejects.toMatchObject({ code: 'already_exists' })
+    await expect(store.users.setIdentity(NOBODY, null)).rejects.toMatchObject({ code: 'not_found' })
+    await store.users.setIdentity(ann.id, null)
+    await store.users.setIdentity(bob.id, identity)
+    expect(await store.users.byIdentity(identity)).toMatchObject({ id: bob.id })
+    await store.users.delete(bob.id)
+    expect(await store.users.byIdentity(identity)).toBeUndefined()
+    await store.users.setIdentity(ann.id, identity)
   })
 
   test('a sign-in is written only while what was shown for it still holds', async () => {

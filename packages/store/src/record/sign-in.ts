@@ -19,7 +19,8 @@ export type SignInProof = { readonly passwordHash: string | null } | { readonly 
 export interface SignIns {
   /**
    * Written only while the proof still holds, whatever happened since it was looked at: the password is the same, the link was
-   * not ended by a new password or by disabling. Else, or when the account is disabled or deleted, it throws `Conflict`.
+   * not ended by a new password or by disabling. Else, or when the account is disabled or deleted, it throws `Conflict`. A person
+   * has so many at once; one more ends the oldest.
    */
   add(signIn: {
     readonly jti: string

@@ -1,7 +1,7 @@
 import { JOB_LIMITS, JobId, JobStatus, type UserId } from '@parley/protocol'
-import { integer, text } from '../database/column.ts'
+import { flag, integer, text } from '../database/column.ts'
 import type { Database, Sql, Transaction } from '../database/database.ts'
-import { AlreadyExists, NotFound } from '../errors.ts'
+import { AlreadyExists, Conflict, NotFound } from '../errors.ts'
 import type { Lease } from '../lease/lease.ts'
 import { MAX_LEASE_TTL_MS, MAX_LIST, checkInteger, checkName } from '../limits.ts'
 import {
@@ -21,7 +21,7 @@ import { deleteJob, sweepJobs } from './job-removal.ts'
 import { fromInputs, toInputs, toJob } from './job-row.ts'
 import * as sql from './job-statements.ts'
 import { announceListed, changedJob, findJob, lockHeld } from './job-steps.ts'
-import { cancelJob, patchJob, startJob } from './job-transitions.ts'
+import { cancelJob, cancelled, patchJob, startJob } from './job-transitions.ts'
 
 /** Jobs held at once, over all judges. */
 const MAX_HELD = 10_000
@@ -40,7 +40,7 @@ export class SqlJobs implements Jobs {
     const { outline, spec, files, cases } = fromInputs(inputs)
     const now = this.#now()
     return this.#db.transaction(async (tx) => {
-      if (ownerId !== null) await checkUser(tx, ownerId)
+      if (ownerId !== null) await checkOwner(tx, ownerId)
       if ((await tx.run(sql.ADD, [id, ownerId, outline, retryOf ?? null, now, now + JOB_LIMITS.keptMs])) === 0)
         throw new AlreadyExists(`job ${id}`)
       if (inputs.blob !== null) await checkHeld(tx, inputs.blob, jobHolder(id))
@@ -87,7 +87,7 @@ export class SqlJobs implements Jobs {
     { by, keptMs = JOB_LIMITS.keptMs }: Parameters<Jobs['cancel']>[1] = {},
   ): Promise<JobRecord | undefined> {
     checkInteger('keptMs', keptMs, 0)
-    return this.#db.transaction((tx) => cancelJob(tx, id, { by, now: this.#now(), keptMs }))
+    return this.#db.transaction((tx) => cancelJob(tx, id, { reason: cancelled(by), now: this.#now(), keptMs }))
   }
 
   async claimed(lease: Lease, claim: Parameters<Jobs['claimed']>[1]): ReturnType<Jobs['claimed']> {
@@ -146,11 +146,13 @@ export class SqlJobs implements Jobs {
   }
 }
 
-async function checkUser(tx: Transaction, id: UserId): Promise<void> {
-  if ((await tx.get(USER, [id])) === undefined) throw new NotFound(`user ${id}`)
+async function checkOwner(tx: Transaction, id: UserId): Promise<void> {
+  const row = await tx.get(OWNER, [id])
+  if (row === undefined) throw new NotFound(`user ${id}`)
+  if (flag(row, 'disabled')) throw new Conflict(`user ${id} is disabled`)
 }
-/** Held to the end of the transaction: whoever deletes the user waits for the job and cancels it, or is seen here. */
-const USER: Sql = {
-  sqlite: 'SELECT 1 AS one FROM users WHERE id = $1 AND deleted_at IS NULL',
-  postgres: 'SELECT 1 AS one FROM users WHERE id = $1 AND deleted_at IS NULL FOR SHARE',
+/** Held to the end of the transaction: whoever disables or deletes the user waits for the job and cancels it, or is seen here. */
+const OWNER: Sql = {
+  sqlite: 'SELECT disabled FROM users WHERE id = $1 AND deleted_at IS NULL',
+  postgres: 'SELECT disabled FROM users WHERE id = $1 AND deleted_at IS NULL FOR SHARE',
 }

@@ -10,6 +10,11 @@ import type { LinkRecord, SignInProof, SignInRecord, SignIns } from './sign-in.t
 /** How long one can still be told that a link is over. */
 const LINK_REMEMBERED_MS = 24 * 3_600_000
 
+/** Sign-ins of one person that hold at once: their machines and browsers, not as many as somebody can make. */
+const SIGN_INS_MAX = 100
+/** How many too many are ended at once; there are more only after an earlier version, which had no bound. */
+const ENDED_AT_ONCE = 1_000
+
 /** Sign-ins and one-time links. */
 export class SqlSignIns implements SignIns {
   readonly #db: Database
@@ -27,6 +32,8 @@ export class SqlSignIns implements SignIns {
       await checkEnabled(tx, userId)
       if (!(await stillHolds(tx, userId, proof))) throw new Conflict(`user ${userId} has changed since`)
       if ((await tx.run(ADD, [jti, userId, expiresAt])) === 0) throw new AlreadyExists(`sign-in ${jti}`)
+      const ended = await tx.all(END_OLDEST, [userId, this.#now(), jti, SIGN_INS_MAX - 1])
+      for (const row of ended) tx.signal(topicSignal(`sign-in/${text(row, 'jti')}`))
     })
   }
 
@@ -86,6 +93,10 @@ async function stillHolds(tx: Transaction, userId: UserId, proof: SignInProof): 
 }
 
 const ADD: Sql = 'INSERT INTO sign_ins (jti, user_id, expires_at) VALUES ($1, $2, $3) ON CONFLICT (jti) DO NOTHING'
+/** $1 user, $2 now, $3 the new one, $4 how many of the others stay. All are good for the same time, so the first to end is the oldest. */
+const END_OLDEST: Sql = `UPDATE sign_ins SET revoked_at = $2 WHERE jti IN (SELECT jti FROM sign_ins
+  WHERE user_id = $1 AND revoked_at IS NULL AND expires_at > $2 AND jti <> $3
+  ORDER BY expires_at DESC, jti LIMIT ${ENDED_AT_ONCE} OFFSET $4) RETURNING jti`
 const ADD_LINK: Sql = 'INSERT INTO sign_in_links (hash, user_id, expires_at) VALUES ($1, $2, $3) ON CONFLICT (hash) DO NOTHING'
 const LINK_OF: Sql = 'SELECT 1 AS one FROM sign_in_links WHERE hash = $1 AND user_id = $2 AND used_at IS NOT NULL'
 const REVOKE: Sql = 'UPDATE sign_ins SET revoked_at = $2 WHERE jti = $1 AND revoked_at IS NULL'

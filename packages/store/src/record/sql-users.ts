@@ -4,9 +4,10 @@ import type { Database, Row, Sql, Transaction } from '../database/database.ts'
 import { AlreadyExists, Conflict, NotFound } from '../errors.ts'
 import { MAX_LIST, checkInteger, checkName } from '../limits.ts'
 import { topicSignal } from '../topic/signal-topics.ts'
-import { cancelAllOf } from './job-owner.ts'
+import { OWNER_DISABLED, cancelAllOf } from './job-owner.ts'
+import { cancelled } from './job-transitions.ts'
 import { revokeSignIns, revokeTokens } from './revoke.ts'
-import { type UserRecord, type Users, deletedName } from './user.ts'
+import { type ExternalIdentity, type UserRecord, type Users, deletedName } from './user.ts'
 
 interface NewUser {
   readonly username: string
@@ -60,9 +61,35 @@ export class SqlUsers implements Users {
     return rows.flatMap((row) => toUser(row) ?? [])
   }
 
-  async setDisabled(id: UserId, disabled: boolean): Promise<void> {
-    if (!disabled) return this.#change(id, ENABLE, 0, async () => undefined)
-    await this.#unlessLast(id, DISABLE, [], (tx) => this.#endAccess(tx, id))
+  async byIdentity({ issuer, subject }: ExternalIdentity): Promise<UserRecord | undefined> {
+    return toUser(await this.#db.get(BY_IDENTITY, [issuer, subject]))
+  }
+
+  async setDisabled(id: UserId, disabled: boolean): Promise<number> {
+    if (!disabled) {
+      await this.#change(id, ENABLE, 0, async () => undefined)
+      return 0
+    }
+    return this.#unlessLast(id, DISABLE, [], async (tx) => {
+      await this.#endAccess(tx, id)
+      // Whoever was adding a job held the row of the account until its commit: all of them are found now.
+      return cancelAllOf(tx, id, { reason: OWNER_DISABLED, now: this.#now() })
+    })
+  }
+
+  async setIdentity(id: UserId, identity: ExternalIdentity | null): Promise<void> {
+    if (identity !== null) {
+      checkName('issuer', identity.issuer)
+      checkName('subject', identity.subject)
+    }
+    await this.#db.transaction(async (tx) => {
+      await tx.get(LOCK_USERS, [])
+      const other = identity === null ? undefined : toUser(await tx.get(BY_IDENTITY, [identity.issuer, identity.subject]))
+      if (other !== undefined && other.id !== id) throw new AlreadyExists(`this identity: it is ${other.username}'s`)
+      const values = [id, identity?.issuer ?? null, identity?.subject ?? null]
+      if ((await tx.run(SET_IDENTITY, values)) === 0) throw new NotFound(`user ${id}`)
+      announce(tx, id)
+    })
   }
 
   async setAdmin(id: UserId, admin: boolean): Promise<void> {
@@ -75,22 +102,28 @@ export class SqlUsers implements Users {
       await tx.run('DELETE FROM quotas WHERE user_id = $1', [id])
       await this.#endAccess(tx, id)
       // Whoever was adding a job held the row of the account until its commit: all of them are found now.
-      return cancelAllOf(tx, id, this.#now())
+      return cancelAllOf(tx, id, { reason: cancelled(undefined), now: this.#now() })
     })
   }
 
-  async setPassword(id: UserId, passwordHash: string, options?: { readonly from: string | null }): Promise<void> {
+  async setPassword(
+    id: UserId,
+    passwordHash: string,
+    { from, keepTokens = false }: Parameters<Users['setPassword']>[2] = {},
+  ): Promise<void> {
     await this.#db.transaction(async (tx) => {
       const changed =
-        options === undefined
+        from === undefined
           ? await tx.run(SET_PASSWORD, [id, passwordHash])
-          : await tx.run(SET_PASSWORD_FROM, [id, passwordHash, options.from])
+          : await tx.run(SET_PASSWORD_FROM, [id, passwordHash, from])
       if (changed === 0) {
         if ((await tx.get(BY_ID, [id])) === undefined) throw new NotFound(`user ${id}`)
         throw new Conflict(`user ${id} has another password since`)
       }
       await tx.run(END_LINKS, [id])
       await revokeSignIns(tx, id, this.#now())
+      // Whoever knew the old password may have had one made; nobody can tell theirs from the person's own.
+      if (!keepTokens) await revokeTokens(tx, id, this.#now())
       announce(tx, id)
     })
   }
@@ -148,6 +181,8 @@ const INSERT_FIRST: Sql = `INSERT INTO users ${COLUMNS}
   SELECT CAST($1 AS TEXT), CAST($2 AS TEXT), CAST($3 AS TEXT), CAST($4 AS INTEGER), CAST($5 AS BIGINT)
   WHERE NOT EXISTS (SELECT 1 FROM users) RETURNING *`
 const BY_ID: Sql = 'SELECT * FROM users WHERE id = $1 AND deleted_at IS NULL'
+const BY_IDENTITY: Sql = 'SELECT * FROM users WHERE identity_issuer = $1 AND identity_subject = $2 AND deleted_at IS NULL'
+const SET_IDENTITY: Sql = 'UPDATE users SET identity_issuer = $2, identity_subject = $3 WHERE id = $1 AND deleted_at IS NULL'
 const LIST: Sql = 'SELECT * FROM users WHERE username > $1 AND deleted_at IS NULL ORDER BY username LIMIT $2'
 const ENABLE: Sql = 'UPDATE users SET disabled = $2 WHERE id = $1 AND deleted_at IS NULL'
 const PROMOTE: Sql = 'UPDATE users SET admin = $2 WHERE id = $1 AND deleted_at IS NULL'
@@ -160,7 +195,7 @@ const UNLESS_LAST = `id = $1 AND deleted_at IS NULL
 const DISABLE: Sql = `UPDATE users SET disabled = 1 WHERE ${UNLESS_LAST}`
 const DEMOTE: Sql = `UPDATE users SET admin = 0 WHERE ${UNLESS_LAST}`
 const DELETE: Sql = `UPDATE users SET deleted_at = $2, username = $3, password_hash = NULL, admin = 0, disabled = 1,
-  last_sign_in_at = NULL WHERE ${UNLESS_LAST}`
+  last_sign_in_at = NULL, identity_issuer = NULL, identity_subject = NULL WHERE ${UNLESS_LAST}`
 /** SQLite's transaction is the only writer already. */
 const LOCK_USERS: Sql = { sqlite: 'SELECT 1 AS one', postgres: 'LOCK TABLE users IN SHARE ROW EXCLUSIVE MODE' }
 
@@ -179,6 +214,13 @@ function toUser(row: Row | undefined): UserRecord | undefined {
       disabled: flag(row, 'disabled'),
       createdAt: integer(row, 'created_at'),
       lastSignInAt: integerOrNull(row, 'last_sign_in_at'),
+      identity: identityOf(row),
     }
   )
+}
+
+function identityOf(row: Row): ExternalIdentity | null {
+  const issuer = textOrNull(row, 'identity_issuer')
+  const subject = textOrNull(row, 'identity_subject')
+  return issuer === null || subject === null ? null : { issuer, subject }
 }

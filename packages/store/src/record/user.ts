@@ -8,7 +8,16 @@ export interface UserRecord {
   readonly disabled: boolean
   readonly createdAt: number
   readonly lastSignInAt: number | null
+  /** Whom an identity provider means by this person; null until an admin says so. */
+  readonly identity: ExternalIdentity | null
 }
+
+/** A person as an identity provider knows them: its own name, and a subject that it gives to nobody else. */
+export interface ExternalIdentity {
+  readonly issuer: string
+  readonly subject: string
+}
+
 /** What jobs of a deleted account show as their owner. No account can be called so. */
 export const deletedName = (id: UserId): string => `deleted user ${id.slice('usr_'.length).slice(0, 12)}`
 
@@ -19,12 +28,16 @@ export interface Users {
   addFirstAdmin(user: { readonly username: string; readonly passwordHash: string | null }): Promise<UserRecord | undefined>
   byId(id: UserId): Promise<UserRecord | undefined>
   byName(username: string): Promise<UserRecord | undefined>
+  byIdentity(identity: ExternalIdentity): Promise<UserRecord | undefined>
   /** Of the admins who can sign in, the one whose account is the oldest: the first admin, unless that one was disabled. */
   oldestAdmin(): Promise<UserRecord | undefined>
   list(page: { readonly afterName?: string; readonly limit: number }): Promise<readonly UserRecord[]>
-  /** Each also publishes `users`, `user/ID`; disabling and a new password end the user's sign-ins and links (and disabling the tokens). */
-  /** Throws `Conflict` rather than disable the last admin, whoever else is doing the same at this moment. */
-  setDisabled(id: UserId, disabled: boolean): Promise<void>
+  /** Each also publishes `users`, `user/ID`; disabling and a new password end the user's sign-ins, links and tokens. */
+  /**
+   * Disabling cancels, in the same commit, whatever of theirs has not ended (`owner_disabled`), and answers how many jobs. Throws
+   * `Conflict` rather than disable the last admin, whoever else is doing the same at this moment.
+   */
+  setDisabled(id: UserId, disabled: boolean): Promise<number>
   /** The same for taking an admin's rights. Publishes as above, so that whoever is connected comes back as what they are now. */
   setAdmin(id: UserId, admin: boolean): Promise<void>
   /**
@@ -33,7 +46,16 @@ export interface Users {
    * the last admin as above. Answers how many jobs were cancelled.
    */
   delete(id: UserId): Promise<number>
-  /** With `from` only while that is its hash (null: it has none): `Conflict` when another one was set meanwhile. */
-  setPassword(id: UserId, passwordHash: string, options?: { readonly from: string | null }): Promise<void>
+  /** Throws `AlreadyExists` when that identity is another user's. Publishes as above, so that whoever came by the old one is cut. */
+  setIdentity(id: UserId, identity: ExternalIdentity | null): Promise<void>
+  /**
+   * With `from` only while that is its hash (null: it has none): `Conflict` when another one was set meanwhile. `keepTokens`
+   * leaves the tokens as they are.
+   */
+  setPassword(
+    id: UserId,
+    passwordHash: string,
+    options?: { readonly from?: string | null; readonly keepTokens?: boolean },
+  ): Promise<void>
   signedIn(id: UserId): Promise<void>
 }
