@@ -15,10 +15,12 @@ import type { ActiveCall } from './active-call.ts'
 import type { Holding } from './callers.ts'
 import { readBatch, serveBatch } from './batch.ts'
 import { charge, note } from './charge.ts'
-import { claimsModern, type Envelope, readEnvelope } from './envelope.ts'
+import { claimsModern } from './envelope.ts'
 import type { Host } from './host.ts'
 import { clientOf, LegacyLink, negotiate } from './legacy-link.ts'
 import { Listen } from './listen.ts'
+import { type MessageRoom, TOO_MANY_BYTES, roomFor } from './message-room.ts'
+import { admitModern } from './modern-admission.ts'
 import { serveModern } from './modern-call.ts'
 import type { Outlet } from './outlet.ts'
 
@@ -65,8 +67,9 @@ export class ChannelServer<C extends Caller> implements Holding<C> {
     if (this.#closed) return
     const value = parseJson(text)
     if (value === undefined) return this.#garbage()
-    if (Array.isArray(value)) return this.#batch(value)
-    this.#message(classify(value, this.#start.host.limits.nestingDepth))
+    const room = roomFor(this.#start.host, this.caller, text)
+    if (Array.isArray(value)) return this.#batch(value, room)
+    this.#message(classify(value, this.#start.host.limits.nestingDepth), room)
   }
 
   /** The channel is gone: nothing can be answered any more. */
@@ -97,8 +100,10 @@ export class ChannelServer<C extends Caller> implements Holding<C> {
     return this.#modern.size > 0 || (this.#link?.busy ?? false)
   }
 
-  #message(message: Message): void {
-    if (message.kind !== 'request') note(this.caller)
+  #message(message: Message, room: MessageRoom): void {
+    if (message.kind === 'request') return this.#request(message, room)
+    room.release()
+    note(this.caller)
     switch (message.kind) {
       case 'invalid':
         this.#malformed(message.code)
@@ -108,15 +113,26 @@ export class ChannelServer<C extends Caller> implements Holding<C> {
         return this.#link?.response(message)
       case 'notification':
         return this.#notification(message)
-      case 'request':
-        if (claimsModern(message.params)) return this.#modernRequest(message)
-        if (message.method === 'initialize' && !this.#isGreeted) return this.#initialize(message)
-        if (message.method === 'ping' && this.#link === undefined) return this.#ping(message)
-        this.#legacy().request(message, this.#start.channel, ({ text }) => this.#send(text))
-        return undefined
       default:
         return message satisfies never
     }
+  }
+
+  #request(message: RequestMessage, room: MessageRoom): void {
+    if (room.isFull) {
+      note(this.caller)
+      return this.#refuse(message, new RpcError('overloaded', TOO_MANY_BYTES))
+    }
+    if (claimsModern(message.params)) return this.#modernRequest(message, room)
+    const isOwn = (message.method === 'initialize' && !this.#isGreeted) || (message.method === 'ping' && this.#link === undefined)
+    if (isOwn) {
+      room.release()
+      return message.method === 'ping' ? this.#ping(message) : this.#initialize(message)
+    }
+    this.#legacy().request(message, this.#start.channel, ({ text }) => {
+      room.release()
+      this.#send(text)
+    })
   }
 
   /** Whoever asked must not wait for an answer that came broken. */
@@ -181,12 +197,13 @@ export class ChannelServer<C extends Caller> implements Holding<C> {
     return this.#link
   }
 
-  #modernRequest(message: RequestMessage): void {
+  #modernRequest(message: RequestMessage, room: MessageRoom): void {
     const { host, caller, channel } = this.#start
     try {
-      const envelope = this.#envelopeOf(message)
+      const envelope = admitModern(this.#start, message, this.#modern)
       if (message.method === 'subscriptions/listen') {
         charge(caller)
+        room.release()
         return void this.#listen(message)
       }
       let finished = false
@@ -200,30 +217,15 @@ export class ChannelServer<C extends Caller> implements Holding<C> {
         outlet: channel,
         finish: ({ text }) => {
           finished = true
+          room.release()
           this.#modern.delete(message.id)
           this.#send(text)
         },
       })
       if (!finished) this.#modern.set(message.id, { call })
     } catch (error) {
+      room.release()
       this.#refuse(message, error)
-    }
-  }
-
-  /** What the request says about itself, unless it cannot be served at all; that costs its sender, too. */
-  #envelopeOf(message: RequestMessage): Envelope {
-    const { callers, limits } = this.#start.host
-    try {
-      const envelope = readEnvelope(message.params)
-      if (this.#modern.has(message.id)) throw new RpcError('invalid_request', `id ${message.id} is in use by a request under way`)
-      if (this.#modern.size >= limits.inFlightRequests)
-        throw new RpcError('overloaded', `at most ${limits.inFlightRequests} requests at once`)
-      if (callers.callsOf(this.caller) >= limits.callsPerCaller)
-        throw new RpcError('overloaded', `at most ${limits.callsPerCaller} requests of one person at once`)
-      return envelope
-    } catch (error) {
-      note(this.caller)
-      throw error
     }
   }
 
@@ -250,14 +252,20 @@ export class ChannelServer<C extends Caller> implements Holding<C> {
     }
   }
 
-  #batch(values: readonly JsonValue[]): void {
+  #batch(values: readonly JsonValue[], room: MessageRoom): void {
     note(this.caller)
+    if (room.isFull) return this.#send(errorText(null, RPC_CODES.overloaded, TOO_MANY_BYTES))
     const batch = readBatch(values, this.#link, this.#start.host.limits)
     if ('refusal' in batch) {
+      room.release()
       this.#malformed(RPC_CODES.invalid_request)
       return this.#send(errorText(null, RPC_CODES.invalid_request, `Invalid message: ${batch.refusal}`))
     }
-    serveBatch(batch, this.#start.channel, (text) => this.#send(text))
+    const answered = (text: string | undefined): void => {
+      room.release()
+      this.#send(text)
+    }
+    if (!serveBatch(batch, this.#start.channel, answered)) room.release()
   }
 
   #garbage(): void {

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { type Credentials, Denied } from '../door.ts'
 import type { Limits } from '../limits.ts'
 import type { Caller, Service } from '../service.ts'
-import { postModern, rpc } from '../testing/http-caller.ts'
+import { modern, post, postModern, rpc } from '../testing/http-caller.ts'
 import { openProbe, until } from '../testing/probe-service.ts'
 import { type RawPeer, rawHead, rawPost, sendRaw } from '../testing/raw-request.ts'
 import type { Route } from './route.ts'
@@ -33,7 +33,7 @@ async function openDoor(more: { readonly limits?: Partial<Limits>; readonly rout
   const authenticate = ({ authorization = '' }: Credentials): Caller => {
     if (revoked.has(authorization)) throw new Denied(401, 'revoked_token', 'this token was revoked')
     entered.push(authorization)
-    return { key: authorization }
+    return { key: authorization, hasKeptRoom: authorization === 'Bearer admin' }
   }
   const door = { authenticate, serviceFor: () => service }
   const server = await openHttpServer({ listen: { host: '127.0.0.1', port: 0 }, door, stateKey: randomBytes(32), ...more })
@@ -101,7 +101,7 @@ test('bodies under way are bounded for each caller, and nothing stays of a clien
 })
 
 test('bodies under way are bounded in all, and some room is kept', async () => {
-  await using open = await openDoor({ limits: { bodyBytesPerCaller: 60_000, bodyBytes: 100_000, bodyBytesKept: 0 } })
+  await using open = await openDoor({ limits: { bodyBytesPerCaller: 60_000, bodyBytes: 130_000, bodyBytesKept: 30_000 } })
   const peers = ['a', 'b', 'c'].map((token) => begin(open.server.port, { token, bytes: 15_000_000, first: 'x'.repeat(30_000) }))
   const last = begin(open.server.port, { token: 'd', bytes: 15_000_000, first: 'x'.repeat(30_000) })
   const all = [...peers, last]
@@ -109,6 +109,9 @@ test('bodies under way are bounded in all, and some room is kept', async () => {
   const refused = all.filter((peer) => peer.text() !== '')
   expect(refused).toHaveLength(1)
   expect(refused[0]?.text()).toMatch(/^HTTP\/1.1 503 [\s\S]*retry-after: 2[\s\S]*too many bytes are on their way/i)
+  const echo = modern(1, 'tools/call', { name: 'echo', arguments: { text: 'y'.repeat(20_000) } })
+  const send = (token: string) => post(open.mcp, echo.body, { ...echo.headers, authorization: `Bearer ${token}` })
+  expect([(await send('e')).status, (await send('admin')).status]).toEqual([503, 200])
   for (const peer of all) peer.socket.destroy()
 })
 

@@ -135,3 +135,26 @@ test('parts of messages that never end are bounded for each person', async () =>
   await until(() => other.messages.length === 1)
   for (const { socket } of [...sockets, other]) socket.terminate()
 })
+
+test('messages that are being worked on are bounded in bytes for each person, until they are answered', async () => {
+  await using open = await openMetered(undefined, { bodyBytesPerCaller: 300_000 })
+  const first = await connect(open.ws, 'me')
+  const second = await connect(open.ws, 'me')
+  const sockets = [first, second]
+  const large = (id: number, name: string): string => text(id, 'tools/call', { name, arguments: { text: 'x'.repeat(100_000) } })
+  for (const { socket } of sockets) socket.send(large(1, 'hold'))
+  await until(() => open.seen.length === 2)
+  first.socket.send(large(2, 'echo'))
+  await until(() => first.messages.length === 1)
+  expect(first.messages).toMatchObject([{ id: 2, error: { code: -32970 } }])
+  second.socket.send('{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}')
+  await expect
+    .poll(async () => {
+      const before = first.messages.length
+      first.socket.send(large(3, 'echo'))
+      await until(() => first.messages.length > before)
+      return first.messages.at(-1)
+    })
+    .toMatchObject({ id: 3, result: {} })
+  for (const { socket } of sockets) socket.terminate()
+})
