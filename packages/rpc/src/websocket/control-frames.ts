@@ -2,8 +2,9 @@ import { note } from '../core/charge.ts'
 import type { Caller } from '../service.ts'
 import type { Inbox } from './inbox.ts'
 
-/** A control frame carries at most so many bytes (RFC 6455). */
+/** A control frame carries at most so many bytes (RFC 6455), behind a head of so many. */
 const CONTROL_BYTES = 125
+const HEAD_BYTES = 6
 
 /**
  * The pings and pongs of one socket. Each costs its sender; those that come while one waits for its turn wait with it, and of
@@ -22,10 +23,18 @@ export class ControlFrames<C extends Caller> {
     this.#pong = pong
   }
 
-  /** A ping with its data, or a pong. */
-  received(ping: Buffer | undefined): void {
+  ping(data: Buffer): void {
+    this.#ping = data
+    this.#received(data)
+  }
+
+  pong(data: Buffer): void {
+    this.#received(data)
+  }
+
+  #received(data: Buffer): void {
+    this.#inbox.wasControl(HEAD_BYTES + data.length)
     this.#waiting += 1
-    this.#ping = ping ?? this.#ping
     if (this.#waiting === 1) this.#inbox.receive({ bytes: CONTROL_BYTES, asksDoor: false, serve: () => this.#serve() })
   }
 

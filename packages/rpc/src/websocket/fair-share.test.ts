@@ -137,24 +137,34 @@ test('parts of messages that never end are bounded for each person', async () =>
 })
 
 test('messages that are being worked on are bounded in bytes for each person, until they are answered', async () => {
-  await using open = await openMetered(undefined, { bodyBytesPerCaller: 300_000 })
+  await using open = await openMetered(undefined, { bodyBytesPerCaller: 290_000 })
   const first = await connect(open.ws, 'me')
   const second = await connect(open.ws, 'me')
-  const sockets = [first, second]
   const large = (id: number, name: string): string => text(id, 'tools/call', { name, arguments: { text: 'x'.repeat(100_000) } })
-  for (const { socket } of sockets) socket.send(large(1, 'hold'))
+  for (const { socket } of [first, second]) socket.send(large(1, 'hold'))
   await until(() => open.seen.length === 2)
+  const closed = once(first.socket, 'close')
   first.socket.send(large(2, 'echo'))
-  await until(() => first.messages.length === 1)
-  expect(first.messages).toMatchObject([{ id: 2, error: { code: -32970 } }])
-  second.socket.send('{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}')
-  await expect
-    .poll(async () => {
-      const before = first.messages.length
-      first.socket.send(large(3, 'echo'))
-      await until(() => first.messages.length > before)
-      return first.messages.at(-1)
-    })
-    .toMatchObject({ id: 3, result: {} })
-  for (const { socket } of sockets) socket.terminate()
+  expect(String((await closed)[1])).toBe('too many bytes of yours are on their way')
+  // Its call went with it, and so did what that held.
+  second.socket.send(large(2, 'echo'))
+  await until(() => second.messages.length === 1)
+  expect(second.messages).toMatchObject([{ id: 2, result: {} }])
+  second.socket.terminate()
+})
+
+test('a message that never ends is cut in time, though its sender pings; a socket that only pings stays', async () => {
+  await using open = await openMetered(undefined, { requestTimeoutMs: 300, keepAliveMs: 50 })
+  const slow = await connect(open.ws, 'me')
+  const quiet = await connect(open.ws, 'other')
+  slow.socket.send('{"jsonrpc":', { fin: false })
+  const pings = setInterval(() => {
+    slow.socket.ping('x')
+    quiet.socket.ping('x')
+  }, 20)
+  await once(slow.socket, 'close')
+  clearInterval(pings)
+  quiet.socket.send(text(1, 'tools/list'))
+  await until(() => quiet.messages.length === 1)
+  quiet.socket.terminate()
 })

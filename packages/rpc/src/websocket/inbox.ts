@@ -39,8 +39,9 @@ export class Inbox<C extends Caller> {
   readonly #person: string
   #waiting: Frame[] = []
   #waitingBytes = 0
-  /** Bytes of a message whose end has not come. */
+  /** Bytes of a message whose end has not come, and since when they come. */
   #partBytes = 0
+  #partSince = 0
   #isAsking = false
   #hasTurnComing = false
   #rest: NodeJS.Timeout | undefined
@@ -52,15 +53,32 @@ export class Inbox<C extends Caller> {
     this.#person = personOf(start.caller)
   }
 
-  /** Bytes came from the network; what they are is known when `receive` is called. */
+  /** Bytes came from the network; until it is known what they are, they are a part of a message. */
   arrived(bytes: number): void {
+    if (this.#partBytes === 0) this.#partSince = performance.now()
     this.#partBytes += bytes
     this.#hold()
   }
 
+  /** Of what came, so many bytes were a frame of its own, which may stand between the parts of a message. */
+  wasControl(bytes: number): void {
+    this.#partBytes = Math.max(0, this.#partBytes - bytes)
+    this.#hold()
+  }
+
+  /** What came was a message, and that is whole. */
+  wasMessage(): void {
+    this.#partBytes = 0
+    this.#hold()
+  }
+
+  /** Whether a message has been on its way for too long. */
+  isLate(limitMs: number): boolean {
+    return this.#partBytes > 0 && performance.now() - this.#partSince > limitMs
+  }
+
   receive(frame: Frame): void {
     if (this.#isClosed) return
-    this.#partBytes = 0
     const { turns, limits } = this.#start.host
     if (this.#waiting.length === 0 && !this.#isHeld && turns.take(this.#person)) return this.#serve(frame)
     if (this.#waiting.length >= limits.waitingFrames) return this.#start.end('too many messages at once')

@@ -44,10 +44,10 @@ export class WebSocketWire<C extends Caller> {
   }
 
   sweep(): void {
-    const { stalledReaderMs } = this.#host.limits
+    const { stalledReaderMs, requestTimeoutMs } = this.#host.limits
     for (const [socket, state] of this.#sockets) {
       const stalled = state.channel.fullSince !== undefined && performance.now() - state.channel.fullSince > stalledReaderMs
-      if (stalled || state.unansweredPings >= MAX_UNANSWERED_PINGS) socket.terminate()
+      if (stalled || state.inbox.isLate(requestTimeoutMs) || state.unansweredPings >= MAX_UNANSWERED_PINGS) socket.terminate()
       else {
         state.unansweredPings += 1
         socket.ping()
@@ -67,8 +67,6 @@ export class WebSocketWire<C extends Caller> {
   #opened(socket: WebSocket, { caller, again }: Admitted<C>): Inbox<C> {
     const channel = new SocketChannel(socket, this.#host.limits.streamBufferBytes)
     const server = new ChannelServer<C>({ host: this.#host, caller, channel })
-    const state: SocketState<C> = { channel, server, unansweredPings: 0 }
-    this.#sockets.set(socket, state)
     const inbox = new Inbox<C>({
       host: this.#host,
       caller,
@@ -78,8 +76,11 @@ export class WebSocketWire<C extends Caller> {
       resume: () => socket.resume(),
       end: (reason) => server.end(reason),
     })
+    const state: SocketState<C> = { channel, server, inbox, unansweredPings: 0 }
+    this.#sockets.set(socket, state)
     socket.on('message', (data, isBinary) => {
       state.unansweredPings = 0
+      inbox.wasMessage()
       if (!isBinary) {
         const text = textOf(data)
         return inbox.receive({ bytes: text.length, asksDoor: true, serve: () => server.receive(text) })
@@ -88,10 +89,10 @@ export class WebSocketWire<C extends Caller> {
       return server.closed('a binary frame came')
     })
     const control = new ControlFrames(caller, inbox, (data) => pong(socket, channel, data))
-    socket.on('ping', (data) => control.received(data))
-    socket.on('pong', () => {
+    socket.on('ping', (data) => control.ping(data))
+    socket.on('pong', (data) => {
       state.unansweredPings = 0
-      control.received(undefined)
+      control.pong(data)
     })
     // `ws` answers a broken frame with the right close code by itself; without a listener the error would end the process.
     socket.on('error', () => undefined)
@@ -121,6 +122,7 @@ function pong(socket: WebSocket, channel: SocketChannel, data: Buffer): void {
 interface SocketState<C extends Caller> {
   readonly channel: SocketChannel
   readonly server: ChannelServer<C>
+  readonly inbox: Inbox<C>
   unansweredPings: number
 }
 
