@@ -190,3 +190,11 @@ test('a 401 names the realm at every door, and what is wrong with a token only t
   const login = await postJson(`${gw.gateway.url}/api/auth/login`, { username: 'admin', password: 'wrong' })
   expect([login.status, login.headers.get('www-authenticate')]).toEqual([401, 'Bearer realm="parley"'])
 })
+
+test('what is on its way to models is bounded for the owner of the jobs', async () => {
+  await using bench = await ModelBench.open({ gateway: { limits: { wire: { bodyBytesPerCaller: 50_000 } } } })
+  const answer = await bench.ask({ input: 'x'.repeat(200_000) })
+  expect([answer.status, answer.headers.get('retry-after')]).toEqual([429, '2'])
+  expect(((await answer.json()) as { error: { code: string } }).error.code).toBe('rate_limited')
+  expect(bench.upstream.requests).toHaveLength(0)
+})

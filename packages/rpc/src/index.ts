@@ -1,6 +1,7 @@
 export { type Credentials, Denied, type Door } from './door.ts'
 export { challenge, deniedHeaders } from './http/answer.ts'
 export { type HttpReply, type HttpRequest, type Route } from './http/route.ts'
+export { BodyWithoutRoom } from './http/routes.ts'
 export { openHttpServer } from './http/server.ts'
 export { type HttpServer, type HttpServerOptions, type ListenAt } from './http/server-options.ts'
 export { DEFAULT_LIMITS, type Limits } from './limits.ts'

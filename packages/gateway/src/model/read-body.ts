@@ -1,4 +1,4 @@
-import type { HttpRequest } from '@parley/rpc'
+import { BodyWithoutRoom, type HttpRequest } from '@parley/rpc'
 import type { FoundKey } from './model-key.ts'
 import { ModelRefusal } from './refusal.ts'
 
@@ -20,11 +20,7 @@ export class BodyReader {
       throw new ModelRefusal(415, 'unsupported_media_type', 'send application/json', { closes: true })
     const announced = Number(request.headers['content-length'] ?? BODY_MAX_BYTES)
     if (!(announced <= BODY_MAX_BYTES)) throw tooLarge()
-    if (announced > this.#left)
-      throw new ModelRefusal(429, 'rate_limited', 'too many large requests are being read; try again shortly', {
-        retryAfterSeconds: 2,
-        closes: true,
-      })
+    if (announced > this.#left) throw noRoom(429, 'too many large requests are being read; try again shortly')
     this.#left -= announced
     let isHeld = true
     const release = (): void => {
@@ -35,11 +31,17 @@ export class BodyReader {
       return { bytes: await request.body(BODY_MAX_BYTES, { key: `models of ${job.ownerId ?? job.id}` }), release }
     } catch (error) {
       release()
+      if (error instanceof BodyWithoutRoom)
+        throw error.full === 'own'
+          ? noRoom(429, 'too many bytes of the owner of this job are being read; send them one after the other')
+          : noRoom(503, 'too many large requests are being read; try again shortly')
       // It was too large, or the client is gone and reads no answer.
       throw tooLarge(error)
     }
   }
 }
 
+const noRoom = (status: 429 | 503, message: string): ModelRefusal =>
+  new ModelRefusal(status, 'rate_limited', message, { retryAfterSeconds: 2, closes: true })
 const tooLarge = (cause?: unknown): ModelRefusal =>
   new ModelRefusal(413, 'request_too_large', `a request has at most ${BODY_MAX_BYTES} bytes`, { closes: true, cause })

@@ -10,7 +10,8 @@ import type { HttpReply, HttpRequest, Route } from './route.ts'
 
 class BodyTooLarge extends Error {}
 class ClientGone extends Error {}
-class BodyWithoutRoom extends Error {
+/** Too many bytes of the sender, or of all, are held already. A route that does not catch it answers 429 or 503. */
+export class BodyWithoutRoom extends Error {
   readonly full: RoomFull
   constructor(full: RoomFull) {
     super('there is no room for this body now')
