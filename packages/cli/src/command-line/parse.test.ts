@@ -16,7 +16,11 @@ test.each([
   [['pu'], 'there is no command pu', 'did you mean parley up?'],
   [['frobnicate'], 'there is no command frobnicate', 'parley --help lists the commands'],
   [['user', 'ad', 'bob'], 'there is no command user ad', 'did you mean parley user add?'],
-  [['user'], 'user needs one of: add, list, link, passwd, disable, enable, promote, demote, delete', 'parley user --help'],
+  [
+    ['user'],
+    'user needs one of: add, list, link, passwd, set-identity, disable, enable, promote, demote, delete',
+    'parley user --help',
+  ],
   [['up', '--prot', '1'], 'up has no option --prot', 'did you mean --port?'],
   [['up', '--port'], '--port needs a value: --port PORT', 'parley up --help'],
   [['up', '--port', '--json'], '--port needs a value: --port PORT', 'parley up --help'],
