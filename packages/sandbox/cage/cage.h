@@ -25,6 +25,7 @@
 #define MAX_FAMILY 4096
 #define PARTING_NS 50000000ull
 #define MESSAGE_BYTES 1024
+#define ROOT_AT "/sys" // where the tree is built: a folder that is always there and that nothing is taken from
 #define LIVE_FIRST 3 // descriptors that the owner gave us for one program: its standard input, output and error
 
 enum tier { TIER_ROOT = 1, TIER_USER = 2, TIER_LANDLOCK = 3 };
@@ -70,7 +71,9 @@ struct cage {
   int skeleton; // the mount namespace that every run starts from
   char *folder;
   bool folder_writable, host_network;
-  struct list readable, hidden, writable; // writable: more folders like `folder`
+  bool owned_by_root; // root started us
+  struct list readable, hidden, writable; // real paths; writable: more folders like `folder`
+  struct list links; // in pairs: a link on the way to one of these paths, and where it leads
   char *proxy_socket; // where the one way out leads, or empty
   uint16_t proxy_port; // of the box's own loopback
   bool live; // the next run's streams are LIVE_FIRST and the two after it
@@ -132,12 +135,16 @@ uint64_t cgroup_cpu_us(void);
 uint64_t cgroup_oom_kills(void);
 uint64_t cgroup_refusals(void);
 
-// skeleton.c, workspace.c: the tree of files that programs see
+// skeleton.c, settings.c, workspace.c, owner.c, placeholder.c: the tree of files that programs see
 void skeleton_open(void);
-void workspace_open_folder(void);
+void workspace_open(void);
 void workspace_tree(const char *root);
-void workspace_folder(const char *root);
-void system_path(const char *root, const char *path);
+void settings_tree(const char *root);
+void settings_each(void (*each)(void *with, const char *path), void *with);
+int show_as_owner(const char *path, uint64_t attributes);
+void placeholder_open(const char *folder);
+void placeholder_close(void);
+bool is_below(const char *path, const char *folder);
 int bind_inside(const char *root, const char *path, uint64_t attributes);
 int make_folders(const char *path);
 int make_target(const char *path, bool folder);

@@ -1,6 +1,7 @@
 // Which system calls a program may make: all but those that reach beyond it or into the kernel's newest corners.
 #include "cage.h"
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/audit.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
@@ -8,6 +9,7 @@
 #include <stdio.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 
 #if defined(__x86_64__)
@@ -20,13 +22,16 @@
 #endif
 
 #define NEW_NAMESPACES (CLONE_NEWNS | CLONE_NEWCGROUP | CLONE_NEWUTS | CLONE_NEWIPC | CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNET | 0x80 /* time */)
-#define MAX_RULES 256
+#define MAX_RULES 512
+#define OTHERS_RIGHTS (S_ISUID | S_ISGID) // a file with these runs with the rights of its owner, whoever starts it
+#define UNNAMED_FILE 020000000            // the bit of O_TMPFILE that is no other flag's
 
 static struct sock_filter rules[MAX_RULES];
 static unsigned short used;
 
 static void add(struct sock_filter rule) {
-  if (used < MAX_RULES) rules[used++] = rule;
+  if (used == MAX_RULES) give_up("the filter has too many rules");
+  rules[used++] = rule;
 }
 #define LOAD(field) add((struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, field)))
 #define ANSWER(what) add((struct sock_filter)BPF_STMT(BPF_RET | BPF_K, (what)))
@@ -37,7 +42,8 @@ static void add(struct sock_filter rule) {
 
 static const int DENIED[] = {
   SYS_keyctl, SYS_add_key, SYS_request_key, SYS_bpf, 425, 426, 427 /* io_uring */, SYS_userfaultfd, SYS_perf_event_open, SYS_ptrace,
-  SYS_process_vm_readv, SYS_process_vm_writev, SYS_kcmp, 438 /* pidfd_getfd */, 440 /* process_madvise */,
+  SYS_process_vm_readv, SYS_process_vm_writev, SYS_kcmp, 438 /* pidfd_getfd */, 440 /* process_madvise */, 448 /* process_mrelease */,
+  460 /* lsm_set_self_attr */, 470 /* listns */,
   SYS_mount, SYS_umount2, SYS_pivot_root, SYS_chroot, 428, 429, 430, 431, 432, 433, 442 /* mounts by descriptor */, 457, 458, 467 /* of mounts */,
   SYS_unshare, SYS_setns, SYS_kexec_load, SYS_kexec_file_load, SYS_init_module, SYS_finit_module, SYS_delete_module, SYS_reboot,
   SYS_swapon, SYS_swapoff, SYS_settimeofday, SYS_clock_settime, SYS_adjtimex, SYS_clock_adjtime, SYS_acct, SYS_quotactl, 443, SYS_syslog,
@@ -47,13 +53,102 @@ static const int DENIED[] = {
   SYS_iopl, SYS_ioperm, SYS_modify_ldt, SYS_uselib, SYS_ustat, SYS_sysfs, SYS__sysctl,
 #endif
 };
+// What they are asked to do is behind a pointer. Told that they do not exist, programs take the older calls.
+static const int UNREADABLE[] = {435 /* clone3 */, 437 /* openat2 */, 469 /* file_setattr */};
+// Capabilities of files are among the attributes, and which one is meant is behind a pointer.
+static const int ATTRIBUTES[] = {SYS_setxattr, SYS_lsetxattr, SYS_fsetxattr, 463 /* setxattrat */};
 // Memory that neither the size of a process nor a folder's bound counts.
 static const int UNCOUNTED[] = {SYS_memfd_create, SYS_shmget, SYS_shmat, SYS_mq_open, SYS_msgget, SYS_semget};
 
+static void refuse_all(const int *calls, size_t count, unsigned error) {
+  for (size_t i = 0; i < count; i++) {
+    UNLESS((unsigned)calls[i], 1);
+    ANSWER(REFUSE(error));
+  }
+}
+#define REFUSE_ALL(calls, error) refuse_all(calls, sizeof calls / sizeof *calls, error)
+
+static void refuse_unless(int call, int argument, unsigned value) {
+  UNLESS((unsigned)call, 4);
+  LOAD(args[argument]);
+  add((struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, value, 1, 0));
+  ANSWER(REFUSE(EPERM));
+  LOAD(nr);
+}
+
+static void refuse_value(int call, int argument, unsigned value) {
+  UNLESS((unsigned)call, 4);
+  LOAD(args[argument]);
+  UNLESS(value, 1);
+  ANSWER(REFUSE(EPERM));
+  LOAD(nr);
+}
+
+static void refuse_bits(int call, int argument, unsigned bits) {
+  UNLESS((unsigned)call, 4);
+  LOAD(args[argument]);
+  UNLESS_BIT(bits, 1);
+  ANSWER(REFUSE(EPERM));
+  LOAD(nr);
+}
+
+// The mode counts only where a file may be made: otherwise there may be anything in its place.
+static void refuse_making(int call, int flags, int mode) {
+  UNLESS((unsigned)call, 6);
+  LOAD(args[flags]);
+  UNLESS_BIT(O_CREAT | UNNAMED_FILE, 3);
+  LOAD(args[mode]);
+  UNLESS_BIT(OTHERS_RIGHTS, 1);
+  ANSWER(REFUSE(EPERM));
+  LOAD(nr);
+}
+
+static void refuse_devices(int call, int mode) {
+  UNLESS((unsigned)call, 7);
+  LOAD(args[mode]);
+  add((struct sock_filter)BPF_STMT(BPF_ALU | BPF_AND | BPF_K, S_IFMT));
+  UNLESS(S_IFCHR, 1);
+  ANSWER(REFUSE(EPERM));
+  UNLESS(S_IFBLK, 1);
+  ANSWER(REFUSE(EPERM));
+  LOAD(nr);
+}
+
+// What a box leaves in a folder may belong to root: nothing in it may lend its owner's rights.
+static void modes(void) {
+  refuse_bits(SYS_fchmod, 1, OTHERS_RIGHTS);
+  refuse_bits(SYS_fchmodat, 2, OTHERS_RIGHTS);
+  refuse_bits(452 /* fchmodat2 */, 2, OTHERS_RIGHTS);
+  refuse_bits(SYS_mkdirat, 2, OTHERS_RIGHTS);
+  refuse_bits(SYS_mknodat, 2, OTHERS_RIGHTS);
+  refuse_devices(SYS_mknodat, 2);
+  refuse_making(SYS_openat, 2, 3);
+#ifdef SYS_open
+  refuse_bits(SYS_chmod, 1, OTHERS_RIGHTS);
+  refuse_bits(SYS_creat, 1, OTHERS_RIGHTS);
+  refuse_bits(SYS_mkdir, 1, OTHERS_RIGHTS);
+  refuse_bits(SYS_mknod, 1, OTHERS_RIGHTS);
+  refuse_devices(SYS_mknod, 1);
+  refuse_making(SYS_open, 1, 2);
+#endif
+}
+
+// Without a user of its own a program could slow, starve or blind whoever watches it. Only 0 is surely itself.
+static void others(void) {
+  static const int BY_PROCESS[] = {SYS_prlimit64, SYS_sched_setaffinity, SYS_sched_setscheduler, SYS_sched_setparam, SYS_sched_setattr};
+  for (size_t i = 0; i < sizeof BY_PROCESS / sizeof *BY_PROCESS; i++) refuse_unless(BY_PROCESS[i], 0, 0);
+  refuse_unless(SYS_setpriority, 0, 0 /* PRIO_PROCESS */);
+  refuse_unless(SYS_setpriority, 1, 0);
+  refuse_unless(SYS_ioprio_set, 0, 1 /* IOPRIO_WHO_PROCESS */);
+  refuse_unless(SYS_ioprio_set, 1, 0);
+  refuse_value(SYS_prctl, 0, 62 /* PR_SCHED_CORE */);
+}
+
 static void sockets(void) {
   bool inet = cage.profile == PROFILE_WORKSPACE && (cage.tier != TIER_LANDLOCK || cage.host_network);
-  // Names of local sockets belong to the network: on the host's they would reach the host's services.
-  bool local = cage.tier != TIER_LANDLOCK && !cage.host_network;
+  // Who sees the file of a local socket reaches whoever listens behind it, read-only or not, and in a folder of the host there may be
+  // some. Names without a file belong to the network. So they are for private roots, and for boxes that were given one to talk to.
+  bool local = cage.tier != TIER_LANDLOCK && !cage.host_network && (cage.profile == PROFILE_JUDGE || cage.proxy_port != 0);
   LOAD(nr);
   UNLESS(SYS_socket, !inet && !local ? 1 : 2 + (local ? 2 : 0) + (inet ? 4 : 0));
   if (inet || local) LOAD(args[0]);
@@ -79,18 +174,12 @@ static void build(void) {
   UNLESS_BIT(FOREIGN_BIT, 1);
   ANSWER(SECCOMP_RET_KILL_PROCESS);
 #endif
-  for (size_t i = 0; i < sizeof DENIED / sizeof *DENIED; i++) {
-    UNLESS((unsigned)DENIED[i], 1);
-    ANSWER(REFUSE(EPERM));
-  }
-  if (cage.cgroup == 0)
-    for (size_t i = 0; i < sizeof UNCOUNTED / sizeof *UNCOUNTED; i++) {
-      UNLESS((unsigned)UNCOUNTED[i], 1);
-      ANSWER(REFUSE(ENOSYS));
-    }
-  // Its flags are behind a pointer; told that it does not exist, C libraries take the older call.
-  UNLESS(435 /* clone3 */, 1);
-  ANSWER(REFUSE(ENOSYS));
+  REFUSE_ALL(DENIED, EPERM);
+  REFUSE_ALL(UNREADABLE, ENOSYS);
+  REFUSE_ALL(ATTRIBUTES, EOPNOTSUPP);
+  if (cage.cgroup == 0) REFUSE_ALL(UNCOUNTED, ENOSYS);
+  modes();
+  others();
   UNLESS(SYS_clone, 3);
   LOAD(args[0]);
   UNLESS_BIT(NEW_NAMESPACES, 1);

@@ -147,7 +147,8 @@ void stand_on_ground(enum tier wanted) {
   cage.uid = geteuid();
   cage.gid = getegid();
   cage.slot_lock = -1;
-  if (geteuid() == 0 && wanted != TIER_USER) lease_uid();
+  cage.owned_by_root = geteuid() == 0;
+  if (cage.owned_by_root && wanted != TIER_USER) lease_uid();
   if (wanted == TIER_ROOT) cgroup_open();
   if (wanted == TIER_USER) own_user_namespace();
   cage.landlock_abi = landlock_version();
@@ -158,6 +159,7 @@ void stand_on_ground(enum tier wanted) {
 // What would stay behind otherwise.
 void leave_ground(void) {
   cgroup_close();
+  placeholder_close();
   if (cage.box_folder != NULL) {
     int parent = open(cage.run_folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (parent >= 0) remove_folder(parent, cage.box_folder + strlen(cage.run_folder) + 1);

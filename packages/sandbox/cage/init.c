@@ -42,7 +42,7 @@ static void must(bool done, const char *what) {
 
 // The run's own /tmp would cover what the box shows below it: that is taken up before and put back after.
 static int lift(const char *path) {
-  if (strncmp(path, "/tmp/", 5) != 0) return -1;
+  if (!is_below(path, "/tmp") && strcmp(path, "/tmp") != 0) return -1;
   int tree = clone_tree(path, true, MOUNT_ATTR_NOSUID);
   must(tree >= 0, path);
   return tree;
@@ -55,21 +55,41 @@ static void put_back(int tree, const char *path) {
   close(tree);
 }
 
+// What lies in one that was taken up came with it.
+static bool is_lifted(const char *const *lifted, uint32_t count, const char *path) {
+  for (uint32_t i = 0; i < count; i++)
+    if (strcmp(path, lifted[i]) == 0 || is_below(path, lifted[i])) return true;
+  return false;
+}
+
+static int by_path(const void *one, const void *two) { return strcmp(*(const char *const *)one, *(const char *const *)two); }
+
 static void own_tmp(const struct stage *stage) {
-  int readable[MAX_LIST], writable[MAX_LIST], folder = cage.profile == PROFILE_WORKSPACE ? lift(cage.folder) : -1;
-  for (uint32_t i = 0; i < cage.readable.count; i++) readable[i] = lift(cage.readable.at[i]);
-  for (uint32_t i = 0; i < cage.writable.count; i++) writable[i] = lift(cage.writable.at[i]);
+  const char *shown[2 * MAX_LIST + 1], *lifted[2 * MAX_LIST + 1];
+  int trees[2 * MAX_LIST + 1];
+  uint32_t count = 0, lifted_count = 0;
+  for (uint32_t i = 0; i < cage.readable.count; i++) shown[count++] = cage.readable.at[i];
+  for (uint32_t i = 0; i < cage.writable.count; i++) shown[count++] = cage.writable.at[i];
+  if (cage.profile == PROFILE_WORKSPACE) shown[count++] = cage.folder;
+  qsort(shown, count, sizeof *shown, by_path);
+  for (uint32_t i = 0; i < count; i++) {
+    if (is_lifted(lifted, lifted_count, shown[i])) continue;
+    int tree = lift(shown[i]);
+    if (tree < 0) continue;
+    trees[lifted_count] = tree;
+    lifted[lifted_count++] = shown[i];
+  }
   must(put_mount(stage->tmp, "/tmp") == 0, "/tmp");
-  for (uint32_t i = 0; i < cage.readable.count; i++) put_back(readable[i], cage.readable.at[i]);
-  put_back(folder, cage.folder);
-  for (uint32_t i = 0; i < cage.writable.count; i++) put_back(writable[i], cage.writable.at[i]);
+  for (uint32_t i = 0; i < lifted_count; i++) put_back(trees[i], lifted[i]);
 }
 
 static void own_mounts(const struct stage *stage) {
   must(setns(cage.skeleton, CLONE_NEWNS) == 0 && unshare(CLONE_NEWNS) == 0, "mounts of its own");
   const unsigned long flags = MS_NOSUID | MS_NODEV | MS_NOEXEC;
   // Only processes, and only its own, where the kernel can say so; older ones show more of the machine, read-only to a user.
-  const char *options = cage.profile == PROFILE_JUDGE ? "hidepid=invisible,subset=pid" : "hidepid=invisible";
+  // The kernel takes root for root in whatever user namespace, and its settings are root's to read and to write.
+  bool narrow = cage.profile == PROFILE_JUDGE || (cage.tier == TIER_USER && cage.owned_by_root);
+  const char *options = narrow ? "hidepid=invisible,subset=pid" : "hidepid=invisible";
   must(mount("proc", "/proc", "proc", flags, options) == 0 || mount("proc", "/proc", "proc", flags, "hidepid=2") == 0, "/proc");
   own_tmp(stage);
   must(put_mount(stage->box, "/box") == 0, "/box");

@@ -1,9 +1,7 @@
 // Where namespaces are closed: which files may be read and written, by Landlock. Everything not named here is out of reach.
 #include "cage.h"
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -30,9 +28,11 @@ struct beneath {
   int32_t parent;
 } __attribute__((packed));
 
-static const char *const SYSTEM[] = {"/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/etc/alternatives", "/etc/ld.so.cache", "/etc/localtime",
+static const char *const SYSTEM[] = {"/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32",
   // What is not there is no hindrance to a program, what is refused is: these are settings that Node and others insist on reading.
   "/etc/ssl/openssl.cnf", "/etc/pki/tls/openssl.cnf", "/etc/crypto-policies"};
+// Names cannot be made up here, so programs that work in a folder get the machine's.
+static const char *const NAMES[] = {"/etc/passwd", "/etc/group", "/etc/nsswitch.conf", "/etc/hosts"};
 static const char *const DEVICES[] = {"/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"};
 
 int landlock_version(void) { return (int)syscall(SYS_landlock_create_ruleset, NULL, 0, 1); }
@@ -61,16 +61,8 @@ static void allow_path(int ruleset, const char *path, uint64_t rights) {
   close(parent);
 }
 
-static void allow_java(int ruleset, uint64_t rights) {
-  DIR *etc = opendir("/etc");
-  for (struct dirent *entry; etc != NULL && (entry = readdir(etc)) != NULL;) {
-    if (strncmp(entry->d_name, "java-", 5) != 0) continue;
-    char path[300];
-    snprintf(path, sizeof path, "/etc/%s", entry->d_name);
-    allow_path(ruleset, path, rights);
-  }
-  if (etc != NULL) closedir(etc);
-}
+static const uint64_t READING = RIGHT_EXECUTE | RIGHT_READ_FILE | RIGHT_READ_DIR;
+static void allow_setting(void *ruleset, const char *path) { allow_path(*(int *)ruleset, path, READING); }
 
 // Called when the order is here, since it names paths too.
 bool landlock_install(const struct stage *stage) {
@@ -79,21 +71,21 @@ bool landlock_install(const struct stage *stage) {
     errno = ENOSYS;
     return false;
   }
-  uint64_t rights = all_rights(version), reading = RIGHT_EXECUTE | RIGHT_READ_FILE | RIGHT_READ_DIR;
+  uint64_t rights = all_rights(version), reading = READING;
   struct ruleset wanted = {.files = rights, .net = version >= 4 ? RIGHTS_NET : 0, .scoped = version >= 6 ? SCOPE_ALL : 0};
   size_t size = version >= 6 ? sizeof wanted : version >= 4 ? 16 : 8;
   int ruleset = (int)syscall(SYS_landlock_create_ruleset, &wanted, size, 0);
   if (ruleset < 0) return false;
   for (size_t i = 0; i < sizeof SYSTEM / sizeof *SYSTEM; i++) allow_path(ruleset, SYSTEM[i], reading);
-  allow_java(ruleset, reading);
+  settings_each(allow_setting, &ruleset);
   for (size_t i = 0; i < sizeof DEVICES / sizeof *DEVICES; i++) allow_path(ruleset, DEVICES[i], RIGHT_READ_FILE | RIGHT_WRITE_FILE);
   for (uint32_t i = 0; i < cage.readable.count; i++) allow_path(ruleset, cage.readable.at[i], reading);
   const char *at = stage->shared->strings;
   for (uint32_t i = 0; i < stage->shared->bind_count; i++, at += strlen(at) + 1) allow_path(ruleset, at, reading);
   if (cage.profile == PROFILE_WORKSPACE) {
-    allow_path(ruleset, "/etc", reading);
-    allow_path(ruleset, "/opt", reading);
-    allow_path(ruleset, cage.folder, cage.folder_writable ? rights : reading);
+    for (size_t i = 0; i < sizeof NAMES / sizeof *NAMES; i++) allow_path(ruleset, NAMES[i], reading);
+    // Only ever to read: rights given for a folder hold for all of it, and its repository must not be written.
+    allow_path(ruleset, cage.folder, reading);
   }
   bool done = allow(ruleset, stage->box, rights) && allow(ruleset, stage->tmp, rights) && syscall(SYS_landlock_restrict_self, ruleset, 0) == 0;
   close(ruleset);

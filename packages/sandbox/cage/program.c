@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <grp.h>
 #include <linux/capability.h>
+#include <linux/mount.h>
 #include <linux/securebits.h>
 #include <signal.h>
 #include <stdio.h>
@@ -68,6 +69,8 @@ static void set_limits(void) {
   limit(RLIMIT_NOFILE, limits->files, limits->files, "open files limit");
   limit(RLIMIT_CORE, 1, 1, "core limit"); // 0 would still start the host's program for crashes, where it has one; 1 does not
   limit(RLIMIT_MEMLOCK, LOCKED_BYTES, LOCKED_BYTES, "locked memory limit");
+  limit(RLIMIT_RTPRIO, 0, 0, "priority limit"); // where the user may have more, a program would come before whoever watches it
+  limit(RLIMIT_NICE, 0, 0, "priority limit");
   limit(RLIMIT_MSGQUEUE, LOCKED_BYTES, LOCKED_BYTES, "message queue limit");
   // Nobody tells us of processes that this limit refuses, so whoever counts must come first: the cgroup, or the watch, which has to
   // find more than are allowed. In a user namespace of its own the helper and init count too; without one, and without a user of its
@@ -109,6 +112,8 @@ void program_main(struct stage *stage, int socket, const int ends[3]) {
   bool in_box = cage.profile == PROFILE_JUDGE;
   must(in_box ? (bare ? fchdir(stage->box) : chdir("/box")) == 0 : chdir(cage.folder) == 0, "working folder");
   must(cage.cgroup == 0 || set_oom_first(), "out-of-memory score");
+  // Settings of the whole machine are among what /proc shows.
+  must(bare || set_mount("/proc", MOUNT_ATTR_RDONLY, 0) == 0, "read-only /proc");
   drop_rights();
   must(filter_install() == 0, "system call filter");
   if (bare) prctl(PR_SET_PDEATHSIG, SIGKILL);

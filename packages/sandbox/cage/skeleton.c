@@ -1,6 +1,5 @@
 // The private root: a small read-only tree that every run starts from. Few mounts, since each run's namespace copies them all.
 #include "cage.h"
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/mount.h>
@@ -16,19 +15,19 @@
 #include <unistd.h>
 
 #define ROOT_BYTES (16u << 20)
-#define COPIED_BYTES (4 << 20)
-#define ROOT_AT "/sys" // a folder that is always there and that nothing is taken from
 
 static const char *const SYSTEM[] = {"/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32"};
-static const char *const COPIED[] = {"/etc/ld.so.cache", "/etc/localtime"};
 static const struct {
   const char *path;
   unsigned minor;
 } DEVICES[] = {{"/dev/null", 3}, {"/dev/zero", 5}, {"/dev/full", 7}, {"/dev/random", 8}, {"/dev/urandom", 9}};
 static const char *const LINKS[][2] = {
   {"/proc/self/fd", "/dev/fd"}, {"/proc/self/fd/0", "/dev/stdin"}, {"/proc/self/fd/1", "/dev/stdout"},
-  {"/proc/self/fd/2", "/dev/stderr"}, {"/tmp", "/dev/shm"},
+  {"/proc/self/fd/2", "/dev/stderr"},
 };
+// Names of the run's own folder for temporary files, unless something in them is shown. They come last: what is put into the tree while
+// it is built must find no link out of it.
+static const char *const ALSO_TMP[] = {"/dev/shm", "/var/tmp"};
 
 static void inside(char *into, const char *root, const char *path) {
   if (snprintf(into, PATH_BYTES, "%s%s", root, path) >= PATH_BYTES) give_up("a path is too long");
@@ -49,29 +48,8 @@ int bind_inside(const char *root, const char *path, uint64_t attributes) {
   return result;
 }
 
-static void write_text(const char *root, const char *path, const char *text, size_t length) {
-  char at[PATH_BYTES];
-  inside(at, root, path);
-  int file = open(at, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0444);
-  if (file < 0 || write(file, text, length) != (ssize_t)length) give_up(path);
-  close(file);
-}
-
-static void copy_file(const char *root, const char *path) {
-  int file = open(path, O_RDONLY | O_CLOEXEC);
-  if (file < 0) return;
-  struct stat found;
-  if (fstat(file, &found) == 0 && S_ISREG(found.st_mode) && found.st_size <= COPIED_BYTES) {
-    char *bytes = malloc((size_t)found.st_size + 1);
-    ssize_t got = bytes == NULL ? -1 : read(file, bytes, (size_t)found.st_size);
-    if (got > 0) write_text(root, path, bytes, (size_t)got);
-    free(bytes);
-  }
-  close(file);
-}
-
 // A link stays a link, anything else is bound read-only.
-void system_path(const char *root, const char *path) {
+static void system_path(const char *root, const char *path) {
   struct stat found;
   char target[PATH_BYTES], at[PATH_BYTES];
   if (lstat(path, &found) != 0) return;
@@ -101,36 +79,23 @@ static void devices(const char *root) {
   }
 }
 
-static void settings(const char *root) {
-  char text[256];
-  size_t length = (size_t)snprintf(text, sizeof text, "root:x:0:0::/:/bin/false\nbox:x:%u:%u::/box:/bin/sh\n", cage.uid, cage.gid);
-  write_text(root, "/etc/passwd", text, length);
-  length = (size_t)snprintf(text, sizeof text, "root:x:0:\nbox:x:%u:\n", cage.gid);
-  write_text(root, "/etc/group", text, length);
-  write_text(root, "/etc/nsswitch.conf", "passwd: files\ngroup: files\nhosts: files\n", 41);
-  write_text(root, "/etc/hosts", "127.0.0.1 localhost box\n", 24);
-  for (size_t i = 0; i < sizeof COPIED / sizeof *COPIED; i++) copy_file(root, COPIED[i]);
-  if (bind_inside(root, "/etc/alternatives", SEALED) != 0) give_up("/etc/alternatives");
-  DIR *etc = opendir("/etc");
-  for (struct dirent *entry; etc != NULL && (entry = readdir(etc)) != NULL;) {
-    if (strncmp(entry->d_name, "java-", 5) != 0) continue;
-    char path[PATH_BYTES];
-    snprintf(path, sizeof path, "/etc/%s", entry->d_name);
-    if (bind_inside(root, path, SEALED) != 0) give_up(path);
-  }
-  if (etc != NULL) closedir(etc);
-}
-
-static void judge_tree(const char *root) {
+// The system's folders and settings, which both profiles begin with.
+static void system_tree(const char *root) {
   char at[PATH_BYTES];
   inside(at, root, "/etc");
   if (make_folders(at) != 0) give_up("/etc");
   for (size_t i = 0; i < sizeof SYSTEM / sizeof *SYSTEM; i++) system_path(root, SYSTEM[i]);
-  settings(root);
+  settings_tree(root);
+}
+
+static void temporary_links(const char *root) {
+  char at[PATH_BYTES];
   inside(at, root, "/var");
   if (make_folders(at) != 0) give_up("/var");
-  inside(at, root, "/var/tmp");
-  if (symlink("/tmp", at) != 0) give_up("/var/tmp");
+  for (size_t i = 0; i < sizeof ALSO_TMP / sizeof *ALSO_TMP; i++) {
+    inside(at, root, ALSO_TMP[i]);
+    if (symlink("/tmp", at) != 0 && errno != EEXIST) give_up(ALSO_TMP[i]);
+  }
 }
 
 static void build(void) {
@@ -149,21 +114,18 @@ static void build(void) {
   devices(root);
   // Without root, the kernel lets a namespace mount its own /proc only where a whole one is in sight. Each run covers this one.
   if (cage.tier == TIER_USER && bind_inside(root, "/proc", LOOSE) != 0) give_up("/proc");
-  if (cage.profile == PROFILE_JUDGE) {
-    judge_tree(root);
-  } else {
-    workspace_tree(root);
-  }
-  for (uint32_t i = 0; i < cage.readable.count; i++)
+  system_tree(root);
+  if (cage.profile == PROFILE_WORKSPACE) workspace_tree(root);
+  for (uint32_t i = 0; cage.profile == PROFILE_JUDGE && i < cage.readable.count; i++)
     if (bind_inside(root, cage.readable.at[i], SEALED) != 0) give_up(cage.readable.at[i]);
-  if (cage.profile == PROFILE_WORKSPACE) workspace_folder(root);
+  temporary_links(root);
   if (set_mount(root, MOUNT_ATTR_RDONLY, 0) != 0) give_up("read-only root");
   if (chdir(root) != 0 || syscall(SYS_pivot_root, ".", ".") != 0 || umount2(".", MNT_DETACH) != 0 || chdir("/") != 0) give_up("pivot");
 }
 
 // A child builds the tree in a mount namespace of its own; we keep the namespace and stay where the host's files are.
 void skeleton_open(void) {
-  if (cage.profile == PROFILE_WORKSPACE) workspace_open_folder();
+  if (cage.profile == PROFILE_WORKSPACE) workspace_open();
   int built[2], taken[2];
   if (pipe2(built, O_CLOEXEC) != 0 || pipe2(taken, O_CLOEXEC) != 0) give_up("pipe");
   pid_t builder = fork();

@@ -1,32 +1,32 @@
-// The root of the workspace profile: the system as it is, read-only, without homes and what is hidden, and one folder to work in.
+// The root of the workspace profile: the system's folders, and of all other files of the host only those that are named. What lies deeper
+// decides: a hidden folder in one that is shown is empty, and what is shown in a hidden one is there.
 #include "cage.h"
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/mount.h>
-#include <sched.h>
-#include <signal.h>
+#include <linux/openat2.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
-#define EMPTY_BYTES 4096
+#define EMPTY_BYTES 65536
+#define MAX_PLACES (3 * MAX_LIST + 2)
 
-static const char *const LEFT_OUT[] = {".", "..", "proc", "sys", "dev", "tmp", "box", "home", "root", "run", "mnt", "media", "lost+found"};
+// In the order in which they are put at one path: what is hidden covers what is shown.
+enum kind { SHOWN, WORKED_IN, HIDDEN };
 
-static int folder_tree = -1, writable_trees[MAX_LIST];
+static struct place {
+  const char *path;
+  enum kind kind;
+  bool writable, covered;
+  int tree;
+} places[MAX_PLACES];
+static uint32_t place_count;
 
-static bool left_out(const char *name) {
-  for (size_t i = 0; i < sizeof LEFT_OUT / sizeof *LEFT_OUT; i++)
-    if (strcmp(name, LEFT_OUT[i]) == 0) return true;
-  return false;
-}
-
-static bool is_below(const char *path, const char *folder) {
+bool is_below(const char *path, const char *folder) {
   size_t length = strlen(folder);
   return strncmp(path, folder, length) == 0 && path[length] == '/';
 }
@@ -35,138 +35,141 @@ static void join(char *into, const char *root, const char *path) {
   if (snprintf(into, PATH_BYTES, "%s%s", root, path) >= PATH_BYTES) give_up("a path is too long");
 }
 
-// An empty place over a folder, an empty file over a file.
-static void hide(const char *root, const char *path) {
-  char at[PATH_BYTES];
-  struct stat found;
-  join(at, root, path);
-  if (lstat(at, &found) != 0 || S_ISLNK(found.st_mode)) return;
-  int over = S_ISDIR(found.st_mode) ? new_tmpfs(EMPTY_BYTES, 0755) : clone_tree("/dev/null", false, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NOEXEC);
-  if (over < 0 || put_mount(over, at) != 0) give_up(path);
-  close(over);
+static void add_place(const char *path, enum kind kind, bool writable) {
+  if (place_count == MAX_PLACES) give_up("too many paths");
+  int tree = kind == WORKED_IN ? show_as_owner(path, writable ? LOOSE : SEALED) : -1;
+  places[place_count++] = (struct place){.path = path, .kind = kind, .writable = writable, .tree = tree};
 }
 
-// What is shown again inside of an empty place needs names there first: it is read-only only after that.
-static void shut_hidden(const char *root, const char *path) {
-  char at[PATH_BYTES];
-  struct stat found;
-  join(at, root, path);
-  if (lstat(at, &found) != 0 || S_ISLNK(found.st_mode)) return;
-  // One that lay inside of another is gone with it, and what has its name now is no mount.
-  if (set_mount(at, MOUNT_ATTR_RDONLY, 0) != 0 && errno != EINVAL) give_up(path);
-}
-
-void workspace_tree(const char *root) {
-  DIR *entries = opendir("/");
-  if (entries == NULL) give_up("/");
-  for (struct dirent *entry; (entry = readdir(entries)) != NULL;) {
-    char path[300];
-    if (left_out(entry->d_name)) continue;
-    snprintf(path, sizeof path, "/%s", entry->d_name);
-    system_path(root, path);
-  }
-  closedir(entries);
-  hide(root, cage.run_folder);
-  for (uint32_t i = 0; i < cage.hidden.count; i++) hide(root, cage.hidden.at[i]);
-}
-
-static void seal(const char *path, uint64_t attributes) {
-  int tree = clone_tree(path, true, attributes);
-  if (tree < 0 || put_mount(tree, path) != 0) give_up(path);
-  close(tree);
-}
-
-// Hooks, and programs that the configuration names, run with the rights of whoever uses the repository next. The folder of the
-// repository is a mount of its own, which cannot be moved away to make room for another.
-static void seal_repository(const char *at) {
-  char path[PATH_BYTES];
-  struct stat found;
-  join(path, at, "/.git");
-  if (lstat(path, &found) != 0 || !S_ISDIR(found.st_mode)) return;
-  seal(path, LOOSE);
-  join(path, at, "/.git/config");
-  if (lstat(path, &found) == 0 && S_ISREG(found.st_mode)) seal(path, SEALED);
-  join(path, at, "/.git/hooks");
-  if (lstat(path, &found) != 0 && (mkdir(path, 0755) != 0 || lstat(path, &found) != 0)) give_up(path);
-  if (!S_ISDIR(found.st_mode)) give_up(path);
-  seal(path, SEALED);
-}
-
-void workspace_folder(const char *root) {
-  char at[PATH_BYTES];
-  join(at, root, cage.folder);
-  if (make_target(at, true) != 0 || put_mount(folder_tree, at) != 0) give_up(cage.folder);
-  if (cage.folder_writable) seal_repository(at);
-  for (uint32_t i = 0; i < cage.writable.count; i++) {
-    join(at, root, cage.writable.at[i]);
-    if (make_target(at, true) != 0 || put_mount(writable_trees[i], at) != 0) give_up(cage.writable.at[i]);
-  }
-  for (uint32_t i = 0; i < cage.hidden.count; i++)
-    if (is_below(cage.hidden.at[i], cage.folder)) hide(root, cage.hidden.at[i]);
-  shut_hidden(root, cage.run_folder);
-  for (uint32_t i = 0; i < cage.hidden.count; i++) shut_hidden(root, cage.hidden.at[i]);
-}
-
-static void write_map(pid_t pid, const char *which, unsigned there, unsigned here) {
-  char path[64], text[64];
-  snprintf(path, sizeof path, "/proc/%d/%s", pid, which);
-  int length = snprintf(text, sizeof text, "%u %u 1", there, here);
-  int file = open(path, O_WRONLY | O_CLOEXEC);
-  if (file < 0 || write(file, text, (size_t)length) != length) give_up("mapping of users");
-  close(file);
-}
-
-// A user namespace that says: who owns the folder there is the box's user here.
-static int owner_as_box(const struct stat *owner) {
-  int ready[2];
-  char byte;
-  if (pipe2(ready, O_CLOEXEC) != 0) give_up("pipe");
-  pid_t child = fork();
-  if (child == 0) {
-    bool done = unshare(CLONE_NEWUSER) == 0 && write(ready[1], "k", 1) == 1;
-    if (done) pause();
-    _exit(1);
-  }
-  close(ready[1]);
-  int space = -1;
-  if (child > 0 && read(ready[0], &byte, 1) == 1) {
-    write_map(child, "uid_map", owner->st_uid, cage.uid);
-    write_map(child, "gid_map", owner->st_gid, cage.gid);
-    char path[64];
-    snprintf(path, sizeof path, "/proc/%d/ns/user", child);
-    space = open(path, O_RDONLY | O_CLOEXEC);
-  }
-  close(ready[0]);
-  if (child > 0) {
-    kill(child, SIGKILL);
-    waitpid(child, NULL, 0);
-  }
-  return space;
-}
-
-// A folder's files as the box's user's, as seen from inside; false where the file system cannot do so.
-static bool show_as_box(int tree, const struct stat *owner) {
-  struct mount_attr mapped = {.attr_set = MOUNT_ATTR_IDMAP, .userns_fd = (uint64_t)owner_as_box(owner)};
-  bool done = syscall(SYS_mount_setattr, tree, "", AT_EMPTY_PATH, &mapped, sizeof mapped) == 0;
-  close((int)mapped.userns_fd);
-  return done;
-}
-
-static int open_folder(const char *path, uint64_t attributes) {
-  struct stat owner;
-  if (stat(path, &owner) != 0 || !S_ISDIR(owner.st_mode)) give_up(path);
-  int tree = clone_tree(path, true, attributes);
-  if (tree < 0) give_up(path);
-  if (cage.slot_lock < 0 || show_as_box(tree, &owner)) return tree;
-  // A file system that cannot do so: the box runs as the folder's owner, who must then not be root.
-  if (owner.st_uid == 0) give_up("the folder belongs to root on a file system that cannot show it as another user's");
-  cage.uid = owner.st_uid;
-  cage.gid = owner.st_gid;
-  return tree;
+// What is above comes first.
+static int by_path(const void *one, const void *two) {
+  const struct place *a = one, *b = two;
+  int order = strcmp(a->path, b->path);
+  return order != 0 ? order : (int)a->kind - (int)b->kind;
 }
 
 // Before the tree is built, while the host's files are still where they are.
-void workspace_open_folder(void) {
-  folder_tree = open_folder(cage.folder, cage.folder_writable ? LOOSE : SEALED);
-  for (uint32_t i = 0; i < cage.writable.count; i++) writable_trees[i] = open_folder(cage.writable.at[i], LOOSE);
+void workspace_open(void) {
+  if (cage.folder_writable) placeholder_open(cage.folder);
+  add_place(cage.folder, WORKED_IN, cage.folder_writable);
+  for (uint32_t i = 0; i < cage.writable.count; i++) add_place(cage.writable.at[i], WORKED_IN, true);
+  for (uint32_t i = 0; i < cage.readable.count; i++) add_place(cage.readable.at[i], SHOWN, false);
+  for (uint32_t i = 0; i < cage.hidden.count; i++) add_place(cage.hidden.at[i], HIDDEN, false);
+  add_place(cage.run_folder, HIDDEN, false);
+  qsort(places, place_count, sizeof *places, by_path);
+}
+
+// A link that somebody put in the way would have us cover another place.
+static int open_unlinked(const char *at) {
+  struct open_how how = {.flags = O_PATH | O_NOFOLLOW | O_CLOEXEC, .resolve = RESOLVE_NO_SYMLINKS};
+  return (int)syscall(SYS_openat2, AT_FDCWD, at, &how, sizeof how);
+}
+
+static int put_on(int mount, int target) {
+  return (int)syscall(SYS_move_mount, mount, "", target, "", MOVE_MOUNT_F_EMPTY_PATH | MOVE_MOUNT_T_EMPTY_PATH);
+}
+
+// A mount of what is there already, which can then neither be moved away nor be replaced.
+static void seal(const char *at, uint64_t attributes) {
+  int target = open_unlinked(at), tree = target < 0 ? -1 : clone_tree(at, true, attributes);
+  if (tree < 0 || put_on(tree, target) != 0) give_up(at + strlen(ROOT_AT));
+  close(tree);
+  close(target);
+}
+
+// The folder to write in of which a path is a part; null where something else is in between.
+static const struct place *writable_above(const char *path) {
+  const struct place *nearest = NULL;
+  for (uint32_t i = 0; i < place_count; i++)
+    if (is_below(path, places[i].path)) nearest = &places[i];
+  return nearest != NULL && nearest->writable ? nearest : NULL;
+}
+
+// Whoever may move a folder away could put another at its path, and the next box would cover that one.
+static void pin(const char *root, const char *path) {
+  const struct place *above = writable_above(path);
+  char part[PATH_BYTES], at[PATH_BYTES];
+  for (size_t i = above == NULL ? strlen(path) : strlen(above->path) + 1; path[i] != 0; i++) {
+    if (path[i] != '/') continue;
+    memcpy(part, path, i);
+    part[i] = 0;
+    join(at, root, part);
+    seal(at, LOOSE);
+  }
+}
+
+// An empty place over a folder, an empty file over a file. What is not in sight needs no cover.
+static void hide(const char *root, struct place *place) {
+  char at[PATH_BYTES];
+  struct stat found;
+  join(at, root, place->path);
+  int target = open_unlinked(at);
+  if (target < 0 && (errno == ENOENT || errno == ENOTDIR)) return;
+  if (target < 0 || fstat(target, &found) != 0 || S_ISLNK(found.st_mode)) give_up(place->path);
+  close(target);
+  pin(root, place->path);
+  target = open_unlinked(at);
+  int over = S_ISDIR(found.st_mode) ? new_tmpfs(EMPTY_BYTES, 0755) : clone_tree("/dev/null", false, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NOEXEC);
+  if (target < 0 || over < 0 || put_on(over, target) != 0) give_up(place->path);
+  close(target);
+  close(over);
+  place->covered = true;
+}
+
+static void show(const char *root, const struct place *place) {
+  char at[PATH_BYTES];
+  join(at, root, place->path);
+  if (place->kind == SHOWN && writable_above(place->path) != NULL) {
+    pin(root, place->path);
+    seal(at, SEALED);
+    return;
+  }
+  struct stat found;
+  if (stat(place->path, &found) != 0) give_up(place->path);
+  int tree = place->kind == SHOWN ? clone_tree(place->path, true, SEALED) : place->tree;
+  int target = tree >= 0 && make_target(at, S_ISDIR(found.st_mode)) == 0 ? open_unlinked(at) : -1;
+  if (target < 0 || put_on(tree, target) != 0) give_up(place->path);
+  close(target);
+  close(tree);
+}
+
+// Hooks, and programs that its settings name, run with the rights of whoever uses the repository next, and settings can be taken from
+// anywhere in it: all of it is read-only. Where it is a file, that says where the repository is.
+static void seal_repository(const char *root) {
+  char folder[PATH_BYTES], at[PATH_BYTES];
+  struct stat found;
+  join(folder, root, cage.folder);
+  join(at, folder, "/.git");
+  if (lstat(at, &found) != 0 && errno == ENOENT) return; // nobody can make one there
+  if (S_ISLNK(found.st_mode)) errno = ELOOP;
+  if (S_ISLNK(found.st_mode)) give_up(".git is a link, which cannot be kept from being replaced");
+  seal(at, SEALED);
+}
+
+// So that paths work as they were given.
+static void lay_links(const char *root) {
+  char at[PATH_BYTES], above[PATH_BYTES];
+  for (uint32_t i = 0; i + 1 < cage.links.count; i += 2) {
+    struct stat found;
+    join(at, root, cage.links.at[i]);
+    snprintf(above, sizeof above, "%s", at);
+    *strrchr(above, '/') = 0;
+    if (lstat(at, &found) == 0) continue;
+    if (make_folders(above) != 0 || symlink(cage.links.at[i + 1], at) != 0) give_up(cage.links.at[i]);
+  }
+}
+
+void workspace_tree(const char *root) {
+  for (uint32_t i = 0; i < place_count; i++) {
+    if (places[i].kind == HIDDEN) hide(root, &places[i]);
+    else show(root, &places[i]);
+  }
+  if (cage.folder_writable) seal_repository(root);
+  lay_links(root);
+  // What is shown again inside of an empty place needed names there first.
+  for (uint32_t i = 0; i < place_count; i++) {
+    char at[PATH_BYTES];
+    join(at, root, places[i].path);
+    if (places[i].covered && set_mount(at, MOUNT_ATTR_RDONLY, 0) != 0) give_up(places[i].path);
+  }
 }

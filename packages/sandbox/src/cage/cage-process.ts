@@ -4,6 +4,8 @@ import { once } from 'node:events'
 import { Duplex } from 'node:stream'
 import { FRAME, FrameReader, FrameSplitter, FrameWriter, type Frame } from './frame.ts'
 import { type BoxProfile, SandboxUnavailable } from '../sandbox.ts'
+import { realPathOf } from '../workspace/real-path.ts'
+import { settleWorkspace } from '../workspace/settle-profile.ts'
 
 const CLOSE_GRACE_MS = 5000
 const COMPLAINT_BYTES = 4096
@@ -130,8 +132,9 @@ export class CageProcess {
 
 /** Starts a helper and has it make its box ready; SandboxUnavailable says why it cannot. */
 export async function startCage(start: CageStart): Promise<{ readonly helper: CageProcess; readonly ground: Ground }> {
+  const opening = openFrame(start)
   const helper = new CageProcess(start.binary, start.isLive)
-  const frame = await helper.ask(openFrame(start))
+  const frame = await helper.ask(opening)
   if (frame?.type === FRAME.ready) {
     const from = new FrameReader(frame.payload)
     const [cgroup, landlockVersion, tellsRefusals] = [from.u32(), from.u32(), from.u32() === 1]
@@ -143,18 +146,20 @@ export async function startCage(start: CageStart): Promise<{ readonly helper: Ca
 }
 
 function openFrame({ tier, runFolder, profile, isLive }: CageStart): Buffer {
-  const workspace = profile.kind === 'workspace'
-  const proxy = workspace && typeof profile.network === 'object' ? profile.network : undefined
+  const workspace = profile.kind === 'workspace' ? settleWorkspace(profile) : undefined
+  const network = profile.kind === 'workspace' ? profile.network : undefined
+  const proxy = typeof network === 'object' ? network : undefined
   return new FrameWriter()
     .u32(TIER[tier])
-    .u32(workspace ? 1 : 0)
-    .string(runFolder)
-    .string(workspace ? profile.folder : '')
-    .u32(workspace && profile.writable ? 1 : 0)
-    .u32(workspace && profile.network === 'host' ? 1 : 0)
-    .strings([...(profile.readable ?? []), ...(proxy === undefined ? [] : [proxy.socketPath])])
-    .strings(workspace ? (profile.hidden ?? []) : [])
-    .strings(workspace ? (profile.alsoWritable ?? []) : [])
+    .u32(workspace === undefined ? 0 : 1)
+    .string(workspace === undefined ? runFolder : realPathOf(runFolder).path)
+    .string(workspace?.folder ?? '')
+    .u32(workspace?.isWritable === true ? 1 : 0)
+    .u32(network === 'host' ? 1 : 0)
+    .strings(workspace?.readable ?? profile.readable ?? [])
+    .strings(workspace?.hidden ?? [])
+    .strings(workspace?.alsoWritable ?? [])
+    .strings([...(workspace?.links ?? [])].flat())
     .string(proxy?.socketPath ?? '')
     .u32(proxy?.port ?? 0)
     .u32(isLive === true ? 1 : 0)
