@@ -2,7 +2,7 @@ export type { ApprovalPolicy, OpenOrder, SandboxMode, SandboxPolicy, TurnOrder }
 export { type Backend, BackendError, type BackendErrorCode } from './backend/backend.ts'
 export { type MiniBackendOptions, openMiniBackend } from './backend/mini/open-mini-backend.ts'
 export type { FolderCommands } from './backend/workspace/folder-commands.ts'
-export type { ProgramOutcome, RunProgram } from './backend/workspace/run-program.ts'
+export type { GitPlace, OpenGit, ProgramOutcome, RunProgram } from './backend/workspace/run-program.ts'
 export {
   type CodexVersion,
   NEWEST_KNOWN,

@@ -194,7 +194,7 @@ uint32_t settle(struct run *run);
 void answer(struct run *run, uint32_t why, const uint8_t *kept, uint32_t kept_count);
 void run_order(struct stage *stage, struct cursor *order);
 void join_order(struct cursor *order);
-_Noreturn void probe_main(const char *what);
+_Noreturn void probe_main(int count, char **words);
 bool pass(int socket, char message, const int *fds, int count);
 
 struct placed {

@@ -12,10 +12,10 @@
 #define COPIED_BYTES (4 << 20)
 
 static const char *const FOR_ALL[] = {"/etc/ld.so.cache", "/etc/localtime", NULL};
-// Copied when the box is made. What only its owner may read on the host is left out.
+// Copied when the box is made; no profile, which would have shells forget the PATH that they were given. What only its owner may read on the host is left out.
 static const char *const FOR_WORK[] = {
   "/etc/ld.so.conf", "/etc/timezone", "/etc/locale.conf", "/etc/locale.alias", "/etc/os-release", "/etc/lsb-release", "/etc/debian_version",
-  "/etc/mime.types", "/etc/protocols", "/etc/services", "/etc/shells", "/etc/inputrc", "/etc/profile", "/etc/bash.bashrc", "/etc/bashrc",
+  "/etc/mime.types", "/etc/protocols", "/etc/services", "/etc/shells", "/etc/inputrc", "/etc/bash.bashrc", "/etc/bashrc",
   "/etc/gitconfig", "/etc/ca-certificates.conf", "/etc/ssl/openssl.cnf", "/etc/pki/tls/openssl.cnf", NULL,
 };
 // Where the network is the host's, its names are looked up as the host does.
@@ -83,7 +83,9 @@ static void show_version(void *root, const char *path) { show_folder(root, path)
 
 void settings_tree(const char *root) {
   char text[256];
-  size_t length = (size_t)snprintf(text, sizeof text, "root:x:0:0::/:/bin/false\nbox:x:%u:%u::/box:/bin/sh\n", cage.uid, cage.gid);
+  // Agents take the shell that their user has, and what models write is mostly for bash.
+  const char *shell = cage.profile == PROFILE_WORKSPACE && access("/bin/bash", X_OK) == 0 ? "/bin/bash" : "/bin/sh";
+  size_t length = (size_t)snprintf(text, sizeof text, "root:x:0:0::/:/bin/false\nbox:x:%u:%u::/box:%s\n", cage.uid, cage.gid, shell);
   write_text(root, "/etc/passwd", text, length);
   length = (size_t)snprintf(text, sizeof text, "root:x:0:\nbox:x:%u:\n", cage.gid);
   write_text(root, "/etc/group", text, length);

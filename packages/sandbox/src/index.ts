@@ -2,6 +2,7 @@ export { BoxBusy } from './box-busy.ts'
 export { BadRunRequest } from './check-request.ts'
 export { openSandbox } from './open-sandbox.ts'
 export { RUN_STATUSES, SandboxUnavailable } from './sandbox.ts'
+export { isShown, problemOfReadable } from './workspace/check-readable.ts'
 export type {
   Box,
   BoxFile,

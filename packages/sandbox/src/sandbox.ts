@@ -157,9 +157,11 @@ export type BoxProfile =
   /** A private root with nothing but what programs and compilers need, read-only; `readable` adds to it for the life of the box. */
   | { readonly kind: 'judge'; readonly readable?: readonly string[] }
   /**
-   * The system read-only, homes and `hidden` not there, `folder` writable (save its `.git/hooks` and `.git/config`) and the
-   * working folder; `alsoWritable` are more such folders, of the same owner. `network`: none but its own loopback, that of the
-   * host, or its own loopback with one way out.
+   * An allow-list: the folders of the system and a list of its settings, `folder`, `alsoWritable` and `readable`, by their real paths,
+   * and nothing else of the machine. `hidden` is not there, also where it lies in one of these; what is named in a hidden folder is.
+   * `folder` is the working folder, writable on demand save its `.git`, which is read-only as a whole, also when there is none yet;
+   * `alsoWritable` are more folders, of the same owner. `network`: none but its own loopback, that of the host, or its own loopback
+   * with one way out. Sockets of the host cannot be connected to, but for those that the last kind was given.
    */
   | {
       readonly kind: 'workspace'
@@ -189,6 +191,11 @@ export type StartLive = (profile: BoxProfile, request: LiveRequest, signal?: Abo
 export interface Sandbox {
   readonly report: SandboxReport
   openBox(profile: BoxProfile): Promise<Box>
+  /**
+   * Why this sandbox cannot hold all that the workspace profile promises; undefined: it holds. Then it is not for programs that a
+   * model chose: a folder to write in is refused, one to read is shown as well as can be.
+   */
+  readonly unheldWorkspace?: string
   /**
    * Starts a program with live streams in a box of its own, which ends with it; aborting kills it. Left out where a box cannot
    * have a network of its own: then nothing can be held that must reach one thing and no other.

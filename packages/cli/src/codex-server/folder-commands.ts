@@ -2,10 +2,11 @@ import { existsSync } from 'node:fs'
 import type { CommandOutcome, CommandRequest } from '@parley/agent'
 import type { FolderCommands } from '@parley/codex'
 import type { SandboxCommands } from '@parley/judge'
-import type { Sandbox } from '@parley/sandbox'
 import { isWithin } from '../data/is-within.ts'
 import { makeFolder } from '../data/make-folder.ts'
+import { type Toolchains, unseenProgram } from '../sandbox-command/toolchains.ts'
 import { type HeldNames, holdNames } from '../trust/held-names.ts'
+import type { LazySandbox } from './lazy-sandbox.ts'
 import { type LazyProcesses, wholeEnv } from './lazy-processes.ts'
 
 type Output = (stream: 'stdout' | 'stderr', bytes: Uint8Array) => void
@@ -13,14 +14,17 @@ type Output = (stream: 'stdout' | 'stderr', bytes: Uint8Array) => void
 export interface CommandsPorts {
   readonly processes: LazyProcesses
   readonly env: Readonly<Record<string, string | undefined>>
-  readonly cacheFolder: string
-  readonly runFolder: string
+  readonly sandbox: LazySandbox
   /** What no command in a sandbox may see. */
   readonly hidden: readonly string[]
+  readonly toolchains: Toolchains
   readonly warn: (message: string) => void
 }
 
 const GRACE_MS = 200
+/** So shells say that there is no such program. */
+const NOT_FOUND = 127
+const STDERR_READ_BYTES = 4096
 const NOTHING = new Uint8Array()
 
 /**
@@ -28,20 +32,19 @@ const NOTHING = new Uint8Array()
  * opened with the first of them. Where none can hold them, they are refused.
  */
 export function openCommands(ports: CommandsPorts): (folder: string) => FolderCommands {
-  let opening: Promise<Sandbox | string> | undefined
-  const sandbox = (): Promise<Sandbox | string> => (opening ??= openSandboxOnce(ports))
   return (folder) => {
     let boxed: Promise<SandboxCommands | string> | undefined
     let names: HeldNames | undefined
     const inSandbox = async (): Promise<SandboxCommands | string> => {
-      const held = await sandbox()
+      const held = await ports.sandbox()
       if (typeof held === 'string') return held
       const { openSandboxCommands } = await import('@parley/judge')
       if (ports.hidden.some((path) => isWithin(folder, path)))
         return `${folder} lies in what no command may see: Parley keeps its data, settings and keys there`
       names = holdNames(folder, ports.env)
       const hidden = [...ports.hidden.filter((path) => isCoverable(path, folder)), ...names.paths]
-      return openSandboxCommands({ sandbox: held, folder, hidden, network: true })
+      const { toolchains, warn } = ports
+      return openSandboxCommands({ sandbox: held, folder, hidden, ...toolchains, warn, network: true })
     }
     const closing = new AbortController()
     return {
@@ -51,7 +54,10 @@ export function openCommands(ports: CommandsPorts): (folder: string) => FolderCo
         if (request.reach === 'full-access') return runFreely(ports, request, output, either)
         boxed ??= inSandbox()
         const commands = await boxed
-        return typeof commands === 'string' ? refused(commands) : commands.run(request, output, either)
+        if (typeof commands === 'string') return refused(commands)
+        const outcome = await commands.run(request, output, either)
+        const unseen = outcome.exitCode === NOT_FOUND ? unseenIn(request, outcome, ports) : undefined
+        return unseen === undefined ? outcome : { ...outcome, message: unseen }
       },
       close: async () => {
         closing.abort()
@@ -72,18 +78,10 @@ function isCoverable(path: string, folder: string): boolean {
   return existsSync(path)
 }
 
-/** The sandbox, or why there is none. */
-async function openSandboxOnce({ cacheFolder, runFolder, warn }: CommandsPorts): Promise<Sandbox | string> {
-  const hint = 'allow danger-full-access to run commands without one; parley sandbox check says what is missing'
-  try {
-    const { openSandbox } = await import('@parley/sandbox')
-    const sandbox = await openSandbox({ driver: 'auto', cacheFolder, runFolder })
-    if (sandbox.report.driver !== 'none') return sandbox
-    warn(`no sandbox holds on this machine, so commands are refused: ${hint}`)
-  } catch (error) {
-    warn(`the sandbox cannot be opened, so commands are refused: ${error instanceof Error ? error.message : String(error)}`)
-  }
-  return `there is no sandbox on this machine, so no command is run: ${hint}`
+/** A shell says which program it did not find; where the person has it, they can show it. */
+function unseenIn({ argv }: CommandRequest, { stderr }: CommandOutcome, { env, toolchains }: CommandsPorts): string | undefined {
+  const said = /(?:^|\s)([\w.+-]+): (?:command )?not found/m.exec(Buffer.from(stderr.subarray(-STDERR_READ_BYTES)).toString())
+  return unseenProgram(said?.[1] ?? argv[0] ?? '', env, toolchains.readable)
 }
 
 async function runFreely(

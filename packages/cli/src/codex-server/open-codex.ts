@@ -6,10 +6,13 @@ import { checkConfig, hasVersionedSettings } from '@parley/codex/contracts'
 import { capture } from '@parley/executor'
 import { CommandError, usageError } from '../command-line/command-error.ts'
 import type { Io } from '../command-line/io.ts'
+import { cacheDirOf } from '../data/cache-dir.ts'
+import { toolchainsOf } from '../sandbox-command/toolchains.ts'
 import { ownVersion } from '../version.ts'
+import { openBoxedGit } from './boxed-git.ts'
 import { type LazyProcesses, wholeEnv } from './lazy-processes.ts'
+import { lazySandbox } from './lazy-sandbox.ts'
 import { readOverrides } from './read-overrides.ts'
-import { runPrograms } from './run-git.ts'
 import { type ServerLog, codexLine } from './server-log.ts'
 
 const VERSION_MS = 10_000
@@ -44,12 +47,16 @@ export async function openCodex({ path, overrides, io, log, processes }: CodexPl
     random: io.random,
     codexHome,
   })
+  const cacheFolder = cacheDirOf(io, '.parley')
+  const warn = (message: string): void => log('warn', 'parley_codex', message)
+  const sandbox = lazySandbox({ cacheFolder: join(cacheFolder, 'sandbox'), runFolder: join(cacheFolder, 'boxes'), warn })
+  const hidden = [codexHome, cacheFolder]
   return openCodexBackend({
     bridge,
     now: io.now,
     codexHome,
-    git: runPrograms(processes, io.env),
-    warn: (message) => log('warn', 'parley_codex', message),
+    git: openBoxedGit({ sandbox, hidden, toolchains: toolchainsOf([], io.env, hidden) }),
+    warn,
   })
 }
 

@@ -10,13 +10,15 @@ import { dataDirAt } from '../data/data-dir.ts'
 import { ownPlaces } from '../data/own-places.ts'
 import { openMounts } from '../judge-process/connect-mount.ts'
 import { signedInMounts } from '../mcp-config/signed-in-mounts.ts'
+import { toolchainsOf } from '../sandbox-command/toolchains.ts'
 import { engineSettings } from '../trust/folder-settings.ts'
 import { ownVersion } from '../version.ts'
+import { openBoxedGit } from './boxed-git.ts'
 import { openCommands } from './folder-commands.ts'
 import type { LazyProcesses } from './lazy-processes.ts'
+import { lazySandbox } from './lazy-sandbox.ts'
 import { ownSettings } from './own-settings.ts'
 import { readOverrides } from './read-overrides.ts'
-import { runPrograms } from './run-git.ts'
 import type { ServerLog } from './server-log.ts'
 
 /** Where a key without a URL belongs. */
@@ -49,6 +51,8 @@ export function openOwn({ invocation, overrides, log, processes }: OwnPlan): {
   const { now, random } = io
   const cacheFolder = cacheDirOf(io, settings.dataDir)
   const outOfReach = ownPlaces(io, { data: data.path, cache: cacheFolder })
+  const sandbox = lazySandbox({ cacheFolder: join(cacheFolder, 'sandbox'), runFolder: join(data.path, 'boxes'), warn })
+  const toolchains = toolchainsOf(settings.sandboxRead, io.env, outOfReach)
   log(
     'info',
     'parley_codex',
@@ -72,9 +76,9 @@ export function openOwn({ invocation, overrides, log, processes }: OwnPlan): {
     commandsFor: openCommands({
       processes,
       env: io.env,
-      cacheFolder: join(cacheFolder, 'sandbox'),
-      runFolder: join(data.path, 'boxes'),
+      sandbox,
       hidden: outOfReach,
+      toolchains,
       warn,
     }),
     outOfReach,
@@ -85,7 +89,7 @@ export function openOwn({ invocation, overrides, log, processes }: OwnPlan): {
     }),
     variables: (name) => io.env[name],
     lock: lockFile,
-    git: runPrograms(processes, io.env),
+    git: openBoxedGit({ sandbox, hidden: outOfReach, toolchains }),
     now,
     random,
   })

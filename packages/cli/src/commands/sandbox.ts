@@ -2,9 +2,12 @@ import { constants } from 'node:os'
 import { type RunLimits, type RunOutcome, type Sandbox, openSandbox } from '@parley/sandbox'
 import type { Invocation } from '../command-line/command.ts'
 import { usageError } from '../command-line/command-error.ts'
+import { instanceOf } from '../config/instance.ts'
+import { dataDirAt } from '../data/data-dir.ts'
 import { sandboxOf } from '../judge-process/judge-plan-of.ts'
 import { findProgram } from '../sandbox-command/find-program.ts'
 import { readInput } from '../sandbox-command/read-input.ts'
+import { toolchainsOf } from '../sandbox-command/toolchains.ts'
 import { withScratch } from '../sandbox-command/scratch.ts'
 import { columns } from './columns.ts'
 
@@ -24,16 +27,25 @@ export async function sandboxRun(invocation: Invocation): Promise<number> {
   if (command === undefined) throw usageError('sandbox run needs a command after --', 'parley sandbox run -- ./program')
   const limits = limitsOf(values)
   const program = await findProgram(command, io)
+  const settings = instanceOf(invocation)
+  const hidden = [dataDirAt(io.cwd, settings.dataDir).path]
+  const toolchains = toolchainsOf(settings.sandboxRead, io.env, hidden)
   const stdin = await readInput(invocation)
   return withSandbox(invocation, async (sandbox) => {
-    const box = await sandbox.openBox({ kind: 'workspace', folder: io.cwd, writable: false, readable: program.readable })
+    const box = await sandbox.openBox({
+      kind: 'workspace',
+      folder: io.cwd,
+      writable: false,
+      hidden,
+      readable: [...program.readable, ...toolchains.readable],
+    })
     try {
       const stopped = new AbortController()
       const ignore = io.onSignal(() => stopped.abort())
       const outcome = await box.run(
         {
           argv: [program.path, ...args],
-          environment: ENVIRONMENT,
+          environment: { ...ENVIRONMENT, ...toolchains.environment },
           stdin,
           captureBytes: { stdout: limits.outputBytes, stderr: limits.outputBytes },
           limits,

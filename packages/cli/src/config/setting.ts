@@ -251,6 +251,15 @@ export const SETTINGS = {
     schema: Bound,
     doc: 'micro-USD that one person may spend in a UTC day',
   },
+  sandboxRead: {
+    key: 'sandbox.read',
+    env: ['PARLEY_SANDBOX_READ'],
+    schema: Names.refine(
+      (paths) => paths.every((path) => /^(\/|~\/|~$)/.test(path)),
+      'must be absolute paths, or begin with ~/',
+    ).default([]),
+    doc: 'folders that commands in the sandbox may read beside the system: toolchains in /opt, ~/.cargo',
+  },
   logLevel: {
     key: 'log',
     flag: 'log',

@@ -43,7 +43,7 @@ export function judgePlanOf(invocation: Pick<Invocation, 'values' | 'io'>): Judg
 /** What does not depend on the gateway. */
 export function localPlan(
   { values, io }: Pick<Invocation, 'values' | 'io'>,
-  settings: Pick<Settings, 'dataDir' | 'modelTries' | 'modelWaitMs' | 'modelSilentMs'>,
+  settings: Pick<Settings, 'dataDir' | 'modelTries' | 'modelWaitMs' | 'modelSilentMs' | 'sandboxRead'>,
 ): Omit<JudgePlan, 'url' | 'token' | 'logLevel'> {
   const { dataDir, modelTries, modelWaitMs, modelSilentMs } = settings
   const attempts = wholeNumber(values, 'attempts', ATTEMPTS)
@@ -62,6 +62,7 @@ export function localPlan(
     workFolder: join(dataDirAt(io.cwd, dataDir).path, 'judge'),
     cacheFolder: cacheDirOf(io, dataDir),
     tools: toolPlacesOf(io.env),
+    ...(settings.sandboxRead.length === 0 ? {} : { sandboxRead: settings.sandboxRead }),
   }
 }
 

@@ -4,6 +4,8 @@ import type { EngineName } from '@parley/protocol'
 import { openHttpCaller } from '@parley/rpc'
 import type { Sandbox } from '@parley/sandbox'
 import { dirname } from 'node:path'
+import { makeFolder } from '../data/make-folder.ts'
+import { toolchainsOf } from '../sandbox-command/toolchains.ts'
 import { ownVersion } from '../version.ts'
 import { type CodexEngineOptions, CodexUnfit, openCodexEngine } from './codex/open-codex-engine.ts'
 import { codexStatusServer, ownFiles } from './codex/own-files.ts'
@@ -41,6 +43,9 @@ export function openEngines(plan: EnginePlan, parts: EngineParts): Engines {
   const mounts = openMounts(parts.err)
   // The data folder of this judge, with the inputs of other jobs, and what it compiled for them.
   const hidden = [dirname(plan.workFolder), plan.cacheFolder]
+  // What is to be hidden must be there: a program could make it otherwise.
+  for (const folder of hidden) makeFolder(folder)
+  const toolchains = toolchainsOf(plan.sandboxRead ?? [], { PATH: plan.tools.searchPath.join(':') }, hidden)
   const limits = modelLimits(plan)
   const mini: EngineFor = (prepared, { transcripts, commands }) => {
     const { wire, base_url, api_key, context_tokens, prices } = prepared
@@ -55,7 +60,14 @@ export function openEngines(plan: EnginePlan, parts: EngineParts): Engines {
       random,
     })
   }
-  const real = realCodex(codex, { hidden, readable: ownFiles(), http, warn: parts.warn, now, random })
+  const real = realCodex(codex, {
+    hidden,
+    readable: [...ownFiles(), ...toolchains.readable],
+    http,
+    warn: parts.warn,
+    now,
+    random,
+  })
   const engines: EngineName[] = codex.kind === 'there' ? ['mini', 'codex'] : ['mini']
   const generator = openGenerator({
     engineFor: (prepared, ports) => (ports.engine === 'codex' ? real : mini)(prepared, ports),
@@ -64,6 +76,7 @@ export function openEngines(plan: EnginePlan, parts: EngineParts): Engines {
     statusServers: { codex: codexStatusServer },
     sandbox,
     hidden,
+    ...toolchains,
     secrets: [plan.token],
     version: ownVersion(),
     now,
@@ -82,7 +95,10 @@ export function openEngines(plan: EnginePlan, parts: EngineParts): Engines {
   }
 }
 
-type EnginePlan = Pick<JudgePlan, 'slots' | 'token' | 'workFolder' | 'cacheFolder' | 'engine' | 'codexPath' | 'tools' | 'model'>
+type EnginePlan = Pick<
+  JudgePlan,
+  'slots' | 'token' | 'workFolder' | 'cacheFolder' | 'engine' | 'codexPath' | 'tools' | 'model' | 'sandboxRead'
+>
 
 const modelLimits = ({ model: { tries, waitMs, silentMs } = {} }: EnginePlan): Partial<ModelLimits> => ({
   ...(tries === undefined ? {} : { attempts: tries }),

@@ -27,6 +27,8 @@ export interface JudgePlan {
   /** What is compiled once and used by every judge of this user. */
   readonly cacheFolder: string
   readonly tools: ToolPlaces
+  /** Folders that commands of engines may read beside the system. */
+  readonly sandboxRead?: readonly string[]
   readonly logLevel: string
 }
 

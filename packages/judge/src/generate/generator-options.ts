@@ -33,6 +33,10 @@ export interface GeneratorOptions {
   readonly sandbox?: Sandbox
   /** Hidden from commands beside the homes: data folders, what other jobs have. */
   readonly hidden?: readonly string[]
+  /** What commands may read beside the system and their folder: toolchains. */
+  readonly readable?: readonly string[]
+  /** Variables of commands beside the usual ones. */
+  readonly environment?: Readonly<Record<string, string>>
   /** Whether commands may have a network. Default: no. */
   readonly network?: boolean
   /** Never to be seen in anything that leaves: the judge's own token, and whatever else. The model's key is added by itself. */

@@ -2,6 +2,7 @@ import { isAbsolute, relative } from 'node:path'
 import type { CommandOutcome, CommandRequest, Commands } from '@parley/agent'
 import type { Box, RunLimits, RunOutcome, Sandbox } from '@parley/sandbox'
 import { FolderGuard } from './folder-guard.ts'
+import { nestedRepositories } from './nested-repositories.ts'
 
 const MIB = 1024 * 1024
 
@@ -40,6 +41,12 @@ export interface SandboxCommandsOptions {
   readonly hidden: readonly string[]
   /** Whether a command that asks for a network gets that of the host; otherwise it is refused. */
   readonly network: boolean
+  /** What commands may read beside the system and the folder: toolchains. */
+  readonly readable?: readonly string[]
+  /** Variables of commands beside the usual ones; PATH among them replaces the usual one. */
+  readonly environment?: Readonly<Record<string, string>>
+  /** Hears of what a person should know before using the folder: repositories that commands left in it. */
+  readonly warn?: (message: string) => void
   readonly limits?: Partial<CommandLimits>
 }
 
@@ -51,8 +58,12 @@ export interface SandboxCommands extends Commands {
 
 /** Starts in a folder, finds the program by its name, and leaves no shell around it. */
 const START = 'cd -- "$1" && shift && exec "$@"'
+/** The home is the box's own: it is new with every command. */
+const ENVIRONMENT = { PATH: '/usr/local/bin:/usr/bin:/bin', HOME: '/box', LANG: 'C.UTF-8', TERM: 'dumb' }
 const NOTHING: Uint8Array = new Uint8Array()
 const OUTPUT_SILENT_BYTES = 1
+/** Repositories that are told of, one line each. */
+const TOLD_MAX = 16
 const FULL = 'the working folder holds more than it may'
 
 /** Runs the commands of one conversation in the workspace profile of the sandbox. Without a sandbox there are none. */
@@ -68,6 +79,7 @@ class BoxedCommands implements SandboxCommands {
   readonly #waiting: (() => void)[] = []
   readonly #closing = new AbortController()
   readonly #guard: FolderGuard
+  readonly #told = new Set<string>()
   readonly #underWay = new Set<Promise<unknown>>()
   #running = 0
 
@@ -105,7 +117,9 @@ class BoxedCommands implements SandboxCommands {
 
   /** What cannot be kept is not begun. */
   #refusal({ argv, folder, reach, network }: CommandRequest): string | undefined {
-    if (this.#options.sandbox.report.driver === 'none') return 'there is no sandbox on this machine, so no command is run'
+    const { report, unheldWorkspace } = this.#options.sandbox
+    if (report.driver === 'none') return 'there is no sandbox on this machine, so no command is run'
+    if (unheldWorkspace !== undefined) return `no command is run: ${unheldWorkspace}; parley sandbox check says more`
     if (argv.length === 0 || argv[0] === '') return 'argv: must begin with a program'
     if (reach === 'full-access') return 'commands reach no further than the working folder here'
     if (network && !this.#options.network) return 'commands have no network here'
@@ -131,6 +145,7 @@ class BoxedCommands implements SandboxCommands {
         isFull = full.aborted
         return ran
       })
+      if (request.reach === 'workspace-write') await this.#tellRepositories()
       if (outcome.status === 'sandbox-error') await this.#giveUp(box)
       else this.#idle.set(key, [...(this.#idle.get(key) ?? []), box])
       return { ...outcomeOf(outcome, request), ...(isFull ? { message: `ended: ${FULL}` } : {}) }
@@ -139,6 +154,15 @@ class BoxedCommands implements SandboxCommands {
     } finally {
       this.#running -= 1
       this.#waiting.shift()?.()
+    }
+  }
+
+  /** The folder's own repository is read-only to commands; others in it are not, and git obeys the settings of each. */
+  async #tellRepositories(): Promise<void> {
+    for (const path of await nestedRepositories(this.#options.folder)) {
+      if (this.#told.size >= TOLD_MAX || this.#told.has(path)) continue
+      this.#told.add(path)
+      this.#options.warn?.(`${path} is a repository inside the working folder: git runs programs that its settings name`)
     }
   }
 
@@ -161,9 +185,16 @@ class BoxedCommands implements SandboxCommands {
   }
 
   async #open({ reach, network }: CommandRequest): Promise<Box> {
-    const { sandbox, folder, hidden } = this.#options
+    const { sandbox, folder, hidden, readable = [] } = this.#options
     const writable = reach === 'workspace-write'
-    const box = await sandbox.openBox({ kind: 'workspace', folder, hidden, writable, network: network ? 'host' : 'none' })
+    const box = await sandbox.openBox({
+      kind: 'workspace',
+      folder,
+      hidden,
+      readable,
+      writable,
+      network: network ? 'host' : 'none',
+    })
     this.#boxes.add(box)
     return box
   }
@@ -182,7 +213,7 @@ class BoxedCommands implements SandboxCommands {
     const kept = Math.max(OUTPUT_SILENT_BYTES, Math.min(outputBytes, mostBytes))
     return {
       argv: ['/bin/sh', '-c', START, 'sh', folder, ...argv] as const,
-      environment: { PATH: '/usr/local/bin:/usr/bin:/bin', HOME: this.#options.folder, LANG: 'C.UTF-8', TERM: 'dumb' },
+      environment: { ...ENVIRONMENT, ...this.#options.environment },
       captureBytes: { stdout: kept, stderr: kept },
       onOutput: output,
       // A command may keep every core busy for as long as it may take.

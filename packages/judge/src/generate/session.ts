@@ -168,10 +168,11 @@ const linked = (service: Service): MountServer => ({
   },
 })
 
-function openCommands({ options, folder, request }: SessionOrder): SandboxCommands | undefined {
-  const { sandbox } = options
-  if (sandbox === undefined || sandbox.report.driver === 'none') return undefined
+function openCommands({ options, folder, request, log }: SessionOrder): SandboxCommands | undefined {
+  const { sandbox, readable = [], environment = {} } = options
+  if (sandbox === undefined || sandbox.report.driver === 'none' || sandbox.unheldWorkspace !== undefined) return undefined
   // The job's own folder holds all of its cases, and those beside it other jobs.
   const hidden = [...(options.hidden ?? []), request.ports.folder]
-  return openSandboxCommands({ sandbox, folder, hidden, network: options.network ?? false })
+  const warn = (message: string): void => log.warn(message)
+  return openSandboxCommands({ sandbox, folder, hidden, readable, environment, warn, network: options.network ?? false })
 }

@@ -1,17 +1,19 @@
 import { execFile } from 'node:child_process'
-import { existsSync, lstatSync, readdirSync, readlinkSync } from 'node:fs'
+import { existsSync, lstatSync, readlinkSync } from 'node:fs'
 import { promisify } from 'node:util'
 import { DEFAULT_ENVIRONMENT } from '../defaults.ts'
 import { type BoxProfile, type RunRequest, type Sandbox, type SandboxOptions, SandboxUnavailable } from '../sandbox.ts'
 import type { BoxFolder } from '../spawned/box-folder.ts'
 import { limitsShell } from '../spawned/limits-shell.ts'
 import { spawnedSandbox } from '../spawned/spawned-sandbox.ts'
+import { isWithin } from '../workspace/real-path.ts'
+import { SYSTEM_FOLDERS, type WorkspaceProfile, settleWorkspace } from '../workspace/settle-profile.ts'
 
 const run = promisify(execFile)
 const PLACES = ['/usr/bin/bwrap', '/usr/local/bin/bwrap', '/bin/bwrap']
-const SYSTEM = ['/usr', '/bin', '/sbin', '/lib', '/lib32', '/lib64', '/libx32']
+const WORK_SETTINGS = ['/etc/ssl/certs', '/etc/ssl/openssl.cnf', '/etc/passwd', '/etc/group', '/etc/nsswitch.conf', '/etc/hosts']
 const SETTINGS = ['/etc/ld.so.cache', '/etc/alternatives', '/etc/localtime']
-const LEFT_OUT = new Set(['proc', 'sys', 'dev', 'tmp', 'box', 'home', 'root', 'run', 'mnt', 'media', 'lost+found'])
+const UNHELD = 'bubblewrap filters no system calls: programs could leave setuid files and reach sockets'
 const PROBE_TIMEOUT_MS = 10_000
 
 /** The sandbox of bubblewrap, for machines where our own helper cannot be compiled. */
@@ -45,9 +47,10 @@ export async function openBwrap(options: SandboxOptions): Promise<Sandbox> {
       'system calls are not filtered: needs the `cage` driver',
       'the size of the box is bounded per file only: needs the `cage` driver',
       'an exit code above 128 is taken for a signal',
+      `engines run no commands here, since ${UNHELD}: needs the \`cage\` driver`,
     ],
   } as const
-  return spawnedSandbox(report, options.runFolder, (request, folder, profile) => ({
+  const sandbox = await spawnedSandbox(report, options.runFolder, (request, folder, profile) => ({
     argv: [
       binary,
       ...isolation(folder, profile),
@@ -59,6 +62,19 @@ export async function openBwrap(options: SandboxOptions): Promise<Sandbox> {
     cwd: '/',
     environment: { ...(request.environment ?? DEFAULT_ENVIRONMENT) },
   }))
+  return {
+    ...sandbox,
+    unheldWorkspace: UNHELD,
+    openBox: async (profile) => {
+      if (profile.kind === 'workspace') checkProfile(profile)
+      return sandbox.openBox(profile)
+    },
+  }
+}
+
+function checkProfile(profile: WorkspaceProfile): void {
+  if (profile.writable || (profile.alsoWritable ?? []).length > 0) throw new SandboxUnavailable(UNHELD, 'install a C compiler')
+  settleWorkspace(profile)
 }
 
 function isolation(folder: BoxFolder, profile: BoxProfile): string[] {
@@ -90,19 +106,30 @@ function devices(): string[] {
 }
 
 function view(request: RunRequest, profile: BoxProfile): string[] {
-  const readable = [...(profile.readable ?? []), ...(request.readable ?? [])].flatMap((path) => ['--ro-bind', path, path])
-  if (profile.kind === 'judge') return [...SYSTEM.flatMap(asItIs), ...SETTINGS.flatMap(asItIs), ...readable, '--chdir', '/box']
-  const top = readdirSync('/').filter((name) => !LEFT_OUT.has(name))
-  const hidden = (profile.hidden ?? []).filter((path) => existsSync(path)).flatMap((path) => ['--tmpfs', path])
-  const git = `${profile.folder}/.git`
-  const sealed = profile.writable
-    ? [git, `${git}/hooks`, `${git}/config`]
-        .filter((path) => existsSync(path))
-        .flatMap((path) => [path === git ? '--bind' : '--ro-bind', path, path])
-    : []
-  const work = [profile.writable ? '--bind' : '--ro-bind', profile.folder, profile.folder]
-  return [...top.flatMap((name) => asItIs(`/${name}`)), ...hidden, ...readable, ...work, ...sealed, '--chdir', profile.folder]
+  const system = [...SYSTEM_FOLDERS.flatMap(asItIs), ...SETTINGS.flatMap(asItIs)]
+  const forRun = (request.readable ?? []).flatMap(shown)
+  if (profile.kind === 'judge') return [...system, ...(profile.readable ?? []).flatMap(shown), ...forRun, '--chdir', '/box']
+  const { folder, readable, hidden, links } = settleWorkspace(profile)
+  // What lies deeper decides, and at one path what is hidden does.
+  const places = [...[folder, ...readable].map((path) => ({ path, words: shown(path) })), ...hidden.map(covered)]
+  const laid = places.toSorted((a, b) => (a.path < b.path ? -1 : a.path > b.path ? 1 : 0)).flatMap(({ words }) => words)
+  const ways = [...links].filter(([link]) => !places.some(({ path }) => isWithin(link, path)))
+  return [
+    ...system,
+    ...WORK_SETTINGS.flatMap(asItIs),
+    ...laid,
+    ...ways.flatMap(([link, target]) => ['--symlink', target, link]),
+    ...forRun,
+    '--chdir',
+    folder,
+  ]
 }
+
+const shown = (path: string): string[] => ['--ro-bind', path, path]
+const covered = (path: string): { readonly path: string; readonly words: string[] } => ({
+  path,
+  words: lstatSync(path).isDirectory() ? ['--tmpfs', path] : ['--ro-bind', '/dev/null', path],
+})
 
 /** A link stays a link, anything else is bound read-only. */
 function asItIs(path: string): string[] {

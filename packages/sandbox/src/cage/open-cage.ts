@@ -12,10 +12,12 @@ import {
 } from '../sandbox.ts'
 import { CageBox } from './cage-box.ts'
 import { type CageStart, startCage, type Tier } from './cage-process.ts'
+import { checkWorkspace } from './check-workspace.ts'
 import { compileHelper } from './compile-helper.ts'
 import { interactInCages } from './interact.ts'
 import { startLive } from './live-program.ts'
 import { selfCheck } from './self-check.ts'
+import { type WorkspaceProfile, hiddenInSight, settleWorkspace } from '../workspace/settle-profile.ts'
 
 const AS_ROOT: readonly Tier[] = ['root', 'user-namespaces', 'landlock']
 const AS_USER: readonly Tier[] = ['user-namespaces', 'landlock']
@@ -33,7 +35,10 @@ export async function openCage(options: SandboxOptions): Promise<Sandbox> {
     // Without namespaces a program of another user has to walk down to its box.
     if (root && tier === 'landlock') await chmod(options.runFolder, 0o711)
     const found = await tryTier(binary, options.runFolder, tier)
-    if (found.kind === 'holds') return new Cage(binary, options.runFolder, tier, found.report)
+    if (found.kind === 'holds') {
+      const unheld = await checkWorkspace({ binary, runFolder: options.runFolder, tier })
+      return new Cage({ binary, runFolder: options.runFolder, tier }, withWorkspace(found.report, unheld), unheld)
+    }
     problems.push(`${tier}: ${found.why}`)
   }
   throw new SandboxUnavailable(`no tier of the sandbox holds on this machine (${problems.join('; ')})`, ALLOW_HINT)
@@ -50,19 +55,26 @@ async function tryTier(binary: string, runFolder: string, tier: Tier): Promise<A
   }
 }
 
+const WORKSPACE =
+  'an allow-list: of the machine the system’s folders, the working folder and what is named; no sockets of the host, .git read-only'
+
+function withWorkspace(report: SandboxReport, unheld: string | undefined): SandboxReport {
+  if (unheld === undefined) return { ...report, enforced: { ...report.enforced, workspace: WORKSPACE } }
+  return { ...report, missing: [...report.missing, `engines run no commands here, since ${unheld}`] }
+}
+
 class Cage implements Sandbox {
   readonly report: SandboxReport
+  readonly unheldWorkspace?: string
   readonly start?: StartLive
-  readonly #binary: string
-  readonly #runFolder: string
-  readonly #tier: Tier
+  readonly #parts: Omit<CageStart, 'profile'>
 
-  constructor(binary: string, runFolder: string, tier: Tier, report: SandboxReport) {
-    this.#binary = binary
-    this.#runFolder = runFolder
-    this.#tier = tier
+  constructor(parts: Omit<CageStart, 'profile'>, report: SandboxReport, unheld: string | undefined) {
+    this.#parts = parts
     this.report = report
-    if (tier !== 'landlock') this.start = (profile, request, signal) => startLive(this.#startOf(profile), request, signal)
+    if (unheld !== undefined) this.unheldWorkspace = unheld
+    if (parts.tier !== 'landlock')
+      this.start = async (profile, request, signal) => startLive(this.#startOf(profile), request, signal)
   }
 
   async openBox(profile: BoxProfile): Promise<Box> {
@@ -71,15 +83,25 @@ class Cage implements Sandbox {
   }
 
   #startOf(profile: BoxProfile): CageStart {
-    if (this.#tier === 'landlock' && profile.kind === 'workspace' && typeof profile.network === 'object')
+    if (profile.kind === 'workspace') this.#checkProfile(profile)
+    return { ...this.#parts, profile }
+  }
+
+  #checkProfile(profile: WorkspaceProfile): void {
+    if (profile.writable && this.unheldWorkspace !== undefined) throw new SandboxUnavailable(this.unheldWorkspace, ALLOW_HINT)
+    if (this.#parts.tier !== 'landlock') return
+    if (typeof profile.network === 'object')
       throw new SandboxUnavailable('this tier has no network of its own to let one thing through', ALLOW_HINT)
-    return { binary: this.#binary, runFolder: this.#runFolder, tier: this.#tier, profile }
+    // Its own folder is in reach of a box, and the folders of other boxes are beside it.
+    const hidden = hiddenInSight(settleWorkspace({ ...profile, hidden: [...(profile.hidden ?? []), this.#parts.runFolder] }))
+    if (hidden !== undefined)
+      throw new SandboxUnavailable(`${hidden} lies in a folder that is shown, and this tier cannot hide it`, ALLOW_HINT)
   }
 
   interact(program: Box, interactor: Box, request: InteractRequest, signal?: AbortSignal): Promise<InteractOutcome> {
     if (!(program instanceof CageBox) || !(interactor instanceof CageBox) || program === interactor) {
       throw new TypeError('interact needs two different boxes of this sandbox')
     }
-    return interactInCages({ program, interactor }, request, this.#runFolder, signal)
+    return interactInCages({ program, interactor }, request, this.#parts.runFolder, signal)
   }
 }

@@ -20,6 +20,8 @@ const SAW = {
   'files of the host': 8,
   'other processes': 16,
   'that it is root': 32,
+  'a way to set limits or priorities of others': 64,
+  'a way to leave a setuid file or a device': 128,
 } as const
 
 const HIDDEN_CHILDREN =
@@ -28,6 +30,12 @@ const COUNTED_PROCESSES =
   'processes are counted every few milliseconds, not held by the kernel, which does not limit root’s: needs a writable cgroup, or an ordinary user'
 const BRIEF_THREADS =
   'up to 16 processes more than allowed are noticed after a few milliseconds or at the end of the run, threads only while they live: needs a writable cgroup'
+const SAME_USER_SIGNALS =
+  'a program may signal other processes of this user: needs Landlock 6 (Linux 6.12), user namespaces or root'
+const SAME_USER_MODES =
+  'modes and times of this user’s files can be changed by whoever knows their paths, not their content: needs user namespaces or root'
+/** From this version on, signals beyond the program's own processes are refused. */
+const LANDLOCK_WITH_SIGNALS = 6
 const RESIDENT_WATCH = 'memory is watched every few milliseconds, not held by the kernel: needs a writable cgroup'
 
 /** Whether the tier holds, found out by running a probe in a real box, and what to say about it. */
@@ -61,6 +69,8 @@ export async function selfCheck(box: Box, ground: Ground, binary: string): Promi
 function reportOf(ground: Ground): SandboxReport {
   const { cgroup } = ground
   const landlock = ground.tier === 'landlock'
+  const ownUser = ground.tier === 'root' || (landlock && process.getuid?.() === 0)
+  const signalsHeld = ownUser || ground.landlockVersion >= LANDLOCK_WITH_SIGNALS
   const unheldProcesses = ground.tier === 'user-namespaces' && process.getuid?.() === 0
   const user =
     ground.tier === 'root' ? 'a user of its own, no capabilities, no new privileges' : 'no capabilities, no new privileges'
@@ -82,9 +92,10 @@ function reportOf(ground: Ground): SandboxReport {
         ? `Landlock ${ground.landlockVersion}, a folder of its own`
         : 'private root, read-only; box and /tmp of bounded size, new for every run',
       network: landlock ? 'no sockets' : 'a network namespace without any link, no sockets but local ones',
-      'system calls': 'filter: no tracing, mounting, namespaces, keys, bpf, io_uring, userfaultfd, perf',
+      'system calls':
+        'filter: no tracing, mounting, namespaces, keys, bpf, io_uring, userfaultfd, perf; no setuid files, no devices; no limits, priorities or processors of others',
       rights: user,
-      'other processes': landlock ? 'only its own may be signalled' : 'only its own',
+      ...(signalsHeld ? { 'other processes': landlock ? 'only its own may be signalled' : 'only its own' } : {}),
     },
     missing: [
       ...(cgroup === 0 ? [RESIDENT_WATCH, HIDDEN_CHILDREN, BRIEF_THREADS] : []),
@@ -92,6 +103,8 @@ function reportOf(ground: Ground): SandboxReport {
       ...(landlock
         ? [
             'the box is a folder on disk whose size is looked at, not held (too much ends the run as output-limit): needs user namespaces or root',
+            ...(signalsHeld ? [] : [SAME_USER_SIGNALS]),
+            ...(ownUser ? [] : [SAME_USER_MODES]),
           ]
         : []),
     ],

@@ -13,9 +13,12 @@ export function gitFoldersOf(folder: string): string[] {
   const gitFolder = target === undefined ? undefined : realFolder(resolve(folder, target))
   if (gitFolder === undefined) return []
   const common = commonOf(gitFolder)
-  const inside = [gitFolder, ...(common === undefined ? [] : [common])].filter((path) => path !== folder && isWithin(path, folder))
+  const inside = [gitFolder, ...(common === undefined ? [] : [common])].filter(
+    (path) => path !== folder && isWithin(path, folder),
+  )
   if (inside.length > 0 || isWithin(gitFolder, folder)) return inside
-  if (isWorkingTree(folder, gitFolder) && common !== undefined && dirname(dirname(gitFolder)) === common) return [gitFolder, common]
+  if (isWorkingTree(folder, gitFolder) && common !== undefined && dirname(dirname(gitFolder)) === common)
+    return [gitFolder, common]
   return common === undefined && isSubmodule(folder, gitFolder) ? [gitFolder] : []
 }
 

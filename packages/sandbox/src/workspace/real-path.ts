@@ -20,12 +20,14 @@ export function realPathOf(given: string): RealPath {
   const rest = resolve(given).split('/').filter(Boolean)
   let path = '/'
   let isThere = true
+  let followed = 0
   for (let part = rest.shift(); part !== undefined; part = rest.shift()) {
     const next = join(path, part)
-    const found = isThere && part !== '..' ? look(given, next) : 'missing'
+    const found: ReturnType<typeof look> = isThere && part !== '..' ? look(given, next) : 'missing'
     if (part === '..') path = dirname(path)
     else if (found === 'link') {
-      if (links.size >= LINKS_MAX) throw refusal(given, 'goes through too many links')
+      followed += 1
+      if (followed > LINKS_MAX) throw refusal(given, 'goes through too many links')
       const target = readlinkSync(next)
       links.set(next, resolve(path, target))
       rest.unshift(...target.split('/').filter((word) => word !== '' && word !== '.'))

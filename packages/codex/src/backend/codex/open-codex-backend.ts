@@ -4,7 +4,7 @@ import { parseVersion } from '../../contract/version.ts'
 import type { OpenOrder } from '../../order.ts'
 import type { Account, Backend, ConversationShelf, SavedSettings, Workspace } from '../backend.ts'
 import { diffToRemote } from '../workspace/diff-to-remote.ts'
-import type { RunProgram } from '../workspace/run-program.ts'
+import type { OpenGit } from '../workspace/run-program.ts'
 import { oldServices } from './old-services.ts'
 import { newServices } from './new-services.ts'
 
@@ -15,7 +15,7 @@ export interface CodexBackendOptions {
   /** Where Codex has its configuration: read where Codex itself refuses to. */
   readonly codexHome?: string
   /** For the diff to a remote: Codex's own git runs what a hostile repository names (filters, `ext::` remotes). Left out: Codex is asked. */
-  readonly git?: RunProgram
+  readonly git?: OpenGit
   /** Of what was left out. */
   readonly warn?: (message: string) => void
 }

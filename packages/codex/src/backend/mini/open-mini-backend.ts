@@ -27,7 +27,7 @@ import {
 } from '../backend.ts'
 import type { FolderCommands } from '../workspace/folder-commands.ts'
 import { openWorkspace } from '../workspace/open-workspace.ts'
-import type { RunProgram } from '../workspace/run-program.ts'
+import type { OpenGit } from '../workspace/run-program.ts'
 import { AuthFile } from './auth-file.ts'
 import { ConversationFiles } from './conversation-files.ts'
 import { idOf, uuidOf, uuidRandom } from './conversation-uuid.ts'
@@ -66,7 +66,7 @@ export interface MiniBackendOptions {
   readonly connectMount: ConnectMount
   readonly variables: (name: string) => string | undefined
   readonly lock: LockPath
-  readonly git: RunProgram
+  readonly git: OpenGit
   readonly now: () => number
   readonly random: (size: number) => Uint8Array
 }

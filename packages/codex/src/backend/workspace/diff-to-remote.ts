@@ -1,5 +1,5 @@
 import { BackendError } from '../backend.ts'
-import type { RunProgram } from './run-program.ts'
+import type { OpenGit, RunProgram } from './run-program.ts'
 
 const GIT_MS = 10_000
 const DIFF_BYTES = 16 * 1024 * 1024
@@ -9,23 +9,39 @@ const REFS_MAX = 64
 /** New files that are shown; a folder of more is one that should be ignored. */
 const UNTRACKED_MAX = 200
 
-/** Nothing that a repository brings along may run: no hooks, no file watcher, no converters. */
-const QUIET = [
-  '-c',
+/**
+ * Nothing that a repository brings along may run, and nothing is fetched: no hooks, file watcher, pager, editor, helpers for
+ * passwords, programs to connect with or to list references by. The sandbox holds what is forgotten here.
+ */
+const SETTINGS = [
   'core.hooksPath=/dev/null',
-  '-c',
   'core.fsmonitor=false',
-  '-c',
   'core.quotePath=false',
-  '--no-pager',
-  '--no-optional-locks',
+  'core.pager=cat',
+  'core.editor=false',
+  'core.askPass=false',
+  'core.sshCommand=false',
+  'core.gitProxy=false',
+  'core.alternateRefsCommand=true',
+  'core.attributesFile=/dev/null',
+  'credential.helper=',
+  'protocol.allow=never',
+  'diff.external=',
+  'submodule.recurse=false',
+  'gc.auto=0',
+  'maintenance.auto=false',
+  // Inside of the sandbox the files may be another user's.
+  'safe.directory=*',
 ]
+const QUIET = [...SETTINGS.flatMap((setting) => ['-c', setting]), '--no-pager', '--no-optional-locks']
 const PLAIN = ['--no-ext-diff', '--no-textconv', '--no-color', '--ignore-submodules=dirty']
 
 /** What a working tree has over the nearest commit that a remote has, new files included. Throws `BackendError`. */
-export async function diffToRemote(folder: string, run: RunProgram): Promise<{ readonly sha: string; readonly diff: string }> {
-  const repository = new Repository(folder, run)
+export async function diffToRemote(folder: string, openGit: OpenGit): Promise<{ readonly sha: string; readonly diff: string }> {
+  let git: Awaited<ReturnType<OpenGit>> | undefined
   try {
+    git = await openGit(folder)
+    const repository = new Repository(folder, git.run)
     await repository.settle()
     const sha = await repository.nearest()
     if (sha === undefined) throw new GitFailed('no remote has a commit that is an ancestor')
@@ -35,6 +51,8 @@ export async function diffToRemote(folder: string, run: RunProgram): Promise<{ r
       data: { param: 'cwd', reason: cause instanceof Error ? cause.message : String(cause) },
       cause,
     })
+  } finally {
+    await git?.close()
   }
 }
 
@@ -51,10 +69,10 @@ class Repository {
     this.#run = run
   }
 
-  /** Goes to the root, and takes the filters out that the repository itself sets: they are programs, run by a mere diff. */
+  /** Goes to the root, and takes the filters out that its settings name, in whichever file: they are programs, run by a mere diff. */
   async settle(): Promise<void> {
     this.#folder = (await this.#git(['rev-parse', '--show-toplevel'])).trimEnd()
-    const filters = await this.#git(['config', '--local', '--null', '--name-only', '--get-regexp', '^filter\\..*\\.'], [0, 1])
+    const filters = await this.#git(['config', '--null', '--name-only', '--get-regexp', '^filter\\..*\\.'], [0, 1])
     const names = new Set(filters.split('\0').flatMap((key) => /^filter\.(.*)\.[^.]+$/s.exec(key)?.[1] ?? []))
     const off = (name: string): string[] => [
       '-c',
@@ -80,8 +98,9 @@ class Repository {
       ])
     const merged = new Set(await list(['--merged=HEAD']))
     if (merged.size > 0) return this.#closest(merged)
-    const bases = await Promise.all((await list([])).map((ref) => this.#lines(['merge-base', 'HEAD', ref], [0, 1])))
-    return this.#closest(new Set(bases.flat()))
+    const bases = new Set<string>()
+    for (const ref of await list([])) for (const base of await this.#lines(['merge-base', 'HEAD', ref], [0, 1])) bases.add(base)
+    return this.#closest(bases)
   }
 
   async #closest(shas: ReadonlySet<string>): Promise<string | undefined> {

@@ -2,14 +2,14 @@ import type { Workspace } from '../backend.ts'
 import { diffToRemote } from './diff-to-remote.ts'
 import type { FolderCommands } from './folder-commands.ts'
 import { runOneOff } from './run-one-off.ts'
-import type { RunProgram } from './run-program.ts'
+import type { OpenGit } from './run-program.ts'
 import { searchFiles } from './search-files.ts'
 
 export interface WorkspacePorts {
   /** Of the process. */
   readonly folder: string
   readonly commandsFor: (folder: string) => FolderCommands
-  readonly git: RunProgram
+  readonly git: OpenGit
 }
 
 /** The machine's files and programs, by our own means. */

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { openLocalCommands } from '@parley/agent/testing'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { runGit } from '../fixture/mini-backend-world.ts'
+import { openGit } from '../fixture/mini-backend-world.ts'
 import type { OneOffCommand } from '../backend.ts'
 import { fuzzyMatch } from './fuzzy-score.ts'
 import { openWorkspace } from './open-workspace.ts'
@@ -19,7 +19,7 @@ const reaches: string[] = []
 const open = () =>
   openWorkspace({
     folder,
-    git: runGit,
+    git: openGit,
     commandsFor: () => ({
       run: (request, output, signal) => {
         reaches.push(`${request.reach} ${request.network} ${request.folder}`)

@@ -190,7 +190,7 @@ export const METHOD_TABLE: readonly MethodRow[] = [
     dialects: BOTH,
     result: '`{sha, diff}` with files that git does not know yet',
     codex: 'real git',
-    mini: 'real git',
+    mini: 'real git, in our sandbox',
   },
   {
     method: 'execOneOffCommand',

@@ -1,0 +1,84 @@
+import { existsSync, realpathSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import type { OpenGit, ProgramOutcome } from '@parley/codex'
+import type { Box, RunLimits, Sandbox } from '@parley/sandbox'
+import type { Toolchains } from '../sandbox-command/toolchains.ts'
+
+export interface BoxedGitPorts {
+  /** The sandbox, or why there is none. */
+  readonly sandbox: () => Promise<Sandbox | string>
+  readonly hidden: readonly string[]
+  readonly toolchains: Toolchains
+}
+
+const MIB = 1024 * 1024
+const LIMITS: Omit<RunLimits, 'wallMs' | 'cpuMs' | 'outputBytes'> = {
+  memoryBytes: 1024 * MIB,
+  processes: 64,
+  boxBytes: 64 * MIB,
+  openFiles: 1_024,
+}
+/** Processor time is bounded by the clock first: git uses several cores. */
+const CORES_COUNTED = 64
+const STDERR_BYTES = 64 * 1024
+const START = 'cd -- "$1" && shift && exec "$@"'
+/** No settings but those of the repository and of the command, no questions, nothing fetched. */
+const ENVIRONMENT = {
+  HOME: '/box',
+  LC_ALL: 'C.UTF-8',
+  GIT_CONFIG_NOSYSTEM: '1',
+  GIT_CONFIG_GLOBAL: '/dev/null',
+  GIT_TERMINAL_PROMPT: '0',
+  GIT_OPTIONAL_LOCKS: '0',
+  GIT_NO_LAZY_FETCH: '1',
+  GIT_ALLOW_PROTOCOL: 'none',
+  GIT_PAGER: 'cat',
+  GIT_ASKPASS: '/bin/false',
+}
+
+/** Git in a sandbox that shows the repository, read-only, and no network. Without one, git is not run. */
+export function openBoxedGit({ sandbox, hidden, toolchains }: BoxedGitPorts): OpenGit {
+  return async (folder) => {
+    const held = await sandbox()
+    if (typeof held === 'string') throw new Error(held)
+    const box = await held.openBox({
+      kind: 'workspace',
+      folder: rootOf(realpathSync(folder)),
+      writable: false,
+      hidden,
+      readable: toolchains.readable,
+    })
+    const environment = { ...ENVIRONMENT, ...toolchains.environment }
+    return {
+      run: (argv, more) => runIn(box, environment, argv, { ...more, folder: realpathSync(more.folder) }),
+      close: () => box.close(),
+    }
+  }
+}
+
+/** The nearest folder above with a repository in it. */
+function rootOf(folder: string): string {
+  for (let at = folder; ; at = dirname(at)) {
+    if (existsSync(join(at, '.git'))) return at
+    if (at === dirname(at)) throw new Error(`${folder} belongs to no repository`)
+  }
+}
+
+async function runIn(
+  box: Box,
+  environment: Readonly<Record<string, string>>,
+  argv: readonly string[],
+  { folder, timeoutMs, outputBytes }: { readonly folder: string; readonly timeoutMs: number; readonly outputBytes: number },
+): Promise<ProgramOutcome> {
+  const { status, exitCode, stdout, stderr, message } = await box.run({
+    argv: ['/bin/sh', '-c', START, 'sh', folder, ...argv],
+    environment,
+    captureBytes: { stdout: outputBytes, stderr: STDERR_BYTES },
+    limits: { ...LIMITS, wallMs: timeoutMs, cpuMs: timeoutMs * CORES_COUNTED, outputBytes },
+  })
+  if (status === 'wall-limit' || status === 'cpu-limit') return { kind: 'timed-out' }
+  if (status === 'output-limit') return { kind: 'too-much' }
+  if (status === 'sandbox-error') throw new Error(message ?? 'the sandbox failed')
+  const text = (bytes: Uint8Array): string => Buffer.from(bytes).toString('utf8')
+  return { kind: 'ended', exitCode, stdout: text(stdout.bytes), stderr: text(stderr.bytes) }
+}

@@ -1,0 +1,75 @@
+import { spawn } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { RunLimits } from '../sandbox.ts'
+import { realPathOf } from '../workspace/real-path.ts'
+import { CageBox } from './cage-box.ts'
+import { type CageStart, startCage } from './cage-process.ts'
+
+const MIB = 1024 * 1024
+const LIMITS: RunLimits = {
+  cpuMs: 15_000,
+  wallMs: 30_000,
+  memoryBytes: 32 * MIB,
+  outputBytes: 4096,
+  processes: 8,
+  boxBytes: 16 * MIB,
+  openFiles: 32,
+}
+const SOCKET = 'socket'
+/** What the probe found open, as bits of its exit code. */
+const SAW = {
+  'a file beside the working folder': 1,
+  'files of the host': 2,
+  'a socket of the host': 4,
+  'a way to write the repository': 8,
+  'a way to write settings of the machine': 16,
+  'a way to leave a setuid file or a device': 128,
+} as const
+
+/** Why the workspace profile does not hold in a tier, found out by a probe in a real box; undefined: it holds. */
+export async function checkWorkspace(start: Omit<CageStart, 'profile'>): Promise<string | undefined> {
+  if (start.tier === 'landlock')
+    return 'the landlock tier grants whole folders and can take nothing out of them: needs user namespaces or root'
+  const place = await mkdtemp(join(realPathOf(start.runFolder).path, 'check-'))
+  const folder = join(place, 'work')
+  const name = `parley-check-${randomBytes(8).toString('hex')}`
+  try {
+    await mkdir(folder)
+    await writeFile(join(place, 'secret'), '')
+    // By a name in its own working folder: the whole path may be too long for a socket.
+    const server = spawn(start.binary, ['probe', 'serve', SOCKET, name], {
+      cwd: folder,
+      env: {},
+      stdio: ['pipe', 'pipe', 'ignore'],
+    })
+    const ended = once(server, 'close')
+    try {
+      const listens = once(server.stdout, 'data').then(() => true)
+      if (!(await Promise.race([listens, ended.then(() => false)]))) return 'the probe of a working folder could not listen'
+      const words = [join(place, 'secret'), SOCKET, name]
+      return await probed({ ...start, profile: { kind: 'workspace', folder, writable: true } }, words)
+    } finally {
+      server.stdin.end()
+      await ended
+    }
+  } finally {
+    await rm(place, { recursive: true, force: true })
+  }
+}
+
+async function probed(start: CageStart, words: readonly string[]): Promise<string | undefined> {
+  const { helper, ground } = await startCage(start)
+  await using box = new CageBox(helper, ground)
+  const outcome = await box.run({
+    argv: ['/box/probe', 'probe', 'work', ...words],
+    files: [{ name: 'probe', from: { path: start.binary }, executable: true }],
+    limits: LIMITS,
+  })
+  const { exitCode } = outcome
+  if (exitCode === null) return outcome.message ?? `the probe of a working folder ended as ${outcome.status}`
+  const open = Object.entries(SAW).filter(([, bit]) => (exitCode & bit) !== 0)
+  return open.length === 0 ? undefined : `in a working folder, the probe saw ${open.map(([what]) => what).join(', ')}`
+}
