@@ -1,3 +1,4 @@
+import type { Era } from './revision.ts'
 import type { Caller, Service } from './service.ts'
 
 /** What a client showed us before any message: enough to say who it is. */
@@ -35,4 +36,10 @@ export interface Door<C extends Caller = Caller> {
   again?(credentials: Credentials): C | Promise<C>
   /** The server that this caller sees. The same object for the same kind of caller: it is asked for every request. */
   serviceFor(caller: C): Service<C>
+}
+
+/** What a caller finds behind the door in the era that they speak. */
+export function serviceIn<C extends Caller>(door: Door<C>, caller: C, era: Era): Service<C> {
+  const service = door.serviceFor(caller)
+  return service.forEra?.(era) ?? service
 }

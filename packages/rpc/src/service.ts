@@ -151,6 +151,8 @@ export interface Service<C extends Caller = Caller> {
    * for the answer. Elsewhere a cancelled call is over.
    */
   readonly answersCancelled?: true
+  /** What clients of one era find here, where that differs from what the others find. The same object each time. */
+  forEra?(era: Era): Service<C>
   /** Answers one request. Throw `RpcError` for a protocol error; an unknown method is `method_not_found`. */
   call(method: string, params: JsonObject, call: Call<C>): ServiceResult | Promise<ServiceResult>
   /** A notification that `rpc` does not handle itself. */

@@ -38,6 +38,7 @@ export async function proxy(invocation: Invocation): Promise<number> {
   const relay = await openRelay({
     connect: upstreamOf(invocation, processes),
     clientInfo: { name: 'parley-proxy', version: ownVersion() },
+    era: eraOf(invocation),
     log: (level, message) => io.err(`${level}: ${message}\n`),
   })
   try {
@@ -85,6 +86,11 @@ function upstreamOf({ io, values, positionals, rest }: Invocation, processes: Pr
   const auth = file === undefined ? {} : { token: readGivenLine({ what: '--upstream-token-file', file, cwd: io.cwd }) }
   const open = parsed.protocol.startsWith('http') ? httpTransport : webSocketTransport
   return async () => open({ url: parsed.href, ...auth })
+}
+
+function eraOf({ values }: Invocation): 'auto' | 'legacy' | 'modern' {
+  const era = values.text('era')
+  return era === 'legacy' || era === 'modern' ? era : 'auto'
 }
 
 function listenOf({ io, values }: Invocation): { host: string; port: number; tls?: { cert: string; key: string } } {

@@ -176,6 +176,11 @@ const PROXY_COMMANDS: readonly CommandSpec[] = [
       },
       'no-auth': { doc: 'lets in whoever can connect; on loopback only' },
       'upstream-token-file': { doc: 'a file with the token for URL', value: 'FILE', isFile: true },
+      era: {
+        doc: 'what is spoken with the server; auto, the default: what each client speaks, where the server has it',
+        value: 'ERA',
+        choices: ['auto', 'legacy', 'modern'],
+      },
       env: { doc: 'variables the command gets besides PATH, HOME and the like: A,B=value', value: 'NAMES' },
       'tls-cert': LISTEN_OPTIONS['tls-cert'],
       'tls-key': LISTEN_OPTIONS['tls-key'],

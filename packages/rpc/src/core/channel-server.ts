@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { type JsonValue, parseJson, RPC_CODES, RpcError } from '@parley/protocol/wire'
+import { serviceIn } from '../door.ts'
 import {
   classify,
   type InvalidMessage,
@@ -9,7 +10,7 @@ import {
   type RequestMessage,
 } from '../message.ts'
 import { errorText, resultText, UNDRESSED } from '../message-text.ts'
-import { LATEST_LEGACY } from '../revision.ts'
+import { type Era, LATEST_LEGACY } from '../revision.ts'
 import type { Caller, Service } from '../service.ts'
 import type { ActiveCall } from './active-call.ts'
 import type { Holding } from './callers.ts'
@@ -49,7 +50,7 @@ export class ChannelServer<C extends Caller> implements Holding<C> {
   readonly caller: C
   readonly lasting = true
   readonly #start: ChannelStart<C>
-  readonly #service: Service<C>
+  readonly #service: Readonly<Record<Era, Service<C>>>
   readonly #modern = new Map<RequestId, Modern<C>>()
   #link: LegacyLink<C> | undefined
   #isGreeted = false
@@ -58,7 +59,8 @@ export class ChannelServer<C extends Caller> implements Holding<C> {
   constructor(start: ChannelStart<C>) {
     this.#start = start
     this.caller = start.caller
-    this.#service = start.host.door.serviceFor(start.caller)
+    const { door } = start.host
+    this.#service = { legacy: serviceIn(door, start.caller, 'legacy'), modern: serviceIn(door, start.caller, 'modern') }
     start.host.callers.add(this)
   }
 
@@ -185,7 +187,7 @@ export class ChannelServer<C extends Caller> implements Holding<C> {
     this.#link = new LegacyLink<C>({
       id: randomBytes(12).toString('base64url'),
       host,
-      service: this.#service,
+      service: this.#service.legacy,
       caller,
       revision,
       client,
@@ -209,7 +211,7 @@ export class ChannelServer<C extends Caller> implements Holding<C> {
       let finished = false
       const call = serveModern<C>({
         host,
-        service: this.#service,
+        service: this.#service.modern,
         caller,
         link: this.#link,
         message,
@@ -233,7 +235,7 @@ export class ChannelServer<C extends Caller> implements Holding<C> {
     const { host, caller, channel } = this.#start
     const listen = new Listen<C>({
       host,
-      service: this.#service,
+      service: this.#service.modern,
       caller,
       message,
       outlet: channel,

@@ -6,6 +6,7 @@ import { note } from '../core/charge.ts'
 import { claimsModern } from '../core/envelope.ts'
 import type { Host } from '../core/host.ts'
 import { clientOf, negotiate } from '../core/legacy-link.ts'
+import { serviceIn } from '../door.ts'
 import { classify, decodeUtf8, type Message, type RequestMessage } from '../message.ts'
 import { errorText, resultText, UNDRESSED } from '../message-text.ts'
 import { isLegacyRevision, looksModern } from '../revision.ts'
@@ -190,7 +191,8 @@ export class HttpEndpoint<C extends Caller> {
     }
     try {
       const client = clientOf(message.params)
-      const session = this.#open(caller, this.#host.door.serviceFor(caller), client, negotiate(message.params['protocolVersion']))
+      const service = serviceIn(this.#host.door, caller, 'legacy')
+      const session = this.#open(caller, service, client, negotiate(message.params['protocolVersion']))
       const text = resultText(message.id, session.link.initializeResult(), UNDRESSED)
       answerJson(response, 200, text, { 'mcp-session-id': session.id, ...headers })
     } catch (error) {

@@ -6,6 +6,7 @@ import { type Envelope, readEnvelope, unsupportedVersion } from '../core/envelop
 import type { Host } from '../core/host.ts'
 import { Listen } from '../core/listen.ts'
 import { isModernMethod, serveModern, statusOf } from '../core/modern-call.ts'
+import { serviceIn } from '../door.ts'
 import type { RequestMessage } from '../message.ts'
 import { errorText } from '../message-text.ts'
 import { META } from '../revision.ts'
@@ -32,7 +33,7 @@ export class ModernEndpoint<C extends Caller> {
     try {
       if (!claims) throw unclaimed(message)
       const envelope = envelopeOf(exchange, message)
-      const service = this.#host.door.serviceFor(exchange.caller)
+      const service = serviceIn(this.#host.door, exchange.caller, 'modern')
       const params = headerParamsOf(service, message, exchange.caller)
       if (!(params instanceof Promise)) return this.#checked(exchange, message, envelope, service, params)
       params.then(

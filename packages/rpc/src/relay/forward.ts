@@ -1,4 +1,4 @@
-import { type JsonObject, RPC_CODES, RpcError } from '@parley/protocol'
+import { type JsonObject, RPC_CODES, RpcError, isJsonObject } from '@parley/protocol'
 import type { Client } from '../client/client.ts'
 import type { Reply } from '../client/connection.ts'
 import { isLogLevel } from '../core/log-level.ts'
@@ -159,14 +159,17 @@ function modernResult<C extends Caller>(
   return method === 'tools/call' ? wrapping.call(params.name, result) : result
 }
 
-/** The answers of this round and the state that the upstream gave for it, instead of what our own wire sealed. */
+/**
+ * The answers of this round and the state that the upstream gave for it, instead of what our own wire sealed. A client may
+ * answer what it was not asked yet, without any state.
+ */
 function withAnswers<C extends Caller>(params: JsonObject, { state, answers }: Call<C>): JsonObject {
   const { inputResponses: _inputResponses, requestState: _requestState, ...rest } = params
-  if (typeof state !== 'object' || state === null || Array.isArray(state)) return rest
+  const given = isJsonObject(state) ? state.upstream : undefined
   return {
     ...rest,
     ...(answers === undefined ? {} : { inputResponses: { ...answers } }),
-    ...(typeof state.upstream === 'string' ? { requestState: state.upstream } : {}),
+    ...(typeof given === 'string' ? { requestState: given } : {}),
   }
 }
 

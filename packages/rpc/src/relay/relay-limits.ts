@@ -9,6 +9,8 @@ export interface RelayLimits {
   readonly parkedMs: number
   /** How long one call may take upstream. */
   readonly callMs: number
+  /** How long a modern server may take to say whether it speaks with legacy clients too. */
+  readonly eraProbeMs: number
   /** First and longest wait before an upstream that ended is dialled again. */
   readonly reconnectMs: number
   readonly reconnectMaxMs: number
@@ -20,6 +22,7 @@ export const DEFAULT_RELAY_LIMITS: RelayLimits = {
   parkedCalls: 256,
   parkedMs: 10 * 60_000,
   callMs: 60 * 60_000,
+  eraProbeMs: 10_000,
   reconnectMs: 250,
   reconnectMaxMs: 10_000,
 }

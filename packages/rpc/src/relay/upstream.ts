@@ -20,7 +20,9 @@ export interface RelayParts {
   readonly limits: RelayLimits
   readonly clientLimits: Partial<ClientLimits>
   readonly log: (level: 'info' | 'warn', message: string) => void
-  /** The era of the server, once known: it is the same for every connection. */
+  /** The era was named by whoever opened the relay, and stays what it is. */
+  readonly isChosen: boolean
+  /** The era that is spoken with the server, once known: it is the same for every connection. */
   readonly verdict: { era: EraChoice }
 }
 
@@ -134,7 +136,8 @@ export class Upstream<C extends Caller> {
       if (era === 'auto' && transport.kind !== 'http' && error instanceof WireError && error.code === 'closed')
         return this.#connect('legacy')
       // The server may have been replaced by one of another era: find out at the next dial.
-      if (!(error instanceof WireError) || error.code === 'unsupported_version') this.#parts.verdict.era = 'auto'
+      if (!this.#parts.isChosen && (!(error instanceof WireError) || error.code === 'unsupported_version'))
+        this.#parts.verdict.era = 'auto'
       throw error
     }
   }
