@@ -84,6 +84,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
   const authenticate = openAuthenticate({
     identify,
     meters: new MeterTable(calls, PEOPLE_METERED_MAX, now),
+    hears: () => store.topics.hears(),
     now,
     seen: ({ tokenId }) => (tokenId === null ? undefined : lastUse.seen(tokenId)),
   })

@@ -9,6 +9,7 @@ test('when the word of a revocation is lost on its way, the next round of checks
     ...gw.store,
     topics: {
       publish: (topic) => gw.store.topics.publish(topic),
+      hears: () => true,
       subscribe: (topic, changed) => gw.store.topics.subscribe(topic, changed),
       subscribePrefix: () => () => undefined,
     },
@@ -33,6 +34,7 @@ test('when the store says that words may have got lost, everybody is checked aga
     ...gw.store,
     topics: {
       publish: (topic) => topics.publish(topic),
+      hears: () => true,
       subscribe: (topic, changed) => topics.subscribe(topic, changed),
       subscribePrefix: (prefix, changed) => {
         listeners.set(prefix, changed)

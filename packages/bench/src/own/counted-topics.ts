@@ -16,6 +16,7 @@ export function countTopics(store: Store): { readonly store: Store; readonly sub
   const topics: Store['topics'] = {
     publish: (topic) => store.topics.publish(topic),
     subscribe: (topic, changed) => counted(store.topics.subscribe(topic, changed)),
+    hears: () => store.topics.hears(),
     subscribePrefix: (prefix, changed) => counted(store.topics.subscribePrefix(prefix, changed)),
   }
   return {

@@ -8,8 +8,10 @@ import { type Identify, hasKeptRoom, personOf } from './identify.ts'
 /** Callers remembered, and how long one is believed before the store is asked again. */
 const REMEMBERED_MAX = 10_000
 const REMEMBERED_MS = 15_000
-/** How often a lookup starts over because something was revoked meanwhile. */
+/** How often a lookup starts over because something was, or may have been, revoked meanwhile. */
 const LOOKUPS_MAX = 5
+/** What was read longer ago than this counts only where a revocation since then would have been heard. */
+const UNHEARD_MS = 700
 
 interface Remembered {
   caller: GatewayCaller
@@ -30,11 +32,13 @@ export interface Authenticate {
 export function openAuthenticate(options: {
   readonly identify: Identify
   readonly meters: MeterTable
+  /** Whether revocations by other gateways are heard at once. While they are not, nobody is believed from memory. */
+  readonly hears: () => boolean
   readonly now: () => number
   /** Told of each caller that the store was asked about, for the tokens' last use. */
   readonly seen: (caller: GatewayCaller) => void
 }): Authenticate {
-  const { identify, meters, now, seen } = options
+  const { identify, meters, hears, now, seen } = options
   const remembered = new RecentMap<string, Remembered>(REMEMBERED_MAX)
   const lookups = new Map<string, Promise<GatewayCaller>>()
   let revocations = 0
@@ -43,9 +47,10 @@ export function openAuthenticate(options: {
     const token = bearerToken(authorization)
     for (let round = 0; round < LOOKUPS_MAX; round += 1) {
       const before = revocations
+      const askedAt = performance.now()
       const identity = await identify.byToken(token)
       // A revocation during the lookup may have come after the row was read: ask again before anybody is let in.
-      if (before !== revocations) continue
+      if (before !== revocations || (performance.now() - askedAt > UNHEARD_MS && !hears())) continue
       const person = personOf(identity)
       const caller: GatewayCaller = {
         ...identity,
@@ -73,7 +78,8 @@ export function openAuthenticate(options: {
   const again = ({ authorization, remoteAddress, host }: Credentials): GatewayCaller | Promise<GatewayCaller> => {
     if (authorization === undefined || authorization === '') throw refused('missing_authorization')
     const known = remembered.peek(authorization)
-    if (known === undefined || known.until <= now()) return lookUpOnce(authorization, { remote: remoteAddress, host })
+    if (known === undefined || known.until <= now() || !hears())
+      return lookUpOnce(authorization, { remote: remoteAddress, host })
     known.caller = reached(known.caller, remoteAddress, host)
     return known.caller
   }

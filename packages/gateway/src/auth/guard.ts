@@ -10,6 +10,8 @@ const EXPIRY_TICK_MS = 500
 /** How often everybody who is connected is checked again, in case the database's word of a change got lost. */
 export const RECHECK_MS = 60_000
 const RECHECKS_AT_ONCE = 8
+/** How often that is done while no word of a change is heard at all. */
+const DEAF_RECHECK_MS = 500
 
 /** Ends what a token opened when the token ends: revoked here or by another gateway, expired, its user disabled. */
 export interface Guard {
@@ -104,6 +106,10 @@ export function openGuard(options: {
   ]
   const expiry = setInterval(expire, EXPIRY_TICK_MS)
   const rechecks = setInterval(() => void recheckAll(), recheckMs)
+  const deafRechecks = setInterval(() => {
+    if (!topics.hears()) void recheckAll()
+  }, DEAF_RECHECK_MS)
+  deafRechecks.unref()
   expiry.unref()
   rechecks.unref()
 
@@ -112,6 +118,7 @@ export function openGuard(options: {
       for (const end of ends) end()
       clearInterval(expiry)
       clearInterval(rechecks)
+      clearInterval(deafRechecks)
     },
   }
 }

@@ -32,6 +32,8 @@ export interface Database extends Queries {
   signalSoon(name: string): void
   /** All or nothing. The work must use the transaction it is given and wait for nothing else. */
   transaction<T>(work: (tx: Transaction) => Promise<T>): Promise<T>
+  /** Whether everything that was signalled anywhere a moment ago has arrived here. */
+  hears(): boolean
   /** Milliseconds now, by the database's clock. */
   clock(): Promise<number>
   close(): Promise<void>

@@ -3,15 +3,22 @@ import type { Signals } from '../signal/signals.ts'
 
 export const CHANNEL = 'parley'
 export const NOTIFY_ALL = `SELECT pg_notify('${CHANNEL}', name) FROM unnest(CAST($1 AS TEXT[])) AS name`
+/** Its name among the connections of the server, for whoever looks at `pg_stat_activity`. */
+export const LISTENER_NAME = 'parley listener'
 /** Stands for every name. */
 const EVERYTHING = '*'
 /** Names that wait to be told; past that everybody is told that anything may have changed. */
 const MAX_UNTOLD = 10_000
 const FIRST_RETRY_MS = 50
 const MAX_RETRY_MS = 5_000
-/** A connection that died without a word is found by asking it something. */
-const PROBE_MS = 15_000
-const PROBE_TIMEOUT_MS = 5_000
+/** How often the connection is asked something: an answer says that everything told before the question was heard. */
+const BEAT_MS = 200
+/** How old the newest answered question may be. Beyond that what others changed may be unknown here. */
+const HEARING_MS = 700
+/** A connection that answers nothing for this long is given up for a new one. */
+const BEAT_TIMEOUT_MS = 2_000
+/** What is told may wait for the server as long as any statement. */
+const TELL_TIMEOUT_MS = 5_000
 
 /**
  * One connection that listens, and tells others what is committed already: a NOTIFY inside the writing transaction
@@ -26,21 +33,31 @@ export class PostgresListener {
   #retry: NodeJS.Timeout | undefined
   /** A connection that is being made again. It does not outlive `close`. */
   #connecting: Promise<void> | undefined
-  #probe: NodeJS.Timeout | undefined
+  #beats: NodeJS.Timeout | undefined
+  /** The client whose answer to the last beat is still out. */
+  #beating: Client | undefined
+  /** When the newest question that was answered was asked, by this process' own steady clock. */
+  #heardAt = -Infinity
   #closed = false
   #untold = new Set<string>()
   #telling: Promise<void> | undefined
 
   constructor(config: ClientConfig, signals: Signals) {
-    this.#config = { ...config, query_timeout: PROBE_TIMEOUT_MS }
+    this.#config = { ...config, application_name: LISTENER_NAME, query_timeout: TELL_TIMEOUT_MS }
     this.#signals = signals
   }
 
   /** The first connection must stand: a store that cannot hear is not opened. */
   async open(): Promise<void> {
     await this.#connect()
-    this.#probe = setInterval(() => void this.#ask(), PROBE_MS)
-    this.#probe.unref()
+    await this.#beat()
+    this.#beats = setInterval(() => void this.#beat(), BEAT_MS)
+    this.#beats.unref()
+  }
+
+  /** Whether everything that was told a moment ago has been heard here: no connection, or one that hangs, hears nothing. */
+  hears(): boolean {
+    return performance.now() - this.#heardAt <= HEARING_MS
   }
 
   /** Tells all other processes, many names at a time. What cannot be told now is told after the next reconnect. */
@@ -52,7 +69,7 @@ export class PostgresListener {
 
   async close(): Promise<void> {
     this.#closed = true
-    clearInterval(this.#probe)
+    clearInterval(this.#beats)
     clearTimeout(this.#retry)
     await this.#telling
     await this.#connecting
@@ -126,9 +143,25 @@ export class PostgresListener {
     }, waitMs)
   }
 
-  async #ask(): Promise<void> {
+  async #beat(): Promise<void> {
     const client = this.#client
-    if (client === undefined) return
-    await client.query('SELECT 1').catch(() => this.#lost(client))
+    if (client === undefined || this.#beating === client) return
+    this.#beating = client
+    const askedAt = performance.now()
+    const late = setTimeout(() => {
+      // If it was this process that stood still, the answer lies there and is read before this is looked at.
+      setImmediate(() => {
+        if (this.#beating === client) this.#lost(client)
+      })
+    }, BEAT_TIMEOUT_MS)
+    try {
+      await client.query('SELECT 1')
+      if (this.#client === client) this.#heardAt = askedAt
+    } catch {
+      this.#lost(client)
+    } finally {
+      clearTimeout(late)
+      if (this.#beating === client) this.#beating = undefined
+    }
   }
 }

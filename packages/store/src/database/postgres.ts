@@ -112,6 +112,10 @@ export class PostgresDatabase implements Database {
     return guarded(() => this.#once('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY', work))
   }
 
+  hears(): boolean {
+    return this.#listener.hears()
+  }
+
   async clock(): Promise<number> {
     const row = await this.get('SELECT CAST(extract(epoch FROM clock_timestamp()) * 1000 AS BIGINT) AS now', [])
     if (row === undefined) throw new StoreUnavailable('PostgreSQL told no time')

@@ -105,6 +105,11 @@ export class SqliteDatabase implements Database {
     }
   }
 
+  /** One process has the file, and it hears itself. */
+  hears(): boolean {
+    return true
+  }
+
   async clock(): Promise<number> {
     await this.get('SELECT 1 AS one', [])
     return Date.now()

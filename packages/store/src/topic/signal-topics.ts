@@ -22,6 +22,10 @@ export class SignalTopics implements Topics {
     await this.#db.signal(topicSignal(topic))
   }
 
+  hears(): boolean {
+    return this.#db.hears()
+  }
+
   subscribe(topic: string, changed: () => void): () => void {
     checkName('topic', topic, MAX_TOPIC_BYTES)
     return this.#collect((tell) => this.#db.signals.on(topicSignal(topic), () => tell(topic)), topic, changed)

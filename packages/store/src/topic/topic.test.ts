@@ -192,7 +192,7 @@ describe('between gateways on postgres', () => {
   })
 })
 
-const LISTENING = "query LIKE '%LISTEN parley%' OR query LIKE 'SELECT pg_notify%unnest%'"
+const LISTENING = "application_name = 'parley listener'"
 
 async function cut(url: string, which: string): Promise<void> {
   await execute(

@@ -1,6 +1,11 @@
 /** "This changed", by name. Subscribers re-read; nothing is carried, so nothing can be lost but time. */
 export interface Topics {
   publish(topic: string): Promise<void>
+  /**
+   * Whether what others published has been heard, up to less than a second ago. When not (the database's connection hangs or
+   * is lost), whatever is remembered because nobody said otherwise may be wrong.
+   */
+  hears(): boolean
   /** Called once per change or run of changes, never before `subscribe` returned. The answer ends it. */
   subscribe(topic: string, changed: () => void): () => void
   /**
