@@ -3,7 +3,7 @@
 //
 // How it goes on depends on what the old Node can do:
 //  - it has process.execve (22.15, 23.11): the process is replaced. Same pid, same descriptors, nothing stays behind.
-//  - it has not (18, 20, Windows): a child with our stdin, stdout and stderr, signals passed on, exit code passed back.
+//  - it has not (18, 20, Windows): a child with our stdin, stdout and stderr, signals told, exit code passed back.
 //    The child holds the other end of a pipe to us. When we are killed the pipe closes and the child ends itself.
 import { spawn } from 'node:child_process'
 import { mkdirSync, statSync } from 'node:fs'
@@ -24,6 +24,8 @@ const PARENT_POLL_MS = 500
 /** What was compiled is kept for the next start; a process that is killed has written it by then. */
 const KEEP_COMPILED_MS = 2_000
 const FORWARDED = ['SIGINT', 'SIGTERM', 'SIGHUP']
+/** What the launcher tells counts when it did not come to the child by itself within this time. */
+const TOLD_MS = 250
 
 const self = fileURLToPath(import.meta.url)
 
@@ -99,7 +101,38 @@ function holdLifeline() {
   lifeline.unref()
   lifeline.on('error', () => undefined)
   lifeline.on('close', endInOrder)
-  lifeline.resume()
+  takeTold(lifeline)
+}
+
+/**
+ * A signal to the group (a terminal's Ctrl-C, systemd) reaches the launcher and us, one to the launcher's pid the launcher alone. A second
+ * one means "at once", so each must count once: the launcher tells what it got, and we send ourselves only what did not come.
+ */
+function takeTold(lifeline) {
+  const came = new Map()
+  const told = new Map()
+  for (const signal of FORWARDED) {
+    const count = () => {
+      came.set(signal, (came.get(signal) ?? 0) + 1)
+      if (process.listenerCount(signal) > 1) return
+      // Nobody else listens: it ends us, as it would if we did not count.
+      process.off(signal, count)
+      process.kill(process.pid, signal)
+    }
+    process.on(signal, count)
+  }
+  let text = ''
+  lifeline.setEncoding('utf8').on('data', (chunk) => {
+    const lines = `${text}${chunk}`.split('\n')
+    text = lines.pop()
+    for (const signal of lines) {
+      if (!FORWARDED.includes(signal)) continue
+      told.set(signal, (told.get(signal) ?? 0) + 1)
+      setTimeout(() => {
+        if ((came.get(signal) ?? 0) < told.get(signal)) process.kill(process.pid, signal)
+      }, TOLD_MS)
+    }
+  })
 }
 
 /** npm runs a script in a shell, and a signal to npm ends that shell without reaching us: `npm start` must not leave us behind. */
@@ -135,7 +168,7 @@ function relaunch() {
     stdio: ['inherit', 'inherit', 'inherit', 'pipe'],
     env: { ...process.env, [LIFELINE]: String(LIFELINE_FD) },
   })
-  forwardSignals(child)
+  tellSignals(child)
   child.on('error', (error) => {
     process.stderr.write(`cannot run ${runtime}: ${error.message}\n`)
     process.exitCode = 1
@@ -145,14 +178,9 @@ function relaunch() {
   })
 }
 
-/** Each signal once. A terminal sends Ctrl-C to both of us already, and a second one would mean "at once". */
-function forwardSignals(child) {
-  for (const signal of FORWARDED) {
-    let passed = signal === 'SIGINT' && process.stdin.isTTY
-    process.on(signal, () => {
-      if (passed) return
-      passed = true
-      child.kill(signal)
-    })
-  }
+/** It is told, not sent: the child may have got it too. */
+function tellSignals(child) {
+  const lifeline = child.stdio[LIFELINE_FD]
+  lifeline.on('error', () => undefined)
+  for (const signal of FORWARDED) process.on(signal, () => void lifeline.write(`${signal}\n`))
 }

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import type { CommandGroup } from './command-line/command.ts'
 import { CommandError } from './command-line/command-error.ts'
+import { eachRequest } from './command-line/each-request.ts'
 import { helpFor } from './command-line/help.ts'
 import type { Io, ProcessIo } from './command-line/io.ts'
 import { parseLine } from './command-line/parse.ts'
@@ -82,9 +83,10 @@ function processIo(): ProcessIo {
     now: Date.now,
     random: randomBytes,
     onSignal: (asked) => {
-      for (const signal of SIGNALS) process.on(signal, asked)
+      const each = eachRequest(asked, process.env, () => performance.now())
+      for (const signal of SIGNALS) process.on(signal, each)
       return () => {
-        for (const signal of SIGNALS) process.off(signal, asked)
+        for (const signal of SIGNALS) process.off(signal, each)
       }
     },
     isTerminal: process.stderr.isTTY,

@@ -13,8 +13,8 @@ export interface Opened<Ready> {
 const PLAN_BYTES = 1024 * 1024
 
 /**
- * Lives on stdin: one line with the plan, then nothing, and when it ends, because the supervisor asks for it or is dead,
- * this process ends too, whether it is ready yet or not. If closing hangs, the process still ends after `lastResortMs`.
+ * Lives on stdin and by nothing else: one line with the plan, then nothing, and when it ends, because the supervisor asks for
+ * it or is dead, this process ends too, whether it is ready yet or not. If closing hangs, the process still ends after `lastResortMs`.
  */
 export function liveOnStdin<Ready>(
   open: (plan: string, signal: AbortSignal) => Promise<Opened<Ready>>,
@@ -59,7 +59,9 @@ export function liveOnStdin<Ready>(
     else if (plan.length > PLAN_BYTES) process.exit(1)
   })
   process.stdin.on('end', () => void end())
-  process.on('SIGTERM', () => void end())
+  // Whoever signals every process of a service, as systemd does, signals the supervisor too, and that ends us in our turn: a
+  // gateway that went first would leave its judge with nobody to give its claims back to.
+  for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => {})
 }
 
 /** `undefined` for a line that is something else. Both ends are of one version and trust each other. */

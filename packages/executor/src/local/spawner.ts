@@ -86,9 +86,9 @@ export function runSpawner(socketFolder: string): void {
   process.stdin.on('error', end)
   // The owner is gone and will be noticed by the end of stdin; until then there is nobody to tell.
   process.stdout.on('error', () => {})
-  process.on('SIGTERM', end)
-  process.on('SIGINT', () => {})
-  process.on('SIGHUP', () => {})
+  // Its owner ends it, by the end of stdin. What is sent to every process of a service must not take its children from an owner
+  // that is about to end them in order.
+  for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => {})
   send({ event: 'ready' })
 }
 
