@@ -2,9 +2,11 @@ import { randomBytes } from 'node:crypto'
 import { backupPostgres, backupSqlite } from './backup/backup-file.ts'
 import { SqlBlobs } from './blob/sql-blobs.ts'
 import type { Database } from './database/database.ts'
+import { MACHINE_CLOCKS, followDatabase, followMachine } from './database/followed-clock.ts'
 import { type FileLock, lockFile } from './database/lock-file.ts'
 import { openPostgres } from './database/postgres.ts'
 import { type Synchronous, openSqlite } from './database/sqlite.ts'
+import type { MachineClocks } from './database/steady-clock.ts'
 import { SqlLeases } from './lease/sql-leases.ts'
 import { SqlLogs } from './log/sql-logs.ts'
 import { migrate } from './migration/migrate.ts'
@@ -28,8 +30,13 @@ export interface OpenStoreOptions {
   readonly url: string
   /** The file whose lock says who owns a SQLite file; `PATH.lock` unless given. */
   readonly lockPath?: string
-  /** Milliseconds. Unless given, the machine's clock on SQLite and the server's on PostgreSQL, so that gateways agree. */
+  /**
+   * Milliseconds. Unless given, a clock of our own that never jumps and follows the machine's on SQLite and the server's on PostgreSQL,
+   * so that gateways agree.
+   */
   readonly now?: () => number
+  /** What that clock goes by. */
+  readonly clocks?: MachineClocks
   readonly random?: (size: number) => Uint8Array
   /** SQLite: `normal` survives the death of the process, `full` the loss of power too, at a sync per write. */
   readonly synchronous?: Synchronous
@@ -49,21 +56,23 @@ export async function openStore(options: OpenStoreOptions): Promise<Store> {
 }
 
 async function openOnSqlite(path: string, lock: FileLock, options: OpenStoreOptions): Promise<Store> {
-  const { now = Date.now, synchronous = 'normal' } = options
+  const { clocks = MACHINE_CLOCKS, synchronous = 'normal' } = options
   const db = openSqlite(path, synchronous)
   try {
-    await migrate(db, now)
+    await migrate(db, clocks.wall)
   } catch (error) {
     await db.close()
     throw error
   }
+  const clock = followMachine(clocks)
   return assemble(
     db,
-    { ...options, now },
+    { ...options, now: options.now ?? clock.now },
     {
-      ping: async () => void (await db.clock()),
+      ping: () => clock.set(),
       backup: (file) => backupSqlite(path, file),
       close: async () => {
+        clock.stop()
         await db.close()
         lock.release()
       },
@@ -74,14 +83,21 @@ async function openOnSqlite(path: string, lock: FileLock, options: OpenStoreOpti
 async function openOnPostgres(url: string, options: OpenStoreOptions): Promise<Store> {
   const db = await openPostgres(url)
   try {
-    const clock = new ServerClock(db)
-    await clock.set()
+    const openedAt = await db.clock()
+    await migrate(db, () => openedAt)
+    const clock = await followDatabase(db, options.clocks ?? MACHINE_CLOCKS)
     const now = options.now ?? clock.now
-    await migrate(db, now)
     return assemble(
       db,
       { ...options, now },
-      { ping: () => clock.set(), backup: (file) => backupPostgres(db, file, now), close: () => db.close() },
+      {
+        ping: () => clock.set(),
+        backup: (file) => backupPostgres(db, file, now),
+        close: async () => {
+          clock.stop()
+          await db.close()
+        },
+      },
     )
   } catch (error) {
     await db.close()
@@ -96,6 +112,7 @@ function assemble(
 ): Store {
   return {
     engine: db.engine,
+    now,
     logs: new SqlLogs(db, now),
     leases: new SqlLeases(db, now),
     blobs: new SqlBlobs(db, now, random),
@@ -116,23 +133,5 @@ function assemble(
       db.signals.end()
       await rest.close()
     },
-  }
-}
-
-/** The server's time, kept as a difference: every gateway reads the same expiry off a lease. Each ping sets it anew. */
-class ServerClock {
-  readonly #db: Database
-  #aheadMs = 0
-
-  constructor(db: Database) {
-    this.#db = db
-  }
-
-  readonly now = (): number => Math.round(Date.now() + this.#aheadMs)
-
-  async set(): Promise<void> {
-    const sent = Date.now()
-    const server = await this.#db.clock()
-    this.#aheadMs = server - (sent + Date.now()) / 2
   }
 }

@@ -16,6 +16,8 @@ import type { Topics } from './topic/topic.ts'
 /** What survives a restart. One interface, two engines; nothing above this room knows which. */
 export interface Store {
   readonly engine: 'sqlite' | 'postgres'
+  /** Milliseconds, by a clock that never jumps. */
+  readonly now: () => number
   readonly logs: Logs
   readonly leases: Leases
   readonly blobs: Blobs

@@ -38,6 +38,7 @@ export function countTopics(store: Store): { readonly store: Store; readonly sub
       modelKeys: store.modelKeys,
       usages: store.usages,
       quotas: store.quotas,
+      now: store.now,
       ping: () => store.ping(),
       backup: (file) => store.backup(file),
       close: () => store.close(),

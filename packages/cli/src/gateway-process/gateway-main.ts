@@ -10,7 +10,6 @@ const LAST_RESORT_MS = 8_000
 
 liveOnStdin(async (line) => {
   const served = await serveGateway(parsePlan(line), {
-    now: Date.now,
     random: randomBytes,
     err: (text) => void process.stderr.write(text),
   })

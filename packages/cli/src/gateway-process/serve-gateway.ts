@@ -14,7 +14,6 @@ import type { GatewayPlan, Ready } from './plan.ts'
 import { readTls } from './read-tls.ts'
 
 export interface GatewayPorts {
-  readonly now: () => number
   readonly random: (size: number) => Uint8Array
   /** Where log lines go. */
   readonly err: (text: string) => void
@@ -25,7 +24,7 @@ export interface ServedGateway {
 }
 
 /** Opens data folder, database and gateway, in this order: whoever holds the lock owns everything else in the folder. */
-export async function serveGateway({ settings, cwd }: GatewayPlan, { now, random, err }: GatewayPorts): Promise<ServedGateway> {
+export async function serveGateway({ settings, cwd }: GatewayPlan, { random, err }: GatewayPorts): Promise<ServedGateway> {
   const tls = readTls(settings, '.')
   checkExposure({ host: settings.host, hasTls: tls !== undefined, insecure: settings.insecure })
   const data = dataDirAt(cwd, settings.dataDir)
@@ -54,7 +53,7 @@ export async function serveGateway({ settings, cwd }: GatewayPlan, { now, random
       scripts: scriptsOf(data),
       quota: quotaOf(settings),
       log,
-      now,
+      now: store.now,
       random,
       ...(page === undefined ? {} : { page }),
       version: ownVersion(),

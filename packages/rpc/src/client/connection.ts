@@ -168,7 +168,7 @@ export class Connection implements Sink {
 
   #remember({ id, method, resolve, reject, options }: Pick<Pending, 'id' | 'method' | 'resolve' | 'reject' | 'options'>): void {
     const timeoutMs = options.timeoutMs ?? this.limits.requestTimeoutMs
-    const now = Date.now()
+    const now = performance.now()
     const deadline = timeoutMs === 0 ? Infinity : now + timeoutMs
     const latest = timeoutMs === 0 ? Infinity : now + Math.max(timeoutMs, this.limits.longestRequestMs)
     const pending: Pending = { id, method, resolve, reject, options, timeoutMs, latest, deadline, abort: undefined }
@@ -254,7 +254,7 @@ export class Connection implements Sink {
   #progressed(pending: Pending, params: JsonObject): void {
     const { progress, total, message } = params
     if (typeof progress !== 'number') return
-    if (pending.timeoutMs !== 0) pending.deadline = Math.min(Date.now() + pending.timeoutMs, pending.latest)
+    if (pending.timeoutMs !== 0) pending.deadline = Math.min(performance.now() + pending.timeoutMs, pending.latest)
     pending.options.onProgress?.({
       progress,
       total: typeof total === 'number' ? total : undefined,

@@ -32,7 +32,7 @@ export class Deadlines<Item extends Due> {
   #arm(deadline: number): void {
     clearTimeout(this.#timer)
     this.#wakesAt = deadline
-    this.#timer = setTimeout(() => this.#wake(), Math.max(0, deadline - Date.now()))
+    this.#timer = setTimeout(() => this.#wake(), Math.max(0, deadline - performance.now()))
     // In a browser a timer is a number and holds nothing open.
     if (typeof this.#timer === 'object' && 'unref' in this.#timer) this.#timer.unref()
   }
@@ -40,7 +40,7 @@ export class Deadlines<Item extends Due> {
   #wake(): void {
     this.#timer = undefined
     this.#wakesAt = Infinity
-    const now = Date.now()
+    const now = performance.now()
     let next = Infinity
     for (const item of this.#items()) {
       if (item.deadline <= now) this.#expired(item)

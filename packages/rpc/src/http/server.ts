@@ -64,8 +64,8 @@ class Wires<C extends Caller> {
     this.#options = options
     this.#paths = options.paths ?? DEFAULT_PATHS
     const limits = { ...DEFAULT_LIMITS, ...options.limits }
-    const now = options.now ?? Date.now
-    const seal = new StateSeal(options.stateKey, limits.requestStateMs, now)
+    // States are sealed by one gateway and opened by another: they go by the time of day.
+    const seal = new StateSeal(options.stateKey, limits.requestStateMs, options.now ?? Date.now)
     const bodies = new BodyRoom(limits)
     const turns = new Turns(limits.turnMessages)
     const hostOf = (wire: Wire): Host<C> => ({
@@ -78,7 +78,7 @@ class Wires<C extends Caller> {
       bodies,
       turns,
       active: this.#active,
-      now,
+      now: options.now ?? (() => performance.now()),
     })
     this.#http = hostOf('http')
     this.#endpoint = new HttpEndpoint(this.#http)

@@ -99,7 +99,7 @@ export class Upstream<C extends Caller> {
 
   async #dial(): Promise<Client> {
     if (this.#life.signal.aborted) throw new WireError('closed', 'the relay is closed')
-    const wait = this.#notBefore - Date.now()
+    const wait = this.#notBefore - performance.now()
     if (wait > 0) await sleep(wait, this.#life.signal)
     try {
       const client = await this.#connect(this.#parts.verdict.era)
@@ -112,7 +112,7 @@ export class Upstream<C extends Caller> {
       this.#restore(client)
       return client
     } catch (error) {
-      this.#notBefore = Date.now() + this.#backoff.next()
+      this.#notBefore = performance.now() + this.#backoff.next()
       throw error
     }
   }
@@ -152,7 +152,7 @@ export class Upstream<C extends Caller> {
     if (this.#client === undefined) return
     this.#client = undefined
     if (this.#life.signal.aborted) return
-    this.#notBefore = Date.now() + this.#backoff.next()
+    this.#notBefore = performance.now() + this.#backoff.next()
     this.#parts.log('warn', `the upstream server is gone: ${reason}`)
     // Somebody waits for news: do not wait for a call to dial again.
     if (this.watches.size > 0) this.#redial()

@@ -31,7 +31,12 @@ export interface TestPostgres extends AsyncDisposable {
  */
 export async function startPostgres({
   settings = { fsync: 'off' },
-}: { readonly settings?: Readonly<Record<string, string>> } = {}): Promise<TestPostgres> {
+  env = {},
+}: {
+  readonly settings?: Readonly<Record<string, string>>
+  /** Variables of the server besides ours. */
+  readonly env?: Readonly<Record<string, string>>
+} = {}): Promise<TestPostgres> {
   const bin = await findBinaries()
   const folder = await mkdtemp(join(tmpdir(), 'parley-postgres-'))
   const user = process.getuid?.() === 0 ? { uid: NOBODY, gid: NOBODY } : {}
@@ -47,7 +52,7 @@ export async function startPostgres({
   const guard = spawn(
     '/bin/sh',
     ['-c', GUARD, 'sh', folder, join(bin, 'postgres'), '-D', data, '-k', folder, '-h', host, '-p', `${port}`, ...options],
-    { cwd: folder, stdio: ['pipe', 'ignore', 'ignore'], ...user },
+    { cwd: folder, env: { ...process.env, ...env }, stdio: ['pipe', 'ignore', 'ignore'], ...user },
   )
   const stop = () => stopGuard(guard, folder)
   const base = `postgres://${SUPERUSER}@${host}:${port}`
