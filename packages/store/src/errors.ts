@@ -97,10 +97,21 @@ export class SchemaTooNew extends StoreError {
   }
 }
 
-/** The database does not answer. Whether the last write happened is unknown: ask again, resend with `at`. */
+/** What is wrong with a database that is there. Waiting helps with none of them. */
+export type StoreFault = 'full' | 'damaged' | 'read_only'
+
+/**
+ * The database does not answer. Whether the last write happened is unknown: ask again, resend with `at`. With a `fault` it is known
+ * what is wrong, and the message says it.
+ */
 export class StoreUnavailable extends StoreError {
-  constructor(message: string, options?: ErrorOptions) {
+  readonly fault: StoreFault | undefined
+  /** What to do about the fault. */
+  readonly hint: string | undefined
+  constructor(message: string, options: ErrorOptions & { readonly fault?: StoreFault; readonly hint?: string } = {}) {
     super('unavailable', message, options)
+    this.fault = options.fault
+    this.hint = options.hint
   }
 }
 

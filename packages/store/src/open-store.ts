@@ -69,7 +69,10 @@ async function openOnSqlite(path: string, lock: FileLock, options: OpenStoreOpti
     db,
     { ...options, now: options.now ?? clock.now },
     {
-      ping: () => clock.set(),
+      ping: async () => {
+        await clock.set()
+        await db.checkWritable()
+      },
       backup: (file) => backupSqlite(path, file),
       close: async () => {
         clock.stop()

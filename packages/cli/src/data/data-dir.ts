@@ -8,6 +8,8 @@ import { makeFolder } from './make-folder.ts'
 export interface DataDir {
   readonly path: string
   readonly database: string
+  /** Says that the database of this instance is elsewhere, and where. */
+  readonly databaseNote: string
   readonly lock: string
   readonly secret: string
   readonly adminSocket: string
@@ -26,6 +28,7 @@ export function dataDirAt(cwd: string, dataDir: string): DataDir {
   return {
     path,
     database: at('parley.db'),
+    databaseNote: at('database'),
     lock: at('lock'),
     secret: at('secret'),
     adminSocket: at('admin.sock'),

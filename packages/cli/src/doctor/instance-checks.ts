@@ -8,6 +8,8 @@ import { readSecret } from '../data/secret.ts'
 import { isPostgres } from '../gateway-process/database-url.ts'
 import { listenFailure } from '../gateway-process/listen-failure.ts'
 import { type Check, reasonOf } from './check.ts'
+import { checkDatabaseIsHere } from '../data/database-note.ts'
+import { asCommandError } from '../failure.ts'
 
 /** Folder, secret, database and port of one instance. */
 export async function checkInstance(settings: Settings, io: Io): Promise<Check[]> {
@@ -55,6 +57,14 @@ function checkSecret({ secret }: Settings, data: DataDir): Check {
 async function checkDatabase({ databaseUrl }: Settings, data: DataDir, isRunning: boolean): Promise<Check> {
   if (isPostgres(databaseUrl)) return checkPostgres(databaseUrl ?? '')
   if (isRunning) return { name: 'database', status: 'ok', detail: `SQLite; a gateway runs on ${data.path} and answers` }
+  if (databaseUrl === undefined) {
+    try {
+      checkDatabaseIsHere(data)
+    } catch (error) {
+      const { hint } = asCommandError(error)
+      return { name: 'database', status: 'failed', detail: reasonOf(error), ...(hint === undefined ? {} : { hint }) }
+    }
+  }
   const size = statSync(data.database, { throwIfNoEntry: false })?.size
   if (size === undefined)
     return { name: 'database', status: 'missing', detail: `SQLite; ${data.database} is made by the first start` }

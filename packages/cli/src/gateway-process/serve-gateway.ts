@@ -2,6 +2,7 @@ import { type GatewayOptions, createLogger, openGateway } from '@parley/gateway'
 import { channelSeedsOf, quotaOf } from '../config/gateway-models.ts'
 import type { Settings } from '../config/setting.ts'
 import { type DataDir, dataDirAt, makeDataDir } from '../data/data-dir.ts'
+import { forgetDatabase, noteDatabase } from '../data/database-note.ts'
 import { readPage } from '../data/page-files.ts'
 import { scriptsOf } from '../data/scripts.ts'
 import { ensureSecret } from '../data/secret.ts'
@@ -33,6 +34,8 @@ export async function serveGateway({ settings, cwd }: GatewayPlan, { random, err
   if (isNameless(settings)) log.warn('other machines are turned away until --public-url or PARLEY_ALLOWED_HOSTS names this one')
   const store = await openDatabase(settings, data, cwd)
   try {
+    if (settings.databaseUrl !== undefined && isPostgres(settings.databaseUrl)) noteDatabase(data, settings.databaseUrl)
+    else forgetDatabase(data)
     const page = readPage()
     if (page === undefined) log.warn('the page is not built: only the wires are served')
     const gateway = await openGateway({

@@ -9,6 +9,7 @@ import { requireRole } from '../require-role.ts'
 import { targetOf, withToken } from '../target.ts'
 import { ownVersion } from '../version.ts'
 import { SteadyCaller } from './steady-caller.ts'
+import { checkDatabaseIsHere } from '../data/database-note.ts'
 
 /** The way to the tools of a gateway: the one that `--url` names, or the one that runs on the data folder. */
 export async function openCaller(invocation: Invocation, needed: 'user' | 'admin' = 'user'): Promise<SteadyCaller> {
@@ -44,11 +45,15 @@ function wayTo(invocation: Invocation, needed: 'user' | 'admin'): Way {
       'on PostgreSQL this goes through a gateway by its URL',
       'give --url and --token-file, or PARLEY_URL and PARLEY_TOKEN',
     )
-  const { adminSocket, path } = dataDirAt(invocation.io.cwd, settings.dataDir)
+  const data = dataDirAt(invocation.io.cwd, settings.dataDir)
+  const { adminSocket, path } = data
   const missing = new CommandError('gateway_missing', `no gateway runs on ${path}`, {
     hint: 'start one with parley up, or name another by --data or --url',
   })
-  if (!existsSync(adminSocket)) throw missing
+  if (!existsSync(adminSocket)) {
+    if (settings.databaseUrl === undefined) checkDatabaseIsHere(data)
+    throw missing
+  }
   const connect = () => connectClient(httpTransport({ url: 'http://localhost/mcp', socketPath: adminSocket }), options)
   return { connect, missing }
 }

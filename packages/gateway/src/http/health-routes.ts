@@ -1,5 +1,6 @@
 import type { Route } from '@parley/rpc'
 import type { Store } from '@parley/store'
+import { unavailableWords } from '../unavailable-words.ts'
 import { json, problem } from './reply.ts'
 
 const PING_TIMEOUT_MS = 2_000
@@ -14,10 +15,10 @@ export function healthRoutes(options: {
   readonly now: () => number
 }): Route {
   const { store, version, draining, now } = options
-  let pinged: { readonly at: number; readonly ok: Promise<boolean> } | undefined
-  const storeAnswers = (): Promise<boolean> => {
-    if (pinged === undefined || now() - pinged.at > PING_FRESH_MS) pinged = { at: now(), ok: answersInTime(store) }
-    return pinged.ok
+  let pinged: { readonly at: number; readonly fault: Promise<string | undefined> } | undefined
+  const faultOfStore = (): Promise<string | undefined> => {
+    if (pinged === undefined || now() - pinged.at > PING_FRESH_MS) pinged = { at: now(), fault: faultInTime(store) }
+    return pinged.fault
   }
   return async ({ method, path }) => {
     if (path !== '/healthz' && path !== '/readyz') return undefined
@@ -25,22 +26,20 @@ export function healthRoutes(options: {
       return problem(405, { code: 'method_not_allowed', message: 'use GET' }, { allow: 'GET, HEAD' })
     if (path === '/healthz') return json(200, { status: 'ok', version })
     if (draining()) return problem(503, { code: 'draining', message: 'shutting down' }, { 'retry-after': '5' })
-    return (await storeAnswers())
+    const fault = await faultOfStore()
+    return fault === undefined
       ? json(200, { status: 'ready', version })
-      : problem(503, { code: 'unavailable', message: 'the database does not answer' }, { 'retry-after': '5' })
+      : problem(503, { code: 'unavailable', message: fault }, { 'retry-after': '5' })
   }
 }
 
-async function answersInTime(store: Pick<Store, 'ping'>): Promise<boolean> {
+/** What keeps the database from being used, in words; `undefined` when nothing does. */
+async function faultInTime(store: Pick<Store, 'ping'>): Promise<string | undefined> {
   let timer: NodeJS.Timeout | undefined
-  const late = new Promise<boolean>((resolve) => {
-    timer = setTimeout(resolve, PING_TIMEOUT_MS, false)
+  const late = new Promise<string>((resolve) => {
+    timer = setTimeout(resolve, PING_TIMEOUT_MS, unavailableWords(undefined))
   })
-  const answer = store.ping().then(
-    () => true,
-    () => false,
-  )
-  const ok = await Promise.race([answer, late])
+  const fault = await Promise.race([store.ping().then(() => undefined, unavailableWords), late])
   clearTimeout(timer)
-  return ok
+  return fault
 }

@@ -3,6 +3,7 @@ import { Denied, type HttpReply, type HttpRequest, challenge, deniedHeaders } fr
 import { Conflict, StoreUnavailable } from '@parley/store'
 import { LanesFull } from '../limit/lanes.ts'
 import { AuditUnavailable } from '../audit/recorder.ts'
+import { unavailableWords } from '../unavailable-words.ts'
 
 const JSON_HEADERS = { 'content-type': 'application/json', 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' }
 
@@ -71,10 +72,6 @@ export function replyFor(error: unknown): HttpReply | undefined {
   if (error instanceof Conflict) return problem(409, { code: 'conflict', message: 'the account was changed meanwhile' })
   if (error instanceof LanesFull) return problem(429, { code: 'rate_limited', message: error.message }, { 'retry-after': '2' })
   if (error instanceof AuditUnavailable || error instanceof StoreUnavailable)
-    return problem(
-      503,
-      { code: 'unavailable', message: 'the database does not answer; try again shortly' },
-      { 'retry-after': '5' },
-    )
+    return problem(503, { code: 'unavailable', message: `${unavailableWords(error)}; try again shortly` }, { 'retry-after': '5' })
   return undefined
 }

@@ -14,6 +14,7 @@ import { type FoundKey, openKey, shownKeyHash } from './model-key.ts'
 import { BodyReader } from './read-body.ts'
 import { JSON_HEADERS, ModelRefusal, refusalReply } from './refusal.ts'
 import { reserveCall } from './reserve.ts'
+import { unavailableWords } from '../unavailable-words.ts'
 
 const CONNECT_MS = 10_000
 const CONNECTIONS_PER_HOST = 512
@@ -130,7 +131,7 @@ const DRAINING = new ModelRefusal(503, 'draining', 'shutting down; come back in 
 function refusalFor(error: unknown): ModelRefusal | undefined {
   if (error instanceof ModelRefusal) return error
   if (error instanceof StoreUnavailable)
-    return new ModelRefusal(503, 'unavailable', 'the database does not answer; try again shortly', {
+    return new ModelRefusal(503, 'unavailable', `${unavailableWords(error)}; try again shortly`, {
       retryAfterSeconds: RETRY_SECONDS,
       closes: true,
       cause: error,

@@ -4,6 +4,7 @@ import { JsonText } from '@parley/rpc'
 import { InvalidArgument, StoreError, StoreUnavailable } from '@parley/store'
 import { AuditUnavailable } from '../audit/recorder.ts'
 import { LanesFull } from '../limit/lanes.ts'
+import { unavailableWords } from '../unavailable-words.ts'
 
 /** The first thing that is wrong with the arguments, by the name of its field. */
 export function argumentError(error: z.ZodError): ToolError {
@@ -22,7 +23,7 @@ export function expectedError(error: unknown): ToolError | undefined {
   if (error instanceof ToolError) return error
   if (error instanceof LanesFull) return new ToolError('rate_limited', error.message, { hint: 'try again shortly', cause: error })
   if (error instanceof AuditUnavailable || error instanceof StoreUnavailable)
-    return new ToolError('unavailable', 'the database does not answer; what was asked may not have been done', {
+    return new ToolError('unavailable', `${unavailableWords(error)}; what was asked may not have been done`, {
       hint: 'look before you try again',
       cause: error,
     })

@@ -22,4 +22,22 @@ function isConnection(error: Error): boolean {
   return 'syscall' in error || /connection|connect|timeout|not queryable|closed|end on the pool/i.test(error.message)
 }
 
-const unavailable = (cause: Error) => new StoreUnavailable(`PostgreSQL: ${cause.message}`, { cause })
+const DISK_FULL = '53100'
+const READ_ONLY = '25006'
+
+function unavailable(cause: Error): StoreUnavailable {
+  const code = cause instanceof DatabaseError ? cause.code : undefined
+  if (code === DISK_FULL)
+    return new StoreUnavailable(`the disk of the PostgreSQL server is full (${cause.message})`, {
+      fault: 'full',
+      hint: 'free some space on it; nothing that was written is lost',
+      cause,
+    })
+  if (code === READ_ONLY)
+    return new StoreUnavailable(`the PostgreSQL server takes no writes (${cause.message})`, {
+      fault: 'read_only',
+      hint: 'name the primary server, or let this role write',
+      cause,
+    })
+  return new StoreUnavailable(`PostgreSQL: ${cause.message}`, { cause })
+}

@@ -1,10 +1,26 @@
-import { StoreUnavailable } from '../errors.ts'
+import { type StoreFault, StoreUnavailable } from '../errors.ts'
 
 const BUSY = 5
 const LOCKED = 6
+const READ_ONLY = 8
+const DAMAGED = 11
+const FULL = 13
+const NOT_A_DATABASE = 26
 /** Codes of SQLite that say something about the disk or the file, not about the statement. */
-const ENVIRONMENT = new Set([BUSY, LOCKED, 7, 8, 10, 11, 13, 14, 26])
+const ENVIRONMENT = new Set([BUSY, LOCKED, 7, READ_ONLY, 10, DAMAGED, FULL, 14, NOT_A_DATABASE])
 const PRIMARY = 0xff
+
+const FAULTS = new Map<number | string, StoreFault>([
+  [READ_ONLY, 'read_only'],
+  [DAMAGED, 'damaged'],
+  [NOT_A_DATABASE, 'damaged'],
+  [FULL, 'full'],
+  ['EACCES', 'read_only'],
+  ['EPERM', 'read_only'],
+  ['EROFS', 'read_only'],
+  ['ENOSPC', 'full'],
+  ['EDQUOT', 'full'],
+])
 
 /** Whether another process is in the way. */
 export function isBusy(error: unknown): boolean {
@@ -12,11 +28,41 @@ export function isBusy(error: unknown): boolean {
   return code === BUSY || code === LOCKED
 }
 
-/** What a caller can wait out becomes `StoreUnavailable`; everything else is a bug and stays as it is. */
-export function sqliteFailure(error: unknown): unknown {
+/** What is no fault of the statement becomes `StoreUnavailable`; everything else is a bug and stays as it is. */
+export function sqliteFailure(error: unknown, path: string): unknown {
   const code = primaryCode(error)
   const outside = code !== undefined ? ENVIRONMENT.has(code) : isOutside(error)
-  return outside && error instanceof Error ? new StoreUnavailable(`SQLite: ${error.message}`, { cause: error }) : error
+  if (!outside || !(error instanceof Error)) return error
+  const fault = FAULTS.get(code ?? ('code' in error ? String(error.code) : ''))
+  if (fault === undefined) return new StoreUnavailable(`SQLite: ${error.message}`, { cause: error })
+  return sqliteFault(fault, path, error)
+}
+
+/** A fault in words, with what to do about it. */
+export function sqliteFault(fault: StoreFault, path: string, cause?: Error): StoreUnavailable {
+  const said = cause === undefined ? '' : ` (${cause.message})`
+  switch (fault) {
+    case 'full':
+      return new StoreUnavailable(`the disk of ${path} is full${said}`, {
+        fault,
+        hint: 'free some space on it; nothing that was written is lost',
+        ...(cause === undefined ? {} : { cause }),
+      })
+    case 'damaged':
+      return new StoreUnavailable(`the database ${path} is damaged${said}`, {
+        fault,
+        hint: `move it away with its -wal and -shm files, then parley restore FILE puts a backup in its place`,
+        ...(cause === undefined ? {} : { cause }),
+      })
+    case 'read_only':
+      return new StoreUnavailable(`the database ${path} cannot be written${said}`, {
+        fault,
+        hint: 'let this user write the file and its folder, or mount its disk for writing',
+        ...(cause === undefined ? {} : { cause }),
+      })
+    default:
+      return fault satisfies never
+  }
 }
 
 function primaryCode(error: unknown): number | undefined {

@@ -1,14 +1,18 @@
+import { statfs } from 'node:fs/promises'
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite'
-import { NotAStore } from '../errors.ts'
+import { NotAStore, StoreUnavailable } from '../errors.ts'
 import { Signals } from '../signal/signals.ts'
 import { type Database, type Row, type Sql, type Transaction, type Value, textFor } from './database.ts'
 import { makePrivate } from './private-file.ts'
-import { sqliteFailure } from './sqlite-failure.ts'
+import { sqliteFailure, sqliteFault } from './sqlite-failure.ts'
 
 /** Only a backup's reader can be in the way, and only for a checkpoint. */
 const BUSY_TIMEOUT_MS = 5_000
 /** Past this the write-ahead log is cut back after a checkpoint. */
 const WAL_LIMIT_BYTES = 64 * 1024 * 1024
+
+/** With less room than this on its disk the next job or upload will not fit. */
+const LEAST_ROOM_BYTES = 1024 * 1024
 
 export type Synchronous = 'normal' | 'full'
 
@@ -24,10 +28,10 @@ export function openSqlite(path: string, synchronous: Synchronous): SqliteDataba
     connection.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = ${synchronous === 'full' ? 'FULL' : 'NORMAL'};
       PRAGMA journal_size_limit = ${WAL_LIMIT_BYTES}; PRAGMA trusted_schema = OFF`)
     claimFile(connection, path)
-    return new SqliteDatabase(connection)
+    return new SqliteDatabase(connection, path)
   } catch (error) {
     connection?.close()
-    throw sqliteFailure(error)
+    throw sqliteFailure(error, path)
   }
 }
 
@@ -48,10 +52,14 @@ export class SqliteDatabase implements Database {
   readonly signals = new Signals()
   readonly #connection: DatabaseSync
   readonly #statements = new Map<string, StatementSync>()
+  readonly #path: string
   #turn: Promise<void> | undefined
+  /** The last write did not fit. Small ones may still find room in what is there, and would say that all is well. */
+  #isFull = false
 
-  constructor(connection: DatabaseSync) {
+  constructor(connection: DatabaseSync, path: string) {
     this.#connection = connection
+    this.#path = path
   }
 
   async get(sql: Sql, values: readonly Value[]): Promise<Row | undefined> {
@@ -115,12 +123,20 @@ export class SqliteDatabase implements Database {
     return Date.now()
   }
 
+  /** Throws `StoreUnavailable` when nothing can be read, or nothing more can be written. */
+  async checkWritable(): Promise<void> {
+    await this.get('SELECT 1 AS one', [])
+    const { bavail, bfree, bsize } = await statfs(this.#path)
+    const left = (process.getuid?.() === 0 ? bfree : bavail) * bsize
+    if (this.#isFull || left < LEAST_ROOM_BYTES) throw sqliteFault('full', this.#path)
+  }
+
   /** Runs statements that are not worth keeping prepared. */
   exec(text: string): void {
     try {
       this.#connection.exec(text)
     } catch (error) {
-      throw sqliteFailure(error)
+      throw this.#failed(error)
     }
   }
 
@@ -142,7 +158,7 @@ export class SqliteDatabase implements Database {
     try {
       return this.#statement(sql).get(...plain(values))
     } catch (error) {
-      throw sqliteFailure(error)
+      throw this.#failed(error)
     }
   }
 
@@ -150,16 +166,24 @@ export class SqliteDatabase implements Database {
     try {
       return this.#statement(sql).all(...plain(values))
     } catch (error) {
-      throw sqliteFailure(error)
+      throw this.#failed(error)
     }
   }
 
   #run(sql: Sql, values: readonly Value[]): number {
     try {
-      return Number(this.#statement(sql).run(...plain(values)).changes)
+      const changes = Number(this.#statement(sql).run(...plain(values)).changes)
+      if (changes > 0) this.#isFull = false
+      return changes
     } catch (error) {
-      throw sqliteFailure(error)
+      throw this.#failed(error)
     }
+  }
+
+  #failed(error: unknown): unknown {
+    const failure = sqliteFailure(error, this.#path)
+    if (failure instanceof StoreUnavailable && failure.fault === 'full') this.#isFull = true
+    return failure
   }
 
   #statement(sql: Sql): StatementSync {
