@@ -1,4 +1,4 @@
-import type { AgentStatusItem, CaseItem, JobState } from '@parley/protocol'
+import { type AgentStatusItem, type CaseItem, type JobState, caseRound } from '@parley/protocol'
 import { type AgentLine, AgentText, agentLine, isPiece } from './agent-text.ts'
 import { ROW_MIN, caseRow, nameWidthOf, timeText } from './case-table.ts'
 import { endingText } from './ending.ts'
@@ -131,7 +131,7 @@ export function liveView(
     },
     caseDone: (item) => {
       const last = cases.at(-1)
-      if (last !== undefined && (last.claim !== item.claim || last.attempt !== item.attempt)) cases = []
+      if (last !== undefined && caseRound(last) !== caseRound(item)) cases = []
       cases.push(item)
       soon()
     },

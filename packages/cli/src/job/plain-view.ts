@@ -1,4 +1,4 @@
-import type { CaseItem, JobState } from '@parley/protocol'
+import { type CaseItem, type JobState, caseRound } from '@parley/protocol'
 import { AgentText, agentLine, isPiece } from './agent-text.ts'
 import { caseRow } from './case-table.ts'
 import { endingText } from './ending.ts'
@@ -17,7 +17,7 @@ export function plainView(out: (text: string) => void, say: (text: string) => vo
   let begun = 0
   let early: CaseItem[] = []
   const agent = new AgentText()
-  let cases: { readonly round: string; count: number } = { round: '', count: 0 }
+  let cases: { readonly round: string; readonly of: string; count: number } = { round: '', of: '', count: 0 }
 
   const line = (text: string): void => {
     if (held !== undefined) out(`${held}\n`)
@@ -25,8 +25,12 @@ export function plainView(out: (text: string) => void, say: (text: string) => vo
     out(`${text}\n`)
   }
   const showCase = (item: CaseItem): void => {
-    const round = roundOf(item)
-    if (round !== cases.round) cases = { round, count: 0 }
+    const round = caseRound(item)
+    if (round !== cases.round) {
+      // The same attempt in another claim: its judge died, or gave it back.
+      if (cases.of.endsWith(`.${item.attempt}`)) out('another judge begins the cases again\n')
+      cases = { round, of: roundOf(item), count: 0 }
+    }
     cases.count += 1
     if (known === undefined || item.verdict === 'CANCELLED') return
     // Cases end in any order: the figure counts those that are done, the name says which one it is.
@@ -65,7 +69,7 @@ export function plainView(out: (text: string) => void, say: (text: string) => vo
       const { report } = ending
       const hasModel = typeof ending.state.model === 'string'
       // Of several rounds the last one is shown as a whole: it is the one that counts.
-      const wereShown = !hasModel && report !== null && roundOf(report) === cases.round && cases.count >= report.tests.length
+      const wereShown = !hasModel && report !== null && roundOf(report) === cases.of && cases.count >= report.tests.length
       out(`\n${endingText({ ...ending, areCasesTold: wereShown }, NO_SCREEN)}`)
     },
     say,

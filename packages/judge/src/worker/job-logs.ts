@@ -23,6 +23,7 @@ export class JobLogs implements TestListener, JobVoice {
   readonly #cases: Uploader
   #attempt = 1
   #lines = 0
+  #casesDone = 0
 
   constructor(job: HeldJob, parts: { readonly limits: WorkerLimits; readonly now: () => number; readonly log: Log }) {
     this.#job = job
@@ -52,8 +53,15 @@ export class JobLogs implements TestListener, JobVoice {
     return this.#say(line, 0)
   }
 
+  /** A follower of the job sees the cases of a claim that was lost, and then all of them again: it must be able to tell. */
   caseDone(item: CaseItem): void {
-    this.#line(this.#cases, 'cases', item, 0)
+    this.#casesDone += 1
+    this.#line(this.#cases, 'cases', { ...item, seq: `${this.#claimWord}-${this.#casesDone}` }, 0)
+  }
+
+  /** A claim that was given back leaves its number to the next one; its id is never used again. */
+  get #claimWord(): string {
+    return this.#job.claim.claimId.slice(0, CLAIM_CHARS)
   }
 
   /** Settles when the gateway has all of it. A log that it refuses for good is said and left; a lost claim is thrown. */
@@ -69,8 +77,7 @@ export class JobLogs implements TestListener, JobVoice {
 
   #say(line: StatusLine, spareBytes: number): string {
     this.#lines += 1
-    // A claim that was given back leaves its number to the next one; its id is never used again.
-    const seq = `${this.#job.claim.claimId.slice(0, CLAIM_CHARS)}-${this.#lines}`
+    const seq = `${this.#claimWord}-${this.#lines}`
     const about = { at: this.#now(), jobId: this.#job.claim.jobId, attempt: this.#attempt, seq }
     this.#line(this.#status, 'agent_status', statusItem(line, about), spareBytes)
     return seq

@@ -47,9 +47,20 @@ export type CaseResult = z.infer<typeof CaseResult>
 
 /** One line of the `cases` log and the `item` of `case_result`: a case as soon as it is done. */
 export const CaseItem = CaseResult.omit({ stdout_b64: true, stderr_b64: true }).extend({
+  /** A claim that is given back leaves its number to the next one: `seq` tells them apart. */
   claim: z.int(),
   attempt: z.int(),
   index: z.int(),
   total: z.int(),
+  /**
+   * `CLAIM-N`, unique in the job: N counts the lines of one claim. When the part before the last `-` changes, another claim has begun the
+   * cases again, after its judge died or gave the job back, and what was told before does not count. Absent in logs of older judges.
+   */
+  seq: z.string().optional(),
 })
 export type CaseItem = z.infer<typeof CaseItem>
+
+/** Lines of the same round are of one run through the cases; with another one the cases begin again. */
+export function caseRound({ seq, claim, attempt }: Pick<CaseItem, 'seq' | 'claim' | 'attempt'>): string {
+  return `${seq === undefined ? claim : seq.slice(0, seq.lastIndexOf('-'))} ${attempt}`
+}

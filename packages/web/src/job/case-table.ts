@@ -1,4 +1,13 @@
-import { type CaseBounds, type CaseItem, type JobState, countsText, isEnd, resultText, shownInstead } from '@parley/protocol'
+import {
+  type CaseBounds,
+  type CaseItem,
+  type JobState,
+  caseRound,
+  countsText,
+  isEnd,
+  resultText,
+  shownInstead,
+} from '@parley/protocol'
 import { element } from '../element.ts'
 import { memoryText } from '../text/amount-text.ts'
 import { plainText } from '../text/plain-text.ts'
@@ -50,7 +59,7 @@ export class CaseTable {
   }
 
   push(item: CaseItem): void {
-    const round = `${item.claim} ${item.attempt}`
+    const round = caseRound(item)
     if (round !== this.#round) this.clear()
     this.#round = round
     this.#total = item.total
