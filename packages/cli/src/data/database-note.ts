@@ -30,7 +30,7 @@ export function checkDatabaseIsHere(data: DataDir): void {
 }
 
 /** A file without a byte beside the secret of an instance was a database. One that is not there yet is made. */
-export function checkNotEmptied(data: DataDir): void {
+function checkNotEmptied(data: DataDir): void {
   const found = statSync(data.database, { throwIfNoEntry: false })
   if (found === undefined || found.size > 0 || !existsSync(data.secret)) return
   throw new CommandError(

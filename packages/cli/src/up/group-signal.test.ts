@@ -58,7 +58,7 @@ test.for([['the group', -1] as const, ['the launcher alone', 1] as const])(
     // A stopped process cannot end in order, so only force is left.
     process.kill(gateway, 'SIGSTOP')
     process.kill(sign * up.pid, 'SIGTERM')
-    await expect.poll(up.said).toContain('once more forces it')
+    await expect.poll(() => up.said()).toContain('once more forces it')
     process.kill(sign * up.pid, 'SIGTERM')
     await up.exited
     await gone(gateway)

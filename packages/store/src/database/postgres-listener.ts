@@ -4,7 +4,7 @@ import type { Signals } from '../signal/signals.ts'
 export const CHANNEL = 'parley'
 export const NOTIFY_ALL = `SELECT pg_notify('${CHANNEL}', name) FROM unnest(CAST($1 AS TEXT[])) AS name`
 /** Its name among the connections of the server, for whoever looks at `pg_stat_activity`. */
-export const LISTENER_NAME = 'parley listener'
+const LISTENER_NAME = 'parley listener'
 /** Stands for every name. */
 const EVERYTHING = '*'
 /** Names that wait to be told; past that everybody is told that anything may have changed. */
