@@ -95,7 +95,7 @@ export class ChannelServer<C extends Caller> implements Holding<C> {
 
   /** Whether somebody who is now so would be given the server that this channel was opened on. */
   serves(caller: C): boolean {
-    return this.#start.host.door.serviceFor(caller) === this.#service
+    return serviceIn(this.#start.host.door, caller, 'legacy') === this.#service.legacy
   }
 
   get busy(): boolean {

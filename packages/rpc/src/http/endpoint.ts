@@ -261,7 +261,7 @@ export class HttpEndpoint<C extends Caller> {
     const id = headerOf(request, 'mcp-session-id')
     const session = id === undefined ? undefined : this.#sessions.get(id)
     if (session === undefined || session.link.caller.key !== caller.key) return undefined
-    return session.service === this.#host.door.serviceFor(caller) ? session : undefined
+    return session.service === serviceIn(this.#host.door, caller, 'legacy') ? session : undefined
   }
 
   #noSession(exchange: Exchange<C>): void {
