@@ -68,6 +68,8 @@ const OTHERS = [
   '--codex-home',
   '--job-dir',
   'backup FILE',
+  'trust PATH',
+  '--remove',
 ]
 
 /** One line, in words, about this option and this path. */
@@ -143,6 +145,10 @@ test.each([
   [['job', 'list', '--data', 'good.cpp'], 'no gateway runs on '],
   [['mcp-server', '--codex', './nowhere'], '--codex: ./nowhere is no program'],
   [['contracts', 'check', '--codex', './nowhere'], './nowhere is no file'],
+  [['trust', 'nowhere'], '/nowhere is no folder (name one that is there)'],
+  [['trust', 'good.cpp'], '/good.cpp is no folder (name one that is there)'],
+  [['trust', 'good.cpp/x'], '/good.cpp/x is no folder (name one that is there)'],
+  [['trust', '--remove', 'nowhere'], '/nowhere is not trusted ('],
 ])('%j is told in words', async (line, said) => {
   const { code, out, err } = await run(line)
   expect({ code: code > 0, out, raw: RAW.exec(err), lines: err.split('\n').length }).toEqual({

@@ -78,8 +78,7 @@ export function openAuthenticate(options: {
   const again = ({ authorization, remoteAddress, host }: Credentials): GatewayCaller | Promise<GatewayCaller> => {
     if (authorization === undefined || authorization === '') throw refused('missing_authorization')
     const known = remembered.peek(authorization)
-    if (known === undefined || known.until <= now() || !hears())
-      return lookUpOnce(authorization, { remote: remoteAddress, host })
+    if (known === undefined || known.until <= now() || !hears()) return lookUpOnce(authorization, { remote: remoteAddress, host })
     known.caller = reached(known.caller, remoteAddress, host)
     return known.caller
   }
