@@ -13,7 +13,15 @@ const SECRETS = {
   AWS_SECRET_ACCESS_KEY: 'key-of-a-cloud',
   PARLEY_MODEL_BASE_URL: 'http://127.0.0.1:9/v1',
 }
-const environOf = (pid: number): string => readFileSync(`/proc/${pid}/environ`, 'utf8').replaceAll('\0', '\n')
+/** Nothing where that is for root alone, as of a process that keeps others from looking into it. */
+const environOf = (pid: number): string[] => {
+  try {
+    return [readFileSync(`/proc/${pid}/environ`, 'utf8').replaceAll('\0', '\n')]
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'EACCES') return []
+    throw error
+  }
+}
 
 test.runIf(process.platform === 'linux')(
   'the programs of up get what they need of the environment, and no key',
@@ -23,7 +31,7 @@ test.runIf(process.platform === 'linux')(
     const up = await scratch.start(['up', '--port', '0', '--data', scratch.data, '--json'], { env: SECRETS })
     await expect.poll(() => up.err(), { timeout: SLOW_MS }).toMatch(/The judge \S+ is ready/)
     const tree = (pid: number): number[] => childrenOf(pid).flatMap((child) => [child, ...tree(child)])
-    const environs = tree(up.pid).map(environOf)
+    const environs = tree(up.pid).flatMap(environOf)
     expect(environs.length).toBeGreaterThan(1)
     for (const value of Object.values(SECRETS)) expect(environs.join('\n')).not.toContain(value)
     expect(environs[0]).toMatch(/^PATH=/m)
