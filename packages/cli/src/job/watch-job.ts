@@ -9,6 +9,8 @@ import type { SteadyCaller } from './steady-caller.ts'
 import type { View } from './view.ts'
 
 const INTERRUPTED_EXIT = 130
+/** How long a gateway that is not there is looked for to be told of a cancel. */
+const CANCEL_MS = 15_000
 /** What Ctrl-C does: ends the job that was handed in here, or only the watching of one that was not. */
 export type Interrupt = 'cancels' | 'leaves'
 
@@ -27,7 +29,12 @@ export async function watchJob(
     times += 1
     if (times > 1 || interrupt === 'leaves') return left.abort()
     view.say(`cancelling ${jobId}; once more leaves it to itself\n`)
-    caller.call('job.cancel', { job_id: jobId }, left.signal).catch(() => {})
+    const late = setTimeout(() => left.abort(), CANCEL_MS)
+    left.signal.addEventListener('abort', () => clearTimeout(late), { once: true })
+    caller.call('job.cancel', { job_id: jobId }, left.signal).then(
+      () => clearTimeout(late),
+      () => {},
+    )
   })
   try {
     const state = await followJob(caller, jobId, view, left.signal)

@@ -1,13 +1,21 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { setTimeout as wait } from 'node:timers/promises'
 import { CaseItem, caseRound } from '@parley/protocol'
 import { expect, test } from 'vitest'
 import { LocalGateway } from '../fixtures/local-gateway.ts'
 import { Scratch } from '../fixtures/parley.ts'
 
-const SLOW_MS = 240_000
+const SLOW_MS = 300_000
+const STEP_MS = 70_000
 /** Its first case is done at once; the second takes long enough to lose a judge over it. */
 const CODE = 'import time\nnumber = int(input())\nif number > 1: time.sleep(5)\nprint(number)\n'
+
+/** So that a failure says what never came. */
+function within<T>(what: string, coming: Promise<T>): Promise<T> {
+  const late = new Error(`in vain was waited for this: ${what}`)
+  return Promise.race([coming, wait(STEP_MS, undefined, { ref: false }).then(() => Promise.reject(late))])
+}
 
 test.for(['dies', 'gives the job back'] as const)(
   'when a judge %s between two cases, whoever follows can tell that they begin again',
@@ -41,11 +49,18 @@ test.for(['dies', 'gives the job back'] as const)(
     else {
       first.kill('SIGTERM')
       await expect.poll(() => first.err()).toContain('once more gives it back')
+      // Two within a few milliseconds would be one that was repeated on its way.
+      await wait(50)
       first.kill('SIGTERM')
     }
-    await first.exited
-    await startJudge('second')
-    expect(await gateway.ended(id)).toMatchObject({ status: 'succeeded', summary: { total: 2, passed: 2 } })
+    await within('the first judge ends', first.exited)
+    await within('the second judge is ready', startJudge('second'))
+    expect(await within('the job ends', gateway.ended(id))).toMatchObject({
+      status: 'succeeded',
+      summary: { total: 2, passed: 2 },
+    })
+    // Else it would look for a gateway that is gone, when all of this is cleared away.
+    await within('the shell shows the end', shown.exited)
 
     const told = await lines()
     expect(told.map(({ name }) => name)).toEqual(['1', '1', '2'])

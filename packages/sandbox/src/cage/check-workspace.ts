@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { RunLimits } from '../sandbox.ts'
+import { type RunLimits, SandboxUnavailable } from '../sandbox.ts'
 import { realPathOf } from '../workspace/real-path.ts'
 import { CageBox } from './cage-box.ts'
 import { type CageStart, startCage } from './cage-process.ts'
@@ -61,7 +61,13 @@ export async function checkWorkspace(start: Omit<CageStart, 'profile'>): Promise
 }
 
 async function probed(start: CageStart, words: readonly string[]): Promise<string | undefined> {
-  const { helper, ground } = await startCage(start)
+  // What is judged needs no working folder: a machine that cannot make one still has a judge.
+  const started = await startCage(start).catch((error: unknown) => {
+    if (error instanceof SandboxUnavailable) return error.message
+    throw error
+  })
+  if (typeof started === 'string') return started
+  const { helper, ground } = started
   await using box = new CageBox(helper, ground)
   const outcome = await box.run({
     argv: ['/box/probe', 'probe', 'work', ...words],

@@ -1,3 +1,5 @@
+import { accessSync, constants, existsSync } from 'node:fs'
+import { dirname } from 'node:path'
 import { type StoreFault, StoreUnavailable } from '../errors.ts'
 
 const BUSY = 5
@@ -5,9 +7,10 @@ const LOCKED = 6
 const READ_ONLY = 8
 const DAMAGED = 11
 const FULL = 13
+const CANNOT_OPEN = 14
 const NOT_A_DATABASE = 26
 /** Codes of SQLite that say something about the disk or the file, not about the statement. */
-const ENVIRONMENT = new Set([BUSY, LOCKED, 7, READ_ONLY, 10, DAMAGED, FULL, 14, NOT_A_DATABASE])
+const ENVIRONMENT = new Set([BUSY, LOCKED, 7, READ_ONLY, 10, DAMAGED, FULL, CANNOT_OPEN, NOT_A_DATABASE])
 const PRIMARY = 0xff
 
 const FAULTS = new Map<number | string, StoreFault>([
@@ -33,7 +36,9 @@ export function sqliteFailure(error: unknown, path: string): unknown {
   const code = primaryCode(error)
   const outside = code !== undefined ? ENVIRONMENT.has(code) : isOutside(error)
   if (!outside || !(error instanceof Error)) return error
-  const fault = FAULTS.get(code ?? ('code' in error ? String(error.code) : ''))
+  // It says no more than that when it cannot make the files beside the database.
+  const isReadOnly = code === CANNOT_OPEN && existsSync(path) && !(isWritable(path) && isWritable(dirname(path)))
+  const fault = isReadOnly ? 'read_only' : FAULTS.get(code ?? ('code' in error ? String(error.code) : ''))
   if (fault === undefined) return new StoreUnavailable(`SQLite: ${error.message}`, { cause: error })
   return sqliteFault(fault, path, error)
 }
@@ -62,6 +67,15 @@ export function sqliteFault(fault: StoreFault, path: string, cause?: Error): Sto
       })
     default:
       return fault satisfies never
+  }
+}
+
+function isWritable(path: string): boolean {
+  try {
+    accessSync(path, constants.W_OK)
+    return true
+  } catch {
+    return false
   }
 }
 
