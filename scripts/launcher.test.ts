@@ -88,7 +88,6 @@ test('a signal to the launcher reaches the program once', async () => {
   const ended = endOf(launcher)
   await until(() => readPid(made) !== undefined)
   launcher.kill('SIGTERM')
-  launcher.kill('SIGTERM')
   expect(await ended).toBe(5)
   expect(readFileSync(join(made.root, 'signals'), 'utf8')).toBe('SIGTERM ')
 })
