@@ -8,12 +8,14 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #define GROUP "parley"
 #define OWN_TASKS 2 // the helper and a run's init are in the leaf too
 #define UNLIMITED UINT64_MAX
 #define LEAF_TRIES 16
+#define RELEASE_MOMENTS 2000 // of a millisecond
 
 enum { MEMORY, PIDS, CPU, CONTROLLERS };
 static const char *const NAMES[CONTROLLERS] = {"memory", "pids", "cpuacct"};
@@ -129,6 +131,20 @@ void cgroup_open(void) {
   cage.memory_set = UNLIMITED;
 }
 
+static uint64_t field(int fd, const char *name) {
+  char text[1024];
+  ssize_t got = fd < 0 ? -1 : pread(fd, text, sizeof text - 1, 0);
+  if (got <= 0) return 0;
+  text[got] = 0;
+  if (name == NULL) return strtoull(text, NULL, 10);
+  size_t length = strlen(name);
+  for (char *line = text; line != NULL; line = strchr(line, '\n')) {
+    if (*line == '\n') line++;
+    if (strncmp(line, name, length) == 0 && line[length] == ' ') return strtoull(line + length, NULL, 10);
+  }
+  return 0;
+}
+
 static void set_memory(uint64_t bytes) {
   if (cage.cgroup == 0 || cage.memory_set == bytes) return;
   bool wider = bytes > cage.memory_set;
@@ -145,8 +161,27 @@ static void set_memory(uint64_t bytes) {
   cage.memory_set = bytes;
 }
 
+static uint64_t read_once(const char *name, const char *line) {
+  int fd = get(leaves[MEMORY], name);
+  uint64_t value = field(fd, line);
+  if (fd >= 0) close(fd);
+  return value;
+}
+
+// Shared segments of the program before are freed a moment after its namespace, and count in the group until then: the next
+// program would end for memory that it never had.
+static void await_release(uint64_t slack) {
+  const struct timespec moment = {.tv_nsec = 1000000};
+  const char *usage = cage.cgroup == 2 ? "memory.current" : "memory.usage_in_bytes";
+  for (int i = 0; i < RELEASE_MOMENTS; i++) {
+    if (read_once(usage, NULL) <= slack || read_once("memory.stat", "shmem") <= slack) return;
+    nanosleep(&moment, NULL);
+  }
+}
+
 void cgroup_limit(const struct limits *limits, uint64_t slack) {
   if (cage.cgroup == 0) return;
+  await_release(slack);
   set_memory(limits->memory + limits->memory / 64 + slack);
   if (cage.pids_set == limits->processes) return;
   put_number(leaves[PIDS], "pids.max", (uint64_t)limits->processes + OWN_TASKS, "max");
@@ -177,20 +212,6 @@ void cgroup_close(void) {
     leaves[i][0] = 0;
   }
   cage.cgroup = 0;
-}
-
-static uint64_t field(int fd, const char *name) {
-  char text[1024];
-  ssize_t got = fd < 0 ? -1 : pread(fd, text, sizeof text - 1, 0);
-  if (got <= 0) return 0;
-  text[got] = 0;
-  if (name == NULL) return strtoull(text, NULL, 10);
-  size_t length = strlen(name);
-  for (char *line = text; line != NULL; line = strchr(line, '\n')) {
-    if (*line == '\n') line++;
-    if (strncmp(line, name, length) == 0 && line[length] == ' ') return strtoull(line + length, NULL, 10);
-  }
-  return 0;
 }
 
 uint64_t cgroup_cpu_us(void) { return cage.cgroup == 2 ? field(cage.cpu_fd, "usage_usec") : field(cage.cpu_fd, NULL) / 1000; }
