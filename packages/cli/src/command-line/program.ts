@@ -1,6 +1,7 @@
-import { accessSync, constants, realpathSync } from 'node:fs'
+import { realpathSync } from 'node:fs'
 import { delimiter, isAbsolute, join, relative, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { isProgram } from './is-program.ts'
 
 const BIN = fileURLToPath(new URL('../../../../bin/', import.meta.url))
 /** What `parley` on PATH may lead to and still be this very program. */
@@ -65,15 +66,6 @@ function isOnPath(path: string | undefined): boolean {
     .map((folder) => join(folder, 'parley'))
     .find(isProgram)
   return found !== undefined && OURS.includes(realpathSync(found))
-}
-
-function isProgram(path: string): boolean {
-  try {
-    accessSync(path, constants.X_OK)
-    return true
-  } catch {
-    return false
-  }
 }
 
 function fromFolder(cwd: string, path: string): string {

@@ -1,8 +1,9 @@
-import { accessSync, constants, realpathSync } from 'node:fs'
+import { realpathSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { basename, delimiter, dirname, isAbsolute, join } from 'node:path'
 import { isShown, problemOfReadable } from '@parley/sandbox'
 import { CommandError } from '../command-line/command-error.ts'
+import { isProgram } from '../command-line/is-program.ts'
 
 type Env = Readonly<Record<string, string | undefined>>
 
@@ -52,13 +53,4 @@ export function unseenProgram(name: string, env: Env, readable: readonly string[
   if (found === undefined || isShown(join(found, name), readable)) return undefined
   const folder = basename(found) === 'bin' ? dirname(found) : found
   return `${join(found, name)} is not shown in the sandbox; [sandbox] read = [${JSON.stringify(folder)}] in your settings shows it`
-}
-
-function isProgram(path: string): boolean {
-  try {
-    accessSync(path, constants.X_OK)
-    return true
-  } catch {
-    return false
-  }
 }

@@ -12,13 +12,11 @@ import type { ModelCall } from './model-call.ts'
 import { passAnswer } from './pass.ts'
 import { playScript } from './script-play.ts'
 import type { ModelRefusal } from './refusal.ts'
+import { OUTPUT_TOKENS } from './reserve.ts'
 import { answerFault, askUpstream, errorReply, passedHeaders, readRefused, typeOf } from './upstream.ts'
 
 /** Nothing between us and the client may hold a stream back to make it larger. */
 const STREAM_HEADERS = { 'cache-control': 'no-store', 'x-accel-buffering': 'no', 'x-content-type-options': 'nosniff' } as const
-
-/** A model writes more than this in one answer seldom. */
-const CLOSE_TOKENS = 16_384
 
 export interface ReservedCall {
   readonly call: ModelCall
@@ -84,7 +82,7 @@ async function firstWord(http: HttpCaller, reserved: ReservedCall): Promise<Http
  * does not know the field, or wants another number, is asked again without it: the answer is cut here in any case.
  */
 async function askWithin(http: HttpCaller, { call, asked, reachable, outputTokensMax }: ReservedCall): Promise<HttpAnswer> {
-  const isClose = outputTokensMax !== undefined && outputTokensMax <= CLOSE_TOKENS && asked.outputTokens === undefined
+  const isClose = outputTokensMax !== undefined && outputTokensMax <= OUTPUT_TOKENS && asked.outputTokens === undefined
   if (!isClose) return askUpstream(http, reachable, asked, call.signal)
   const answer = await askUpstream(http, reachable, boundedAsked(asked, outputTokensMax), call.signal)
   if (answer.status !== 400) return answer

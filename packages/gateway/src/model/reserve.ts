@@ -7,8 +7,8 @@ import type { Asked } from './asked.ts'
 import type { FoundKey } from './model-key.ts'
 import { ModelRefusal } from './refusal.ts'
 
-/** What a request that sets no bound is taken to write at most. */
-const OUTPUT_TOKENS = 16_384
+/** What a request that sets no bound is taken to write at most: a model writes more in one answer seldom. */
+export const OUTPUT_TOKENS = 16_384
 /** Below this an answer is not worth asking for. */
 const OUTPUT_TOKENS_MIN = 256
 /** Each limit may shrink the bound once. */

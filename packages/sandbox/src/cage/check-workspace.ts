@@ -3,21 +3,12 @@ import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { type RunLimits, SandboxUnavailable } from '../sandbox.ts'
+import { SandboxUnavailable } from '../sandbox.ts'
 import { realPathOf } from '../workspace/real-path.ts'
 import { CageBox } from './cage-box.ts'
 import { type CageStart, startCage } from './cage-process.ts'
+import { PROBE_LIMITS } from './probe-limits.ts'
 
-const MIB = 1024 * 1024
-const LIMITS: RunLimits = {
-  cpuMs: 15_000,
-  wallMs: 30_000,
-  memoryBytes: 32 * MIB,
-  outputBytes: 4096,
-  processes: 8,
-  boxBytes: 16 * MIB,
-  openFiles: 32,
-}
 const SOCKET = 'socket'
 /** What the probe found open, as bits of its exit code. */
 const SAW = {
@@ -72,7 +63,7 @@ async function probed(start: CageStart, words: readonly string[]): Promise<strin
   const outcome = await box.run({
     argv: ['/box/probe', 'probe', 'work', ...words],
     files: [{ name: 'probe', from: { path: start.binary }, executable: true }],
-    limits: LIMITS,
+    limits: PROBE_LIMITS,
   })
   const { exitCode } = outcome
   if (exitCode === null) return outcome.message ?? `the probe of a working folder ended as ${outcome.status}`

@@ -1,17 +1,7 @@
-import type { Box, RunLimits, RunOutcome, SandboxReport } from '../sandbox.ts'
+import type { Box, RunOutcome, SandboxReport } from '../sandbox.ts'
 import type { Ground } from './cage-process.ts'
+import { PROBE_LIMITS } from './probe-limits.ts'
 
-const MIB = 1024 * 1024
-/** Time enough for a machine that is slow or busy: what is tried here is not time. */
-const LIMITS: RunLimits = {
-  cpuMs: 15_000,
-  wallMs: 30_000,
-  memoryBytes: 32 * MIB,
-  outputBytes: 4096,
-  processes: 8,
-  boxBytes: 16 * MIB,
-  openFiles: 32,
-}
 /** What the probe found open, as bits of its exit code. */
 const SAW = {
   'no filter of system calls': 1,
@@ -49,7 +39,7 @@ export async function selfCheck(box: Box, ground: Ground, binary: string): Promi
     box.run({
       argv: ['./probe', 'probe', what],
       files: [{ name: 'probe', from: { path: binary }, executable: true }],
-      limits: LIMITS,
+      limits: PROBE_LIMITS,
     })
   const sight = await probe('sight')
   if (sight.exitCode === null) return { kind: 'broken', why: sight.message ?? `the probe ended as ${sight.status}` }
