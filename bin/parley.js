@@ -6,7 +6,7 @@
 //  - it has not (18, 20, Windows): a child with our stdin, stdout and stderr, signals told, exit code passed back.
 //    The child holds the other end of a pipe to us. When we are killed the pipe closes and the child ends itself.
 import { spawn } from 'node:child_process'
-import { mkdirSync, statSync } from 'node:fs'
+import { lstatSync, mkdirSync, realpathSync } from 'node:fs'
 import * as modules from 'node:module'
 import { constants } from 'node:os'
 import { Socket } from 'node:net'
@@ -28,6 +28,7 @@ const FORWARDED = ['SIGINT', 'SIGTERM', 'SIGHUP']
 const TOLD_MS = 250
 
 const self = fileURLToPath(import.meta.url)
+let isEnding = false
 
 if (!isSomewhere()) {
   process.stderr.write('parley: the folder that you are in is gone (cd to one that is there)\n')
@@ -82,15 +83,24 @@ function isFolder(path) {
   }
 }
 
-/** Whoever can write there can make us run anything. */
+/** Whoever can write there, or put another folder in its place, can make us run anything. */
 function isOurs(path) {
   if (process.platform === 'win32') return true
   try {
-    const { uid, mode } = statSync(path)
-    return uid === process.getuid() && (mode & 0o022) === 0
+    for (let at = realpathSync(path); ; at = dirname(at)) {
+      if (!isHeld(lstatSync(at))) return false
+      if (at === dirname(at)) return true
+    }
   } catch {
     return false
   }
+}
+
+/** The folder is ours or root's, and nobody else can write there: in one like /tmp nobody moves what is not theirs. */
+function isHeld({ uid, gid, mode }) {
+  if (uid !== process.getuid() && uid !== 0) return false
+  if ((mode & 0o1000) !== 0) return true
+  return (mode & 0o002) === 0 && ((mode & 0o020) === 0 || gid === 0 || gid === process.getgid())
 }
 
 function holdLifeline() {
@@ -147,7 +157,10 @@ function watchScriptShell() {
   watch.unref()
 }
 
+/** The launcher and the shell of npm may go together, and a second signal would mean "at once". */
 function endInOrder() {
+  if (isEnding) return
+  isEnding = true
   setTimeout(() => process.kill(process.pid, 'SIGKILL'), ORPHAN_GRACE_MS).unref()
   process.kill(process.pid, 'SIGTERM')
 }

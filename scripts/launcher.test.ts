@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
-import { cpSync, existsSync, readFileSync, symlinkSync } from 'node:fs'
+import { chmodSync, cpSync, existsSync, mkdirSync, readFileSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, test } from 'vitest'
@@ -59,6 +59,42 @@ test.each([
     stdout: '',
     stderr: 'parley: the folder that you are in is gone (cd to one that is there)\n',
   })
+})
+
+test('what was compiled is kept where nobody else can put something in its place, and nowhere else', () => {
+  using made = openPackage(TELLS)
+  const kept = (cache: string): number => {
+    const env = { ...process.env, PARLEY_CACHE: join(made.root, cache), NODE_COMPILE_CACHE: '' }
+    expect(spawnSync(process.execPath, ['bin/parley.js'], { cwd: made.root, env, encoding: 'utf8' }).status).toBe(3)
+    return readdirSync(join(made.root, cache, 'compiled')).length
+  }
+  mkdirSync(join(made.root, 'own'))
+  expect(kept('own')).toBeGreaterThan(0)
+  mkdirSync(join(made.root, 'open/below'), { recursive: true })
+  chmodSync(join(made.root, 'open'), 0o777)
+  expect(kept('open/below')).toBe(0)
+})
+
+test.each([
+  ['the Node of the package', '.:', true],
+  ['one on PATH', ':', false],
+])('in a folder with programs of its own, on a PATH that leads there, none of them is run: %s', (_, first, isCarried) => {
+  using made = openPackage(TELLS)
+  if (!isCarried) rmSync(join(made.root, 'node_modules'))
+  mkdirSync(join(made.root, 'hostile'))
+  for (const name of ['dirname', 'readlink', 'node', 'basename', 'ls', 'printf', 'env', 'command'])
+    writeFileSync(join(made.root, 'hostile', name), `#!/bin/sh\necho ${name} >> ran\n`, { mode: 0o755 })
+  symlinkSync('bin/parley', join(made.root, 'first'))
+  symlinkSync(join(made.root, 'first'), join(made.root, 'second'))
+  for (const called of ['../bin/parley', '../first', join(made.root, 'second')]) {
+    const { status, stdout } = spawnSync(called, ['a b'], {
+      cwd: join(made.root, 'hostile'),
+      env: { PATH: `${first}hostile:../hostile:${dirname(process.execPath)}:/usr/bin:/bin:` },
+      encoding: 'utf8',
+    })
+    expect({ status, ...Object(JSON.parse(stdout)) }).toMatchObject({ status: 3, argv: ['a b'] })
+  }
+  expect(existsSync(join(made.root, 'hostile/ran'))).toBe(false)
 })
 
 test('without a usable Node it says what to install', () => {

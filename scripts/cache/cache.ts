@@ -1,7 +1,7 @@
 import { constants } from 'node:fs'
 import { access, mkdir } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
-import { foreignHandOn } from './foreign.ts'
+import { foreignHandOn } from '@parley/sandbox'
 
 const ROOT = dirname(dirname(import.meta.dirname))
 

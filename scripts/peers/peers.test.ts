@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import { cpSync, writeFileSync } from 'node:fs'
+import { cpSync, symlinkSync, writeFileSync } from 'node:fs'
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
@@ -58,10 +58,11 @@ test('what one clone has fetched another one takes, without asking anybody', { t
   expect(taken).toMatchObject({ status: 0, stderr: '', stdout: fetched.stdout })
 })
 
-/** Another clone, as far as its peers go. */
+/** Another clone, as far as its peers go, with its packages installed. */
 function cloneAt(name: string): string {
   const clone = join(cache, name)
   for (const folder of ['peers', 'cache']) cpSync(join(SCRIPTS, folder), join(clone, 'scripts', folder), { recursive: true })
+  symlinkSync(join(dirname(SCRIPTS), 'node_modules'), join(clone, 'node_modules'))
   writeFileSync(join(clone, 'package.json'), JSON.stringify({ type: 'module' }))
   return join(clone, 'scripts/peers/main.ts')
 }

@@ -1,6 +1,5 @@
-import type { Store } from '@parley/store'
+import { PERSON_HOLDERS, type Store } from '@parley/store'
 import type { Logger } from 'pino'
-import { HOLDER_PREFIX } from './job/inputs-share.ts'
 
 const SWEEP_MS = 10 * 60_000
 const AUDIT_KEPT_MS = 90 * 86_400_000
@@ -47,7 +46,7 @@ export function openSweeper(
       const jobs = await store.jobs.sweep()
       if (jobs > 0) log.info({ jobs }, 'jobs that are over removed')
     },
-    () => store.blobs.dropStale(HOLDER_PREFIX, UPLOAD_KEPT_MS),
+    () => store.blobs.dropStale(PERSON_HOLDERS, UPLOAD_KEPT_MS),
     async () => {
       const { blobs, uploads } = await store.blobs.collect(BLOB_GRACE_MS)
       if (blobs + uploads > 0) log.info({ blobs, uploads }, 'blobs that are over removed')

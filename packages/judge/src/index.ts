@@ -4,6 +4,7 @@ export { type GenerateLimits } from './generate/generate-limits.ts'
 export { openGenerator } from './generate/open-generator.ts'
 export {
   type CommandLimits,
+  type HeldNames,
   type SandboxCommands,
   type SandboxCommandsOptions,
   openSandboxCommands,

@@ -1,4 +1,5 @@
 export { type JsonObject, type JsonValue, isJsonObject, parseJson } from './json.ts'
+export { holdsAtMost } from './json-values.ts'
 export { AgentId, ConversationId, JobId, TokenId, UploadId, UsageId, UserId, makeId } from './ids.ts'
 export { type Audience, Role, isAdmitted } from './roles.ts'
 export { RPC_CODES, type RpcCodeName, RpcError, TOOL_ERROR_META, ToolError, ToolErrorBody, ToolErrorCode } from './errors.ts'

@@ -6,6 +6,7 @@ import { ChannelServer } from './core/channel-server.ts'
 import type { Host } from './core/host.ts'
 import { StateSeal } from './core/request-state.ts'
 import { Turns } from './core/turns.ts'
+import { openReplayRoom, openUnreadRoom } from './core/unread-room.ts'
 import { DEFAULT_LIMITS } from './limits.ts'
 import type { Caller, Service } from './service.ts'
 
@@ -19,7 +20,9 @@ export function serveMemory<C extends Caller>(end: MemoryEnd, service: Service<C
     seal: new StateSeal(randomBytes(32), DEFAULT_LIMITS.requestStateMs, Date.now),
     callers: new CallerTable(),
     bodies: new BodyRoom(DEFAULT_LIMITS),
-    turns: new Turns(DEFAULT_LIMITS.turnMessages),
+    unread: openUnreadRoom(DEFAULT_LIMITS),
+    replays: openReplayRoom(DEFAULT_LIMITS),
+    turns: new Turns(DEFAULT_LIMITS),
     now: Date.now,
     active: { calls: 0 },
   }

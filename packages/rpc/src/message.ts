@@ -8,6 +8,8 @@ export interface RequestMessage {
   readonly id: RequestId
   readonly method: string
   readonly params: JsonObject
+  /** Of its text. */
+  readonly bytes: number
 }
 export interface NotificationMessage {
   readonly kind: 'notification'
@@ -57,7 +59,7 @@ export function nestsWithin(value: unknown, depth: number): boolean {
 }
 
 /** Tells what one parsed value is. Total: whatever comes in, the answer says what to do with it. */
-export function classify(value: JsonValue, nestingDepth: number): Message {
+export function classify(value: JsonValue, nestingDepth: number, bytes = 0): Message {
   if (!isJsonObject(value)) return invalid(null, 'a JSON-RPC message must be an object')
   const rawId = value['id']
   const method = value['method']
@@ -73,7 +75,7 @@ export function classify(value: JsonValue, nestingDepth: number): Message {
   if (params !== undefined && !isJsonObject(params)) return invalid(id, 'params must be an object', RPC_CODES.invalid_params)
   if (rawId === undefined) return { kind: 'notification', method, params: params ?? NO_PARAMS }
   if (id === null) return invalid(null, `id must be an integer or a string of at most ${MAX_ID_CHARS} characters`)
-  return { kind: 'request', id, method, params: params ?? NO_PARAMS }
+  return { kind: 'request', id, method, params: params ?? NO_PARAMS, bytes }
 }
 
 function classifyResponse(value: JsonObject, id: JsonValue | undefined): Message {

@@ -23,8 +23,8 @@ export interface Caller {
 
 /** How much somebody may still send now. */
 export interface CallerMeter {
-  /** Takes the price of one message; false when there is nothing left. */
-  take(): boolean
+  /** Takes the price of one message, or that of a larger one as a whole; false when there is nothing left. */
+  take(price?: number): boolean
   /** Whether `take` would succeed. */
   readonly open: boolean
 }
@@ -155,6 +155,8 @@ export interface Service<C extends Caller = Caller> {
   forEra?(era: Era): Service<C>
   /** Answers one request. Throw `RpcError` for a protocol error; an unknown method is `method_not_found`. */
   call(method: string, params: JsonObject, call: Call<C>): ServiceResult | Promise<ServiceResult>
+  /** The most bytes that a request for this may have; what is small is not asked about. Left out: as many as any message. */
+  requestBytes?(method: string, params: JsonObject): number
   /** A notification that `rpc` does not handle itself. */
   notified?(method: string, params: JsonObject, link: Link<C> | undefined): void
   /**

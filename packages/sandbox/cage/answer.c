@@ -5,7 +5,10 @@
 #include <string.h>
 #include <sys/uio.h>
 
-#define HEAD_BYTES (5 + 3 * 4 + 6 * 8 + 4 * 4 + MAX_KEPT)
+#define WORDS 4
+#define FIGURES 7
+#define LENGTHS 4
+#define HEAD_BYTES (5 + WORDS * 4 + FIGURES * 8 + LENGTHS * 4 + MAX_KEPT)
 #define HIDDEN_CPU_US 10000 // what a cgroup may count beyond the dead's own accounts before we believe it instead
 
 // The first limit that was passed names the end; what only the accounts show comes after what was seen happening.
@@ -40,12 +43,12 @@ void answer(struct run *run, uint32_t why, const uint8_t *kept, uint32_t kept_co
   // Whoever passes the limit gets a little more before it is ended; how much is chance, and says nothing about the program.
   if (why == WHY_MEMORY || memory > shared->limits.memory) memory = shared->limits.memory;
   uint32_t message_length = (uint32_t)strlen(run->message);
-  const uint32_t words[] = {why, (uint32_t)shared->wait_status, shared->start_ns != 0};
-  const uint64_t figures[] = {shared->cpu_us, wall, memory, end, run->out.total, run->err.total};
-  const uint32_t lengths[] = {(uint32_t)(run->joined ? 0 : run->out.held), (uint32_t)run->err.held, kept_count, message_length};
-  for (size_t i = 0; i < 3; i++, at += 4) put_u32(at, words[i]);
-  for (size_t i = 0; i < 6; i++, at += 8) put_u64(at, figures[i]);
-  for (size_t i = 0; i < 4; i++, at += 4) put_u32(at, lengths[i]);
+  const uint32_t words[WORDS] = {why, (uint32_t)shared->wait_status, shared->start_ns != 0, shared->starved_known};
+  const uint64_t figures[FIGURES] = {shared->cpu_us, wall, shared->starved_us, memory, end, run->out.total, run->err.total};
+  const uint32_t lengths[LENGTHS] = {(uint32_t)(run->joined ? 0 : run->out.held), (uint32_t)run->err.held, kept_count, message_length};
+  for (size_t i = 0; i < WORDS; i++, at += 4) put_u32(at, words[i]);
+  for (size_t i = 0; i < FIGURES; i++, at += 8) put_u64(at, figures[i]);
+  for (size_t i = 0; i < LENGTHS; i++, at += 4) put_u32(at, lengths[i]);
   memcpy(at, kept, kept_count);
   at += kept_count;
   struct iovec parts[] = {{head, (size_t)(at - head)}, {run->out.bytes, lengths[0]}, {run->err.bytes, lengths[1]}, {run->message, message_length}};

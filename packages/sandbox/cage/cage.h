@@ -21,11 +21,13 @@
 #define ORDER_BYTES (1u << 20)
 #define PATH_BYTES 4096
 #define KILL_GRACE_MS 5000
+#define ANSWER_GRACE_MS 10000 // for init to say how long the program was starved: it waits for a processor too
 #define MAX_KEPT 64
 #define MAX_FAMILY 4096
 #define PARTING_NS 50000000ull
 #define MESSAGE_BYTES 1024
 #define ROOT_AT "/sys" // where the tree is built: a folder that is always there and that nothing is taken from
+#define OPEN_FILES_WATCHED 256 // without a cgroup, of a judged program: what is sent and not yet taken is held too, up to as many per user
 #define LIVE_FIRST 3 // descriptors that the owner gave us for one program: its standard input, output and error
 
 enum tier { TIER_ROOT = 1, TIER_USER = 2, TIER_LANDLOCK = 3 };
@@ -35,6 +37,7 @@ enum why { WHY_NONE = 0, WHY_CPU, WHY_WALL, WHY_MEMORY, WHY_OUTPUT, WHY_PROCESSE
 
 struct limits {
   uint64_t cpu_us, wall_us, memory, output, box;
+  uint64_t starved_wall_us; // how far the clock's end may be moved for a program that is starved
   uint32_t processes, files;
 };
 
@@ -48,7 +51,11 @@ struct shared {
   char failed_at[96];
   _Atomic uint64_t owner_cpu_us; // the helper's own time since the run began, to take off the cgroup's figure
   uint64_t cpu_mark_us, own_mark_us, oom_mark, refusal_mark; // what the cgroup said when the run was made ready
-  uint64_t start_ns, end_ns, prelude_us, cpu_us, maxrss_bytes;
+  uint64_t forked_ns, go_ns, start_ns, end_ns, prelude_us, cpu_us, maxrss_bytes;
+  uint64_t prelude_wait_us; // how long the program's process had waited for a processor before its time began
+  uint64_t starved_us;      // as it was asked for last
+  bool starved_known;
+  bool joined;
   int wait_status;
   bool began;
   _Atomic bool reported;
@@ -73,6 +80,7 @@ struct cage {
   bool folder_writable, host_network;
   bool owned_by_root; // root started us
   struct list readable, hidden, writable; // real paths; writable: more folders like `folder`
+  struct list placeholders; // names that no program may make, a folder's with a slash at its end
   struct list links; // in pairs: a link on the way to one of these paths, and where it leads
   char *proxy_socket; // where the one way out leads, or empty
   uint16_t proxy_port; // of the box's own loopback
@@ -141,9 +149,11 @@ void workspace_open(void);
 void workspace_tree(const char *root);
 void settings_tree(const char *root);
 void settings_each(void (*each)(void *with, const char *path), void *with);
-int show_as_owner(const char *path, uint64_t attributes);
-void placeholder_open(const char *folder);
-void placeholder_close(void);
+int show_as_owner(const char *path, int opened, uint64_t attributes);
+bool hold_repository(const char *folder, int opened);
+struct stat;
+bool hold_name(char *path, struct stat *found);
+void let_go_of_names(void);
 bool is_below(const char *path, const char *folder);
 int bind_inside(const char *root, const char *path, uint64_t attributes);
 int make_folders(const char *path);
@@ -154,7 +164,9 @@ int make_target(const char *path, bool folder);
 #define LOOSE (0x2 | 0x4)
 int new_tmpfs(uint64_t bytes, mode_t mode);
 int resize_tmpfs(int mount, uint64_t bytes);
+int open_unlinked(const char *path); // to look at and to mount, not to read
 int clone_tree(const char *path, bool recursive, uint64_t attributes);
+int clone_open(int opened, uint64_t attributes);
 int put_mount(int mount, const char *at);
 int set_mount(const char *at, uint64_t set, uint64_t clear);
 
@@ -174,22 +186,29 @@ int landlock_version(void);
 // relay.c
 void relay_start(void);
 
-// watch.c: what the processes of a run use together
+// watch.c, buffers.c: what the processes of a run use together
 struct usage {
   uint64_t cpu_us, resident;
   uint32_t tasks;
 };
 struct usage watch_tree(uint32_t most_tasks); // as soon as there are more, only that is true
 uint64_t watch_hidden_us(void);
-uint64_t watch_memory(void);
-bool watch_all_there(void);
+bool watch_too_large(uint64_t resident, uint64_t limit);
+uint32_t watch_seen(pid_t *into, uint32_t room); // who was there at the last look
+uint64_t watch_buffers(void);
+ssize_t read_small(const char *path, char *into, size_t room);
 uint64_t folder_bytes(int folder);
 uint32_t children_of(pid_t of, pid_t *into, uint32_t room);
 bool kill_descendants(pid_t program); // false: somebody was still alive
 uint64_t tasks_of_user(void);
 
-// run.c, answer.c, files.c, pump.c, join.c, probe.c
+// starved.c
+void starved_tell(struct shared *shared, pid_t program, uint64_t cpu_us);
+
+// run.c, clock.c, answer.c, files.c, pump.c, join.c, probe.c
 struct run;
+bool clock_is_over(struct run *run);
+bool clock_answered(struct run *run);
 uint32_t settle(struct run *run);
 void answer(struct run *run, uint32_t why, const uint8_t *kept, uint32_t kept_count);
 void run_order(struct stage *stage, struct cursor *order);
@@ -226,6 +245,7 @@ struct run {
   struct feed feed;
   int input;
   bool over, told, joined;
+  bool asked; // init, how long the program was starved
   uint64_t deadline_ns;
   char message[MESSAGE_BYTES];
 };

@@ -24,6 +24,7 @@
 #define NEW_NAMESPACES (CLONE_NEWNS | CLONE_NEWCGROUP | CLONE_NEWUTS | CLONE_NEWIPC | CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNET | 0x80 /* time */)
 #define MAX_RULES 512
 #define OTHERS_RIGHTS (S_ISUID | S_ISGID) // a file with these runs with the rights of its owner, whoever starts it
+#define SOCKET_TYPES 0xf                  // the rest of a socket's type are flags
 #define UNNAMED_FILE 020000000            // the bit of O_TMPFILE that is no other flag's
 
 static struct sock_filter rules[MAX_RULES];
@@ -58,7 +59,7 @@ static const int UNREADABLE[] = {435 /* clone3 */, 437 /* openat2 */, 469 /* fil
 // Capabilities of files are among the attributes, and which one is meant is behind a pointer.
 static const int ATTRIBUTES[] = {SYS_setxattr, SYS_lsetxattr, SYS_fsetxattr, 463 /* setxattrat */};
 // Memory that neither the size of a process nor a folder's bound counts.
-static const int UNCOUNTED[] = {SYS_memfd_create, SYS_shmget, SYS_shmat, SYS_mq_open, SYS_msgget, SYS_semget};
+static const int UNCOUNTED[] = {SYS_memfd_create, SYS_shmget, SYS_shmat, SYS_mq_open, SYS_msgget, SYS_semget, SYS_vmsplice, SYS_splice, SYS_tee};
 
 static void refuse_all(const int *calls, size_t count, unsigned error) {
   for (size_t i = 0; i < count; i++) {
@@ -144,12 +145,42 @@ static void others(void) {
   refuse_value(SYS_prctl, 0, 62 /* PR_SCHED_CORE */);
 }
 
+// A pair that is connected for good. One of datagrams can be sent anywhere, and so can those of other families.
+static void refuse_loose_pairs(void) {
+  UNLESS(SYS_socketpair, 6);
+  LOAD(args[1]);
+  add((struct sock_filter)BPF_STMT(BPF_ALU | BPF_AND | BPF_K, SOCKET_TYPES));
+  add((struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SOCK_STREAM, 2, 0));
+  add((struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SOCK_SEQPACKET, 1, 0));
+  ANSWER(REFUSE(EACCES));
+  LOAD(nr);
+}
+
+// What sockets and pipes hold is counted by their number, so none may hold more than it does at first. A size asked for a socket is a
+// wish, which the kernel grants as far as it likes and says yes to; here it grants nothing.
+static void buffer_sizes(void) {
+  static const unsigned SIZES[] = {SO_SNDBUF, SO_RCVBUF, SO_SNDBUFFORCE, SO_RCVBUFFORCE};
+  const unsigned char count = sizeof SIZES / sizeof *SIZES;
+  refuse_value(SYS_fcntl, 1, F_SETPIPE_SZ);
+  UNLESS(SYS_setsockopt, 4 + 2 * count);
+  LOAD(args[1]);
+  UNLESS(SOL_SOCKET, 1 + 2 * count);
+  LOAD(args[2]);
+  for (unsigned char i = 0; i < count; i++) {
+    UNLESS(SIZES[i], 1);
+    ANSWER(REFUSE(0));
+  }
+  LOAD(nr);
+}
+
 static void sockets(void) {
   bool inet = cage.profile == PROFILE_WORKSPACE && (cage.tier != TIER_LANDLOCK || cage.host_network);
   // Who sees the file of a local socket reaches whoever listens behind it, read-only or not, and in a folder of the host there may be
   // some. Names without a file belong to the network. So they are for private roots, and for boxes that were given one to talk to.
   bool local = cage.tier != TIER_LANDLOCK && !cage.host_network && (cage.profile == PROFILE_JUDGE || cage.proxy_port != 0);
   LOAD(nr);
+  refuse_unless(SYS_socketpair, 0, AF_UNIX);
+  if (!local) refuse_loose_pairs();
   UNLESS(SYS_socket, !inet && !local ? 1 : 2 + (local ? 2 : 0) + (inet ? 4 : 0));
   if (inet || local) LOAD(args[0]);
   if (local) {
@@ -177,7 +208,10 @@ static void build(void) {
   REFUSE_ALL(DENIED, EPERM);
   REFUSE_ALL(UNREADABLE, ENOSYS);
   REFUSE_ALL(ATTRIBUTES, EOPNOTSUPP);
-  if (cage.cgroup == 0) REFUSE_ALL(UNCOUNTED, ENOSYS);
+  if (cage.cgroup == 0) {
+    REFUSE_ALL(UNCOUNTED, ENOSYS);
+    buffer_sizes();
+  }
   modes();
   others();
   UNLESS(SYS_clone, 3);

@@ -13,6 +13,7 @@
 #include <sys/mount.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #define LEASE_FOLDER "/run/parley"
@@ -47,14 +48,28 @@ void unlock_slot(int slot, int lock) {
   close(lock);
 }
 
-static uint32_t first_uid(void) {
-  unsigned inside = 0, outside = 0, count = 0;
+// The first line of our own map of users.
+struct mapped {
+  unsigned inside, outside, count;
+};
+static struct mapped first_mapped(void) {
+  struct mapped found = {0};
   FILE *map = fopen("/proc/self/uid_map", "re");
-  if (map != NULL) {
-    if (fscanf(map, "%u %u %u", &inside, &outside, &count) != 3) count = 0;
-    fclose(map);
-  }
-  return (uint64_t)inside + count > (uint64_t)FIRST_UID + LEASES ? FIRST_UID : FIRST_UID_MAPPED;
+  if (map == NULL) return found;
+  if (fscanf(map, "%u %u %u", &found.inside, &found.outside, &found.count) != 3) found = (struct mapped){0};
+  fclose(map);
+  return found;
+}
+
+static uint32_t first_uid(void) {
+  struct mapped map = first_mapped();
+  return (uint64_t)map.inside + map.count > (uint64_t)FIRST_UID + LEASES ? FIRST_UID : FIRST_UID_MAPPED;
+}
+
+// Who is called root in a user namespace may be anybody outside of it, and has nobody else to run a program as.
+static bool is_machine_root(void) {
+  struct mapped map = first_mapped();
+  return geteuid() == 0 && map.inside == 0 && map.outside == 0;
 }
 
 static void lease_uid(void) {
@@ -82,7 +97,43 @@ static void write_file(const char *path, const char *text) {
   close(file);
 }
 
+// Whoever is outside of a namespace may map any user into it. We stay root, who may read what is to be shown; the box's user is the one
+// that was leased: the kernel would take root for root in here too, for whatever only asks who somebody is.
+static void map_leased(uid_t leased) {
+  int ready[2], status;
+  char byte, path[64], text[64];
+  if (pipe2(ready, O_CLOEXEC) != 0) give_up("pipe");
+  pid_t helper = getpid(), writer = fork();
+  if (writer < 0) give_up("fork");
+  if (writer == 0) {
+    static const char *const MAPS[] = {"uid_map", "gid_map"};
+    close(ready[1]);
+    if (read(ready[0], &byte, 1) != 1) _exit(1);
+    int length = snprintf(text, sizeof text, "0 0 1\n%d %u 1\n", INNER_ID, leased);
+    for (size_t i = 0; i < 2; i++) {
+      snprintf(path, sizeof path, "/proc/%d/%s", helper, MAPS[i]);
+      int map = open(path, O_WRONLY | O_CLOEXEC);
+      if (map < 0 || write(map, text, (size_t)length) != length) _exit(1);
+    }
+    _exit(0);
+  }
+  close(ready[0]);
+  if (unshare(CLONE_NEWUSER | CLONE_NEWNS) != 0) give_up("user namespaces are closed");
+  bool told = write(ready[1], "k", 1) == 1;
+  close(ready[1]);
+  if (!told || waitpid(writer, &status, 0) != writer || status != 0) {
+    errno = EPERM;
+    give_up("a user of its own in a user namespace");
+  }
+}
+
 static void own_user_namespace(void) {
+  if (cage.slot_lock >= 0) {
+    map_leased(cage.uid);
+    if (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0) give_up("private mounts");
+    cage.uid = cage.gid = INNER_ID;
+    return;
+  }
   uid_t uid = geteuid();
   gid_t gid = getegid();
   if (unshare(CLONE_NEWUSER | CLONE_NEWNS) != 0) give_up("user namespaces are closed");
@@ -148,7 +199,8 @@ void stand_on_ground(enum tier wanted) {
   cage.gid = getegid();
   cage.slot_lock = -1;
   cage.owned_by_root = geteuid() == 0;
-  if (cage.owned_by_root && wanted != TIER_USER) lease_uid();
+  // In a user namespace the files of a working folder can be shown as nobody's but their owner's: only what is judged has a user of its own.
+  if (wanted == TIER_USER ? is_machine_root() && cage.profile == PROFILE_JUDGE : cage.owned_by_root) lease_uid();
   if (wanted == TIER_ROOT) cgroup_open();
   if (wanted == TIER_USER) own_user_namespace();
   cage.landlock_abi = landlock_version();
@@ -159,7 +211,7 @@ void stand_on_ground(enum tier wanted) {
 // What would stay behind otherwise.
 void leave_ground(void) {
   cgroup_close();
-  placeholder_close();
+  let_go_of_names();
   if (cage.box_folder != NULL) {
     int parent = open(cage.run_folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (parent >= 0) remove_folder(parent, cage.box_folder + strlen(cage.run_folder) + 1);

@@ -22,15 +22,12 @@
 #define CALM_TICK_US 100000
 #define SHORTEST_TICK_US 1000
 #define FOLDER_LOOKS 16
-#define MEMORY_DOUBTS 8
-#define MEMORY_REST 8 // a close look at memory that took so long is not taken again for this many times as long
 
 static struct shared *shared;
 static pid_t program;
 static bool program_gone;
 static int box_folder, tmp_folder;
 static unsigned looks;
-static uint64_t next_memory_ns;
 
 static void on_child(int signal) { (void)signal; }
 
@@ -114,21 +111,6 @@ static void end_with(enum why why) {
   atomic_compare_exchange_strong(&shared->why, &none, why);
 }
 
-// Sizes added up count what processes have in common several times over: only a close look tells. Their shares are read one after the
-// other, and what is shared with one that ends meanwhile is counted again with those who stay. So a sum is believed when all of them
-// were still there after it, or when it has been too large so often that no accident explains it.
-static bool too_large(uint64_t resident) {
-  static uint32_t doubts;
-  uint64_t limit = shared->limits.memory, before = now_ns();
-  if (resident <= limit || before < next_memory_ns) return false;
-  uint64_t bytes = watch_memory();
-  bool whole = bytes <= limit || watch_all_there();
-  uint64_t after = now_ns();
-  next_memory_ns = after + MEMORY_REST * (after - before);
-  doubts = bytes > limit ? doubts + 1 : 0;
-  return bytes > limit && (whole || doubts >= MEMORY_DOUBTS);
-}
-
 // A child that is waited for while we look may be found in two places: only a second look is believed.
 static struct usage look_at_tree(void) {
   uint32_t most = shared->limits.processes;
@@ -138,9 +120,26 @@ static struct usage look_at_tree(void) {
   return used;
 }
 
+static uint64_t counted_cpu_us(void) {
+  uint64_t all = cgroup_cpu_us() - shared->cpu_mark_us, ours = atomic_load(&shared->owner_cpu_us) + own_cpu_us() + shared->prelude_us;
+  return all > ours ? all - ours : 0;
+}
+
+static void tell_starved(void) { starved_tell(shared, program, cage.cgroup == 0 ? look_at_tree().cpu_us : counted_cpu_us()); }
+
+// Whoever waited for a partner that was starved is not idle either: that must be known of both, however they end, and a process that
+// was waited for takes its account along.
+static pid_t next_dead(int *status, int flags) {
+  siginfo_t one = {0};
+  if (!shared->joined) return waitpid(-1, status, flags);
+  if (waitid(P_ALL, 0, &one, WEXITED | WNOWAIT | flags) != 0) return -1;
+  if (one.si_pid == program && atomic_load(&shared->why) == WHY_NONE) tell_starved();
+  return one.si_pid == 0 ? 0 : waitpid(one.si_pid, status, flags);
+}
+
 static void collect(int flags) {
   int status;
-  for (pid_t pid; (pid = waitpid(-1, &status, flags)) != 0;) {
+  for (pid_t pid; (pid = next_dead(&status, flags)) != 0;) {
     if (pid < 0 && errno == EINTR) continue;
     if (pid < 0) break;
     if (pid != program) continue;
@@ -158,8 +157,7 @@ static uint64_t look(void) {
   bool watched = cage.cgroup == 0;
   if (watched) used = look_at_tree();
   else {
-    uint64_t all = cgroup_cpu_us() - shared->cpu_mark_us, ours = atomic_load(&shared->owner_cpu_us) + own_cpu_us() + shared->prelude_us;
-    used.cpu_us = all > ours ? all - ours : 0;
+    used.cpu_us = counted_cpu_us();
     if (cgroup_oom_kills() != shared->oom_mark) end_with(WHY_MEMORY);
     if (cgroup_refusals() != shared->refusal_mark) end_with(WHY_PROCESSES);
   }
@@ -168,7 +166,7 @@ static uint64_t look(void) {
     if (folder_bytes(box_folder) > limits->box || folder_bytes(tmp_folder) > limits->box) end_with(WHY_OUTPUT);
   if (used.tasks > limits->processes) end_with(WHY_PROCESSES);
   if (used.cpu_us >= limits->cpu_us) end_with(WHY_CPU);
-  if (watched && too_large(used.resident)) end_with(WHY_MEMORY);
+  if (watched && watch_too_large(used.resident, limits->memory)) end_with(WHY_MEMORY);
   uint64_t left = used.cpu_us < limits->cpu_us ? (limits->cpu_us - used.cpu_us) / (uint64_t)cage.cpu_count : 0;
   if (left < next) next = left;
   if (watched && next > RESIDENT_TICK_US) next = RESIDENT_TICK_US;
@@ -201,6 +199,10 @@ static bool hear(int socket) {
     must(send(socket, "b", 1, MSG_NOSIGNAL) == 1, "binds");
   }
   if (message == 'G') shared->began = true;
+  if (message == 'W') {
+    tell_starved();
+    if (send(socket, "w", 1, MSG_NOSIGNAL) != 1) leave();
+  }
   return message != 'K';
 }
 
@@ -270,6 +272,7 @@ void init_main(struct stage *stage, int socket, int program_socket, const int en
   sigprocmask(SIG_BLOCK, &child, NULL);
   if (cage.tier == TIER_LANDLOCK) must(prctl(PR_SET_CHILD_SUBREAPER, 1) == 0, "subreaper");
   else own_mounts(stage);
+  shared->forked_ns = now_ns();
   program = fork();
   must(program >= 0, "fork");
   if (program == 0) {

@@ -2,6 +2,7 @@
 #include "cage.h"
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -61,6 +62,32 @@ static void allow_path(int ruleset, const char *path, uint64_t rights) {
   close(parent);
 }
 
+// The same as open_unlinked, part by part: the filter is in place already and refuses openat2.
+static int walk_unlinked(const char *path) {
+  char part[PATH_BYTES];
+  int at = open("/", O_PATH | O_CLOEXEC);
+  for (size_t length; at >= 0 && *(path += strspn(path, "/")) != 0; path += length) {
+    length = strcspn(path, "/");
+    snprintf(part, sizeof part, "%.*s", (int)length, path);
+    struct stat found;
+    int next = openat(at, part, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+    close(at);
+    at = next;
+    if (at < 0 || (fstat(at, &found) == 0 && !S_ISLNK(found.st_mode))) continue;
+    close(at);
+    return -1;
+  }
+  return at;
+}
+
+// Of a path that was resolved before we heard of it: a link on it was put there since.
+static void allow_settled(int ruleset, const char *path, uint64_t rights) {
+  int parent = walk_unlinked(path);
+  if (parent < 0) return;
+  allow(ruleset, parent, rights);
+  close(parent);
+}
+
 static const uint64_t READING = RIGHT_EXECUTE | RIGHT_READ_FILE | RIGHT_READ_DIR;
 static void allow_setting(void *ruleset, const char *path) { allow_path(*(int *)ruleset, path, READING); }
 
@@ -79,13 +106,14 @@ bool landlock_install(const struct stage *stage) {
   for (size_t i = 0; i < sizeof SYSTEM / sizeof *SYSTEM; i++) allow_path(ruleset, SYSTEM[i], reading);
   settings_each(allow_setting, &ruleset);
   for (size_t i = 0; i < sizeof DEVICES / sizeof *DEVICES; i++) allow_path(ruleset, DEVICES[i], RIGHT_READ_FILE | RIGHT_WRITE_FILE);
-  for (uint32_t i = 0; i < cage.readable.count; i++) allow_path(ruleset, cage.readable.at[i], reading);
+  void (*allow_readable)(int, const char *, uint64_t) = cage.profile == PROFILE_WORKSPACE ? allow_settled : allow_path;
+  for (uint32_t i = 0; i < cage.readable.count; i++) allow_readable(ruleset, cage.readable.at[i], reading);
   const char *at = stage->shared->strings;
   for (uint32_t i = 0; i < stage->shared->bind_count; i++, at += strlen(at) + 1) allow_path(ruleset, at, reading);
   if (cage.profile == PROFILE_WORKSPACE) {
     for (size_t i = 0; i < sizeof NAMES / sizeof *NAMES; i++) allow_path(ruleset, NAMES[i], reading);
     // Only ever to read: rights given for a folder hold for all of it, and its repository must not be written.
-    allow_path(ruleset, cage.folder, reading);
+    allow_settled(ruleset, cage.folder, reading);
   }
   bool done = allow(ruleset, stage->box, rights) && allow(ruleset, stage->tmp, rights) && syscall(SYS_landlock_restrict_self, ruleset, 0) == 0;
   close(ruleset);

@@ -30,6 +30,7 @@ static void open_cage(void) {
   take_list(&from, &cage.hidden);
   take_list(&from, &cage.writable);
   take_list(&from, &cage.links);
+  take_list(&from, &cage.placeholders);
   cage.proxy_socket = take_string(&from);
   cage.proxy_port = (uint16_t)take_u32(&from);
   cage.live = take_u32(&from) != 0;

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/mount.h>
+#include <linux/openat2.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -47,10 +48,16 @@ int resize_tmpfs(int mount, uint64_t bytes) {
   return result;
 }
 
-// A copy of what is mounted at a path, with attributes such as read-only, not yet anywhere.
-int clone_tree(const char *path, bool recursive, uint64_t attributes) {
-  unsigned flags = OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | (recursive ? AT_RECURSIVE : 0);
-  int tree = (int)syscall(SYS_open_tree, AT_FDCWD, path, flags);
+// Without following any link: one that somebody put in the way would lead to another place than the one that was meant.
+int open_unlinked(const char *path) {
+  struct open_how how = {.flags = O_PATH | O_NOFOLLOW | O_CLOEXEC, .resolve = RESOLVE_NO_SYMLINKS};
+  return (int)syscall(SYS_openat2, AT_FDCWD, path, &how, sizeof how);
+}
+
+// A copy of what is mounted at a path or, with an empty one, at what is open, with attributes such as read-only, not yet anywhere.
+static int clone_from(int from, const char *path, bool recursive, uint64_t attributes) {
+  unsigned flags = OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | (recursive ? AT_RECURSIVE : 0) | (*path == 0 ? AT_EMPTY_PATH : 0);
+  int tree = (int)syscall(SYS_open_tree, from, path, flags);
   if (tree < 0) return -1;
   struct mount_attr wanted = {.attr_set = attributes, .propagation = MS_PRIVATE};
   if (syscall(SYS_mount_setattr, tree, "", AT_EMPTY_PATH | (recursive ? AT_RECURSIVE : 0), &wanted, sizeof wanted) != 0) {
@@ -61,6 +68,10 @@ int clone_tree(const char *path, bool recursive, uint64_t attributes) {
   }
   return tree;
 }
+
+int clone_tree(const char *path, bool recursive, uint64_t attributes) { return clone_from(AT_FDCWD, path, recursive, attributes); }
+
+int clone_open(int opened, uint64_t attributes) { return clone_from(opened, "", true, attributes); }
 
 int put_mount(int mount, const char *at) {
   return (int)syscall(SYS_move_mount, mount, "", AT_FDCWD, at, MOVE_MOUNT_F_EMPTY_PATH);

@@ -55,11 +55,11 @@ static bool show_as_box(int tree, const struct stat *owner) {
   return done;
 }
 
-// A copy of what is mounted at a folder, not yet anywhere, that the box's user may use as its owner may.
-int show_as_owner(const char *path, uint64_t attributes) {
+// A copy of what is mounted at an open folder, not yet anywhere, that the box's user may use as its owner may.
+int show_as_owner(const char *path, int opened, uint64_t attributes) {
   struct stat owner;
-  if (stat(path, &owner) != 0 || !S_ISDIR(owner.st_mode)) give_up(path);
-  int tree = clone_tree(path, true, attributes);
+  if (fstat(opened, &owner) != 0 || !S_ISDIR(owner.st_mode)) give_up(path);
+  int tree = clone_open(opened, attributes);
   if (tree < 0) give_up(path);
   if (cage.slot_lock < 0 || show_as_box(tree, &owner)) return tree;
   // A file system that cannot do so: the box runs as the folder's owner, who must then not be root.

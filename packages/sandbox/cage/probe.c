@@ -22,7 +22,8 @@
 #define LOOKED_AT_S 3 // where processes are counted by looking, somebody must get to look
 
 enum { SAW_FILTER_OFF = 1, SAW_RIGHTS = 2, SAW_NETWORK = 4, SAW_SECRETS = 8, SAW_PROCESSES = 16, SAW_ROOT = 32, SAW_OTHERS = 64, SAW_MODES = 128 };
-enum { SAW_BESIDE = 1, SAW_HOST = 2, SAW_SOCKET = 4, SAW_REPOSITORY = 8, SAW_SETTINGS = 16 };
+enum { SAW_SETTINGS_OF_MACHINE = 1, SAW_ROOT_OUTSIDE = 2, SAW_SOCKET_OF_HOST = 4, SAW_DEVICE = 8 };
+enum { SAW_BESIDE = 1, SAW_HOST = 2, SAW_SOCKET = 4, SAW_REPOSITORY = 8, SAW_SETTINGS = 16, SAW_DEVICES = 32 };
 
 // Whether it can set anything of its parent, which may be whoever watches it.
 static bool reaches_others(void) {
@@ -48,6 +49,35 @@ static bool lends_rights(const char *folder) {
   return lent || mknod(path, S_IFCHR | 0600, 0) == 0;
 }
 
+// Whether it can change what the host knows of a device. It is given the mode that it has.
+static bool changes_devices(void) {
+  static const char *const DEVICES[] = {"/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"};
+  for (size_t i = 0; i < sizeof DEVICES / sizeof *DEVICES; i++) {
+    struct stat found;
+    if (stat(DEVICES[i], &found) != 0) continue;
+    const struct timespec same[2] = {found.st_atim, found.st_mtim};
+    if (chmod(DEVICES[i], found.st_mode & 07777) == 0 || utimensat(AT_FDCWD, DEVICES[i], same, 0) == 0) return true;
+  }
+  return false;
+}
+
+// Whether it is root outside of its user namespace: the kernel asks for no more of who wants to change the machine's settings.
+static bool is_root_outside(void) {
+  unsigned inside, outside, count;
+  bool root = false;
+  FILE *map = fopen("/proc/self/uid_map", "re");
+  while (map != NULL && fscanf(map, "%u %u %u", &inside, &outside, &count) == 3)
+    if (getuid() >= inside && getuid() - inside < count && outside + (getuid() - inside) == 0) root = true;
+  if (map != NULL) fclose(map);
+  return root;
+}
+
+static bool opens_settings(void) {
+  static const char *const SETTINGS[] = {"/proc/sys/kernel/core_pattern", "/proc/sys/fs/lease-break-time", "/proc/sysrq-trigger"};
+  for (size_t i = 0; i < sizeof SETTINGS / sizeof *SETTINGS; i++)
+    if (open(SETTINGS[i], O_WRONLY) >= 0) return true;
+  return false;
+}
 
 static int sight(void) {
   int seen = 0;
@@ -66,37 +96,70 @@ static int sight(void) {
   return seen;
 }
 
-static int bound(const char *name, size_t length) {
-  struct sockaddr_un here = {.sun_family = AF_UNIX};
-  int any = socket(AF_UNIX, SOCK_STREAM, 0);
-  if (any < 0 || length > sizeof here.sun_path) return -1;
-  memcpy(here.sun_path, name, length);
-  int result = bind(any, (struct sockaddr *)&here, (socklen_t)(offsetof(struct sockaddr_un, sun_path) + length));
-  return result == 0 ? listen(any, 8) : -1;
+// The address of a file, or of a name without one; false if it is too long.
+struct address {
+  struct sockaddr_un at;
+  socklen_t length;
+};
+static bool address_of(struct address *into, const char *name, bool is_file, const char *more) {
+  *into = (struct address){.at = {.sun_family = AF_UNIX}};
+  size_t first = is_file ? 0 : 1, room = sizeof into->at.sun_path - first;
+  int length = snprintf(into->at.sun_path + first, room, "%s%s", name, more);
+  into->length = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + first + (size_t)length);
+  return length > 0 && (size_t)length < room;
+}
+
+#define DATAGRAMS ".datagrams" // what listens for these is called so beside the other
+
+static bool bound(const char *name, bool is_file) {
+  struct address stream, datagrams;
+  int one = socket(AF_UNIX, SOCK_STREAM, 0), two = socket(AF_UNIX, SOCK_DGRAM, 0);
+  if (one < 0 || two < 0 || !address_of(&stream, name, is_file, "") || !address_of(&datagrams, name, is_file, DATAGRAMS)) return false;
+  if (bind(one, (struct sockaddr *)&stream.at, stream.length) != 0 || bind(two, (struct sockaddr *)&datagrams.at, datagrams.length) != 0) return false;
+  if (is_file && (chmod(stream.at.sun_path, 0666) != 0 || chmod(datagrams.at.sun_path, 0666) != 0)) return false;
+  return listen(one, 8) == 0;
 }
 
 // Outside of any box: listens as services of a host do, until its owner is gone.
 static int serve(const char *file, const char *name) {
-  char abstract[sizeof((struct sockaddr_un *)0)->sun_path] = {0}, byte;
-  size_t length = (size_t)snprintf(abstract + 1, sizeof abstract - 1, "%s", name);
-  if (bound(file, strlen(file)) != 0 || chmod(file, 0666) != 0 || bound(abstract, length + 1) != 0 || write(1, "k", 1) != 1) return 1;
+  char byte;
+  if (!bound(file, true) || !bound(name, false) || write(1, "k", 1) != 1) return 1;
   while (read(0, &byte, 1) > 0) continue;
   return 0;
 }
 
-static bool connects(const char *name, size_t length) {
-  struct sockaddr_un there = {.sun_family = AF_UNIX};
-  int any = socket(AF_UNIX, SOCK_STREAM, 0);
-  if (any < 0 || length > sizeof there.sun_path) return false;
-  memcpy(there.sun_path, name, length);
-  return connect(any, (struct sockaddr *)&there, (socklen_t)(offsetof(struct sockaddr_un, sun_path) + length)) == 0;
+// A socket that is to be had without being asked for by name can be sent elsewhere, unless it is connected for good.
+static bool sends(int any, const struct address *there) {
+  return sendto(any, "x", 1, MSG_DONTWAIT | MSG_NOSIGNAL, (const struct sockaddr *)&there->at, there->length) == 1 ||
+         connect(any, (const struct sockaddr *)&there->at, there->length) == 0;
+}
+
+static bool reaches(const char *name, bool is_file) {
+  static const int PAIRS[] = {SOCK_DGRAM, SOCK_RAW};
+  struct address stream, datagrams;
+  if (!address_of(&stream, name, is_file, "") || !address_of(&datagrams, name, is_file, DATAGRAMS)) return false;
+  int one = socket(AF_UNIX, SOCK_STREAM, 0), two = socket(AF_UNIX, SOCK_DGRAM, 0), pair[2];
+  if (one >= 0 && connect(one, (struct sockaddr *)&stream.at, stream.length) == 0) return true;
+  if (two >= 0 && sends(two, &datagrams)) return true;
+  for (size_t i = 0; i < sizeof PAIRS / sizeof *PAIRS; i++)
+    if (socketpair(AF_UNIX, PAIRS[i], 0, pair) == 0 && sends(pair[0], &datagrams)) return true;
+  // What is connected for good sends to its other end, whatever it is told.
+  return socketpair(AF_UNIX, SOCK_STREAM, 0, pair) == 0 && connect(pair[0], (struct sockaddr *)&stream.at, stream.length) == 0;
+}
+
+// More than one exit code has room for. A listener of the host is behind a file and a name.
+static int corners(const char *socket_file, const char *socket_name) {
+  int seen = 0;
+  if (opens_settings()) seen |= SAW_SETTINGS_OF_MACHINE;
+  if (is_root_outside()) seen |= SAW_ROOT_OUTSIDE;
+  if (reaches(socket_file, true) || reaches(socket_name, false)) seen |= SAW_SOCKET_OF_HOST;
+  if (changes_devices()) seen |= SAW_DEVICE;
+  return seen;
 }
 
 // In a folder to work in, with a secret beside it and a listener behind a file in it and behind a name.
 static int at_work(const char *secret, const char *socket_file, const char *socket_name) {
   static const char *const HOST[] = {"/etc/shadow", "/etc/ssh", "/var/lib", "/var/log", "/run", "/srv", "/opt", "/home", "/root", "/sys", "/mnt", "/media", "/boot"};
-  char name[sizeof((struct sockaddr_un *)0)->sun_path] = {0};
-  size_t length = (size_t)snprintf(name + 1, sizeof name - 1, "%s", socket_name);
   int seen = 0;
   if (access(secret, F_OK) == 0) seen |= SAW_BESIDE;
   for (size_t i = 0; i < sizeof HOST / sizeof *HOST; i++) {
@@ -104,9 +167,10 @@ static int at_work(const char *secret, const char *socket_file, const char *sock
     struct stat found;
     if (stat(HOST[i], &found) == 0 && !is_below(secret, HOST[i])) seen |= SAW_HOST;
   }
-  if (connects(socket_file, strlen(socket_file)) || connects(name, length + 1)) seen |= SAW_SOCKET;
+  if (reaches(socket_file, true) || reaches(socket_name, false)) seen |= SAW_SOCKET;
   if (open(".git/config", O_CREAT | O_WRONLY, 0600) >= 0 || rename(".git", "other") == 0 || rmdir(".git") == 0) seen |= SAW_REPOSITORY;
-  if (open("/proc/sys/kernel/core_pattern", O_WRONLY) >= 0) seen |= SAW_SETTINGS;
+  if (opens_settings()) seen |= SAW_SETTINGS;
+  if (changes_devices()) seen |= SAW_DEVICES;
   if (lends_rights(".")) seen |= SAW_MODES;
   return seen;
 }
@@ -115,6 +179,19 @@ static int hog(void) {
   char *all = mmap(NULL, HOG_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (all == MAP_FAILED) return 2;
   for (size_t at = 0; at < HOG_BYTES; at += HOG_STEP) memset(all + at, 1, HOG_STEP);
+  return 0;
+}
+
+// Fills pairs of sockets, as many as there may be, and waits to be found.
+static int swell(void) {
+  static char block[1 << 16];
+  int pair[2];
+  while (socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, pair) == 0)
+    for (int i = 0; i < 2; i++) {
+      setsockopt(pair[i], SOL_SOCKET, SO_SNDBUF, &(int){HOG_BYTES}, sizeof(int));
+      while (write(pair[i], block, sizeof block) > 0) continue;
+    }
+  sleep(LOOKED_AT_S);
   return 0;
 }
 
@@ -137,7 +214,9 @@ void probe_main(int count, char **words) {
   if (count == 3 && strcmp(what, "serve") == 0) _exit(serve(words[1], words[2]));
   if (count == 4 && strcmp(what, "work") == 0) _exit(at_work(words[1], words[2], words[3]));
   if (strcmp(what, "sight") == 0) _exit(sight());
+  if (count == 3 && strcmp(what, "corners") == 0) _exit(corners(words[1], words[2]));
   if (strcmp(what, "memory") == 0) _exit(hog());
+  if (strcmp(what, "buffers") == 0) _exit(swell());
   if (strcmp(what, "processes") == 0) _exit(breed());
   _exit(99);
 }

@@ -66,7 +66,9 @@ static void set_limits(void) {
   limit(RLIMIT_STACK, stack, stack, "stack limit");
   if (cage.cgroup == 0) limit(RLIMIT_DATA, limits->memory * DATA_FACTOR + DATA_EXTRA, limits->memory * DATA_FACTOR + DATA_EXTRA, "data limit");
   limit(RLIMIT_FSIZE, limits->box + 1, limits->box + 1, "file size limit");
-  limit(RLIMIT_NOFILE, limits->files, limits->files, "open files limit");
+  bool few = cage.cgroup == 0 && cage.profile == PROFILE_JUDGE && limits->files > OPEN_FILES_WATCHED;
+  uint64_t files = few ? OPEN_FILES_WATCHED : limits->files;
+  limit(RLIMIT_NOFILE, files, files, "open files limit");
   limit(RLIMIT_CORE, 1, 1, "core limit"); // 0 would still start the host's program for crashes, where it has one; 1 does not
   limit(RLIMIT_MEMLOCK, LOCKED_BYTES, LOCKED_BYTES, "locked memory limit");
   limit(RLIMIT_RTPRIO, 0, 0, "priority limit"); // where the user may have more, a program would come before whoever watches it
@@ -122,6 +124,7 @@ void program_main(struct stage *stage, int socket, const int ends[3]) {
   sigset_t none;
   sigemptyset(&none);
 
+  uint64_t ready_ns = now_ns();
   int input = wait_for_order(socket);
   set_limits();
   if (bare) must(landlock_install(stage), "Landlock");
@@ -139,6 +142,9 @@ void program_main(struct stage *stage, int socket, const int ends[3]) {
   sigprocmask(SIG_SETMASK, &none, NULL);
   shared->prelude_us = own_cpu_us();
   shared->start_ns = now_ns();
+  // Our own work waits for nothing but a processor: what is not processor time of it is that.
+  uint64_t prelude_wall_us = (ready_ns - shared->forked_ns + shared->start_ns - shared->go_ns) / 1000;
+  if (prelude_wall_us > shared->prelude_us) shared->prelude_wait_us = prelude_wall_us - shared->prelude_us;
   execve(arguments[0], arguments, environment);
   must(false, "exec");
   _exit(127);

@@ -126,6 +126,10 @@ static void hear_init(struct run *run) {
   char message = 0;
   ssize_t got = recv(run->stage->init_socket, &message, 1, MSG_DONTWAIT);
   if (got < 0 && (errno == EAGAIN || errno == EINTR)) return;
+  if (got == 1 && message == 'w') {
+    if (clock_answered(run)) end_with(run, WHY_WALL);
+    return;
+  }
   run->over = true;
   // The word is in the memory we share: a socket that closes with something unread tells the other side of that first.
   if (!atomic_load(&run->stage->shared->reported)) {
@@ -166,13 +170,7 @@ static void carry(struct run *run) {
       atomic_store(&shared->owner_cpu_us, own_cpu_us() - shared->own_mark_us);
       continue;
     }
-    if (now_ns() < run->deadline_ns) continue;
-    // Its time began when it did, not when we let it go.
-    uint64_t whole_ns = shared->start_ns + shared->limits.wall_us * 1000u;
-    if (!run->told && run->deadline_ns < whole_ns) {
-      run->deadline_ns = whole_ns;
-      continue;
-    }
+    if (now_ns() < run->deadline_ns || (!run->told && !clock_is_over(run))) continue;
     if (run->told) { // init itself does not answer
       syscall(SYS_pidfd_send_signal, run->stage->init_pidfd, SIGKILL, NULL, 0);
       run->deadline_ns = now_ns() + KILL_GRACE_MS * 1000000ull;
@@ -225,6 +223,7 @@ static bool get_ready(struct run *run, struct cursor *order, uint64_t frame_byte
   struct placed placed = {.count = 0};
   limits->cpu_us = take_u64(order);
   limits->wall_us = take_u64(order);
+  limits->starved_wall_us = take_u64(order);
   limits->memory = take_u64(order);
   limits->output = take_u64(order);
   limits->box = take_u64(order);
@@ -255,11 +254,12 @@ static void go(struct run *run) {
   stage->in = stage->out = stage->err = -1;
   run->out.forward = cage.join_out;
   cage.join_out = -1;
-  run->joined = run->out.forward >= 0;
+  run->joined = stage->shared->joined = run->out.forward >= 0;
   if (run->joined) run->out.capture = UINT64_MAX;
   close_live();
   pump_in(&run->feed);
-  run->deadline_ns = now_ns() + stage->shared->limits.wall_us * 1000u;
+  stage->shared->go_ns = now_ns();
+  run->deadline_ns = stage->shared->go_ns + stage->shared->limits.wall_us * 1000u;
   bool sent = pass(stage->program_socket, 'G', &run->input, run->input >= 0 ? 1 : 0);
   pass(stage->init_socket, 'G', NULL, 0); // it may have come and gone by now
   if (run->input >= 0) close(run->input);

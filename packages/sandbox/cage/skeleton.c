@@ -71,7 +71,8 @@ static void devices(const char *root) {
   for (size_t i = 0; i < sizeof DEVICES / sizeof *DEVICES; i++) {
     inside(at, root, DEVICES[i].path);
     if (cage.tier == TIER_ROOT && mknod(at, S_IFCHR | 0666, makedev(1, DEVICES[i].minor)) == 0 && chmod(at, 0666) == 0) continue;
-    if (bind_inside(root, DEVICES[i].path, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NOEXEC) != 0) give_up(DEVICES[i].path);
+    // The host's own: read-only, it can still be written to, and its mode, owner and times cannot be changed.
+    if (bind_inside(root, DEVICES[i].path, MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NOEXEC) != 0) give_up(DEVICES[i].path);
   }
   for (size_t i = 0; i < sizeof LINKS / sizeof *LINKS; i++) {
     inside(at, root, LINKS[i][1]);

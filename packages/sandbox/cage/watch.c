@@ -16,6 +16,8 @@
 #define CPU_CLOCK_OF(pid) ((clockid_t)(((unsigned)~(pid) << 3) | 2u))
 #define MAX_KNOWN 1024 // those beyond are counted while they live and not remembered
 #define IGNORES_CHILDREN (1ull << (SIGCHLD - 1))
+#define MEMORY_DOUBTS 8
+#define MEMORY_REST 8 // a close look at memory that took so long is not taken again for this many times as long
 #define STAT_TICKS 2 // the kernel rounds user and system time down, each
 
 // A process as it was at the last look. Who vanishes and was waited for is in the parent's account from then on; who was not is in
@@ -34,7 +36,7 @@ static uint32_t known_count;
 static uint64_t hidden_us;
 static uint64_t tick_us, page_bytes;
 
-static ssize_t read_small(const char *path, char *into, size_t room) {
+ssize_t read_small(const char *path, char *into, size_t room) {
   int file = open(path, O_RDONLY | O_CLOEXEC);
   if (file < 0) return -1;
   ssize_t got = read(file, into, room - 1);
@@ -165,7 +167,7 @@ static uint64_t share_of(const struct known *one) {
 
 // The memory of all that were seen at the last look, each page once: a child that has not written yet has its parent's, and one that
 // is about to start another program stands in its parent's. Slower than adding up sizes, so only asked for when these are too large.
-uint64_t watch_memory(void) {
+static uint64_t memory(void) {
   uint64_t bytes = 0;
   for (uint32_t i = 0; i < known_count; i++) {
     bool same = false;
@@ -175,8 +177,14 @@ uint64_t watch_memory(void) {
   return bytes;
 }
 
+uint32_t watch_seen(pid_t *into, uint32_t room) {
+  uint32_t count = known_count < room ? known_count : room;
+  for (uint32_t i = 0; i < count; i++) into[i] = known[i].pid;
+  return count;
+}
+
 // Whether everybody who had memory at the last look has some still.
-bool watch_all_there(void) {
+static bool all_there(void) {
   for (uint32_t i = 0; i < known_count; i++) {
     char path[64], text[128];
     unsigned long pages = 0;
@@ -185,4 +193,22 @@ bool watch_all_there(void) {
     if (read_small(path, text, sizeof text) <= 0 || sscanf(text, "%*u %lu", &pages) != 1 || pages == 0) return false;
   }
   return true;
+}
+
+// Sizes added up count what processes have in common several times over: only a close look tells. Their shares are read one after the
+// other, and what is shared with one that ends meanwhile is counted again with those who stay. So a sum is believed when all of them
+// were still there after it, or when it has been too large so often that no accident explains it.
+bool watch_too_large(uint64_t resident, uint64_t limit) {
+  static uint32_t doubts;
+  static uint64_t next_memory_ns;
+  uint64_t before = now_ns();
+  if (before < next_memory_ns) return false;
+  uint64_t buffers = watch_buffers();
+  if (resident + buffers <= limit) return false;
+  uint64_t bytes = memory() + buffers;
+  bool whole = bytes <= limit || all_there();
+  uint64_t after = now_ns();
+  next_memory_ns = after + MEMORY_REST * (after - before);
+  doubts = bytes > limit ? doubts + 1 : 0;
+  return bytes > limit && (whole || doubts >= MEMORY_DOUBTS);
 }

@@ -14,7 +14,7 @@ export class BadRunRequest extends Error {
 
 const MAX_KEPT = 64
 const MAX_FILES = 4096
-const LIMITS: readonly (keyof RunLimits)[] = [
+const LIMITS: readonly Exclude<keyof RunLimits, 'starvedWallMs'>[] = [
   'cpuMs',
   'wallMs',
   'memoryBytes',
@@ -32,6 +32,9 @@ export function checkRequest(request: RunRequest): void {
       throw new BadRunRequest(`limits.${name}`, 'must be a number from 0 on')
     if (!name.endsWith('Ms') && !Number.isInteger(value)) throw new BadRunRequest(`limits.${name}`, 'must be a whole number')
   }
+  const { wallMs, starvedWallMs = wallMs } = request.limits
+  if (!(starvedWallMs >= wallMs && starvedWallMs <= Number.MAX_SAFE_INTEGER))
+    throw new BadRunRequest('limits.starvedWallMs', 'must be a number from limits.wallMs on, or left out')
   if (request.argv[0] === '') throw new BadRunRequest('argv', 'must begin with the program')
   checkStrings('argv', request.argv)
   for (const [name, value] of Object.entries(request.environment ?? {})) {

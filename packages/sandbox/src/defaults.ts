@@ -32,6 +32,7 @@ export function failedOutcome(message: string): RunOutcome {
     signal: null,
     cpuMs: 0,
     wallMs: 0,
+    starvedMs: null,
     memoryBytes: 0,
     stdout: nothing,
     stderr: nothing,

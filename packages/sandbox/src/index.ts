@@ -1,5 +1,6 @@
 export { BoxBusy } from './box-busy.ts'
 export { BadRunRequest } from './check-request.ts'
+export { foreignHandOn } from './foreign-hand.ts'
 export { openSandbox } from './open-sandbox.ts'
 export { RUN_STATUSES, SandboxUnavailable } from './sandbox.ts'
 export { isShown, problemOfReadable } from './workspace/check-readable.ts'
@@ -12,6 +13,7 @@ export type {
   KeptFile,
   LiveProgram,
   LiveRequest,
+  Placeholder,
   ProxyNetwork,
   RunInput,
   RunLimits,

@@ -57,6 +57,11 @@ describe.each(drivers)('the driver %s', (driver) => {
     expect(outcome.status).toBe(status)
   })
 
+  test.each(['sockets', 'pipes', 'tables'])('too much memory in %s ends as it should', async (what) => {
+    const limits = { memoryBytes: 64 * 1024 * 1024, openFiles: 1024, cpuMs: 20_000, wallMs: 60_000 }
+    expect((await box.run(from.request('buffers', [what, 8, 50], limits))).status).toBe('memory-limit')
+  })
+
   test('measures time, gives input, takes output, keeps files', async () => {
     const spun = await uses(['spin', 200])
     expect(Math.abs(spun.cpuMs - 200)).toBeLessThan(50)

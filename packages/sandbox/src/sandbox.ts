@@ -6,6 +6,11 @@ export interface RunLimits {
   readonly cpuMs: number
   /** From start to end by the clock, however idle. */
   readonly wallMs: number
+  /**
+   * How far the clock's end may be moved for a program that is starved: by what it waited for a processor that others had, as long as
+   * that is all within this. Left out, it is not moved.
+   */
+  readonly starvedWallMs?: number
   readonly memoryBytes: number
   /** What may be written to standard output and standard error, each. */
   readonly outputBytes: number
@@ -92,6 +97,12 @@ export interface RunOutcome {
   readonly signal: string | null
   readonly cpuMs: number
   readonly wallMs: number
+  /**
+   * How long it was starved: ready to run while others had the processors. Read when the clock's end has come and may be moved, and at
+   * the end of one that is joined to another; null otherwise, and where the kernel does not count it. Rather too little than too much:
+   * processes and threads that ended before are not in it.
+   */
+  readonly starvedMs: number | null
   /** Peak, up to the memory limit: what was taken beyond it before the end came is chance. */
   readonly memoryBytes: number
   readonly stdout: RunOutput
@@ -152,6 +163,12 @@ export interface LiveProgram {
   kill(): void
 }
 
+/** A name that no program in a box may make or see, and what an empty one is. */
+export interface Placeholder {
+  readonly path: string
+  readonly kind: 'folder' | 'file'
+}
+
 /** What the inside looks like. */
 export type BoxProfile =
   /** A private root with nothing but what programs and compilers need, read-only; `readable` adds to it for the life of the box. */
@@ -159,6 +176,9 @@ export type BoxProfile =
   /**
    * An allow-list: the folders of the system and a list of its settings, `folder`, `alsoWritable` and `readable`, by their real paths,
    * and nothing else of the machine. `hidden` is not there, also where it lies in one of these; what is named in a hidden folder is.
+   * `unlinked` refuses a `folder` that is, or lies behind, a link: for whoever resolved it when the work there began.
+   * `placeholders` are names in what is writable that no program may make or see: where there is none, an empty one is there while
+   * boxes are.
    * `folder` is the working folder, writable on demand save its `.git`, which is read-only as a whole, also when there is none yet;
    * `alsoWritable` are more folders, of the same owner. `network`: none but its own loopback, that of the host, or its own loopback
    * with one way out. Sockets of the host cannot be connected to, but for those that the last kind was given.
@@ -166,7 +186,9 @@ export type BoxProfile =
   | {
       readonly kind: 'workspace'
       readonly folder: string
+      readonly unlinked?: boolean
       readonly hidden?: readonly string[]
+      readonly placeholders?: readonly Placeholder[]
       readonly readable?: readonly string[]
       readonly writable: boolean
       readonly alsoWritable?: readonly string[]

@@ -12,6 +12,7 @@ export type StoreErrorCode =
   | 'not_empty'
   | 'not_found'
   | 'offset_mismatch'
+  | 'quota_exceeded'
   | 'schema_too_new'
   | 'too_large'
   | 'unavailable'
@@ -78,6 +79,20 @@ export class TooLarge extends StoreError {
   constructor(what: string, limitBytes: number) {
     super('too_large', `${what} is larger than ${limitBytes} bytes`)
     this.limitBytes = limitBytes
+  }
+}
+
+/**
+ * One person would have us keep more than their share: of bytes, of jobs, of jobs that have not ended, of uploads under way, of kept ones. Nothing was
+ * written. Delete something first.
+ */
+export class ShareExceeded extends StoreError {
+  readonly bound: 'bytes' | 'jobs' | 'unfinished' | 'uploads' | 'kept_uploads'
+  readonly limit: number
+  constructor(bound: ShareExceeded['bound'], limit: number) {
+    super('quota_exceeded', `beyond a share of ${limit} (${bound})`)
+    this.bound = bound
+    this.limit = limit
   }
 }
 

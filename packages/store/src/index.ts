@@ -24,6 +24,7 @@ export {
   type JobInputs,
   type JobOutline,
   type JobRecord,
+  type JobLog,
   type Jobs,
   type StatePatch,
   jobHolder,
@@ -32,7 +33,9 @@ export {
 export type { ChannelRecord, Channels, ModelRecord } from './record/channel.ts'
 export type { ModelKeyRecord, ModelKeys } from './record/model-key.ts'
 export type { QuotaRecord, Quotas, SpendLimits, Spent, UsageGrouping, UsageRecord, Usages } from './record/usage.ts'
-export type { JudgeRecord, Judges } from './record/judge.ts'
+export type { Shares } from './share/share.ts'
+export { PERSON_HOLDERS, leftHolder, personHolder } from './blob/holder.ts'
+export { type JudgeRecord, type Judges, type SeenJudge, ownMachineId } from './record/judge.ts'
 export {
   AlreadyExists,
   Conflict,
@@ -42,6 +45,7 @@ export {
   NotAStore,
   NotFound,
   SchemaTooNew,
+  ShareExceeded,
   StoreError,
   type StoreErrorCode,
   StoreLocked,

@@ -1,3 +1,4 @@
+import { JOB_LIMITS } from '@parley/protocol'
 import { InvalidArgument } from './errors.ts'
 
 const KIB = 1024
@@ -28,7 +29,7 @@ export const MAX_CLAIM_WAIT_MS = 10 * 60_000
 export const MAX_LEASE_TTL_MS = 24 * 60 * 60_000
 /** Blob bytes are rows of this size on both engines; the last row of a blob is shorter. */
 export const CHUNK_BYTES = MIB
-export const MAX_BLOB_BYTES = 2 * KIB * MIB
+export const MAX_BLOB_BYTES = JOB_LIMITS.blobBytes
 export const MAX_BLOB_READ_BYTES = 16 * MIB
 /** An upload that nobody touched for this long is collected. */
 export const UPLOAD_AGE_MS = 60 * 60_000

@@ -21,6 +21,7 @@ import { SqlSignIns } from './record/sql-sign-ins.ts'
 import { SqlTokens } from './record/sql-tokens.ts'
 import { SqlUsages } from './record/sql-usages.ts'
 import { SqlUsers } from './record/sql-users.ts'
+import { SqlShares } from './share/sql-shares.ts'
 import type { Store } from './store.ts'
 import { parseStoreUrl } from './store-url.ts'
 import { SignalTopics } from './topic/signal-topics.ts'
@@ -131,6 +132,7 @@ function assemble(
     modelKeys: new SqlModelKeys(db, now),
     usages: new SqlUsages(db, now, random),
     quotas: new SqlQuotas(db),
+    shares: new SqlShares(db),
     ...rest,
     close: async () => {
       db.signals.end()

@@ -11,6 +11,7 @@ import type { SignIns } from './record/sign-in.ts'
 import type { Tokens } from './record/token.ts'
 import type { Quotas, Usages } from './record/usage.ts'
 import type { Users } from './record/user.ts'
+import type { Shares } from './share/share.ts'
 import type { Topics } from './topic/topic.ts'
 
 /** What survives a restart. One interface, two engines; nothing above this room knows which. */
@@ -33,6 +34,7 @@ export interface Store {
   readonly modelKeys: ModelKeys
   readonly usages: Usages
   readonly quotas: Quotas
+  readonly shares: Shares
   /** Answers when the database does; throws `StoreUnavailable` when it does not. */
   ping(): Promise<void>
   /** A consistent copy while running, as one file that `restoreStore` takes. */

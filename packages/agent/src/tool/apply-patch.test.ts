@@ -133,6 +133,26 @@ describe('apply_patch', () => {
     expect(readdirSync(work.folder).sort()).toEqual(['bin', 'd', 'latin', 'out'])
   })
 
+  test('makes no repository, at once or bit by bit, and writes in none', async () => {
+    await using work = await openWork({ files: { 'docs/readme': 'x\n', 'half/objects/a': 'x\n', 'half/refs/a': 'x\n' } })
+    const add = (path: string): string[] => [`*** Add File: ${path}`, '+x']
+    const refused = (...paths: readonly string[]) =>
+      expect(apply(work, ...paths.flatMap(add))).resolves.toContain('would become a git repository')
+    await refused('docs/HEAD', 'docs/objects/a', 'docs/refs/a', 'docs/config')
+    await refused('docs/refs/a', 'docs/objects/a', 'docs/HEAD')
+    await refused('docs/commondir', 'docs/HEAD')
+    await refused('new/deep/head', 'new/deep/Objects/a', 'new/deep/refs/a')
+    await refused('HEAD', 'objects/a', 'refs/a')
+    await refused('half/HEAD')
+    await expect(apply(work, '*** Update File: docs/readme', '*** Move to: half/HEAD', '@@', '-x', '+y')).resolves.toContain(
+      'would become',
+    )
+    expect([readdirSync(work.folder).toSorted(), readdirSync(join(work.folder, 'docs'))]).toEqual([['docs', 'half'], ['readme']])
+    expect(await apply(work, ...add('docs/HEAD'), ...add('docs/objects/a'))).toContain('done')
+    writeFileSync(join(work.folder, 'half/HEAD'), '')
+    expect(await apply(work, ...add('half/config'))).toContain("git's own files")
+  })
+
   test('a file that is to be a folder as well changes nothing and leaves nothing behind', async () => {
     await using work = await openWork({ files: { a: 'a\n' } })
     const sections = ['*** Add File: x', '+file', '*** Add File: x/y/z', '+below a file', '*** Update File: a', '-a', '+A']

@@ -1,9 +1,10 @@
 import {
+  existsSync,
   linkSync,
   mkdirSync,
   mkdtempSync,
-  readFileSync,
   readdirSync,
+  readFileSync,
   renameSync,
   rmSync,
   symlinkSync,
@@ -80,6 +81,14 @@ test('nothing that is out of reach is read, in whatever way it is named and what
         expect(text).not.toContain(SECRET)
       }
   expect(await said('read_file', { path: 'plain.txt' }, 'full-access')).toContain('plain')
+})
+
+test('what its owner removed is not made anew', async () => {
+  rmSync(at('state/key'))
+  rmSync(at('state/data'), { recursive: true })
+  for (const path of ['state/key', './sub/../state/key', 'state/data', 'state/data/auth.json'])
+    expect(await said('apply_patch', patch(`*** Add File: ${path}`, '+evil'))).toContain('out of reach')
+  expect(existsSync(at('state/key')) || existsSync(at('state/data'))).toBe(false)
 })
 
 test('nor is it listed or searched', async () => {

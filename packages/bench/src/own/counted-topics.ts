@@ -33,6 +33,7 @@ export function countTopics(store: Store): { readonly store: Store; readonly sub
       audit: store.audit,
       settings: store.settings,
       jobs: store.jobs,
+      shares: store.shares,
       judges: store.judges,
       channels: store.channels,
       modelKeys: store.modelKeys,

@@ -88,6 +88,8 @@ async function openSocket(gateway: OwnGateway, closes: boolean): Promise<Subscri
       }
     },
     drop: async () => {
+      // One that does not read is cut by the gateway, perhaps before it leaves.
+      if (socket.readyState === WebSocket.CLOSED) return
       const ended = once(socket, 'close')
       if (closes) socket.close(1000)
       else socket.terminate()

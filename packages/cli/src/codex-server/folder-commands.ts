@@ -1,11 +1,13 @@
 import { existsSync } from 'node:fs'
+import { dirname } from 'node:path'
 import type { CommandOutcome, CommandRequest } from '@parley/agent'
 import type { FolderCommands } from '@parley/codex'
-import type { SandboxCommands } from '@parley/judge'
+import type { HeldNames, SandboxCommands } from '@parley/judge'
 import { isWithin } from '../data/is-within.ts'
 import { makeFolder } from '../data/make-folder.ts'
+import type { OwnPlaces } from '../data/own-places.ts'
 import { type Toolchains, unseenProgram } from '../sandbox-command/toolchains.ts'
-import { type HeldNames, holdNames } from '../trust/held-names.ts'
+import { heldNames } from '../trust/held-names.ts'
 import type { LazySandbox } from './lazy-sandbox.ts'
 import { type LazyProcesses, wholeEnv } from './lazy-processes.ts'
 
@@ -16,7 +18,7 @@ export interface CommandsPorts {
   readonly env: Readonly<Record<string, string | undefined>>
   readonly sandbox: LazySandbox
   /** What no command in a sandbox may see. */
-  readonly hidden: readonly string[]
+  readonly own: OwnPlaces
   readonly toolchains: Toolchains
   readonly warn: (message: string) => void
 }
@@ -34,17 +36,16 @@ const NOTHING = new Uint8Array()
 export function openCommands(ports: CommandsPorts): (folder: string) => FolderCommands {
   return (folder) => {
     let boxed: Promise<SandboxCommands | string> | undefined
-    let names: HeldNames | undefined
     const inSandbox = async (): Promise<SandboxCommands | string> => {
       const held = await ports.sandbox()
       if (typeof held === 'string') return held
       const { openSandboxCommands } = await import('@parley/judge')
-      if (ports.hidden.some((path) => isWithin(folder, path)))
+      if (ports.own.folders.some((path) => isWithin(folder, path)))
         return `${folder} lies in what no command may see: Parley keeps its data, settings and keys there`
-      names = holdNames(folder, ports.env)
-      const hidden = [...ports.hidden.filter((path) => isCoverable(path, folder)), ...names.paths]
-      const { toolchains, warn } = ports
-      return openSandboxCommands({ sandbox: held, folder, hidden, ...toolchains, warn, network: true })
+      const { toolchains, warn, env, own } = ports
+      const hidden = own.folders.filter((path) => isCoverable(path, folder))
+      const names = () => withFiles(heldNames(folder, env), folder, own.files)
+      return openSandboxCommands({ sandbox: held, folder, hidden, names, ...toolchains, warn, network: true })
     }
     const closing = new AbortController()
     return {
@@ -63,9 +64,17 @@ export function openCommands(ports: CommandsPorts): (folder: string) => FolderCo
         closing.abort()
         const commands = await boxed
         if (commands !== undefined && typeof commands !== 'string') await commands.close()
-        names?.release()
       },
     }
+  }
+}
+
+/** Files in the working folder are held by their names, so that none can be made anew once its owner removed it. */
+function withFiles({ hidden, placeholders }: HeldNames, folder: string, files: readonly string[]): HeldNames {
+  const isHeld = (path: string): boolean => existsSync(dirname(path)) && isWithin(dirname(path), folder)
+  return {
+    hidden: [...hidden, ...files.filter((path) => existsSync(path) && !isHeld(path))],
+    placeholders: [...placeholders, ...files.filter(isHeld).map((path) => ({ path, kind: 'file' }) as const)],
   }
 }
 

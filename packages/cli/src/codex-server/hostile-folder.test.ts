@@ -17,6 +17,7 @@ beforeAll(async () => {
 })
 afterAll(() => world[Symbol.asyncDispose]())
 
+const NOTHING_OWN = { folders: [], files: [] }
 const never = new AbortController().signal
 const git = (cwd: string, ...args: readonly string[]): string =>
   execFileSync('git', ['-c', 'user.name=a', '-c', 'user.email=a@b', ...args], { cwd, stdio: 'pipe', encoding: 'utf8' })
@@ -55,12 +56,15 @@ test('a diff of a hostile repository runs nothing that it names', async () => {
 test('what git would run of a repository runs in the box, where nothing is written and nothing else is seen', async () => {
   const marker = join(world.home, 'marker-box')
   const clone = hostileClone('boxed', marker)
+  const elsewhere = join(world.home, 'elsewhere')
+  mkdirSync(elsewhere)
+  writeFileSync(join(elsewhere, 'secret'), 'secret')
   const sandbox = () => openSandbox({ driver: 'cage', cacheFolder: join(sandboxes, 'cache'), runFolder: join(sandboxes, 'run') })
   const place = await openBoxedGit({ sandbox, hidden: [], toolchains: toolchainsOf([], {}, []) })(clone)
   const more = { folder: clone, timeoutMs: 20_000, outputBytes: 100_000 }
   await place.run(['git', '-c', 'safe.directory=*', 'diff'], more)
   const looked = await place.run(
-    ['sh', '-c', `ls ${world.home}/data /opt /var/lib; touch ${clone}/x ${clone}/.git/x; env | grep -c API_KEY`],
+    ['sh', '-c', `ls ${world.home}/data ${elsewhere} /var/lib/dpkg; touch ${clone}/x ${clone}/.git/x; env | grep -c API_KEY`],
     more,
   )
   await place.close()
@@ -73,7 +77,9 @@ test('where no sandbox holds a working folder, commands are refused with words, 
     openSandbox({ driver: 'cage', tier: 'landlock', cacheFolder: join(sandboxes, 'cache'), runFolder: join(sandboxes, 'weak') })
   const toolchains = toolchainsOf([], {}, [])
   const processes = new LazyProcesses(1)
-  const commands = openCommands({ processes, env: {}, sandbox, hidden: [], toolchains, warn: () => undefined })(world.workspace)
+  const commands = openCommands({ processes, env: {}, sandbox, own: NOTHING_OWN, toolchains, warn: () => undefined })(
+    world.workspace,
+  )
   const request = {
     argv: ['touch', 'made'],
     folder: world.workspace,
@@ -97,7 +103,7 @@ test('a program that is not shown is named with the setting that shows it, and w
   const env = { PATH: `${bin}:/usr/bin:/bin` }
   const opening = openSandbox({ driver: 'cage', cacheFolder: join(sandboxes, 'cache'), runFolder: join(sandboxes, 'run') })
   const ran = async (read: readonly string[]) => {
-    const ports = { processes: new LazyProcesses(1), env, sandbox: () => opening, hidden: [], warn: () => undefined }
+    const ports = { processes: new LazyProcesses(1), env, sandbox: () => opening, own: NOTHING_OWN, warn: () => undefined }
     const commands = openCommands({ ...ports, toolchains: toolchainsOf(read, env, []) })(world.workspace)
     const argv = ['bash', '-lc', 'kit-tool']
     const outcome = await commands.run(

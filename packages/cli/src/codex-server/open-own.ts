@@ -41,7 +41,8 @@ export function openOwn({ invocation, overrides, log, processes }: OwnPlan): {
   close(): Promise<void>
 } {
   const { io } = invocation
-  const settings = ownSettings(invocation, log)
+  const read = ownSettings(invocation, log)
+  const { settings } = read
   const data = dataDirAt(io.cwd, settings.dataDir)
   const config: JsonObject = readOverrides(overrides)
   const baseUrl = (settings.modelBaseUrl ?? OPENAI_URL).replace(/\/+$/, '')
@@ -50,7 +51,8 @@ export function openOwn({ invocation, overrides, log, processes }: OwnPlan): {
   const mounts = openMounts(warn)
   const { now, random } = io
   const cacheFolder = cacheDirOf(io, settings.dataDir)
-  const outOfReach = ownPlaces(io, { data: data.path, cache: cacheFolder })
+  const own = ownPlaces(io, read, { data: data.path, cache: cacheFolder })
+  const outOfReach = [...own.folders, ...own.files]
   const sandbox = lazySandbox({ cacheFolder: join(cacheFolder, 'sandbox'), runFolder: join(data.path, 'boxes'), warn })
   const toolchains = toolchainsOf(settings.sandboxRead, io.env, outOfReach)
   log(
@@ -77,7 +79,7 @@ export function openOwn({ invocation, overrides, log, processes }: OwnPlan): {
       processes,
       env: io.env,
       sandbox,
-      hidden: outOfReach,
+      own,
       toolchains,
       warn,
     }),

@@ -74,6 +74,28 @@ test('a judge is drained by what it is called; where two are called the same, by
   expect((await here.run(['judge', 'list', '--all', ...at])).out).toMatch(/^tower +host-1 +gone /m)
 })
 
+test('two tokens on one machine of the same name are two judges, by name and by machine', async () => {
+  await using bench = await openBench()
+  const { scratch, here, at, gateway } = bench
+  const tokenOf = async (name: string): Promise<string> => (await gateway.call('token.create', { role: 'judge', name })).token
+  const workerOf = async (token: string) =>
+    openTestWorker({ ws: gateway.ws, mcp: gateway.mcp, token }, join(scratch.folder, token), { name: 'tower', calledAs: 'tower' })
+  await using _first = await workerOf(await tokenOf('ann'))
+  await expect.poll(async () => (await here.json(['judge', 'list', ...at])).items).toHaveLength(1)
+  await using _second = await workerOf(await tokenOf('bob'))
+  await expect.poll(async () => (await here.json(['judge', 'list', ...at])).items).toHaveLength(2)
+  const shown = (await here.run(['judge', 'list', ...at])).out
+  expect(shown).toMatch(/^tower +idle /m)
+  expect(shown).toMatch(/^tower \(bob\) +tower#[0-9a-f]{10} +idle /m)
+  const drained = await here.run(['judge', 'drain', 'tower (bob)', ...at])
+  expect(drained).toMatchObject({ code: 0, out: 'tower (bob) finishes what it holds and takes no more jobs.\n' })
+  const states = (await here.json(['judge', 'list', ...at])).items
+  expect(states).toMatchObject([
+    { machine_id: 'tower', state: 'idle' },
+    { name: 'tower (bob)', state: 'draining' },
+  ])
+})
+
 test('judge alone still runs one, and a word that is none of the others is a mistake', async () => {
   await using scratch = new Scratch()
   const here = commandsHere(scratch)

@@ -15,7 +15,7 @@ const DEFAULT_PORT = 7401
 const TOKEN_BYTES = 32
 const STATE_KEY_BYTES = 32
 const GRACE_MS = 3_000
-/** One shared child, one for each session that can be asked something, and some that are on their way out. */
+/** One shared child, one for each session or modern call that can be asked something, and some that are on their way out. */
 const CHILDREN_MAX = 64
 const FORCED_EXIT = 1
 

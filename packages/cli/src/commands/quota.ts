@@ -32,9 +32,14 @@ export const quotaSet = (invocation: Invocation): Promise<number> => {
     ...boundOf(values, 'jobs', 'jobs_at_once', whole),
     ...boundOf(values, 'tokens', 'tokens_per_day', whole),
     ...boundOf(values, 'usd', 'microusd_per_day', microusd),
+    ...boundOf(values, 'kept-bytes', 'kept_bytes', bytes),
+    ...boundOf(values, 'kept-jobs', 'kept_jobs', whole),
   }
   if (Object.keys(bounds).length === 0)
-    throw usageError('quota set needs at least one of --jobs, --tokens, --usd', 'parley quota set --help')
+    throw usageError(
+      'quota set needs at least one of --jobs, --tokens, --usd, --kept-bytes, --kept-jobs',
+      'parley quota set --help',
+    )
   return withCaller(invocation, 'admin', async (caller) => {
     const result = await caller.call('user.set_quota', { username: positionals[0] ?? '', ...bounds })
     return show(invocation, result, quotaText(result.username, result.quota, invocation))
@@ -42,7 +47,7 @@ export const quotaSet = (invocation: Invocation): Promise<number> => {
 }
 
 function quotaText(username: string | null, quota: Quota, { io }: Invocation): string {
-  const { jobs_at_once, tokens_per_day, microusd_per_day, resets_at } = quota
+  const { jobs_at_once, tokens_per_day, microusd_per_day, kept_bytes, kept_jobs, resets_at } = quota
   const row = (what: string, { used, limit }: Quota['jobs_at_once'], text: (value: number) => string): string[] => [
     what,
     text(used),
@@ -54,6 +59,8 @@ function quotaText(username: string | null, quota: Quota, { io }: Invocation): s
       row('jobs at once', jobs_at_once, counted),
       row('tokens today', tokens_per_day, counted),
       row('cost today', microusd_per_day, dollars),
+      row('kept jobs', kept_jobs, counted),
+      row('kept bytes', kept_bytes, counted),
     ],
     io.screen(),
   )
@@ -90,6 +97,13 @@ function boundOf<Key extends string>(
 function whole(flag: string, text: string): number {
   if (/^\d{1,15}$/.test(text)) return Number(text)
   throw usageError(`--${flag} must be a whole number, or ${DEFAULT}, not ${JSON.stringify(text)}`)
+}
+
+function bytes(flag: string, text: string): number {
+  const [, digits, unit] = /^(\d{1,12})(KiB|MiB|GiB|)$/.exec(text) ?? []
+  const size = Number(digits) * 1024 ** ['', 'KiB', 'MiB', 'GiB'].indexOf(unit ?? '')
+  if (digits !== undefined && Number.isSafeInteger(size)) return size
+  throw usageError(`--${flag} must be bytes, such as 4GiB or 500MiB, or ${DEFAULT}, not ${JSON.stringify(text)}`)
 }
 
 function microusd(flag: string, text: string): number {

@@ -2,8 +2,10 @@ import { constants } from 'node:os'
 import { type RunLimits, type RunOutcome, type Sandbox, openSandbox } from '@parley/sandbox'
 import type { Invocation } from '../command-line/command.ts'
 import { usageError } from '../command-line/command-error.ts'
-import { instanceOf } from '../config/instance.ts'
+import { readInstance } from '../config/instance.ts'
+import { cacheDirOf } from '../data/cache-dir.ts'
 import { dataDirAt } from '../data/data-dir.ts'
+import { ownPlaces } from '../data/own-places.ts'
 import { sandboxOf } from '../judge-process/judge-plan-of.ts'
 import { findProgram } from '../sandbox-command/find-program.ts'
 import { readInput } from '../sandbox-command/read-input.ts'
@@ -27,8 +29,10 @@ export async function sandboxRun(invocation: Invocation): Promise<number> {
   if (command === undefined) throw usageError('sandbox run needs a command after --', 'parley sandbox run -- ./program')
   const limits = limitsOf(values)
   const program = await findProgram(command, io)
-  const settings = instanceOf(invocation)
-  const hidden = [dataDirAt(io.cwd, settings.dataDir).path]
+  const read = readInstance(invocation)
+  const { settings } = read
+  const own = ownPlaces(io, read, { data: dataDirAt(io.cwd, settings.dataDir).path, cache: cacheDirOf(io, settings.dataDir) })
+  const hidden = [...own.folders, ...own.files]
   const toolchains = toolchainsOf(settings.sandboxRead, io.env, hidden)
   const stdin = await readInput(invocation)
   return withSandbox(invocation, async (sandbox) => {

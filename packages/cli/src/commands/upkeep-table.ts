@@ -21,6 +21,8 @@ export const QUOTA_COMMANDS: readonly CommandSpec[] = [
       jobs: { doc: 'jobs that wait or run at once', value: 'N' },
       tokens: { doc: 'tokens of models in a day', value: 'N' },
       usd: { doc: 'dollars in a day: 2.50', value: 'USD' },
+      'kept-bytes': { doc: 'what may be kept for them, uploads, texts and logs too: 4GiB', value: 'BYTES' },
+      'kept-jobs': { doc: 'jobs that may be kept, ended ones too', value: 'N' },
       ...JOB_OPTIONS,
     },
     positionals: [{ name: 'NAME', doc: 'the user name' }],

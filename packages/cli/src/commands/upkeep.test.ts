@@ -66,16 +66,19 @@ test('a quota is shown and set, and people see their own', async () => {
     quota: { jobs_at_once: { limit: null }, microusd_per_day: { limit: 1_500_000 } },
   })
   expect((await json(['quota', 'show', 'ann', ...at])).quota).toMatchObject({ microusd_per_day: { used: 0, limit: 1_500_000 } })
+  expect(await json(['quota', 'set', 'ann', '--kept-bytes', '4GiB', '--kept-jobs', '7', ...at])).toMatchObject({
+    quota: { kept_bytes: { used: 0, limit: 4 * 1024 ** 3 }, kept_jobs: { used: 0, limit: 7 } },
+  })
   const ann = await as('ann')
   expect((await run(['quota', 'show'], ann)).out).toMatch(
-    /^Quota of ann:\n +used +of\n(?:.*\n)*cost today +\$0\.00 +\$1\.50\nA new day begins at \d{4}-\d\d-\d\d \d\d:\d\d\.\n$/,
+    /^Quota of ann:\n +used +of\n(?:.*\n)*cost today +\$0\.00 +\$1\.50\nkept jobs +0 +7\nkept bytes +0 +[^\n]+\nA new day begins at \d{4}-\d\d-\d\d \d\d:\d\d\.\n$/,
   )
   expect(await run(['quota', 'show', 'admin'], ann)).toMatchObject({ code: 1, err: expect.stringContaining("needs an admin's") })
   expect(await run(['quota', 'show', 'no-such', ...at])).toMatchObject({
     code: 1,
     err: expect.stringContaining('there is no user no-such'),
   })
-  for (const wrong of [[], ['--jobs', 'x'], ['--jobs', '-1'], ['--usd', '1,5'], ['--tokens', '1.5']])
+  for (const wrong of [[], ['--jobs', 'x'], ['--jobs', '-1'], ['--usd', '1,5'], ['--tokens', '1.5'], ['--kept-bytes', '4GB']])
     expect(await run(['quota', 'set', 'ann', ...wrong, ...at])).toMatchObject({ code: 2, out: '' })
 })
 

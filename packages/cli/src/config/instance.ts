@@ -1,5 +1,5 @@
 import type { Invocation } from '../command-line/command.ts'
-import { requireSettings } from './load.ts'
+import { type ReadSettings, readSettings } from './load.ts'
 import { tellNotices } from './tell-notices.ts'
 import { SETTINGS, type SettingName, type Settings, isSettingName } from './setting.ts'
 import type { SettingSpec } from './setting-spec.ts'
@@ -15,7 +15,12 @@ export function flagsOf({ values }: Pick<Invocation, 'values'>): Partial<Record<
 
 /** The instance that this command line is about. */
 export function instanceOf(invocation: Pick<Invocation, 'values' | 'io'>): Settings {
+  return readInstance(invocation).settings
+}
+
+/** The same, with the settings files that were read for it. */
+export function readInstance(invocation: Pick<Invocation, 'values' | 'io'>): ReadSettings {
   const { values, io } = invocation
   const options = { env: io.env, cwd: io.cwd, configFile: values.text('config'), flags: flagsOf(invocation) }
-  return requireSettings(options, (loaded) => tellNotices(io, loaded))
+  return readSettings(options, (loaded) => tellNotices(io, loaded))
 }

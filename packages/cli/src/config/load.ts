@@ -28,6 +28,8 @@ export interface Loaded {
   readonly notices: readonly Problem[]
   /** The settings file that wins, where there is one. */
   readonly file: string | undefined
+  /** All settings files that were read. */
+  readonly files: readonly string[]
 }
 
 export interface LoadOptions {
@@ -58,7 +60,14 @@ export function loadSettings(options: LoadOptions): Loaded {
   const plain = Object.fromEntries(Object.entries(values).map(([name, { value }]) => [name, value]))
   const whole = isWhole(plain) ? withModels(plain, options, { layers, source: values.channels?.source, problems }) : undefined
   const isGood = problems.every(({ level }) => level === 'warning')
-  return { settings: isGood ? whole : undefined, values, problems, notices, file: layers[0]?.path }
+  return {
+    settings: isGood ? whole : undefined,
+    values,
+    problems,
+    notices,
+    file: layers[0]?.path,
+    files: layers.map(({ path }) => path),
+  }
 }
 
 /**
@@ -77,11 +86,21 @@ function keyOfElsewhere(values: Partial<Record<SettingName, { value: unknown; so
 const originOf = (source: Source): string => (source.startsWith('env ') ? 'env' : source)
 
 /** The settings, or an error that names the first wrong key. `tell` hears what does not count. */
-export function requireSettings(options: LoadOptions, tell: (loaded: Loaded) => void = () => {}): Settings {
+export function requireSettings(options: LoadOptions, tell?: (loaded: Loaded) => void): Settings {
+  return readSettings(options, tell).settings
+}
+
+export interface ReadSettings {
+  readonly settings: Settings
+  readonly files: readonly string[]
+}
+
+/** The same, with the files that were read for them. */
+export function readSettings(options: LoadOptions, tell: (loaded: Loaded) => void = () => {}): ReadSettings {
   const loaded = loadSettings(options)
   tell(loaded)
-  const { settings, problems } = loaded
-  if (settings !== undefined) return settings
+  const { settings, problems, files } = loaded
+  if (settings !== undefined) return { settings, files }
   const errors = problems.filter(({ level }) => level === 'error')
   const [first] = errors
   const more = errors.length > 1 ? `, and ${errors.length - 1} more` : ''

@@ -1,9 +1,11 @@
 import type { ModelAnswer } from '@parley/codex/contracts'
 import { type JsonObject, isJsonObject, parseJson } from '@parley/protocol'
-import { Denied, type HttpReply, type HttpRequest, openHttpServer } from '@parley/rpc'
+import { type Caller, Denied, type HttpReply, type HttpRequest, openHttpServer } from '@parley/rpc'
 import { Ids, itemOf, offeredIn } from './model-item.ts'
 
 const BODY_BYTES = 16 * 1024 * 1024
+/** Who asks: without a name the room for bodies would be that of a stranger. */
+const CODEX: Caller = { key: 'codex' }
 const STATE_KEY_BYTES = 32
 const DELTA_CHARACTERS = 16
 const CLOSE_MS = 0
@@ -31,7 +33,7 @@ export async function openLoopbackModel(
   const ids = new Ids()
   const respond = async (request: HttpRequest): Promise<HttpReply | undefined> => {
     if (request.method !== 'POST' || request.path !== '/v1/responses') return undefined
-    const body = parseJson((await request.body(BODY_BYTES)).toString('utf8'))
+    const body = parseJson((await request.body(BODY_BYTES, CODEX)).toString('utf8'))
     const answer = answers[asked]
     asked += 1
     if (answer === undefined) return { status: 400, body: '{"error":{"message":"there is no answer left"}}' }

@@ -13,6 +13,31 @@ const TESTS_ZIP =
 const WORD = 'wort-8dbe1f'
 const SUM = 'print(sum(map(int, input().split())))'
 const solution = (main: string): Step => say(JSON.stringify({ main, solution_idea: 'add', complexity: 'O(1)' }))
+/** Holds as many connections to the way out as it can, each unfinished, and opens another for each that is closed. */
+const FLOOD = `
+import os, select, socket, sys
+HEAD = b'POST /v1/responses HTTP/1.1\\r\\nhost: x\\r\\ncontent-type: application/json\\r\\ncontent-length: 33000000\\r\\n\\r\\n'
+WORDS = [b'', b'POST /v1/resp', HEAD, HEAD + b'x' * 500000]
+held, opened = [], 0
+while True:
+    while len(held) < 200:
+        s = socket.socket(socket.AF_UNIX if opened % 2 else socket.AF_INET)
+        s.settimeout(1)
+        try:
+            s.connect(sys.argv[1] if opened % 2 else ('127.0.0.1', 8177))
+            s.setblocking(False)
+            s.send(WORDS[opened // 2 % 4])
+            held.append(s)
+        except OSError:
+            s.close()
+        opened += 1
+    with open('opened', 'a') as told:
+        told.write(f'{opened}\\n')
+    ended = set(select.select(held, [], [], 0.1)[0])
+    for s in ended:
+        s.close()
+    held = [s for s in held if s not in ended]
+`
 /** Codex, compilers and a crowded machine. */
 const SLOW = { timeout: 240_000 }
 
@@ -156,6 +181,36 @@ test.skipIf(peer === undefined)(
     await gateway.call('job.cancel', { job_id: beside })
     await expect.poll(() => world.codexes()).toEqual([])
     expect(await gateway.ended(beside)).toMatchObject({ status: 'cancelled' })
+  },
+)
+
+test.skipIf(peer === undefined)(
+  'beside a program in the box that floods the way out and its socket, Codex goes on to the end of its job',
+  SLOW,
+  async () => {
+    const { gateway } = world
+    const outputs: string[] = []
+    const seen =
+      (step: Step): Step =>
+      (request) => {
+        outputs.push(lastOutput(request))
+        return step(request)
+      }
+    // Waits until more was opened than before; the first time, until as much as can be is open.
+    const more = `from=$(tail -n 1 opened || echo 200); until [ "$(tail -n 1 opened)" -gt "$from" ]; do sleep 0.1; done; cat flood.log; echo it goes on`
+    world.play('flooding', [
+      run(`cat > flood.py <<'END'${FLOOD}END
+(setsid python3 flood.py "$(find ${world.judgeData} -name model.sock 2>/dev/null)" > flood.log 2>&1 &)
+${more}`),
+      ...Array.from({ length: 5 }, () => seen(run(more))),
+      seen(solution(SUM)),
+    ])
+    const job_id = await submit('flooding')
+    await gateway.call('job.start', { job_id })
+    expect(await gateway.ended(job_id)).toMatchObject({ status: 'succeeded', attempt: 1 })
+    expect(outputs).toHaveLength(6)
+    expect(outputs.join()).toContain('it goes on')
+    await expect.poll(() => world.codexes()).toEqual([])
   },
 )
 

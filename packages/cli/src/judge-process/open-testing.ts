@@ -27,7 +27,7 @@ export async function openTesting(
     cacheFolder: join(plan.cacheFolder, 'sandbox'),
     runFolder: join(plan.workFolder, 'boxes'),
   })
-  if (sandbox.report.driver === 'none') warn('there is NO sandbox: programs run as this user, with all its rights')
+  if (sandbox.report.driver === 'none') warn(`there is NO sandbox: ${sandbox.report.missing.join('; ')}`)
   const programs = lockPrograms(plan.cacheFolder)
   try {
     const tester = await openTester({

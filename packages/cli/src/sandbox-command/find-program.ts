@@ -1,5 +1,5 @@
 import { accessSync, constants, realpathSync, statSync } from 'node:fs'
-import { basename, delimiter, dirname, join, resolve } from 'node:path'
+import { basename, delimiter, dirname, isAbsolute, join, resolve } from 'node:path'
 import { findBehindShim } from '@parley/judge'
 import { CommandError } from '../command-line/command-error.ts'
 import type { Io } from '../command-line/io.ts'
@@ -17,11 +17,14 @@ const SYSTEM = ['/usr/', '/bin/', '/sbin/', '/lib/', '/lib64/']
 /** So version managers call the folder of their shims. */
 const SHIMS = 'shims'
 
-/** Looks a command up as a shell does, by its path or on PATH, and goes behind the shim of a version manager as a judge does. */
+/** Looks a command up as a shell does, by its path or on PATH save its relative places, and goes behind the shim of a version manager as a judge does. */
 export async function findProgram(command: string, { env, cwd }: Pick<Io, 'env' | 'cwd'>): Promise<FoundProgram> {
   const candidates = command.includes('/')
     ? [resolve(cwd, command)]
-    : (env['PATH'] ?? '').split(delimiter).map((folder) => join(resolve(cwd, folder), command))
+    : (env['PATH'] ?? '')
+        .split(delimiter)
+        .filter((folder) => isAbsolute(folder))
+        .map((folder) => join(folder, command))
   const path = candidates.find(isProgram)
   if (path === undefined)
     throw new CommandError('command_not_found', `there is no program ${command}`, { hint: 'give its path, or check PATH' })

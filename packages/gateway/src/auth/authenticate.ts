@@ -43,8 +43,7 @@ export function openAuthenticate(options: {
   const lookups = new Map<string, Promise<GatewayCaller>>()
   let revocations = 0
 
-  const lookUp = async (authorization: string | undefined, from: From): Promise<GatewayCaller> => {
-    const token = bearerToken(authorization)
+  const lookUp = async (token: string, from: From): Promise<GatewayCaller> => {
     for (let round = 0; round < LOOKUPS_MAX; round += 1) {
       const before = revocations
       const askedAt = performance.now()
@@ -60,25 +59,26 @@ export function openAuthenticate(options: {
         meter: meters.get(person),
       }
       const until = Math.min(now() + REMEMBERED_MS, identity.expiresAt ?? Infinity)
-      if (authorization !== undefined) remembered.set(authorization, { caller, until })
+      remembered.set(headerOf(token), { caller, until })
       seen(caller)
       return caller
     }
     throw new Denied(503, 'unavailable', 'tokens are being changed faster than this one can be checked; try again', 1)
   }
 
-  const lookUpOnce = (authorization: string, from: From): Promise<GatewayCaller> => {
-    const running = lookups.get(authorization)
+  const lookUpOnce = (token: string, from: From): Promise<GatewayCaller> => {
+    const running = lookups.get(token)
     if (running !== undefined) return running.then((caller) => reached(caller, from.remote, from.host))
-    const lookup = lookUp(authorization, from).finally(() => lookups.delete(authorization))
-    lookups.set(authorization, lookup)
+    const lookup = lookUp(token, from).finally(() => lookups.delete(token))
+    lookups.set(token, lookup)
     return lookup
   }
 
   const again = ({ authorization, remoteAddress, host }: Credentials): GatewayCaller | Promise<GatewayCaller> => {
     if (authorization === undefined || authorization === '') throw refused('missing_authorization')
-    const known = remembered.peek(authorization)
-    if (known === undefined || known.until <= now() || !hears()) return lookUpOnce(authorization, { remote: remoteAddress, host })
+    const known = remembered.peek(authorization) ?? remembered.peek(headerOf(bearerToken(authorization)))
+    if (known === undefined || known.until <= now() || !hears())
+      return lookUpOnce(bearerToken(authorization), { remote: remoteAddress, host })
     known.caller = reached(known.caller, remoteAddress, host)
     return known.caller
   }
@@ -102,6 +102,9 @@ export function openAuthenticate(options: {
     },
   })
 }
+
+/** As most clients write it. There are many ways to write one token, and it is remembered once. */
+const headerOf = (token: string): string => `Bearer ${token}`
 
 /** Where a call came from, and under which name it reached us: the same token may be used by many. */
 type From = Pick<GatewayCaller, 'remote' | 'host'>

@@ -1,4 +1,4 @@
-import { type JobId, NO_PRICES, NO_TOKENS, type UserId } from '@parley/protocol'
+import { JOB_LIMITS, type JobId, NO_PRICES, NO_TOKENS, type UserId } from '@parley/protocol'
 import type { Store } from '@parley/store'
 import { ENGINES, ONE_CASE_ZIP, type TestEngine, startEngine } from '@parley/store/testing'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -111,6 +111,8 @@ describe.each(ENGINES)('quotas on %s', (engine) => {
         jobs_at_once: { used: 2, limit: null },
         tokens_per_day: { used: 1_200, limit: 5_000 },
         microusd_per_day: { used: 20, limit: 20 },
+        kept_bytes: { used: expect.any(Number), limit: JOB_LIMITS.userBytes },
+        kept_jobs: { used: 3, limit: JOB_LIMITS.keptJobs },
         resets_at: resets,
       },
     })
@@ -133,7 +135,14 @@ test('a job is counted while it waits or runs; its calls are bound by its owner 
   const { ada, call, create } = await people(gw)
   const now = Date.UTC(2026, 10, 3, 23, 59, 59)
   const book = openQuotaBook({ store: gw.store, defaults: { microusdPerDay: 7 }, now: () => now })
-  await gw.store.quotas.set({ userId: ada.id, jobsAtOnce: 0, tokensPerDay: 9, microusdPerDay: null })
+  await gw.store.quotas.set({
+    userId: ada.id,
+    jobsAtOnce: 0,
+    tokensPerDay: 9,
+    microusdPerDay: null,
+    keptBytes: null,
+    keptJobs: null,
+  })
   const id = await create()
   const used = async () => (await book.of(ada.id)).jobs_at_once
   expect(await used()).toEqual({ used: 0, limit: 0 })

@@ -19,7 +19,7 @@ interface Bounds {
  * keeps the starts of one person one after the other (`creations`), or two could pass a bound together.
  */
 export function openQuotaBook(options: {
-  readonly store: Pick<Store, 'jobs' | 'usages' | 'quotas'>
+  readonly store: Pick<Store, 'jobs' | 'usages' | 'quotas' | 'shares'>
   readonly defaults: QuotaDefaults
   readonly now: () => number
 }): QuotaBook {
@@ -38,15 +38,18 @@ export function openQuotaBook(options: {
   return {
     resetsAt,
     async of(ownerId) {
-      const [bounds, jobs, spent] = await Promise.all([
+      const [bounds, jobs, spent, kept] = await Promise.all([
         boundsOf(ownerId),
         countAtOnce(store.jobs, ownerId),
         store.usages.spent(ownerId, today()),
+        store.shares.of(ownerId),
       ])
       return {
         jobs_at_once: { used: jobs, limit: bounds.jobs },
         tokens_per_day: { used: spent.tokens, limit: bounds.tokens },
         microusd_per_day: { used: spent.microusd, limit: bounds.microusd },
+        kept_bytes: kept.bytes,
+        kept_jobs: kept.jobs,
         resets_at: iso(resetsAt()),
       }
     },

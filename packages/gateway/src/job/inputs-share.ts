@@ -1,59 +1,74 @@
-import { JOB_LIMITS, ToolError } from '@parley/protocol'
-import type { Blobs, Jobs } from '@parley/store'
+import { ToolError } from '@parley/protocol'
+import { ShareExceeded, personHolder } from '@parley/store'
 import type { GatewayCaller } from '../caller.ts'
 import { type Lanes, openLanes } from '../limit/lanes.ts'
 
-const GIB = 1024 ** 3
-/** Jobs of one person that wait or run. */
-export const UNFINISHED_JOBS_MAX = 1_000
+const KIB = 1024
+const UNITS = ['bytes', 'KiB', 'MiB', 'GiB', 'TiB']
 /** Calls of one person that wait for the one before. */
 const CREATIONS_WAITING_MAX = 1_024
 
 type Person = Pick<GatewayCaller, 'userId'>
-interface Shares {
-  readonly blobs: Pick<Blobs, 'heldBytes'>
-  readonly jobs: Pick<Jobs, 'heldBytes' | 'unfinished'>
+
+/** Who holds a person's uploads, and owns those under way. */
+export const holderOf = ({ userId }: Person): string => personHolder(userId)
+
+/** Does what adds to somebody's share; what goes beyond it is refused at the field that brought it, in words that say what to delete. */
+export async function withinShare<Result>(
+  { field, whose = 'your' }: { readonly field?: string; readonly whose?: 'your' | 'the owner’s' },
+  work: () => Promise<Result>,
+): Promise<Result> {
+  try {
+    return await work()
+  } catch (error) {
+    throw error instanceof ShareExceeded ? shareRefusal(error, field, whose) : error
+  }
 }
 
-/** Who holds a person's uploads, and owns those under way; `user/local` behind the admin socket. */
-export const holderOf = ({ userId }: Person): string => `user/${userId ?? 'local'}`
-export const HOLDER_PREFIX = 'user/'
-
-/**
- * Refuses what goes beyond a person's share. What counts: uploads under way, uploads that are kept, and the inputs and
- * artifacts of their jobs as long as the jobs are there; the same bytes once, however many jobs have them.
- */
-export async function checkShare(store: Shares, person: Person, addedBytes: number, field: string): Promise<void> {
-  const bytes = await store.jobs.heldBytes(person.userId)
-  await checkUploads(store, person, bytes + addedBytes, field)
-}
-
-/** As `checkShare`, without a look at the jobs: for every chunk of an upload, whose jobs are counted when it begins and ends. */
-export async function checkUploads(
-  store: Pick<Shares, 'blobs'>,
-  person: Person,
-  addedBytes: number,
-  field: string,
-): Promise<void> {
-  const holder = holderOf(person)
-  if ((await store.blobs.heldBytes(holder, holder)) + addedBytes <= JOB_LIMITS.userBytes) return
-  throw new ToolError('quota_exceeded', `${field}: beyond your share of ${JOB_LIMITS.userBytes / GIB} GiB`, {
-    field,
-    hint: 'job.delete frees what a job holds; an upload that no job was made from lately goes within a day',
+function shareRefusal(error: ShareExceeded, field: string | undefined, whose: string): ToolError {
+  const [fault, hint] = WORDS[error.bound](error.limit, whose)
+  const at = error.bound === 'bytes' ? field : undefined
+  return new ToolError('quota_exceeded', at === undefined ? fault : `${at}: ${fault}`, {
+    hint,
+    cause: error,
+    ...(at === undefined ? {} : { field: at }),
   })
 }
 
-/** Refuses one more job while too many wait or run. */
-export async function checkUnfinished(store: Pick<Shares, 'jobs'>, person: Person): Promise<void> {
-  if ((await store.jobs.unfinished(person.userId)) < UNFINISHED_JOBS_MAX) return
-  throw new ToolError('quota_exceeded', `${UNFINISHED_JOBS_MAX} of your jobs are not finished`, {
-    hint: 'wait for some of them, or job.cancel or job.delete those that are not needed',
-  })
+const RAISE = 'an admin can raise the share with user.set_quota'
+const WORDS: Record<ShareExceeded['bound'], (limit: number, whose: string) => readonly [fault: string, hint: string]> = {
+  bytes: (limit, whose) => [
+    `beyond ${whose} share of ${sizeText(limit)}`,
+    `job.delete frees what a job holds, its texts and logs at once and its files within half an hour; an upload that no job was made from lately goes within a day; ${RAISE}`,
+  ],
+  jobs: (limit, whose) => [
+    `${limit} of ${whose} jobs are kept, and no more may be`,
+    `job.delete those that are not needed, which job.list shows; each goes by itself a week after its end; ${RAISE}`,
+  ],
+  unfinished: (limit, whose) => [
+    `${limit} of ${whose} jobs are not finished`,
+    'wait for some of them, or job.cancel or job.delete those that are not needed',
+  ],
+  uploads: (limit) => [
+    `${limit} uploads of yours are under way`,
+    'blob.commit or blob.abort one of them; one that is not touched for an hour goes by itself',
+  ],
+  kept_uploads: (limit) => [
+    `${limit} uploads of yours are kept, and no more may be`,
+    'each goes by itself a day after its last use; hand in many files as one zip',
+  ],
+}
+
+/** In the largest unit that has it as a whole number. */
+function sizeText(bytes: number): string {
+  let [size, unit] = [bytes, 0]
+  for (; size > 0 && size % KIB === 0 && unit + 1 < UNITS.length; unit += 1) size /= KIB
+  return `${size} ${UNITS[unit]}`
 }
 
 /**
- * What a person makes goes one after the other, so that each is measured against what the one before has taken. Two
- * gateways on one database may let one more through each.
+ * What a person makes goes one after the other, so that no two of their zips are unpacked at once and two starts cannot
+ * pass a quota together. What must hold between gateways, the store sees to.
  */
 export interface Creations {
   run<Result>(person: Person, work: () => Promise<Result>): Promise<Result>

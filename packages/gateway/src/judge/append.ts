@@ -1,22 +1,23 @@
-import { JOB_LIMITS, ToolError, type ToolOutput } from '@parley/protocol'
-import { type Store, jobLog } from '@parley/store'
+import { JOB_LIMITS, type JobId, ToolError, type ToolOutput } from '@parley/protocol'
+import { type AppendOptions, type AppendOutcome, type JobLog, type Store, jobLog } from '@parley/store'
 import type { HeldJob } from './held-job.ts'
 
-type Log = 'terminal' | 'agent_status' | 'cases' | 'transcript'
 type Appended = ToolOutput<'judge.job.append_terminal'>
 
+/** How often room is asked for in one append: another may have filled what was made. */
+const ROOM_TRIES = 3
 const CHUNK_MAX_CHARS = Math.ceil(JOB_LIMITS.chunkBytes / 3) * 4
 
 /** Adds a chunk to one of the job's logs. What stands there already is not written twice. */
 export async function appendChunk(
-  store: Pick<Store, 'logs'>,
+  store: Pick<Store, 'jobs' | 'logs'>,
   { job, fence, action }: HeldJob,
-  log: Log,
+  log: JobLog,
   { offset, chunk_b64 }: { readonly offset: number; readonly chunk_b64: string },
 ): Promise<Appended> {
   const bytes = decodeChunk(chunk_b64)
   const entries = bytes.length === 0 ? [] : [bytes]
-  const outcome = await store.logs.append(jobLog(job.id, log), entries, { at: { offset }, fence })
+  const outcome = await appendTo(store, job.id, log, entries, { at: { offset }, fence })
   switch (outcome.kind) {
     case 'appended':
       return { ok: true, next_offset: outcome.offset, written_bytes: bytes.length, action }
@@ -31,6 +32,23 @@ export async function appendChunk(
     default:
       return outcome satisfies never
   }
+}
+
+/** Appends to a log of a job, and makes room for it where the log's bound and its owner's share allow. */
+export async function appendTo(
+  { jobs, logs }: { readonly jobs: Pick<Store['jobs'], 'makeRoom'>; readonly logs: Pick<Store['logs'], 'append'> },
+  id: JobId,
+  log: JobLog,
+  entries: readonly Uint8Array[],
+  options: AppendOptions,
+): Promise<AppendOutcome> {
+  const size = entries.reduce((sum, entry) => sum + entry.length, 0)
+  let outcome = await logs.append(jobLog(id, log), entries, options)
+  for (let tries = 0; tries < ROOM_TRIES && outcome.kind === 'full'; tries += 1) {
+    if (!(await jobs.makeRoom(id, log, outcome.offset + size))) break
+    outcome = await logs.append(jobLog(id, log), entries, options)
+  }
+  return outcome
 }
 
 /** Base64 as it is written, with its padding; anything else would be guessed at and stored as something else. */

@@ -1,9 +1,9 @@
-import { type JudgeFacts, ToolError, type ToolArguments, type ToolOutput } from '@parley/protocol'
-import { JOB_QUEUE } from '@parley/store'
+import { ToolError, type ToolArguments, type ToolOutput } from '@parley/protocol'
+import { Conflict, JOB_QUEUE, type JudgeRecord, type Judges } from '@parley/store'
 import { logEnds } from '../job/log-read.ts'
 import type { ToolContext, World } from '../tool/served-tool.ts'
 import { type Poll, wokenOrLate } from './polls.ts'
-import { type TakenJob, takeJob } from './take-job.ts'
+import { type TakenJob, type TakingJudge, takeJob } from './take-job.ts'
 
 /** How often one call may look, at jobs that are not for it most of all; then it answers that there was none. */
 const LOOKS_MAX = 256
@@ -15,21 +15,17 @@ export async function claimNext(args: ToolArguments<'judge.claim_next'>, context
   const { world, call, caller } = context
   const { desk, store } = world
   const { machine_id: machineId, facts } = args
+  const { tokenId } = caller
   if (desk.polls.closed)
     throw new ToolError('unavailable', 'this gateway is shutting down', { hint: 'connect again in a moment' })
-  const name = args.name ?? (caller.tokenId === null ? machineId : caller.name)
   const until = performance.now() + args.wait_ms
-  const leave = desk.presence.waits(machineId)
-  try {
-    return await desk.polls.run(machineId, call?.cancellation, async (poll) => {
-      const judge = await store.judges.seen({
-        machineId,
-        name,
-        tokenId: caller.tokenId,
-        ...(facts === undefined ? {} : { facts }),
-      })
-      poll.drain(judge.drain)
-      const taken = await takeWithin(world, poll, { name, facts }, until)
+  return await desk.polls.run({ machineId, tokenId }, call?.cancellation, async (poll) => {
+    const entry = await seenAs(store, { machineId, tokenId, ...namesOf(args, caller), ...(facts === undefined ? {} : { facts }) })
+    const { name } = entry
+    const leave = desk.presence.waits(entry.machineId)
+    try {
+      poll.drain(entry.drain)
+      const taken = await takeWithin(world, poll, { machineId: entry.machineId, name, facts, left: new Map() }, until)
       if (taken === undefined) return { claimed: false, name, drain: poll.drained }
       const { id: jobId } = taken.job
       const answer = await answerOf(world, taken, name)
@@ -39,30 +35,47 @@ export async function claimNext(args: ToolArguments<'judge.claim_next'>, context
       desk.count('claimed')
       desk.loadChanged()
       return answer
+    } finally {
+      leave()
+      if (call?.cancellation.aborted === true) await desk.left(entry.machineId)
+    }
+  })
+}
+
+/** What people call a judge; beside one of another token that said the same of itself, what tells the two apart. */
+function namesOf(
+  { name, machine_id }: ToolArguments<'judge.claim_next'>,
+  caller: ToolContext['caller'],
+): { readonly name: string; readonly nameBeside: string } {
+  if (name === undefined && caller.tokenId !== null) return { name: caller.name, nameBeside: caller.name }
+  const said = name ?? machine_id
+  return { name: said, nameBeside: `${said} (${caller.name})` }
+}
+
+async function seenAs(store: World['store'], judge: Parameters<Judges['seen']>[0]): Promise<JudgeRecord> {
+  try {
+    return await store.judges.seen(judge)
+  } catch (error) {
+    if (!(error instanceof Conflict)) throw error
+    throw new ToolError('conflict', `machine_id: ${error.message}`, {
+      field: 'machine_id',
+      hint: 'give this judge another one (parley judge --name)',
+      cause: error,
     })
-  } finally {
-    leave()
-    if (call?.cancellation.aborted === true) await desk.left(machineId)
   }
 }
 
 /** The first job that waits, or comes in time, and that this judge can do. A drained judge waits for the drain to be lifted. */
-async function takeWithin(
-  world: World,
-  poll: Poll,
-  { name, facts }: { readonly name: string; readonly facts: JudgeFacts | undefined },
-  until: number,
-): Promise<TakenJob | undefined> {
+async function takeWithin(world: World, poll: Poll, judge: TakingJudge, until: number): Promise<TakenJob | undefined> {
   const { desk, store } = world
-  const left = new Map<string, number>()
   for (let looks = 0; looks < LOOKS_MAX; looks += 1) {
     const { signal } = poll
     const waitMs = Math.max(0, Math.ceil(until - performance.now()))
     const lease = poll.drained
       ? await wokenOrLate(signal, waitMs)
-      : await store.leases.claim(JOB_QUEUE, poll.machineId, { ttlMs: desk.leaseMs, waitMs, signal })
+      : await store.leases.claim(JOB_QUEUE, judge.machineId, { ttlMs: desk.leaseMs, waitMs, signal })
     if (lease !== undefined) {
-      const taken = await takeJob(world, lease, { machineId: poll.machineId, name, facts, left })
+      const taken = await takeJob(world, lease, judge)
       if (taken !== undefined) return taken
     } else if (poll.ended || !signal.aborted) return undefined
   }

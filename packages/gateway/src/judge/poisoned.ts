@@ -1,7 +1,8 @@
 import { type AgentStatusItem, JOB_LIMITS, untestedReport } from '@parley/protocol'
-import { type JobRecord, type LeaseFence, jobHolder, jobLog } from '@parley/store'
+import { type JobRecord, type LeaseFence, jobHolder } from '@parley/store'
 import type { World } from '../tool/served-tool.ts'
 import { iso } from '../tool/time.ts'
+import { appendTo } from './append.ts'
 import { endBrokenLine } from './whole-lines.ts'
 
 const MESSAGE = `${JOB_LIMITS.lostClaims} judges were lost while they worked on this job, so it is not tried again`
@@ -27,7 +28,7 @@ export async function preparePoisoned(
     seq: `gateway-${job.claims}`,
   }
   await endBrokenLine(store, job.id, 'agent_status', fence)
-  await store.logs.append(jobLog(job.id, 'agent_status'), [Buffer.from(`${JSON.stringify(line)}\n`)], { fence })
+  await appendTo(store, job.id, 'agent_status', [Buffer.from(`${JSON.stringify(line)}\n`)], { fence })
   const report = untestedReport(job.spec, {
     jobId: job.id,
     ownerId: job.ownerId,

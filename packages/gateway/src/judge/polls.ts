@@ -1,18 +1,21 @@
 import type { Call } from '@parley/rpc'
-import type { Store } from '@parley/store'
+import { type JudgeRecord, type SeenJudge, type Store, ownMachineId } from '@parley/store'
 
 /** How far back the list of judges is read when one of them changed; one that waits now was seen since. */
 const LISTED_MS = 86_400_000
 
 /** One judge that waits for work. Its `signal` fires when there is something to look at: it may have ended, or drained. */
 export class Poll {
-  readonly machineId: string
+  readonly #judge: SeenJudge
+  /** It has one of these: which one, the store decides. */
+  readonly #entries: readonly string[]
   #drained = false
   #ended = false
   #wake = new AbortController()
 
-  constructor(machineId: string) {
-    this.machineId = machineId
+  constructor(judge: SeenJudge) {
+    this.#judge = judge
+    this.#entries = [ownMachineId(judge), judge.machineId]
   }
 
   get drained(): boolean {
@@ -25,6 +28,13 @@ export class Poll {
   /** Taken before looking at the rest, so that nothing is missed in between. */
   get signal(): AbortSignal {
     return this.#wake.signal
+  }
+
+  /** What the store says of all judges, by machine; only its own entry counts. */
+  look(judges: ReadonlyMap<string, JudgeRecord>): void {
+    const entries = this.#entries.flatMap((machineId) => judges.get(machineId) ?? [])
+    const own = entries.find(({ tokenId }) => tokenId === this.#judge.tokenId)
+    if (own !== undefined) this.drain(own.drain)
   }
 
   drain(drained: boolean): void {
@@ -64,11 +74,11 @@ export class Polls {
 
   /** Calls `wait` with a poll that ends with the call and with the gateway, and that hears of every drain from now on. */
   async run<Answer>(
-    machineId: string,
+    judge: SeenJudge,
     call: Call['cancellation'] | undefined,
     wait: (poll: Poll) => Promise<Answer>,
   ): Promise<Answer> {
-    const poll = new Poll(machineId)
+    const poll = new Poll(judge)
     this.#open.add(poll)
     this.#off ??= this.#store.topics.subscribe('judges', () => void this.#look())
     call?.addEventListener('abort', poll.end, { once: true })
@@ -99,8 +109,8 @@ export class Polls {
       while (this.#again && this.#open.size > 0) {
         this.#again = false
         const judges = await this.#store.judges.list(this.#now() - LISTED_MS)
-        const drains = new Map(judges.map(({ machineId, drain }) => [machineId, drain]))
-        for (const poll of this.#open) poll.drain(drains.get(poll.machineId) ?? poll.drained)
+        const byMachine = new Map(judges.map((judge) => [judge.machineId, judge]))
+        for (const poll of this.#open) poll.look(byMachine)
       }
     } catch (error) {
       // The next change, or the next time it asks for work, says it again.

@@ -29,6 +29,9 @@ const PARTS = [
   ['reasoning_output_tokens', 'output_tokens'],
 ] as const
 
+/** As the store has it: whoever says more is broken. */
+const CALL_TOKENS_MAX = 1_000_000_000_000
+
 /** The tokens of one call: as in `usage.json`, with its own `usage` inside, or flat. */
 export function readUsage(document: Record<string, unknown>, model: string | null): ToldUsage {
   const isNested = isJsonObject(document['usage'])
@@ -39,6 +42,8 @@ export function readUsage(document: Record<string, unknown>, model: string | nul
     throw wrong([path, ...(issue?.path ?? []).map(String)].join('.'), issue?.message ?? 'is wrong')
   }
   const tokens = parsed.data
+  for (const whole of ['input_tokens', 'output_tokens'] as const)
+    if (tokens[whole] > CALL_TOKENS_MAX) throw wrong(`${path}.${whole}`, `must be at most ${CALL_TOKENS_MAX}`)
   for (const [part, whole] of PARTS)
     if (tokens[part] > tokens[whole]) throw wrong(`${path}.${part}`, `is a part of ${whole}, so it cannot be more`)
   const text = (field: string): string | undefined => {

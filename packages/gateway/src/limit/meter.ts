@@ -18,11 +18,11 @@ export class Meter {
     this.#at = now()
   }
 
-  /** Takes one if there is one. */
-  take(): boolean {
+  /** Takes one, or several at once, if there is one: whoever takes more than there are waits the longer for the next. */
+  take(price = 1): boolean {
     this.#fill()
     if (this.#left < 1) return false
-    this.#left -= 1
+    this.#left -= price
     return true
   }
 

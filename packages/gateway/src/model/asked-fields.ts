@@ -82,9 +82,6 @@ export function passedFields(body: JsonObject, wire: ModelWire): JsonObject {
 
 const isSet = (body: JsonObject, field: string): boolean => (body[field] ?? null) !== null
 
-/** Where a wire has what was said so far. */
-export const saidIn = (body: JsonObject, wire: ModelWire): unknown => body[wire === 'responses' ? 'input' : 'messages']
-
 /** The field that bounds what a model writes. */
 export const BOUND_FIELD = { responses: 'max_output_tokens', chat: 'max_completion_tokens' } as const
 

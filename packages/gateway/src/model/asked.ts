@@ -1,7 +1,9 @@
-import { type JsonObject, type ModelWire, isJsonObject, parseJson } from '@parley/protocol'
-import { BOUND_FIELD, passedFields, saidIn, withUsage } from './asked-fields.ts'
+import { type JsonObject, type ModelWire, holdsAtMost, isJsonObject, parseJson } from '@parley/protocol'
+import { BOUND_FIELD, passedFields, withUsage } from './asked-fields.ts'
+import { passedSaid } from './asked-said.ts'
+import { checkReferences } from './asked-shape.ts'
 import { checkTools } from './asked-tools.ts'
-import { type Pictures, picturesIn } from './pictures.ts'
+import type { Pictures } from './pictures.ts'
 import { ModelRefusal, wrongField } from './refusal.ts'
 
 /** A token of ordinary text has about so many bytes. */
@@ -9,6 +11,8 @@ export const BYTES_PER_TOKEN = 4
 /** A picture costs about this much, however many bytes it has. */
 const PICTURE_TOKENS = 1_500
 const OUTPUT_TOKENS_MAX = 10_000_000
+/** Where a request has JSON Schemas. */
+const SCHEMA_FIELDS = ['tools', 'text', 'response_format'] as const
 
 /** A request to a model, checked: what goes upstream and what it may come to. */
 export interface Asked {
@@ -23,20 +27,28 @@ export interface Asked {
   readonly outputTokens: number | undefined
 }
 
+/** What a body costs goes by its values more than by its bytes, and it is read, walked and written again. */
+const VALUES_MAX = 200_000
+
 /** Checks a body against what the key and the wire allow. Throws `ModelRefusal` that names the field. */
 export function readAsked(bytes: Buffer, wire: ModelWire, model: string): Asked {
-  const body = parseJson(bytes.toString('utf8'))
+  const said = bytes.toString('utf8')
+  if (!holdsAtMost(said, VALUES_MAX))
+    throw new ModelRefusal(413, 'request_too_large', `a request holds at most ${VALUES_MAX} values`)
+  const body = parseJson(said)
   if (body === undefined) throw new ModelRefusal(400, 'invalid_json', 'the body is not JSON')
   if (!isJsonObject(body)) throw new ModelRefusal(400, 'invalid_json', 'the body is not a JSON object')
   checkModel(body['model'], model)
   const { stream = null } = body
   if (stream !== null && typeof stream !== 'boolean') throw wrongField('stream', 'must be true or false')
-  const passed = passedFields(body, wire)
+  const pictures = { count: 0, chars: 0 }
+  const passed = passedSaid(passedFields(body, wire), wire, pictures)
+  if (typeof (passed['instructions'] ?? '') !== 'string') throw wrongField('instructions', 'must be text')
   checkTools(body['tools'])
+  for (const field of SCHEMA_FIELDS) checkReferences(passed[field], field)
   const outputTokens = outputBound(body, wire)
   const sent = wire === 'responses' ? { ...passed, store: false } : withUsage(passed, stream === true)
   const text = textOf(sent)
-  const pictures = picturesIn(saidIn(sent, wire), wire === 'responses' ? 'input' : 'messages')
   return { wire, stream: stream === true, body: sent, text, inputTokens: inputTokens(text, pictures), outputTokens }
 }
 

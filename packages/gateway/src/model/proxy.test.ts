@@ -196,6 +196,16 @@ test('a request is checked field by field before anything is reserved or sent', 
   expect(await bench.gw.store.usages.spentOnJob(bench.jobId)).toEqual({ tokens: 0, microusd: 0 })
 })
 
+test('a body of more values than a conversation has is refused, and the provider hears nothing of it', async () => {
+  await using bench = await ModelBench.open()
+  const got = await bench.ask({}, { body: `{"model":"${MODEL}","input":[${'[],'.repeat(150_000)}[]]}` })
+  expect(got.status).toBe(413)
+  expect(await got.json()).toMatchObject({
+    error: { code: 'request_too_large', message: 'a request holds at most 200000 values' },
+  })
+  expect(bench.upstream.requests).toEqual([])
+})
+
 test('fields that say nothing, and tools that the client runs itself, pass', async () => {
   await using bench = await ModelBench.open()
   bench.upstream.answer = (response) => stream(response).end(text(RESPONSES_EVENTS))

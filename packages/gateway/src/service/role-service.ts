@@ -7,6 +7,7 @@ import type { ToolCount } from '../metric/metrics.ts'
 import { ResourceTable, resourceOrNotFound } from '../resource/resource-table.ts'
 import type { ServedResource } from '../resource/served-resource.ts'
 import type { ServedTool, World } from '../tool/served-tool.ts'
+import { inputBytes } from '../tool/input-size.ts'
 import { type ToolOutcome, runTool } from '../tool/run-tool.ts'
 import { failureText } from '../tool/tool-failure.ts'
 import type { InFlight } from './in-flight.ts'
@@ -35,6 +36,7 @@ export class RoleService implements Service<GatewayCaller> {
   readonly capabilities: JsonObject
   readonly #tools: ReadonlyMap<string, ServedTool>
   readonly #toolPages: ListPages
+  readonly #inputBytes: ReadonlyMap<string, number>
   readonly #resources: ResourceTable
   readonly #resourcePages: ListPages
   readonly #templatePages: ListPages
@@ -53,10 +55,9 @@ export class RoleService implements Service<GatewayCaller> {
     this.#inFlight = options.inFlight
     const tools = options.tools.toSorted((a, b) => (a.spec.name < b.spec.name ? -1 : 1))
     this.#tools = new Map(tools.map((tool) => [tool.spec.name, tool]))
-    this.#toolPages = new ListPages(
-      'tools',
-      tools.map(({ spec }) => describeTool(spec)),
-    )
+    const described = tools.map(({ spec }) => describeTool(spec))
+    this.#toolPages = new ListPages('tools', described)
+    this.#inputBytes = new Map(described.map(({ name, inputSchema }) => [name, inputBytes(inputSchema)]))
     this.#resources = new ResourceTable(options.resources)
     this.#resourcePages = new ListPages('resources', this.#resources.listed)
     this.#templatePages = new ListPages('resourceTemplates', this.#resources.templates)
@@ -77,6 +78,11 @@ export class RoleService implements Service<GatewayCaller> {
       default:
         throw new RpcError('method_not_found', `there is no method ${method.slice(0, NAME_SHOWN_CHARS)}`)
     }
+  }
+
+  /** A tool without a large argument needs no large request, and nothing but tools has arguments at all. */
+  requestBytes(method: string, { name }: JsonObject): number {
+    return method === 'tools/call' && typeof name === 'string' ? (this.#inputBytes.get(name) ?? 0) : 0
   }
 
   watch(uri: string, changed: () => void, caller: GatewayCaller): (() => void) | Promise<() => void> {

@@ -3,27 +3,15 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { JOB_LIMITS, TOOLS, UploadId } from '@parley/protocol'
-import { type Store, openStore } from '@parley/store'
-import { ONE_CASE_ZIP } from '@parley/store/testing'
+import { openStore } from '@parley/store'
 import { expect, test } from 'vitest'
-import { addJob, addUser } from '../fixture/test-job.ts'
+import { addUser } from '../fixture/test-job.ts'
 import { callTool, openTestGateway } from '../fixture/test-gateway.ts'
-import { UNFINISHED_JOBS_MAX, checkUnfinished } from '../job/inputs-share.ts'
 import { goodZip } from '../tests-zip/fixture/raw-zip.ts'
 
 const base64 = (text: string) => Buffer.from(text).toString('base64')
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex')
-const { chunkBytes, userBytes } = JOB_LIMITS
-/** A model to write code: such a job needs no tests. */
-const SCRIPT = JSON.stringify({
-  schema_version: 'script.v1',
-  model: 'played',
-  display_name: 'Played',
-  answers: [{ status: 200, body: {} }],
-})
-const scripts = { read: async () => SCRIPT, names: async () => ['played'] }
-const channels = [{ name: 'demo', kind: 'script', script: 'played', wire: 'responses', enabled: true, models: [] }] as const
-
+const { blobBytes, chunkBytes, userBytes } = JOB_LIMITS
 async function opened(more: Parameters<typeof openTestGateway>[0] = {}) {
   const gw = await openTestGateway(more)
   const { token, id } = await addUser(gw, 'ada')
@@ -64,6 +52,9 @@ test('what is wrong is named by its field', async () => {
     ['blob.write', { upload_id, offset: 3, chunk_b64: '?' }, 'invalid_argument', 'chunk_b64'],
     ['blob.write', { upload_id, offset: 3, chunk_b64: 'A'.repeat(2 * chunkBytes) }, 'invalid_argument', 'chunk_b64'],
     ['blob.write', { upload_id, offset: -1, chunk_b64: '' }, 'invalid_argument', 'offset'],
+    ['blob.write', { upload_id, offset: blobBytes, chunk_b64: 'AA==' }, 'invalid_argument', 'offset'],
+    ['blob.write', { upload_id, offset: blobBytes + 1, chunk_b64: 'AA==' }, 'invalid_argument', 'offset'],
+    ['blob.write', { upload_id: none, offset: blobBytes, chunk_b64: 'AA==' }, 'not_found', 'upload_id'],
     ['blob.write', { upload_id: none, offset: 0, chunk_b64: '' }, 'not_found', 'upload_id'],
     ['blob.write', { upload_id: 'x', offset: 0, chunk_b64: '' }, 'invalid_argument', 'upload_id'],
     ['blob.commit', { upload_id, sha256: '0'.repeat(64) }, 'invalid_argument', 'sha256'],
@@ -74,6 +65,18 @@ test('what is wrong is named by its field', async () => {
   for (const [name, args, code, field] of cases)
     expect({ name, args, failure: await failureOf(name, args) }).toMatchObject({ failure: { code, field } })
   expect((await call('blob.commit', { upload_id })).structuredContent).toEqual({ sha256: sha256('abc'), bytes: 3 })
+})
+
+test('an offset that no upload can have is the fault of who sent it, and no line in the log', async () => {
+  const { gw, failureOf, begin } = await opened()
+  await using _ = gw
+  const upload_id = await begin()
+  expect(await failureOf('blob.write', { upload_id, offset: 2 ** 31, chunk_b64: base64('x') })).toEqual({
+    code: 'invalid_argument',
+    field: 'offset',
+    message: 'offset: an upload has at most 2147483648 bytes',
+  })
+  expect(gw.logged.join('')).not.toContain('a tool failed')
 })
 
 test("another's upload is not there, and an aborted one is gone", async () => {
@@ -93,72 +96,6 @@ test("another's upload is not there, and an aborted one is gone", async () => {
   expect(await failureOf('blob.write', { upload_id, offset: 0, chunk_b64: '' })).toMatchObject({ code: 'not_found' })
 })
 
-/** The store, but somebody's uploads weigh more than they do: two real gibibytes take too long. */
-function heavy(store: Store, extra: { bytes: number }): Store {
-  const blobs = new Proxy(store.blobs, {
-    get(target, key) {
-      if (key === 'heldBytes')
-        return async (holder: string, owner: string) =>
-          (await target.heldBytes(holder, owner)) + (holder.includes('usr_') ? extra.bytes : 0)
-      const value: unknown = Reflect.get(target, key)
-      return typeof value === 'function' ? value.bind(target) : value
-    },
-  })
-  return new Proxy(store, { get: (target, key) => (key === 'blobs' ? blobs : Reflect.get(target, key)) })
-}
-
-test('nobody takes more than their share, by uploads or by jobs', async () => {
-  const folder = await mkdtemp(join(tmpdir(), 'parley-share-'))
-  const store = await openStore({ url: `sqlite:${join(folder, 'parley.db')}` })
-  const extra = { bytes: 0 }
-  {
-    const { gw, call, failureOf, begin, id } = await opened({ store: heavy(store, extra), scripts, channels })
-    await using _ = gw
-    const upload_id = await begin()
-    await call('blob.write', { upload_id, offset: 0, chunk_b64: base64('12345') })
-    expect(await store.blobs.heldBytes('user/local', `user/${id}`)).toBe(5)
-    const tests_zip_b64 = (await goodZip({ '1.in': '123' })).toString('base64')
-    const job = { current_code: 'x', tests_zip_b64 }
-    extra.bytes = userBytes - 8
-    expect((await call('job.create', job)).isError).toBeUndefined()
-    expect(await store.jobs.heldBytes(id)).toBe(3)
-    // 5 of uploads and 3 of a job: full.
-    const full = { code: 'quota_exceeded', message: expect.stringContaining('2 GiB') }
-    expect(await failureOf('job.create', job)).toMatchObject({ ...full, field: 'tests_zip_b64' })
-    expect(await failureOf('blob.begin', { bytes: 1 })).toMatchObject({ ...full, field: 'bytes' })
-    expect((await call('blob.begin', {})).isError).toBeUndefined()
-    expect((await call('blob.write', { upload_id, offset: 5, chunk_b64: base64('678') })).isError).toBeUndefined()
-    expect(await failureOf('blob.write', { upload_id, offset: 8, chunk_b64: base64('9') })).toMatchObject({
-      ...full,
-      field: 'chunk_b64',
-    })
-    // What the job holds is counted when the upload ends.
-    expect(await failureOf('blob.commit', { upload_id })).toMatchObject({ ...full, field: 'upload_id' })
-    expect((await call('job.create', { statement_md: 'x', model: 'played' })).isError).toBeUndefined()
-    for (const { id: jobId } of await store.jobs.list({ limit: 10 })) await store.jobs.delete(jobId)
-    expect((await call('blob.commit', { upload_id })).structuredContent).toEqual({ sha256: sha256('12345678'), bytes: 8 })
-  }
-  await store.close()
-  await rm(folder, { recursive: true, force: true })
-})
-
-test('jobs that wait or run are counted, those of others and those that ended are not', async () => {
-  const { gw, id, failureOf } = await opened()
-  await using _ = gw
-  const ids = await Promise.all(Array.from({ length: UNFINISHED_JOBS_MAX }, () => addJob(gw.store, id)))
-  await addJob(gw.store, null)
-  expect(await gw.store.jobs.unfinished(id)).toBe(UNFINISHED_JOBS_MAX)
-  expect(await gw.store.jobs.unfinished(null)).toBe(1)
-  expect(await failureOf('job.create', { current_code: 'x', tests_zip_b64: ONE_CASE_ZIP })).toMatchObject({
-    code: 'quota_exceeded',
-  })
-  await checkUnfinished(gw.store, { userId: null })
-  const [first] = ids
-  if (first !== undefined) await gw.store.jobs.cancel(first)
-  expect(await failureOf('job.create', { current_code: 'x', tests_zip_b64: ONE_CASE_ZIP })).toBeUndefined()
-  expect(await failureOf('job.retry', { job_id: first })).toMatchObject({ code: 'quota_exceeded' })
-})
-
 test('so many uploads may be under way and no more', async () => {
   const { gw, call } = await opened()
   await using _ = gw
@@ -176,8 +113,7 @@ test('fifty jobs at once are fifty jobs', async () => {
   const tests_zip_b64 = (await goodZip({ '1.in': '123', '1.out': '6' })).toString('base64')
   const made = await Promise.all(Array.from({ length: 50 }, () => call('job.create', { current_code: 'x', tests_zip_b64 })))
   expect(new Set(made.map((reply) => reply.structuredContent?.['job_id'])).size).toBe(50)
-  expect(await gw.store.jobs.unfinished(id)).toBe(50)
-  expect(await gw.store.jobs.heldBytes(id)).toBe(4)
+  expect((await gw.store.shares.of(id)).unfinished.used).toBe(50)
 })
 
 test('what a day-old upload held and what no job came of is swept', async () => {

@@ -1,19 +1,19 @@
 import { JOB_LIMITS, TOOLS, ToolError, type UploadId } from '@parley/protocol'
-import { type Blobs, HashMismatch, NotFound, UploadGap } from '@parley/store'
-import { checkShare, checkUploads, holderOf } from '../job/inputs-share.ts'
+import { type Blobs, HashMismatch, NotFound, TooLarge, UploadGap } from '@parley/store'
+import { holderOf, withinShare } from '../job/inputs-share.ts'
 import { decodeBase64 } from '../tests-zip/base64.ts'
 import { serveTool } from './served-tool.ts'
 
-const { chunkBytes, userUploads } = JOB_LIMITS
+const { blobBytes, chunkBytes, keptUploads, userUploads } = JOB_LIMITS
 
 export const blobBegin = serveTool(TOOLS['blob.begin'], async ({ bytes = 0 }, context) => {
   const { caller, world } = context
-  await checkShare(world.store, caller, bytes, 'bytes')
-  if ((await world.store.blobs.uploads(holderOf(caller))) >= userUploads)
-    throw new ToolError('quota_exceeded', `${userUploads} uploads of yours are under way`, {
-      hint: 'blob.commit or blob.abort one of them; one that is not touched for an hour goes by itself',
-    })
-  const upload = await world.store.blobs.begin(holderOf(caller))
+  const { blobs, shares } = world.store
+  const upload = await withinShare({ field: 'bytes' }, async () => {
+    await shares.check(caller.userId, { bytes })
+    if (bytes > blobBytes) throw tooLarge('bytes')
+    return blobs.begin(holderOf(caller), { underWay: userUploads, kept: keptUploads })
+  })
   context.target = upload
   return { upload_id: upload, chunk_bytes: chunkBytes }
 })
@@ -24,12 +24,14 @@ export const blobWrite = serveTool(
     const { caller, world } = context
     context.target = upload_id
     const chunk = chunkOf(chunk_b64)
-    await checkUploads(world.store, caller, chunk.length, 'chunk_b64')
     try {
-      const written = await ofUpload(upload_id, world.store.blobs.write(upload_id, holderOf(caller), offset, chunk))
+      const written = await withinShare({ field: 'chunk_b64' }, () =>
+        ofUpload(upload_id, world.store.blobs.write(upload_id, holderOf(caller), offset, chunk)),
+      )
       return { ok: true, next_offset: written.offset }
     } catch (error) {
       if (error instanceof UploadGap) return { ok: false, code: 'offset_mismatch' as const, next_offset: error.offset }
+      if (error instanceof TooLarge) throw tooLarge('offset', error)
       throw error
     }
   },
@@ -41,7 +43,6 @@ export const blobCommit = serveTool(TOOLS['blob.commit'], async ({ upload_id, sh
   const { blobs } = world.store
   const holder = holderOf(caller)
   context.target = upload_id
-  await checkShare(world.store, caller, 0, 'upload_id')
   try {
     return await blobs.commit(upload_id, holder, { holder, ...(sha256 === undefined ? {} : { sha256 }) })
   } catch (error) {
@@ -70,6 +71,9 @@ export const blobAbort = serveTool(TOOLS['blob.abort'], async ({ upload_id }, co
 async function committedBefore(blobs: Blobs, sha256: string, holder: string): Promise<{ readonly bytes: number } | undefined> {
   return (await blobs.isHeld(sha256, holder)) ? blobs.stat(sha256) : undefined
 }
+
+const tooLarge = (field: string, cause?: unknown): ToolError =>
+  new ToolError('invalid_argument', `${field}: an upload has at most ${blobBytes} bytes`, { field, cause })
 
 function chunkOf(text: string): Buffer {
   const field = 'chunk_b64'

@@ -359,11 +359,13 @@ test('on PostgreSQL it is the same', async () => {
       ['tests/é.out', 2],
     ])
     expect(inputs?.cases.map(({ name }) => name)).toEqual(['2', 'é'])
-    expect([await other.store.jobs.unfinished(id), await other.store.jobs.heldBytes(id)]).toEqual([1, 2])
+    const before = await other.store.shares.of(id)
+    expect([before.unfinished.used, before.jobs.used]).toEqual([1, 2])
     const bad = rawZip([{ name: '1.in', data: randomBytes(2 * MIB), crc: 1 }]).toString('base64')
     const failed = await callTool(other.gateway.url, token, 'job.create', { ...CODE, tests_zip_b64: bad })
     expect(failed._meta?.['parley/error']).toMatchObject({ field: 'tests_zip_b64' })
-    expect(await other.store.blobs.heldBytes(`user/${id}`, `user/${id}`)).toBe(0)
+    // What was unpacked of it is gone, and counts no more.
+    expect(await other.store.shares.of(id)).toEqual(before)
   }
   await postgres.stop()
 })

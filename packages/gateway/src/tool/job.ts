@@ -5,6 +5,7 @@ import { checkPriced } from '../job/check-priced.ts'
 import { currentItems, currentState } from '../job/current-state.ts'
 import { findJob, noSuchJob } from '../job/find-job.ts'
 import { untilJob } from '../job/follow-job.ts'
+import { withinShare } from '../job/inputs-share.ts'
 import { type ToolContext, type World, serveTool } from './served-tool.ts'
 
 type Page = Parameters<World['store']['jobs']['list']>[0]
@@ -19,7 +20,8 @@ export const jobStart = serveTool(TOOLS['job.start'], async ({ job_id }, context
     if (found.status !== 'created') return found
     await quotas.checkStart(found)
     await checkPriced(context.world, found)
-    const started = await store.jobs.start(job_id)
+    const whose = userId === context.caller.userId ? 'your' : 'the owner’s'
+    const started = await withinShare({ field: 'job_id', whose }, () => store.jobs.start(job_id))
     if (started === undefined) throw noSuchJob(job_id)
     return started
   })

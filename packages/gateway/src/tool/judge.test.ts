@@ -82,7 +82,8 @@ test('a judge gets past a queue full of jobs for others', async () => {
 
 test('drain: the judge finishes and gets no more until it is taken back', async () => {
   await using gw = await openTestGateway()
-  const judge = await judgeOf(gw)
+  const { token } = await mint(gw, { role: 'judge', name: 'm1' })
+  const judge = await TestJudge.open(gw.gateway.ws, token)
   const waiting = judge.poll({ wait_ms: LONG_MS, facts: FACTS })
   await seen(gw.store, 'm1')
   expect((await gw.admin('judge.drain', { machine_id: 'nobody' }))._meta?.['parley/error']).toMatchObject({
@@ -91,7 +92,7 @@ test('drain: the judge finishes and gets no more until it is taken back', async 
   })
   expect((await gw.admin('judge.drain', { machine_id: 'm1' })).structuredContent).toEqual({ machine_id: 'm1', drain: true })
   const id = await addJob(gw.store)
-  const second = await judgeOf(gw, 'm1')
+  const second = await TestJudge.open(gw.gateway.ws, token)
   expect(await second.poll()).toMatchObject({ claimed: false, drain: true })
   const { structuredContent } = await gw.admin('judge.list')
   expect(listIn(structuredContent, 'items')).toMatchObject([{ machine_id: 'm1', name: 'm1', state: 'draining', facts: FACTS }])

@@ -1,7 +1,7 @@
 import type * as z from 'zod'
 import { TOOL_ERROR_META, ToolError, type ToolErrorBody, ToolErrorCode } from '@parley/protocol'
 import { JsonText } from '@parley/rpc'
-import { InvalidArgument, StoreError, StoreUnavailable } from '@parley/store'
+import { InvalidArgument, StoreError, StoreUnavailable, TooLarge } from '@parley/store'
 import { AuditUnavailable } from '../audit/recorder.ts'
 import { LanesFull } from '../limit/lanes.ts'
 import { unavailableWords } from '../unavailable-words.ts'
@@ -27,7 +27,9 @@ export function expectedError(error: unknown): ToolError | undefined {
       hint: 'look before you try again',
       cause: error,
     })
+  if (error instanceof TooLarge) return new ToolError('invalid_argument', error.message, { hint: 'send less', cause: error })
   if (!(error instanceof StoreError)) return undefined
+  if (error instanceof TooLarge) return new ToolError('invalid_argument', error.message, { hint: 'send less', cause: error })
   const code = ToolErrorCode.safeParse(error.code)
   const field = error instanceof InvalidArgument ? { field: error.field } : {}
   return code.success ? new ToolError(code.data, error.message, { ...field, cause: error }) : undefined

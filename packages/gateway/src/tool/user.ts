@@ -83,6 +83,8 @@ export const userSetQuota = serveTool(TOOLS['user.set_quota'], async (args, cont
     jobsAtOnce: args.jobs_at_once === undefined ? there.jobsAtOnce : args.jobs_at_once,
     tokensPerDay: args.tokens_per_day === undefined ? there.tokensPerDay : args.tokens_per_day,
     microusdPerDay: args.microusd_per_day === undefined ? there.microusdPerDay : args.microusd_per_day,
+    keptBytes: args.kept_bytes === undefined ? there.keptBytes : args.kept_bytes,
+    keptJobs: args.kept_jobs === undefined ? there.keptJobs : args.kept_jobs,
   })
   return { username: user.username, quota: await quotas.of(user.id) }
 })

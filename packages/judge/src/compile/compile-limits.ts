@@ -1,4 +1,5 @@
 import type { RunLimits } from '@parley/sandbox'
+import { sparing } from '../box/starved.ts'
 
 const KIB = 1024
 const MIB = 1024 * KIB
@@ -18,7 +19,7 @@ export const COMPILE_LIMITS = {
 } as const
 
 /** What the standard library's header may take; it is ours, so the bounds are wide. */
-export const HEADER_LIMITS: RunLimits = {
+export const HEADER_LIMITS: RunLimits = sparing({
   cpuMs: 120_000,
   wallMs: 300_000,
   memoryBytes: 2_048 * MIB,
@@ -26,7 +27,7 @@ export const HEADER_LIMITS: RunLimits = {
   processes: 64,
   boxBytes: 512 * MIB,
   openFiles: 512,
-}
+})
 export const HEADER_BYTES = 384 * MIB
 /** Precompiled headers kept on disk: one for each standard of two compilers. */
 export const HEADERS_KEPT = 6
@@ -37,5 +38,5 @@ export const CACHE_ENTRIES = 20_000
 
 export function compileLimits(memoryBytes: number): RunLimits {
   const { cpuMs, wallMs, outputBytes, processes, boxBytes, openFiles } = COMPILE_LIMITS
-  return { cpuMs, wallMs, memoryBytes, outputBytes, processes, boxBytes, openFiles }
+  return sparing({ cpuMs, wallMs, memoryBytes, outputBytes, processes, boxBytes, openFiles })
 }

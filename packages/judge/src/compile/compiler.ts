@@ -4,6 +4,7 @@ import { createHash } from 'node:crypto'
 import { rm } from 'node:fs/promises'
 import type { BoxUse } from '../box/slot.ts'
 import type { Slots } from '../box/slots.ts'
+import { starvedWords, wasStarved } from '../box/starved.ts'
 import type { BuildData } from '../language/language-data.ts'
 import { PLAIN_ENVIRONMENT, type Toolchain, fillCommand, showCommand, sourceName } from '../language/toolchain.ts'
 import { COMPILE_LIMITS, compileLimits } from './compile-limits.ts'
@@ -29,7 +30,7 @@ export type Compiled =
   | { readonly ok: true; readonly program: Program; readonly result: CompileResult; readonly release: () => void }
   | { readonly ok: false; readonly result: CompileResult }
 
-/** The sandbox failed twice while it compiled; the source is not to blame. */
+/** The sandbox failed twice while it compiled, or the machine was too busy for that; the source is not to blame. */
 export class CompilerBroken extends Error {
   readonly code = 'compiler_broken'
   constructor(message: string) {
@@ -144,6 +145,8 @@ export class Compiler {
           signal,
         )
         if (signal.aborted) throw new Cancelled({ cause: signal.reason })
+        const clocked = { outcome, clockMs: COMPILE_LIMITS.wallMs, partnerStarvedMs: 0 }
+        if (wasStarved(clocked)) throw new CompilerBroken(`the compiler could not be run: ${starvedWords(clocked)}`)
         if (outcome.status !== 'sandbox-error') return outcome
         await lease.slot.renew()
         if (tries === TRIES) throw new CompilerBroken(outcome.message ?? 'the sandbox failed')

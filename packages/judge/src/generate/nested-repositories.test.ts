@@ -1,4 +1,5 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { execFileSync } from 'node:child_process'
+import { chmodSync, mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -22,7 +23,34 @@ test('repositories below a folder are found, also bare ones and those whose .git
     mkdirSync(join(folder, path), { recursive: true })
   writeFileSync(join(folder, 'two/.git'), 'gitdir: /x\n')
   writeFileSync(join(folder, 'bare/HEAD'), '')
-  expect((await nestedRepositories(folder)).sort()).toEqual(['bare', 'one', 'two'].map((name) => join(folder, name)))
+  mkdirSync(join(folder, 'shares'))
+  for (const name of ['HEAD', 'commondir']) writeFileSync(join(folder, 'shares', name), '')
+  const { found, unseen, isCut } = await nestedRepositories(folder)
+  expect(found.toSorted()).toEqual(['bare', 'one', 'shares', 'two'].map((name) => join(folder, name)))
+  expect({ unseen, isCut }).toEqual({ unseen: [], isCut: false })
+})
+
+test('a folder that cannot be listed is told of, and so is that there are more than were looked at', async () => {
+  const place = mkdtempSync(join(tmpdir(), 'parley-unseen-'))
+  try {
+    // Too deep for a path: nobody can list it by one, root neither, and whoever steps down reaches it.
+    const step = 'x'.repeat(200)
+    const half = Array.from({ length: 12 }, () => step).join('/')
+    mkdirSync(join(place, half), { recursive: true })
+    mkdirSync(join(place, 'below', half, '.git'), { recursive: true })
+    renameSync(join(place, 'below'), join(place, half, 'below'))
+    expect(await nestedRepositories(place)).toEqual({ found: [], unseen: [expect.stringContaining(step)], isCut: false })
+    const locked = join(place, 'locked')
+    mkdirSync(join(locked, '.git'), { recursive: true })
+    chmodSync(locked, 0o311)
+    const { found, unseen } = await nestedRepositories(place)
+    // Root lists it all the same.
+    expect([...found, ...unseen]).toContain(locked)
+    for (let index = 0; index < 20; index += 1) mkdirSync(join(place, `r${index}/.git`), { recursive: true })
+    expect(await nestedRepositories(place)).toMatchObject({ isCut: true })
+  } finally {
+    execFileSync('rm', ['-rf', place])
+  }
 })
 
 test('a command that leaves one is told of, once', async () => {

@@ -1,6 +1,7 @@
 import type { CommandRequest } from '@parley/agent'
+import type { Placeholder } from '@parley/sandbox'
 import { existsSync } from 'node:fs'
-import { mkdir, readFile, readdir, writeFile } from 'node:fs/promises'
+import { mkdir, readFile, readdir, rename, rm, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Bench, openBench } from '../fixture/open-bench.ts'
@@ -61,8 +62,9 @@ test('what is hidden is not there, and there is no network', async () => {
 })
 
 test('reading only is reading only', async () => {
-  expect(await run(request('cat made > /dev/null; echo no > made', { reach: 'read-only' }))).toMatchObject({ exitCode: 2 })
-  expect(await readFile(join(folder, 'made'), 'utf8')).toBe('made\n')
+  await writeFile(join(folder, 'read'), 'made\n')
+  expect(await run(request('cat read > /dev/null; echo no > read', { reach: 'read-only' }))).toMatchObject({ exitCode: 2 })
+  expect(await readFile(join(folder, 'read'), 'utf8')).toBe('made\n')
 })
 
 test.each<[string, Partial<CommandRequest>, RegExp]>([
@@ -130,6 +132,44 @@ test('several at once wait for each other, and an abort ends what runs and what 
   expect(outcomes.filter(({ message }) => message?.includes('before it began'))).toHaveLength(3)
   await expect.poll(() => processesLeft(process.pid, mark)).toEqual([])
   expect(await run(request('echo again'))).toMatchObject({ out: 'again\n' })
+})
+
+test('a link that is put in the place of the folder is not followed', async () => {
+  const own = join(bench.folder, 'moved')
+  const other = join(bench.folder, 'other')
+  for (const path of [own, other]) await mkdir(path)
+  await writeFile(join(other, 'secret'), 'told')
+  const named = join(bench.folder, 'named')
+  await symlink('moved', named)
+  const held = openSandboxCommands({ sandbox: bench.sandbox, folder: named, hidden: [], network: false })
+  await rm(named)
+  await symlink('other', named)
+  expect(await run(request('pwd; cat secret', { folder: named }), never, held)).toMatchObject({ out: `${own}\n` })
+  await rename(own, `${own}-away`)
+  await symlink('other', own)
+  // Another box is needed for another reach.
+  const outcome = await run(request('cat secret', { folder: named, reach: 'read-only' }), never, held)
+  expect(outcome).toMatchObject({ exitCode: null, out: '', message: expect.stringContaining('not where the work began') })
+  await held.close()
+})
+
+test('names that are held are asked for before each command, and covered anew where they were removed', async () => {
+  const own = join(bench.folder, 'named-later')
+  await mkdir(own)
+  const path = join(own, 'settings')
+  let placeholders: readonly Placeholder[] = []
+  const names = () => ({ hidden: [], placeholders })
+  const held = openSandboxCommands({ sandbox: bench.sandbox, folder: own, hidden: [], names, network: false })
+  const write = request('rm -f settings; echo evil > settings; cat settings', { folder: own })
+  expect(await run(write, never, held)).toMatchObject({ out: 'evil\n' })
+  await rm(path)
+  placeholders = [{ path, kind: 'file' }]
+  expect(await run(write, never, held)).toMatchObject({ out: '' })
+  await rm(path)
+  expect(await run(write, never, held)).toMatchObject({ out: '' })
+  expect(await readFile(path, 'utf8')).toBe('')
+  await held.close()
+  expect(await readdir(own)).toEqual([])
 })
 
 test('closing ends what runs, and nothing is begun any more', async () => {

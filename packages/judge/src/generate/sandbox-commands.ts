@@ -1,6 +1,8 @@
-import { isAbsolute, relative } from 'node:path'
+import { existsSync, lstatSync, realpathSync } from 'node:fs'
+import { isAbsolute, join, relative } from 'node:path'
 import type { CommandOutcome, CommandRequest, Commands } from '@parley/agent'
-import type { Box, RunLimits, RunOutcome, Sandbox } from '@parley/sandbox'
+import type { Box, Placeholder, RunLimits, Sandbox } from '@parley/sandbox'
+import { outcomeOf, refused } from './command-outcome.ts'
 import { FolderGuard } from './folder-guard.ts'
 import { nestedRepositories } from './nested-repositories.ts'
 
@@ -39,6 +41,8 @@ export interface SandboxCommandsOptions {
   readonly folder: string
   /** What no command may see beside the homes: data, other jobs. What lies in `folder` stays visible. */
   readonly hidden: readonly string[]
+  /** More of that, and names that no command may make, asked before each one: what is answered holds for it. */
+  readonly names?: () => HeldNames
   /** Whether a command that asks for a network gets that of the host; otherwise it is refused. */
   readonly network: boolean
   /** What commands may read beside the system and the folder: toolchains. */
@@ -48,6 +52,12 @@ export interface SandboxCommandsOptions {
   /** Hears of what a person should know before using the folder: repositories that commands left in it. */
   readonly warn?: (message: string) => void
   readonly limits?: Partial<CommandLimits>
+}
+
+/** What holds for the next command. */
+export interface HeldNames {
+  readonly hidden: readonly string[]
+  readonly placeholders: readonly Placeholder[]
 }
 
 /** The commands of one conversation. */
@@ -60,10 +70,9 @@ export interface SandboxCommands extends Commands {
 const START = 'cd -- "$1" && shift && exec "$@"'
 /** The home is the box's own: it is new with every command. */
 const ENVIRONMENT = { PATH: '/usr/local/bin:/usr/bin:/bin', HOME: '/box', LANG: 'C.UTF-8', TERM: 'dumb' }
-const NOTHING: Uint8Array = new Uint8Array()
 const OUTPUT_SILENT_BYTES = 1
-/** Repositories that are told of, one line each. */
-const TOLD_MAX = 16
+/** Lines about repositories. */
+const TOLD_MAX = 32
 const FULL = 'the working folder holds more than it may'
 
 /** Runs the commands of one conversation in the workspace profile of the sandbox. Without a sandbox there are none. */
@@ -74,8 +83,11 @@ export function openSandboxCommands(options: SandboxCommandsOptions): SandboxCom
 class BoxedCommands implements SandboxCommands {
   readonly #options: SandboxCommandsOptions
   readonly #limits: CommandLimits
-  readonly #idle = new Map<string, Box[]>()
-  readonly #boxes = new Set<Box>()
+  /** Without links, as it was when the conversation began. */
+  readonly #folder: string
+  /** Each box, and what held when it was opened. */
+  readonly #boxes = new Map<Box, string>()
+  readonly #idle = new Set<Box>()
   readonly #waiting: (() => void)[] = []
   readonly #closing = new AbortController()
   readonly #guard: FolderGuard
@@ -87,7 +99,8 @@ class BoxedCommands implements SandboxCommands {
     this.#options = options
     this.#limits = { ...COMMAND_LIMITS, ...options.limits }
     const { folderBytes, folderEntries } = this.#limits
-    this.#guard = new FolderGuard(options.folder, { bytes: folderBytes, entries: folderEntries })
+    this.#folder = existsSync(options.folder) ? realpathSync(options.folder) : options.folder
+    this.#guard = new FolderGuard(this.#folder, { bytes: folderBytes, entries: folderEntries })
   }
 
   async run(
@@ -111,7 +124,7 @@ class BoxedCommands implements SandboxCommands {
     this.#closing.abort()
     for (const wake of this.#waiting.splice(0)) wake()
     await Promise.allSettled(this.#underWay)
-    await Promise.allSettled([...this.#boxes].map((box) => box.close()))
+    await Promise.allSettled([...this.#boxes.keys()].map((box) => box.close()))
     this.#boxes.clear()
   }
 
@@ -137,8 +150,7 @@ class BoxedCommands implements SandboxCommands {
     try {
       if (await this.#guard.isOver()) return refused(`${FULL}; delete files by apply_patch before another command`)
       if (signal.aborted) return refused('the command was cancelled before it began')
-      const key = `${request.reach} ${request.network}`
-      const box = this.#idle.get(key)?.pop() ?? (await this.#open(request))
+      const box = await this.#take(request)
       let isFull = false
       const outcome = await this.#guard.watch(async (full) => {
         const ran = await box.run(this.#order(request, output), AbortSignal.any([signal, full]))
@@ -147,7 +159,7 @@ class BoxedCommands implements SandboxCommands {
       })
       if (request.reach === 'workspace-write') await this.#tellRepositories()
       if (outcome.status === 'sandbox-error') await this.#giveUp(box)
-      else this.#idle.set(key, [...(this.#idle.get(key) ?? []), box])
+      else this.#idle.add(box)
       return { ...outcomeOf(outcome, request), ...(isFull ? { message: `ended: ${FULL}` } : {}) }
     } catch (error) {
       return refused(`the sandbox failed: ${error instanceof Error ? error.message : String(error)}`)
@@ -159,11 +171,18 @@ class BoxedCommands implements SandboxCommands {
 
   /** The folder's own repository is read-only to commands; others in it are not, and git obeys the settings of each. */
   async #tellRepositories(): Promise<void> {
-    for (const path of await nestedRepositories(this.#options.folder)) {
-      if (this.#told.size >= TOLD_MAX || this.#told.has(path)) continue
-      this.#told.add(path)
-      this.#options.warn?.(`${path} is a repository inside the working folder: git runs programs that its settings name`)
-    }
+    const { found, unseen, isCut } = await nestedRepositories(this.#folder)
+    for (const path of found)
+      this.#tell(`${path} is a repository inside the working folder: git runs programs that its settings name`)
+    for (const path of unseen) this.#tell(`${path} cannot be listed and could hold a repository, whose settings git would obey`)
+    if (isCut) this.#tell(`${this.#folder} holds more than was searched for repositories, whose settings git would obey`)
+  }
+
+  /** Each line once. */
+  #tell(line: string): void {
+    if (this.#told.size >= TOLD_MAX || this.#told.has(line)) return
+    this.#told.add(line)
+    this.#options.warn?.(line)
   }
 
   /** Waits for a place, or for the end. */
@@ -184,19 +203,45 @@ class BoxedCommands implements SandboxCommands {
     this.#running += 1
   }
 
-  async #open({ reach, network }: CommandRequest): Promise<Box> {
-    const { sandbox, folder, hidden, readable = [] } = this.#options
+  /** A box in which all that is to be covered is. What was made, replaced or removed since one was opened is not covered there. */
+  async #take(request: CommandRequest): Promise<Box> {
+    const names = this.#options.names?.() ?? NO_NAMES
+    const held = this.#heldAs(names)
+    for (const box of this.#idle) {
+      const key = this.#boxes.get(box)
+      if (key === keyOf(request, held)) {
+        this.#idle.delete(box)
+        return box
+      }
+      if (key?.endsWith(held) !== true) {
+        this.#idle.delete(box)
+        await this.#giveUp(box)
+      }
+    }
+    const box = await this.#open(request, names)
+    this.#boxes.set(box, keyOf(request, this.#heldAs(names)))
+    return box
+  }
+
+  /** All that is to be covered, and what it is. */
+  #heldAs({ hidden, placeholders }: HeldNames): string {
+    const paths = [...this.#options.hidden, ...hidden, ...placeholders.map(({ path }) => path)]
+    return JSON.stringify(paths.map((path) => [path, identityOf(path)]))
+  }
+
+  async #open({ reach, network }: CommandRequest, names: HeldNames): Promise<Box> {
+    const { sandbox, hidden, readable = [] } = this.#options
     const writable = reach === 'workspace-write'
-    const box = await sandbox.openBox({
+    return sandbox.openBox({
       kind: 'workspace',
-      folder,
-      hidden,
+      folder: this.#folder,
+      unlinked: true,
+      hidden: [...hidden, ...names.hidden],
+      placeholders: names.placeholders,
       readable,
       writable,
       network: network ? 'host' : 'none',
     })
-    this.#boxes.add(box)
-    return box
   }
 
   async #giveUp(box: Box): Promise<void> {
@@ -211,8 +256,9 @@ class BoxedCommands implements SandboxCommands {
     const { timeoutMs: mostMs, memoryBytes, processes, boxBytes, openFiles, outputBytes: mostBytes } = this.#limits
     const wallMs = Math.max(1, Math.min(timeoutMs, mostMs))
     const kept = Math.max(OUTPUT_SILENT_BYTES, Math.min(outputBytes, mostBytes))
+    const place = join(this.#folder, relative(this.#options.folder, folder))
     return {
-      argv: ['/bin/sh', '-c', START, 'sh', folder, ...argv] as const,
+      argv: ['/bin/sh', '-c', START, 'sh', place, ...argv] as const,
       environment: { ...ENVIRONMENT, ...this.#options.environment },
       captureBytes: { stdout: kept, stderr: kept },
       onOutput: output,
@@ -222,40 +268,13 @@ class BoxedCommands implements SandboxCommands {
   }
 }
 
+const NO_NAMES: HeldNames = { hidden: [], placeholders: [] }
+const keyOf = ({ reach, network }: CommandRequest, held: string): string => `${reach} ${network} ${held}`
+
+function identityOf(path: string): string {
+  const stats = lstatSync(path, { bigint: true, throwIfNoEntry: false })
+  return stats === undefined ? '' : `${stats.dev}:${stats.ino}`
+}
+
 /** Processor time is bounded too, but by the clock first: a build may use many cores. */
 const CORES_COUNTED = 64
-
-function outcomeOf(outcome: RunOutcome, { timeoutMs }: CommandRequest): CommandOutcome {
-  const { status, exitCode, signal, stdout, stderr, wallMs } = outcome
-  return {
-    exitCode,
-    signal,
-    timedOut: status === 'wall-limit' || status === 'cpu-limit',
-    message: WORDS[status]?.(timeoutMs) ?? (status === 'sandbox-error' ? outcome.message : null),
-    stdout: stdout.bytes,
-    stderr: stderr.bytes,
-    stdoutBytes: stdout.totalBytes,
-    stderrBytes: stderr.totalBytes,
-    durationMs: wallMs,
-  }
-}
-
-const WORDS: Partial<Record<RunOutcome['status'], (timeoutMs: number) => string>> = {
-  'wall-limit': (timeoutMs) => `ended after ${Math.round(timeoutMs / 1_000)} s`,
-  'cpu-limit': () => 'ended: it used too much processor time',
-  'memory-limit': () => 'ended: it used too much memory',
-  'output-limit': () => 'ended: it printed too much',
-  'process-limit': () => 'ended: it started too many processes',
-}
-
-const refused = (message: string): CommandOutcome => ({
-  exitCode: null,
-  signal: null,
-  timedOut: false,
-  message,
-  stdout: NOTHING,
-  stderr: NOTHING,
-  stdoutBytes: 0,
-  stderrBytes: 0,
-  durationMs: 0,
-})

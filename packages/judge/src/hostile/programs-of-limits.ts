@@ -20,6 +20,7 @@ export const GREEDY: readonly HostileProgram[] = [
   { file: 'locked-memory.c', language: 'c', tries: 'takes memory that cannot be swapped', verdicts: ['MLE'] },
   { file: 'swap-hog.c', language: 'c', tries: 'pushes its pages out to swap as it goes', verdicts: ['MLE'] },
   { file: 'pipe-hog.c', language: 'c', tries: 'keeps memory in the buffers of pipes', verdicts: ['AC', 'MLE'] },
+  { file: 'socket-hog.c', language: 'c', tries: 'keeps memory in the buffers of sockets', verdicts: ['MLE'], timeMs: 2_000 },
   { file: 'small-children.c', language: 'c', tries: 'many children, each below the limit', verdicts: ['MLE'] },
   { file: 'stack-recursion.c', language: 'c', tries: 'calls itself without end', verdicts: ['RE', 'MLE'] },
   { file: 'static-array.c', language: 'c', tries: 'a static array larger than the limit', verdicts: ['MLE', 'RE'] },
@@ -39,6 +40,14 @@ export const GREEDY: readonly HostileProgram[] = [
   { file: 'sleeps.c', language: 'c', tries: 'sleeps', verdicts: ['ILE'], idle: true },
   { file: 'sleeps-ignoring-signals.c', language: 'c', tries: 'sleeps, deaf to signals', verdicts: ['ILE'], idle: true },
   { file: 'waits-for-sleeping-child.c', language: 'c', tries: 'waits for a child that sleeps', verdicts: ['ILE'], idle: true },
+  // On a machine that is busy it is starved in truth, to the bound.
+  {
+    file: 'feigns-starving.c',
+    language: 'c',
+    tries: 'threads that wake up in each other’s way, to look starved',
+    verdicts: ['ILE', 'SE'],
+    idle: true,
+  },
   { file: 'stops-itself.c', language: 'c', tries: 'stops itself', verdicts: ['ILE', 'RE'], idle: true },
   { file: 'atomics-wait.js.txt', language: 'javascript', tries: 'waits for nobody', verdicts: ['ILE'], idle: true },
   { file: 'fills-tmp.c', language: 'c', tries: 'fills every folder that can be written', verdicts: ['AC', 'MLE', 'TLE'] },

@@ -44,6 +44,7 @@ export const SPIES: readonly HostileProgram[] = [
   { file: 'shell-out.js.txt', language: 'javascript', tries: 'asks the shell', verdicts: ['WA'], timeMs: 2_000 },
   { file: 'connects-inet.c', language: 'c', tries: 'the network, and services on this machine', verdicts: ['AC'] },
   { file: 'connects-unix.c', language: 'c', tries: 'local sockets, named and abstract', verdicts: ['AC'] },
+  { file: 'sends-datagrams.c', language: 'c', tries: 'local sockets, by pairs that are addressed anew', verdicts: ['AC'] },
   { file: 'odd-sockets.c', language: 'c', tries: 'netlink, raw, virtual machine and other sockets', verdicts: ['AC'] },
   { file: 'traces.c', language: 'c', tries: 'the memory of other processes', verdicts: ['AC'] },
   { file: 'mounts.c', language: 'c', tries: 'mounts, unmounts, changes the root', verdicts: ['AC'] },

@@ -11,11 +11,13 @@ const TELLING = [
   'unwaited-children.c',
   'small-children.c',
   'malloc-touch.c',
+  'socket-hog.c',
   'daemon-spins.c',
   'feigns-a-limit.c',
   'endless-stdout.c',
   'reads-files.c',
   'connects-unix.c',
+  'sends-datagrams.c',
   'kills-everyone.c',
   'shell-out.js.txt',
 ]
@@ -37,25 +39,26 @@ test('the selection names programs that there are', () => {
   if (!everything) expect(PROGRAMS.map(({ file }) => file).sort()).toEqual([...TELLING].sort())
 })
 
-describe.each(['user-namespaces', 'landlock'] as const)('with no more than %s', (tier) => {
-  let bench: HostileBench
+for (const tier of ['user-namespaces', 'landlock'] as const)
+  describe(`with no more than ${tier}`, { shuffle: false }, () => {
+    let bench: HostileBench
 
-  beforeAll(async () => {
-    bench = await openHostileBench({ driver: 'cage', tier })
+    beforeAll(async () => {
+      bench = await openHostileBench({ driver: 'cage', tier })
+    })
+    afterAll(() => bench?.close())
+
+    test('leaks would be seen', () => bench.expectLeaksAreSeen())
+
+    test.each(PROGRAMS.filter(({ idle }) => idle !== true))('$file: $tries', async (program) => {
+      await bench.run({ ...program, verdicts: [...program.verdicts, ...(ALSO_RIGHT[tier]?.[program.file] ?? [])] })
+      await bench.expectUnharmed()
+    })
+
+    test.runIf(everything)('idle ones, side by side', async () => {
+      await Promise.all(PROGRAMS.filter(({ idle }) => idle === true).map((program) => bench.run(program)))
+      await bench.expectUnharmed()
+    })
+
+    test('nothing is left', () => bench.expectNothingLeft())
   })
-  afterAll(() => bench?.close())
-
-  test('leaks would be seen', () => bench.expectLeaksAreSeen())
-
-  test.each(PROGRAMS.filter(({ idle }) => idle !== true))('$file: $tries', async (program) => {
-    await bench.run({ ...program, verdicts: [...program.verdicts, ...(ALSO_RIGHT[tier]?.[program.file] ?? [])] })
-    await bench.expectUnharmed()
-  })
-
-  test.runIf(everything)('idle ones, side by side', async () => {
-    await Promise.all(PROGRAMS.filter(({ idle }) => idle === true).map((program) => bench.run(program)))
-    await bench.expectUnharmed()
-  })
-
-  test('nothing is left', () => bench.expectNothingLeft())
-})

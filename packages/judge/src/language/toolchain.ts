@@ -1,4 +1,5 @@
 import type { Box, RunLimits } from '@parley/sandbox'
+import { sparing } from '../box/starved.ts'
 import { type ToolPlaces, findTools } from './find-tool.ts'
 import type { LanguageData } from './language-data.ts'
 
@@ -15,7 +16,7 @@ export interface Toolchain {
 }
 
 const MIB = 1024 * 1024
-const PROBE_LIMITS: RunLimits = {
+const PROBE_LIMITS: RunLimits = sparing({
   cpuMs: 10_000,
   wallMs: 20_000,
   memoryBytes: 1_024 * MIB,
@@ -23,7 +24,7 @@ const PROBE_LIMITS: RunLimits = {
   processes: 128,
   boxBytes: 16 * MIB,
   openFiles: 256,
-}
+})
 const VERSION_BYTES = 4_096
 const VERSION_CHARS = 120
 

@@ -35,6 +35,7 @@ const DRIVER: RunOutcome = {
   signal: null,
   cpuMs: 1,
   wallMs: 1,
+  starvedMs: null,
   memoryBytes: 1,
   stdout: { bytes: new Uint8Array(), totalBytes: 0 },
   stderr: { bytes: Buffer.from('g++: fatal error: Killed signal terminated program cc1plus\n'), totalBytes: 59 },

@@ -2,7 +2,9 @@ import { existsSync } from 'node:fs'
 import { mkdir, mkdtemp, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { connectClient, httpTransport } from '@parley/rpc'
+import { connect } from 'node:net'
+import { text } from 'node:stream/consumers'
+import { type Client, connectClient, httpTransport } from '@parley/rpc'
 import { expect, test } from 'vitest'
 import { specOf } from '../fixture/open-bench.ts'
 import type { Tester } from '../tester.ts'
@@ -44,6 +46,60 @@ test('another process of this user reaches the job over a socket file, and nobod
   await client.close()
   await socket.close()
   expect(existsSync(join(folder, 's'))).toBe(false)
+  await rm(folder, { recursive: true, force: true })
+})
+
+test('beside a flood of unfinished connections the engine goes on, and another relay gets in', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'parley-sock-'))
+  const said: string[] = []
+  const socket = await openStatusSocket({ service: service(said), socketPath: join(folder, 's') })
+  const open = () =>
+    connectClient(httpTransport({ url: 'http://localhost/mcp', socketPath: socket.socketPath }), {
+      clientInfo: { name: 'relay', version: '1' },
+      era: 'legacy',
+    })
+  const older = await open()
+  const say = (client: Client, summary: string) =>
+    client.request('tools/call', { name: 'status.update', arguments: { stage: 'plan', summary } })
+  await say(older, 'before')
+  const json = 'content-type: application/json\r\naccept: application/json, text/event-stream\r\n'
+  const begun = `POST /mcp HTTP/1.1\r\nhost: localhost\r\n${json}content-length: 8000000\r\n\r\n`
+  const words = ['', 'POST /mcp HT', begun, begun + 'x'.repeat(2_000_000)]
+  const peers = Array.from({ length: 200 }, (_, at) => {
+    const peer = connect(socket.socketPath)
+    peer.on('error', () => undefined)
+    peer.write(words[at % words.length] ?? '')
+    return peer.resume()
+  })
+  await expect.poll(() => peers.filter((peer) => peer.destroyed).length).toBeGreaterThan(peers.length - 32)
+  const { connections, bodyBytes } = socket.holds()
+  expect([connections <= 32, bodyBytes <= 16 * 1024 * 1024]).toEqual([true, true])
+  await say(older, 'beside')
+  const newer = await open()
+  await say(newer, 'newer')
+  expect(said).toEqual(['before', 'beside', 'newer'])
+  for (const peer of peers) peer.destroy()
+  for (const client of [older, newer]) await client.close()
+  await expect.poll(() => socket.holds()).toEqual({ connections: 0, bodyBytes: 0, replayBytes: 0, unreadBytes: 0 })
+  await socket.close()
+  await rm(folder, { recursive: true, force: true })
+})
+
+test('nobody opens a WebSocket there, and sessions are few', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'parley-sock-'))
+  const socket = await openStatusSocket({ service: service([]), socketPath: join(folder, 's') })
+  const peer = connect(socket.socketPath)
+  peer.write('GET /api/mcp/ws HTTP/1.1\r\nhost: localhost\r\nconnection: Upgrade\r\nupgrade: websocket\r\n\r\n')
+  expect(await text(peer)).toMatch(/^HTTP\/1.1 404/)
+  const opened: Client[] = []
+  const open = async () => {
+    const transport = httpTransport({ url: 'http://localhost/mcp', socketPath: socket.socketPath })
+    opened.push(await connectClient(transport, { clientInfo: { name: 'relay', version: '1' }, era: 'legacy' }))
+  }
+  for (let at = 0; at < 16; at += 1) await open()
+  await expect(open()).rejects.toThrow(/too many sessions/)
+  for (const client of opened) await client.close()
+  await socket.close()
   await rm(folder, { recursive: true, force: true })
 })
 

@@ -1,5 +1,5 @@
 import { ALONE_WALL, JOB_LIMITS, type JobSpec, caseWallMs } from '@parley/protocol'
-import type { RunLimits } from '@parley/sandbox'
+import { sparing } from '../box/starved.ts'
 import type { Toolchain } from '../language/toolchain.ts'
 
 const KIB = 1024
@@ -24,7 +24,10 @@ const OPEN_FILES = 1_024
  * of its limit above it gets a second run alone; one that goes beyond is too slow in any case.
  */
 const NEAR_LIMIT = 1.25
-/** A program that waited for the clock although it had this part of its time was kept from running, not idle. */
+/**
+ * A program that waited for the clock although it had this part of its time may have been kept from running, not idle: not every
+ * kernel counts what is waited for a processor, and none counts it for processes that have ended.
+ */
 const STARVED_PART = 0.25
 
 export function caseLimits({ limits }: JobSpec, { data }: Toolchain): CaseLimits {
@@ -38,9 +41,12 @@ export function caseLimits({ limits }: JobSpec, { data }: Toolchain): CaseLimits
 }
 
 /** The bounds of a run beside others, and of one that has the machine to itself. */
-export function runLimits({ timeMs, memoryBytes, outputBytes, processes }: CaseLimits, company: 'beside' | 'alone'): RunLimits {
+export function runLimits(
+  { timeMs, memoryBytes, outputBytes, processes }: CaseLimits,
+  company: 'beside' | 'alone',
+): ReturnType<typeof sparing> {
   const wallMs = caseWallMs(timeMs)
-  return {
+  return sparing({
     cpuMs: company === 'beside' ? Math.ceil(timeMs * NEAR_LIMIT) : timeMs,
     wallMs: company === 'beside' ? wallMs : wallMs * ALONE_WALL,
     memoryBytes,
@@ -48,7 +54,7 @@ export function runLimits({ timeMs, memoryBytes, outputBytes, processes }: CaseL
     processes,
     boxBytes: BOX_BYTES,
     openFiles: OPEN_FILES,
-  }
+  })
 }
 
 /** Whether a run beside others says too little: it came near its limit, or got too little of a core. */
@@ -63,7 +69,7 @@ export function isDoubtful(
 
 /** What a checker or an interactor may take: it is the author's, so the bounds are wide and its own. */
 export const AUTHOR_MEMORY_MB = 1_024
-export const AUTHOR_LIMITS: RunLimits = {
+export const AUTHOR_LIMITS = sparing({
   cpuMs: 20_000,
   wallMs: 60_000,
   memoryBytes: (AUTHOR_MEMORY_MB + 256) * MIB,
@@ -71,4 +77,4 @@ export const AUTHOR_LIMITS: RunLimits = {
   processes: 128,
   boxBytes: 256 * MIB,
   openFiles: OPEN_FILES,
-}
+})

@@ -2,6 +2,7 @@ import type { CompareMode, TestCase } from '@parley/protocol'
 import { readFile } from 'node:fs/promises'
 import type { Slot } from '../box/slot.ts'
 import type { Lease } from '../box/slots.ts'
+import { wasStarved } from '../box/starved.ts'
 import { compareAnswer } from '../check/compare-answer.ts'
 import { type CaseContext, expectedPath } from './case-context.ts'
 import { type CaseLimits, isDoubtful } from './case-limits.ts'
@@ -40,15 +41,15 @@ export async function judgeCase(context: CaseContext, testCase: TestCase, signal
   return { ...decide(context, testCase, mode, run, (await expected) ?? { kind: 'none' }), outcome: run.outcome, reruns }
 }
 
-function isUnsure({ outcome, isBroken, decidedFirst }: CaseRun, limits: CaseLimits): boolean {
-  return isBroken || (!decidedFirst && isDoubtful(outcome, limits))
+function isUnsure(run: CaseRun, limits: CaseLimits): boolean {
+  return run.isBroken || wasStarved(run) || (!run.decidedFirst && isDoubtful(run.outcome, limits))
 }
 
 type Decision = Pick<Finding, 'verdict' | 'score' | 'message' | 'diff'>
 
 function decide(context: CaseContext, testCase: TestCase, mode: CompareMode, run: CaseRun, expected: Expected): Decision {
   const { said, outcome } = run
-  const ended = isForgiven(run) ? undefined : endVerdict(outcome, context.limits, context.memorySigns)
+  const ended = isForgiven(run) ? undefined : endVerdict(run, context.limits, context.memorySigns)
   if (ended !== undefined) return { ...ended, score: 0, diff: null }
   if (said !== null) {
     const { verdict, score, message } = said

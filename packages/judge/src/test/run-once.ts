@@ -1,6 +1,7 @@
 import type { CompareMode, TestCase } from '@parley/protocol'
-import type { RunOutcome } from '@parley/sandbox'
+import type { RunLimits } from '@parley/sandbox'
 import type { Slot } from '../box/slot.ts'
+import type { ClockedRun } from '../box/starved.ts'
 import type { CheckerVerdict } from '../check/testlib.ts'
 import { answerFile, authorVerdict, checkAnswer } from './check-answer.ts'
 import { AUTHOR_LIMITS, STDERR_BYTES, runLimits } from './case-limits.ts'
@@ -8,8 +9,7 @@ import { type CaseContext, inputPath } from './case-context.ts'
 import { endVerdict } from './verdict.ts'
 
 /** One run of a case: how the program ended, and what the author's program said if it was asked. */
-export interface CaseRun {
-  readonly outcome: RunOutcome
+export interface CaseRun extends ClockedRun {
   readonly said: CheckerVerdict | null
   /** The author's program had decided before the program ended, so how that ended is no fault of its own. */
   readonly decidedFirst: boolean
@@ -34,7 +34,7 @@ export async function runOnce(context: CaseContext, testCase: TestCase, mode: Co
 
 async function checkOnce(context: CaseContext, testCase: TestCase, run: CaseRun, { slot, signal }: RunPlace): Promise<CaseRun> {
   const { checker, limits, memorySigns } = context
-  if (checker === null || signal.aborted || endVerdict(run.outcome, limits, memorySigns) !== undefined) return run
+  if (checker === null || signal.aborted || endVerdict(run, limits, memorySigns) !== undefined) return run
   const box = await slot.box('author')
   const { said, isBroken } = await checkAnswer(context, checker, testCase, { box, answer: run.outcome.stdout.bytes, signal })
   return { ...run, said, isBroken }
@@ -42,6 +42,7 @@ async function checkOnce(context: CaseContext, testCase: TestCase, run: CaseRun,
 
 async function programOnce(context: CaseContext, testCase: TestCase, { slot, company, signal }: RunPlace): Promise<CaseRun> {
   const { start, limits } = context
+  const bounds = runLimits(limits, company)
   const box = await slot.box('program')
   const outcome = await box.run(
     {
@@ -51,11 +52,12 @@ async function programOnce(context: CaseContext, testCase: TestCase, { slot, com
       readable: start.readable,
       stdin: { kind: 'file', path: inputPath(context, testCase) },
       captureBytes: { stdout: limits.outputBytes, stderr: STDERR_BYTES },
-      limits: runLimits(limits, company),
+      limits: bounds,
     },
     signal,
   )
-  return { outcome, said: null, decidedFirst: false, isBroken: outcome.status === 'sandbox-error' }
+  const clocked = { outcome, clockMs: bounds.wallMs, partnerStarvedMs: 0 }
+  return { ...clocked, said: null, decidedFirst: false, isBroken: outcome.status === 'sandbox-error' }
 }
 
 /** `interactor input output answer`, its streams joined with the program's. */
@@ -78,17 +80,24 @@ async function interactOnce(context: CaseContext, testCase: TestCase, { slot, co
           answerFile(context, testCase),
         ],
         // It outlives the program, so that of two that wait for each other the program is the one that is found idle.
-        limits: { ...AUTHOR_LIMITS, wallMs: bounds.wallMs + AFTER_PROGRAM_MS },
+        limits: outliving(bounds),
       },
       captureBytes: STDERR_BYTES,
     },
     signal,
   )
+  // A program whose interactor is starved waits for it, and is no more idle than that.
+  const clocked = { clockMs: bounds.wallMs, partnerStarvedMs: both.interactor.starvedMs ?? 0 }
   if (both.interactor.status === 'sandbox-error')
-    return { outcome: both.interactor, said: null, decidedFirst: false, isBroken: true }
+    return { ...clocked, outcome: both.interactor, said: null, decidedFirst: false, isBroken: true }
   const said = authorVerdict('interactor', interactor, both.interactor)
   const isBroken = both.program.status === 'sandbox-error'
-  return { outcome: both.program, said, decidedFirst: both.endedFirst === 'interactor' && !isBroken, isBroken }
+  return { ...clocked, outcome: both.program, said, decidedFirst: both.endedFirst === 'interactor' && !isBroken, isBroken }
 }
 
 const AFTER_PROGRAM_MS = 5_000
+
+function outliving({ starvedWallMs }: ReturnType<typeof runLimits>): RunLimits {
+  const wallMs = starvedWallMs + AFTER_PROGRAM_MS
+  return { ...AUTHOR_LIMITS, wallMs, starvedWallMs: Math.max(wallMs, AUTHOR_LIMITS.starvedWallMs) }
+}

@@ -1,7 +1,8 @@
 import { JOB_LIMITS, type JobSpec, MANIFEST_PATH, caseWallMs } from '@parley/protocol'
+import { STARVED_WALL } from '../box/starved.ts'
 import { AUTHOR_LIMITS } from '../test/case-limits.ts'
 
-/** One run beside others, one alone with twice the time, and as much again for slow languages and busy cores. */
+/** One run beside others, one alone with twice the time, and as much again for slow languages and busy cores; all of it starved. */
 const RUNS_PER_CASE = 4
 
 /** How long one test of a job may take: what its limits allow at the very most, and never more than `mostMs`. */
@@ -12,6 +13,6 @@ export function jobTimeMs(
 ): number {
   // Without a manifest a case has a file of its own; with one, any number of cases may share theirs.
   const cases = paths.includes(MANIFEST_PATH) ? JOB_LIMITS.zipEntries : paths.length
-  const authorMs = tests.checker === null && tests.interactor === null ? 0 : AUTHOR_LIMITS.wallMs
-  return Math.min(mostMs, slackMs + cases * (RUNS_PER_CASE * caseWallMs(limits.time_limit_ms) + authorMs))
+  const authorMs = tests.checker === null && tests.interactor === null ? 0 : AUTHOR_LIMITS.starvedWallMs
+  return Math.min(mostMs, slackMs + cases * (RUNS_PER_CASE * STARVED_WALL * caseWallMs(limits.time_limit_ms) + authorMs))
 }

@@ -38,7 +38,7 @@ export interface WorkerLimits {
   readonly jobFileBytes: number
   /** One test of a job, whatever it asks for. */
   readonly jobMs: number
-  /** What a test gets beside the limits of its cases, for compiling and for our own work. */
+  /** What a test gets beside the limits of its cases, for compiling, also on a machine that keeps it waiting, and for our own work. */
   readonly jobSlackMs: number
   /** How long giving jobs back may take when the judge ends. */
   readonly returnMs: number
@@ -65,7 +65,7 @@ export const WORKER_LIMITS: WorkerLimits = {
   cacheBytes: 1024 * MIB,
   jobFileBytes: 16 * MIB,
   jobMs: 60 * 60_000,
-  jobSlackMs: 3 * 60_000,
+  jobSlackMs: 8 * 60_000,
   returnMs: 5_000,
   attempts: 10,
 }

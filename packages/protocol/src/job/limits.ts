@@ -33,7 +33,14 @@ export const JOB_LIMITS = {
   /** A job that so many judges lost while they worked on it ends as failed. */
   lostClaims: 3,
   keptMs: 7 * 86_400_000,
+  /** A person's share, unless an admin set another: of bytes, and of jobs whatever became of them. */
   userBytes: 2 * KIB * MIB,
-  /** Uploads of one person that are under way. */
+  keptJobs: 2_000,
+  /** Jobs of one person that wait or run. */
+  unfinishedJobs: 1_000,
+  /** Uploads of one person that are under way, and those that are kept for a job to be made of. */
   userUploads: 64,
+  /** One upload. */
+  blobBytes: 2 * KIB * MIB,
+  keptUploads: 1_000,
 } as const

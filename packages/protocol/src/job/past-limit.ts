@@ -6,7 +6,10 @@ export const caseWallMs = (timeMs: number): number => Math.max(timeMs * 3, timeM
 /** How much more of the clock a program has that runs alone. */
 export const ALONE_WALL = 2
 
-/** Which bound of the clock a program passed that was ended after so long: the one beside others, or the one alone. */
+/**
+ * Which bound of the clock a program passed that was ended after so long: the one beside others, or the one alone. On a busy machine the
+ * first is moved, perhaps beyond the second; that it passed both is then as true.
+ */
 export function passedWallMs(wallMs: number, timeMs: number): number {
   const besideMs = caseWallMs(timeMs)
   return wallMs < besideMs * ALONE_WALL ? besideMs : besideMs * ALONE_WALL

@@ -1,5 +1,6 @@
 import * as z from 'zod'
 import { UploadId } from '../ids.ts'
+import { JOB_LIMITS } from '../job/limits.ts'
 import { ADDS, ENDS, SETS, tool } from '../tool.ts'
 
 export const Sha256 = z.string().regex(/^[0-9a-f]{64}$/, 'must be 64 hex digits')
@@ -17,7 +18,7 @@ export const blobWrite = tool({
   name: 'blob.write',
   roles: ['user'],
   doc: 'Adds the next chunk. A resend of the last one is harmless; a gap answers with the offset to go on from.',
-  input: z.strictObject({ upload_id: UploadId, offset: z.int().min(0), chunk_b64: z.string() }),
+  input: z.strictObject({ upload_id: UploadId, offset: z.int().min(0).max(JOB_LIMITS.blobBytes), chunk_b64: z.string() }),
   output: z.object({ ok: z.boolean(), code: z.literal('offset_mismatch').optional(), next_offset: z.int() }),
   annotations: SETS,
 })

@@ -34,6 +34,7 @@ export const judgeClaimNext = tool({
   roles: ['judge'],
   doc: 'Takes the oldest job that waits, under a lease; waits up to `wait_ms` for one. Every accepted call about it renews the lease.',
   input: z.strictObject({
+    /** Tells it from the other judges of its token. What a judge of another token says of the same machine is written down beside it. */
     machine_id: MachineId,
     /** What people call it. Left out: as its token is named, or by `machine_id` where that has no name. */
     name: JudgeName.optional(),

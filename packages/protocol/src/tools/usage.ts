@@ -25,6 +25,10 @@ export const Quota = z.object({
   jobs_at_once: Meter,
   tokens_per_day: Meter,
   microusd_per_day: Meter,
+  /** What all that is kept for them takes: uploads, and texts, files, logs and artifacts of their jobs; also what was deleted and is not gone yet. */
+  kept_bytes: Meter,
+  /** Jobs that are there, ended ones too. */
+  kept_jobs: Meter,
   resets_at: z.iso.datetime(),
 })
 export type Quota = z.infer<typeof Quota>
@@ -86,16 +90,20 @@ export const usageEvents = tool({
 })
 
 const Limit = z.int().min(0).nullable().optional()
+/** More than this would take too long to count whenever something is added. */
+const KeptJobs = z.int().min(0).max(20_000).nullable().optional()
 
 export const userSetQuota = tool({
   name: 'user.set_quota',
   roles: ['admin'],
-  doc: 'Bounds what one person may use: jobs at once, tokens and micro-USD per UTC day. Left out: stays; null: the installation’s own bound.',
+  doc: 'Bounds what one person may use: jobs at once, tokens and micro-USD per UTC day, and what is kept for them: bytes and jobs. Left out: stays; null: the installation’s own bound.',
   input: z.strictObject({
     username: z.string().min(1).max(64),
     jobs_at_once: Limit,
     tokens_per_day: Limit,
     microusd_per_day: Limit,
+    kept_bytes: Limit,
+    kept_jobs: KeptJobs,
   }),
   output: z.object({ username: z.string(), quota: Quota }),
   annotations: SETS,

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { type JsonValue, parseJson, RPC_CODES, RpcError } from '@parley/protocol/wire'
+import { RPC_CODES, RpcError } from '@parley/protocol/wire'
 import { serviceIn } from '../door.ts'
 import {
   classify,
@@ -16,9 +16,11 @@ import type { ActiveCall } from './active-call.ts'
 import type { Holding } from './callers.ts'
 import { readBatch, serveBatch } from './batch.ts'
 import { charge, note } from './charge.ts'
+import { clientOf } from './client-view.ts'
 import { claimsModern } from './envelope.ts'
 import type { Host } from './host.ts'
-import { clientOf, LegacyLink, negotiate } from './legacy-link.ts'
+import { type IncomingFault, readIncoming } from './incoming.ts'
+import { LegacyLink, negotiate } from './legacy-link.ts'
 import { Listen } from './listen.ts'
 import { type MessageRoom, TOO_MANY_BYTES, roomFor } from './message-room.ts'
 import { admitModern } from './modern-admission.ts'
@@ -67,11 +69,12 @@ export class ChannelServer<C extends Caller> implements Holding<C> {
   /** One frame or line, decoded. */
   receive(text: string): void {
     if (this.#closed) return
-    const value = parseJson(text)
-    if (value === undefined) return this.#garbage()
+    const { limits } = this.#start.host
+    const read = readIncoming(text, this.caller, limits)
+    if (read.kind === 'fault') return this.#garbage(read)
     const room = roomFor(this.#start.host, this.caller, text)
-    if (Array.isArray(value)) return this.#batch(value, room)
-    this.#message(classify(value, this.#start.host.limits.nestingDepth), room)
+    if (Array.isArray(read.value)) return this.#batch({ values: read.value, bytes: text.length }, room)
+    this.#message(classify(read.value, limits.nestingDepth, text.length), room)
   }
 
   /** The channel is gone: nothing can be answered any more. */
@@ -166,7 +169,7 @@ export class ChannelServer<C extends Caller> implements Holding<C> {
   #initialize(message: RequestMessage): void {
     try {
       charge(this.caller)
-      const client = clientOf(message.params)
+      const client = clientOf(message, this.#service.legacy)
       const revision = negotiate(message.params['protocolVersion'])
       const link = this.#link ?? this.#open(client, revision)
       link.greet(client, revision)
@@ -254,10 +257,10 @@ export class ChannelServer<C extends Caller> implements Holding<C> {
     }
   }
 
-  #batch(values: readonly JsonValue[], room: MessageRoom): void {
+  #batch(sent: Parameters<typeof readBatch>[0], room: MessageRoom): void {
     note(this.caller)
     if (room.isFull) return this.#send(errorText(null, RPC_CODES.overloaded, TOO_MANY_BYTES))
-    const batch = readBatch(values, this.#link, this.#start.host.limits)
+    const batch = readBatch(sent, this.#link, this.#start.host)
     if ('refusal' in batch) {
       room.release()
       this.#malformed(RPC_CODES.invalid_request)
@@ -270,11 +273,11 @@ export class ChannelServer<C extends Caller> implements Holding<C> {
     if (!serveBatch(batch, this.#start.channel, answered)) room.release()
   }
 
-  #garbage(): void {
+  #garbage({ code, message }: IncomingFault): void {
     note(this.caller)
-    this.#malformed(RPC_CODES.parse_error)
-    if (this.#start.onGarbage !== undefined) this.#start.onGarbage()
-    else this.#send(errorText(null, RPC_CODES.parse_error, 'Parse error: not JSON'))
+    this.#malformed(code)
+    if (code === RPC_CODES.parse_error && this.#start.onGarbage !== undefined) this.#start.onGarbage()
+    else this.#send(errorText(null, code, message))
   }
 
   #refuse(message: RequestMessage, error: unknown): void {

@@ -16,6 +16,9 @@ export interface Host<C extends Caller> {
   readonly seal: StateSeal
   readonly callers: CallerTable<C>
   readonly bodies: BodyRoom
+  /** What waits for its reader, and what is kept for one that comes back. */
+  readonly unread: BodyRoom
+  readonly replays: BodyRoom
   readonly turns: Turns
   readonly now: () => number
   /** Calls under way on all connections: what a shutdown waits for. */

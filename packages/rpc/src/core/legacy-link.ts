@@ -2,14 +2,16 @@ import { isJsonObject, type JsonObject, RpcError } from '@parley/protocol/wire'
 import type { NotificationMessage, RequestId, RequestMessage, ResponseMessage } from '../message.ts'
 import { notificationText, UNDRESSED } from '../message-text.ts'
 import { isLegacyRevision, LATEST_LEGACY, type LegacyRevision } from '../revision.ts'
-import type { AskOptions, Caller, ClientView, Implementation, JsonText, Link, ListKind, LogLevel, Service } from '../service.ts'
+import type { AskOptions, Caller, ClientView, JsonText, Link, ListKind, LogLevel, Service } from '../service.ts'
 import { ActiveCall } from './active-call.ts'
 import { Asks } from './asks.ts'
 import type { Holding } from './callers.ts'
 import { charge } from './charge.ts'
 import type { Host } from './host.ts'
+import { longWord, reasonOf } from './kept-words.ts'
 import { isLogLevel } from './log-level.ts'
 import type { Outlet } from './outlet.ts'
+import { sizeRefusal } from './request-size.ts'
 import { type Ending, serve } from './serve.ts'
 import { Subscriptions } from './subscriptions.ts'
 
@@ -145,7 +147,7 @@ export class LegacyLink<C extends Caller> implements Link<C>, Holding<C> {
     if (message.method === 'notifications/cancelled') {
       const { requestId, reason } = message.params
       if (typeof requestId === 'string' || typeof requestId === 'number') {
-        this.#calls.get(requestId)?.cancel(typeof reason === 'string' ? reason : 'cancelled by the client')
+        this.#calls.get(requestId)?.cancel(reasonOf(reason))
       }
       return
     }
@@ -193,7 +195,7 @@ export class LegacyLink<C extends Caller> implements Link<C>, Holding<C> {
     if (this.#calls.size >= inFlightRequests) return new RpcError('overloaded', `at most ${inFlightRequests} requests at once`)
     if (callers.callsOf(this.caller) >= callsPerCaller)
       return new RpcError('overloaded', `at most ${callsPerCaller} requests of one person at once`)
-    return undefined
+    return sizeRefusal(this.#start.service, message) ?? longWord(message.params)
   }
 
   async #setLevel(params: JsonObject): Promise<JsonObject> {
@@ -238,22 +240,6 @@ function withSignal(options: AskOptions | undefined, signal: AbortSignal): AskOp
 /** Answers the version the client asked for if we speak it, else our newest: never what we do not know. */
 export function negotiate(requested: unknown): LegacyRevision {
   return isLegacyRevision(requested) ? requested : LATEST_LEGACY
-}
-
-/** What `initialize` says about the client; throws when it is not what the specification asks for. */
-export function clientOf(params: JsonObject): ClientView {
-  const { protocolVersion, capabilities, clientInfo } = params
-  if (typeof protocolVersion !== 'string')
-    throw new RpcError('invalid_params', 'protocolVersion must be a string', { field: 'protocolVersion' })
-  if (!isJsonObject(capabilities))
-    throw new RpcError('invalid_params', 'capabilities must be an object', { field: 'capabilities' })
-  if (!isImplementation(clientInfo))
-    throw new RpcError('invalid_params', 'clientInfo must have a name and a version', { field: 'clientInfo' })
-  return { info: clientInfo, capabilities }
-}
-
-export function isImplementation(value: unknown): value is Implementation {
-  return isJsonObject(value) && typeof value['name'] === 'string' && typeof value['version'] === 'string'
 }
 
 export function changingLists(capabilities: JsonObject): Set<ListKind> {

@@ -5,6 +5,7 @@ import { META } from '../revision.ts'
 import type { Caller, ListKind, Service } from '../service.ts'
 import type { Holding } from './callers.ts'
 import type { Host } from './host.ts'
+import { checkUris } from './kept-words.ts'
 import { changingLists } from './legacy-link.ts'
 import type { Outlet } from './outlet.ts'
 import { Subscriptions } from './subscriptions.ts'
@@ -146,6 +147,7 @@ function wishesOf(params: JsonObject, limit: number): Wishes {
       field: 'notifications.resourceSubscriptions',
     })
   }
+  checkUris(uris, 'notifications.resourceSubscriptions')
   if (uris.length > limit) throw new RpcError('internal_error', `at most ${limit} resources can be watched by one request`)
   return { lists, uris }
 }

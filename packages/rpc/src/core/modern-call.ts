@@ -7,7 +7,9 @@ import { ActiveCall } from './active-call.ts'
 import { charge } from './charge.ts'
 import type { Envelope } from './envelope.ts'
 import type { Host } from './host.ts'
+import { longWord } from './kept-words.ts'
 import type { Outlet } from './outlet.ts'
+import { sizeRefusal } from './request-size.ts'
 import { type Ending, serve } from './serve.ts'
 
 /** All of core; what is not here does not exist in the modern era, whatever a legacy server would answer. */
@@ -31,6 +33,8 @@ const CACHED: ReadonlySet<string> = new Set([
   'resources/templates/list',
   'resources/read',
 ])
+/** How much of a word that is wrong is told back. */
+const SHOWN_CHARS = 64
 const MAY_ASK: ReadonlySet<string> = new Set(['tools/call', 'prompts/get', 'resources/read'])
 
 export interface ModernStart<C extends Caller> {
@@ -68,9 +72,10 @@ export function serveModern<C extends Caller>(start: ModernStart<C>): ActiveCall
     call,
     dressing: dressingFor(service, message.method),
     run: () => {
-      if (!METHODS.has(message.method)) {
+      const refusal = refusalOf(service, message)
+      if (refusal !== undefined) {
         charge(caller)
-        throw new RpcError('method_not_found', `Method not found: ${message.method}`)
+        throw refusal
       }
       if (message.method === 'server/discover') {
         charge(caller)
@@ -82,6 +87,11 @@ export function serveModern<C extends Caller>(start: ModernStart<C>): ActiveCall
     finish,
   })
   return call
+}
+
+function refusalOf<C extends Caller>(service: Service<C>, message: RequestMessage): RpcError | undefined {
+  if (!METHODS.has(message.method)) return new RpcError('method_not_found', `Method not found: ${message.method}`)
+  return sizeRefusal(service, message) ?? longWord(message.params)
 }
 
 function discover<C extends Caller>(service: Service<C>): JsonObject {
@@ -105,7 +115,9 @@ function responsesOf(value: unknown): Record<string, JsonObject> {
   if (!isJsonObject(value)) throw new RpcError('invalid_params', 'inputResponses must be an object', { field: 'inputResponses' })
   const answers = Object.entries(value).map(([key, answer]): [string, JsonObject] => {
     if (!isJsonObject(answer))
-      throw new RpcError('invalid_params', `inputResponses.${key} must be an object`, { field: `inputResponses.${key}` })
+      throw new RpcError('invalid_params', `inputResponses.${key.slice(0, SHOWN_CHARS)} must be an object`, {
+        field: `inputResponses.${key.slice(0, SHOWN_CHARS)}`,
+      })
     return [key, answer]
   })
   // Not by assignment: a key `__proto__` would become the prototype, with members that nobody checked.

@@ -51,7 +51,8 @@ export function serve<C extends Caller>(serving: Serving<C>): void {
   }
   /** The last message, or what the client must be asked first. */
   const textOf = (result: ServiceResult): string | InputRequired => {
-    if (!(result instanceof InputRequired)) return resultText(message.id, cleaned(result, call.era), serving.dressing)
+    if (!(result instanceof InputRequired))
+      return withinBound(resultText(message.id, cleaned(result, call.era), serving.dressing), host.limits.answerBytes)
     rounds += 1
     if (rounds > host.limits.inputRounds) throw new RpcError('internal_error', 'the server asked for input too many times')
     for (const request of Object.values(result.requests)) requireCapability(call, request)
@@ -84,6 +85,12 @@ export function serve<C extends Caller>(serving: Serving<C>): void {
     else succeed(result)
   }
   run()
+}
+
+/** No client of ours takes more, and what is written is in memory until it is read. */
+function withinBound(text: string, limitBytes: number): string {
+  if (text.length <= limitBytes) return text
+  throw new RpcError('internal_error', `the answer has more than ${limitBytes} bytes: ask for less at once`)
 }
 
 /** In the legacy era the questions are requests of ours, answered one by one; then the handler runs again with the answers. */

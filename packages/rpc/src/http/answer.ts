@@ -73,4 +73,12 @@ export function noRoom(full: RoomFull): { readonly status: 429 | 503; readonly m
       }
     : { status: 503, message: 'too many bytes are on their way at this moment; try again shortly', headers }
 }
+/** An answer for which there is no room until others are read. The connection is closed, for it may be the one that is not read. */
+export function unreadRoom(full: RoomFull): ReturnType<typeof noRoom> {
+  const message =
+    full === 'own'
+      ? 'too many bytes of answers to you have not been read; read them, then ask again'
+      : 'too many bytes of answers have not been read at this moment; try again shortly'
+  return { ...noRoom(full), message }
+}
 const NO_ROOM_RETRY_SECONDS = 2

@@ -4,7 +4,6 @@ import { Denied } from '../door.ts'
 import type { Caller } from '../service.ts'
 import { SHUTDOWN_REASON } from '../websocket/server.ts'
 import type { Exchange } from './endpoint.ts'
-import type { HeldBodies } from './held-bodies.ts'
 import { type BodyOutcome, readBody } from './read-body.ts'
 
 /** How a body came in, unless nobody is there any more or may not be. */
@@ -27,18 +26,19 @@ export class Arrival<C extends Caller> implements Holding<C> {
     this.caller = exchange.caller
   }
 
-  read(held: HeldBodies, done: (arrived: Arrived, exchange: Exchange<C>) => void): void {
+  read(done: (arrived: Arrived, exchange: Exchange<C>) => void): void {
     const { callers, bodies, turns, limits } = this.#host
     const { request, response } = this.#exchange
     const share = bodies.ofCaller(this.caller)
-    held.hold(request, response, share)
+    // Until its exchange is over, what the body said may be in use.
+    response.once('close', () => share.release())
     callers.add(this)
     readBody(request, { limitBytes: limits.messageBytes, share }, (outcome) => {
       callers.remove(this)
       if (outcome.kind === 'gone' || this.#isCut) return
       if (outcome.kind !== 'body') return done(outcome, this.#exchange)
       // The door comes last: whoever waits for a turn may lose access in that time, too.
-      turns.run(personOf(this.caller), () => this.#again((exchange) => done(outcome, exchange)))
+      turns.run(personOf(this.caller), outcome.bytes.length, () => this.#again((exchange) => done(outcome, exchange)))
     })
   }
 

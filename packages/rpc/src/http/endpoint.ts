@@ -1,11 +1,13 @@
 import { randomBytes } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { type JsonValue, parseJson, RPC_CODES, RpcError } from '@parley/protocol'
+import { type JsonValue, RPC_CODES, RpcError } from '@parley/protocol'
 import { readBatch, serveBatch } from '../core/batch.ts'
 import { note } from '../core/charge.ts'
+import { clientOf } from '../core/client-view.ts'
 import { claimsModern } from '../core/envelope.ts'
 import type { Host } from '../core/host.ts'
-import { clientOf, negotiate } from '../core/legacy-link.ts'
+import { readIncoming } from '../core/incoming.ts'
+import { negotiate } from '../core/legacy-link.ts'
 import { serviceIn } from '../door.ts'
 import { classify, decodeUtf8, type Message, type RequestMessage } from '../message.ts'
 import { errorText, resultText, UNDRESSED } from '../message-text.ts'
@@ -14,11 +16,11 @@ import type { Caller, Service } from '../service.ts'
 import { answerEmpty, answerError, answerJson, answerTooLarge, type Headers, noRoom } from './answer.ts'
 import { type Arrived, Arrival } from './arrival.ts'
 import { EventStream } from './event-stream.ts'
-import { HeldBodies } from './held-bodies.ts'
 import { ModernEndpoint } from './modern-endpoint.ts'
 import { PostReply } from './post-reply.ts'
 import { acceptsBoth, acceptsEvents, headerOf, isJsonBody } from './request-check.ts'
 import { HttpSession } from './session.ts'
+import { UnreadAnswers } from './unread-answers.ts'
 
 const SESSION_ID_BYTES = 24
 
@@ -41,12 +43,13 @@ export class HttpEndpoint<C extends Caller> {
   readonly #sessions = new Map<string, HttpSession<C>>()
   readonly #modern: ModernEndpoint<C>
   readonly openStreams = new Set<EventStream>()
+  readonly #answers: UnreadAnswers
   readonly #slow = new Map<PostReply<C>, number>()
-  readonly #bodies = new HeldBodies()
 
   constructor(host: Host<C>) {
     this.#host = host
-    this.#modern = new ModernEndpoint(host, this.openStreams, (reply) => this.#mayBeSlow(reply))
+    this.#answers = new UnreadAnswers(host.unread)
+    this.#modern = new ModernEndpoint(host, this.openStreams, this.#answers, (reply) => this.#mayBeSlow(reply))
   }
 
   get size(): number {
@@ -102,7 +105,7 @@ export class HttpEndpoint<C extends Caller> {
     if (!acceptsBoth(request.headers.accept)) {
       return this.#refuse(exchange, 406, RPC_CODES.invalid_request, 'Accept must list application/json and text/event-stream')
     }
-    new Arrival(this.#host, exchange).read(this.#bodies, (arrived, known) => this.#arrived(known, arrived))
+    new Arrival(this.#host, exchange).read((arrived, known) => this.#arrived(known, arrived))
   }
 
   #arrived(exchange: Exchange<C>, arrived: Arrived): void {
@@ -115,18 +118,15 @@ export class HttpEndpoint<C extends Caller> {
       this.#malformed(exchange, RPC_CODES.invalid_request)
       return answerTooLarge(response, this.#host.limits.messageBytes, headers)
     }
-    const text = decodeUtf8(arrived.bytes)
-    const value = text === undefined ? undefined : parseJson(text)
-    if (value === undefined) {
-      this.#malformed(exchange, RPC_CODES.parse_error)
-      return answerError(response, 400, RPC_CODES.parse_error, 'Parse error: the body is not JSON in UTF-8', headers)
-    }
-    this.#body(exchange, value)
+    const read = readIncoming(decodeUtf8(arrived.bytes), exchange.caller, this.#host.limits)
+    if (read.kind === 'value') return this.#body(exchange, read.value, arrived.bytes.length)
+    this.#malformed(exchange, read.code)
+    answerError(response, read.status, read.code, read.message, headers)
   }
 
-  #body(exchange: Exchange<C>, value: JsonValue): void {
-    if (Array.isArray(value)) return this.#batch(exchange, value)
-    const message = classify(value, this.#host.limits.nestingDepth)
+  #body(exchange: Exchange<C>, value: JsonValue, bytes: number): void {
+    if (Array.isArray(value)) return this.#batch(exchange, { values: value, bytes })
+    const message = classify(value, this.#host.limits.nestingDepth, bytes)
     if (message.kind === 'invalid') {
       this.#malformed(exchange, message.code)
       return answerJson(exchange.response, 400, errorText(message.id, message.code, message.message), exchange.headers)
@@ -140,12 +140,12 @@ export class HttpEndpoint<C extends Caller> {
     this.#legacy(exchange, message, version)
   }
 
-  #batch(exchange: Exchange<C>, values: readonly JsonValue[]): void {
+  #batch(exchange: Exchange<C>, sent: { readonly values: readonly JsonValue[]; readonly bytes: number }): void {
     const session = this.#session(exchange)
     const named = headerOf(exchange.request, 'mcp-session-id') !== undefined
     if (session === undefined && named) return this.#noSession(exchange)
     if (session !== undefined) session.lastSeenAt = this.#host.now()
-    const batch = readBatch(values, session?.link, this.#host.limits)
+    const batch = readBatch(sent, session?.link, this.#host)
     if ('refusal' in batch) return this.#refuse(exchange, 400, RPC_CODES.invalid_request, batch.refusal)
     const reply = this.#reply(exchange, session)
     if (!serveBatch(batch, reply, (text) => reply.finish(text, 200))) return reply.accept()
@@ -173,8 +173,9 @@ export class HttpEndpoint<C extends Caller> {
     this.#mayBeSlow(reply)
   }
 
-  #reply({ response, headers }: Exchange<C>, session: HttpSession<C> | undefined): PostReply<C> {
-    return new PostReply<C>({ response, limits: this.#host.limits, openStreams: this.openStreams, headers, session })
+  #reply({ response, caller, headers }: Exchange<C>, session: HttpSession<C> | undefined): PostReply<C> {
+    const { openStreams } = this
+    return new PostReply<C>({ response, caller, host: this.#host, answers: this.#answers, openStreams, headers, session })
   }
 
   #initialize(exchange: Exchange<C>, message: RequestMessage): void {
@@ -190,8 +191,8 @@ export class HttpEndpoint<C extends Caller> {
       })
     }
     try {
-      const client = clientOf(message.params)
       const service = serviceIn(this.#host.door, caller, 'legacy')
+      const client = clientOf(message, service)
       const session = this.#open(caller, service, client, negotiate(message.params['protocolVersion']))
       const text = resultText(message.id, session.link.initializeResult(), UNDRESSED)
       answerJson(response, 200, text, { 'mcp-session-id': session.id, ...headers })
@@ -234,14 +235,21 @@ export class HttpEndpoint<C extends Caller> {
     if (session === undefined) return this.#noSession(exchange)
     session.lastSeenAt = this.#host.now()
     const open = (): EventStream =>
-      new EventStream(response, this.#host.limits.streamBufferBytes, this.openStreams, {
-        'mcp-session-id': session.id,
-        ...headers,
+      new EventStream(response, {
+        bufferBytes: this.#host.limits.streamBufferBytes,
+        open: this.openStreams,
+        unread: this.#host.unread.ofCaller(exchange.caller),
+        headers: { 'mcp-session-id': session.id, ...headers },
       })
     const lastEventId = headerOf(request, 'last-event-id')
     if (lastEventId === undefined || lastEventId === '') return session.listen(open())
     if (!session.resume(lastEventId, open)) {
-      this.#refuse(exchange, 400, RPC_CODES.invalid_request, 'Last-Event-ID is not an event of this session')
+      this.#refuse(
+        exchange,
+        400,
+        RPC_CODES.invalid_request,
+        'Last-Event-ID is no event of this session, or what came after it is not kept any more',
+      )
     }
   }
 

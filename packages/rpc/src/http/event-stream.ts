@@ -1,24 +1,40 @@
 import type { ServerResponse } from 'node:http'
+import type { BodyShare } from '../core/body-room.ts'
 import { onOneLine } from '../message-text.ts'
 
-/** One server-sent-events response being written. Bounded: what a slow reader has not taken is never more than the limit. */
+export interface EventStreamStart {
+  readonly bufferBytes: number
+  readonly open: Set<EventStream>
+  /** Where is counted what the reader has not taken; given back when the stream is closed. */
+  readonly unread: BodyShare
+  readonly headers: Record<string, string>
+}
+
+/**
+ * One server-sent-events response being written. Bounded: what a slow reader has not taken is never more than the limit, and
+ * one message where the room of its person is used up by others.
+ */
 export class EventStream {
   readonly #response: ServerResponse
   readonly #bufferBytes: number
   readonly #open: Set<EventStream>
+  readonly #unread: BodyShare
+  #isOutOfRoom = false
   readonly #drained: (() => void)[] = []
   readonly #closed: (() => void)[] = []
   #fullSince: number | undefined
   #ending = false
   #over = false
 
-  constructor(response: ServerResponse, bufferBytes: number, open: Set<EventStream>, headers: Record<string, string>) {
+  constructor(response: ServerResponse, { bufferBytes, open, unread, headers }: EventStreamStart) {
     this.#response = response
     this.#bufferBytes = bufferBytes
     this.#open = open
+    this.#unread = unread
     open.add(this)
     response.on('drain', () => {
       this.#fullSince = undefined
+      this.#count()
       this.#release()
     })
     response.on('close', () => this.#finished())
@@ -37,7 +53,8 @@ export class EventStream {
 
   /** Only when a `drain` is sure to come: below Node's own mark none does, however small our limit is. */
   get #full(): boolean {
-    return this.#response.writableLength > this.#bufferBytes && this.#response.writableNeedDrain
+    const isBehind = this.#isOutOfRoom || this.#response.writableLength > this.#bufferBytes
+    return isBehind && this.#response.writableNeedDrain
   }
 
   /** False when the reader lags: the message was not taken. */
@@ -46,6 +63,20 @@ export class EventStream {
     const line = onOneLine(text)
     this.#write(id === undefined ? `data: ${line}\n\n` : `id: ${id}\ndata: ${line}\n\n`)
     return true
+  }
+
+  /**
+   * Sends the last message and ends; to a reader that lags when it has caught up. It may be large: without room to keep it
+   * until it is read the connection is cut.
+   */
+  sendLast(text: string, id?: string): void {
+    if (this.#over || this.#ending) return
+    if (this.#unread.hold(this.#response.writableLength + text.length) !== undefined) return this.cut()
+    if (this.send(text, id)) return this.end()
+    void this.drained().then(() => {
+      this.send(text, id)
+      this.end()
+    })
   }
 
   /** An event that only tells where the stream stands, so that a client can resume before the first message. */
@@ -62,9 +93,13 @@ export class EventStream {
     if (this.#response.writableLength === 0) this.#write(':\n\n')
   }
 
+  cut(): void {
+    this.#response.destroy()
+  }
+
   /** Cuts a reader that has taken nothing for too long. */
   cutIfStalled(now: number, stalledMs: number): void {
-    if (this.#fullSince !== undefined && now - this.#fullSince > stalledMs) this.#response.destroy()
+    if (this.#fullSince !== undefined && now - this.#fullSince > stalledMs) this.cut()
   }
 
   drained(): Promise<void> {
@@ -86,7 +121,13 @@ export class EventStream {
   #write(text: string): void {
     // A write after the end is an error that nobody catches, and a slow reader makes the time between end and close long.
     if (this.#over || this.#ending) return
-    if (!this.#response.write(text)) this.#fullSince ??= performance.now()
+    if (this.#response.write(text)) return
+    this.#fullSince ??= performance.now()
+    this.#count()
+  }
+
+  #count(): void {
+    this.#isOutOfRoom = this.#unread.hold(this.#response.writableLength) !== undefined
   }
 
   #release(): void {
@@ -97,6 +138,7 @@ export class EventStream {
     if (this.#over) return
     this.#over = true
     this.#open.delete(this)
+    this.#unread.release()
     this.#release()
     for (const listener of this.#closed.splice(0)) listener()
   }

@@ -13,6 +13,9 @@ const NAMED_BY: ReadonlyMap<string, string> = new Map([
 /** How a number may be written in a header: a router must read it as we do, so not `0x2a` or `4.2e1`. */
 const DECIMAL = /^-?\d+(?:\.\d+)?$/
 
+/** How much is told back of what the body says: it may be as long as a message. */
+const BODY_SHOWN_CHARS = 1_024
+
 const BASE64_OPEN = '=?base64?'
 const BASE64_CLOSE = '?='
 
@@ -56,7 +59,9 @@ function mustEqual(name: string, header: string | undefined, body: JsonValue | u
 
 function mismatch(name: string, header: string | undefined, body: string): RpcError {
   const words = header === undefined ? `${name} is missing` : `${name} says something else than the body`
-  return new RpcError('header_mismatch', `Header mismatch: ${words}`, { mismatch: { header: header ?? null, body } })
+  return new RpcError('header_mismatch', `Header mismatch: ${words}`, {
+    mismatch: { header: header ?? null, body: body.slice(0, BODY_SHOWN_CHARS) },
+  })
 }
 
 /** Plain, or `=?base64?…?=` for what a header cannot carry. */

@@ -16,15 +16,18 @@ import type { Exchange } from './endpoint.ts'
 import type { EventStream } from './event-stream.ts'
 import { checkMirroredHeaders, checkParamHeaders } from './mirrored-headers.ts'
 import { PostReply } from './post-reply.ts'
+import type { UnreadAnswers } from './unread-answers.ts'
 
 /** Requests that say everything about themselves: no session, closing the connection cancels. */
 export class ModernEndpoint<C extends Caller> {
   readonly #host: Host<C>
   readonly #openStreams: Set<EventStream>
+  readonly #answers: UnreadAnswers
   readonly #mayBeSlow: (reply: PostReply<C>) => void
 
-  constructor(host: Host<C>, openStreams: Set<EventStream>, mayBeSlow: (reply: PostReply<C>) => void) {
+  constructor(host: Host<C>, openStreams: Set<EventStream>, answers: UnreadAnswers, mayBeSlow: (reply: PostReply<C>) => void) {
     this.#host = host
+    this.#answers = answers
     this.#openStreams = openStreams
     this.#mayBeSlow = mayBeSlow
   }
@@ -66,7 +69,9 @@ export class ModernEndpoint<C extends Caller> {
     }
     const reply = new PostReply<C>({
       response,
-      limits,
+      caller,
+      host: this.#host,
+      answers: this.#answers,
       openStreams: this.#openStreams,
       headers,
       session: undefined,

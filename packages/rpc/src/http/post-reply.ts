@@ -1,13 +1,15 @@
 import type { ServerResponse } from 'node:http'
+import { RPC_CODES } from '@parley/protocol'
+import type { Host } from '../core/host.ts'
 import type { Outlet } from '../core/outlet.ts'
-import { answerEmpty, answerJson, type Headers } from './answer.ts'
+import { answerEmpty, answerError, answerJson, type Headers, unreadRoom } from './answer.ts'
 import { EventStream } from './event-stream.ts'
 import type { HttpSession } from './session.ts'
 import type { SessionStream } from './session-stream.ts'
-import type { Limits } from '../limits.ts'
 import { answerSoon } from './outbox.ts'
 import { hasPrimingEvents } from '../revision.ts'
 import type { Caller } from '../service.ts'
+import type { UnreadAnswers } from './unread-answers.ts'
 
 /** How long a client whose stream we dropped should wait before it comes back. */
 const DROPPED_STREAM_RETRY_MS = 500
@@ -17,7 +19,9 @@ const SMALL_ANSWER_CHARS = 16 * 1024
 
 export interface ReplyStart<C extends Caller> {
   readonly response: ServerResponse
-  readonly limits: Limits
+  readonly caller: C
+  readonly host: Host<C>
+  readonly answers: UnreadAnswers
   readonly openStreams: Set<EventStream>
   readonly headers: Headers | undefined
   /** The session whose streams can be resumed; none in the modern era. */
@@ -66,10 +70,15 @@ export class PostReply<C extends Caller> implements Outlet {
   /** Makes it a stream: for the first message, or because the result takes long. */
   upgrade(): void {
     if (this.#connection !== undefined || this.#finished) return
-    const { response, limits, openStreams, headers, session } = this.#start
+    const { response, host, caller, openStreams, headers = {}, session } = this.#start
     if (response.destroyed) return
     this.#waiting?.delete(this)
-    this.#connection = new EventStream(response, limits.streamBufferBytes, openStreams, headers ?? {})
+    this.#connection = new EventStream(response, {
+      bufferBytes: host.limits.streamBufferBytes,
+      open: openStreams,
+      unread: host.unread.ofCaller(caller),
+      headers,
+    })
     this.#stream = session?.openStream(this.#connection)
   }
 
@@ -78,26 +87,21 @@ export class PostReply<C extends Caller> implements Outlet {
     if (this.#finished) return
     this.#finished = true
     this.#waiting?.delete(this)
-    const { response, limits, headers, session } = this.#start
+    const { response, caller, answers, headers, session } = this.#start
     if (this.#connection === undefined) {
       // A cancelled request is not answered; over HTTP that is a stream that ends without a message.
       if (text === undefined) return answerEmpty(response, 200, { 'content-type': 'text/event-stream', ...headers })
+      const full = answers.hold(response, caller, text.length)
+      if (full !== undefined) {
+        const { status: refused, message, headers: more } = unreadRoom(full)
+        return answerError(response, refused, RPC_CODES.overloaded, message, { ...headers, ...more })
+      }
       if (text.length <= SMALL_ANSWER_CHARS) return answerSoon(response, status, text, headers)
-      answerJson(response, status, text, headers)
-      // What the system's own buffers took needs no care; the rest would wait in memory for a reader that never comes.
-      if (response.writableLength > 0) response.setTimeout(limits.stalledReaderMs, () => response.destroy())
-      return
+      return answerJson(response, status, text, headers)
     }
     if (this.#stream !== undefined) return session?.closeStream(this.#stream, text)
-    if (text !== undefined && !this.#connection.send(text)) {
-      const connection = this.#connection
-      void connection.drained().then(() => {
-        connection.send(text)
-        connection.end()
-      })
-      return
-    }
-    this.#connection.end()
+    if (text === undefined) this.#connection.end()
+    else this.#connection.sendLast(text)
   }
 
   /** Says that there was nothing to answer. */

@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import type { BodyShare, RoomFull } from '../core/body-room.ts'
+import { connectionOf } from './connections.ts'
 
 export type BodyOutcome =
   | { readonly kind: 'body'; readonly bytes: Buffer }
@@ -26,19 +27,30 @@ export function readBody(
   let body: Buffer | undefined
   let size = 0
   let settled = false
+  let isInPieces = false
+  const connection = connectionOf(request.socket)
   const settle = (outcome: BodyOutcome): void => {
     if (settled) return
     settled = true
+    if (isInPieces) share.arrived()
+    connection?.bodyOver()
     // What was gathered is of no use any more, however long the client goes on.
     body = undefined
     done(outcome)
   }
+  const order = connection?.order ?? Number.POSITIVE_INFINITY
+  connection?.bodyAwaited()
   request.on('data', (chunk: Buffer) => {
     if (settled) return
     const end = size + chunk.length
     if (end > limitBytes) return settle({ kind: 'too-large' })
+    // Most bodies come in one piece.
+    if (!isInPieces && end !== announced) {
+      isInPieces = true
+      share.arrives(order, () => settle({ kind: 'no-room', full: 'own' }))
+    }
     const room = body === undefined ? chunk.length : roomFor(body, end, limitBytes)
-    const full = share.hold(room)
+    const full = share.hold(room, order)
     if (full !== undefined) return settle({ kind: 'no-room', full })
     body = body === undefined ? chunk : joined(body, size, chunk, room)
     size = end

@@ -41,20 +41,37 @@ function hostName(value: string): string {
   return URL.canParse(url) ? new URL(url).hostname.toLowerCase() : ''
 }
 
-/** The client's own address, through proxies that we trust. */
+/**
+ * The client's own address, through proxies that we trust. From the right: the first hop that is not one of our own proxies is
+ * the client, and what stands left of it is its own claim. So is what stands left of a hop that cannot be read: there the
+ * last proxy that we know is the answer.
+ */
 export function remoteAddressOf(request: IncomingMessage, trustedProxies: ReadonlySet<string>): string {
-  const direct = plainAddress(request.socket.remoteAddress ?? 'local')
-  if (!trustedProxies.has(direct)) return direct
+  let known = plainAddress(request.socket.remoteAddress ?? 'local')
+  if (!trustedProxies.has(known)) return known
   const forwarded = request.headers['x-forwarded-for']
-  const hops = (Array.isArray(forwarded) ? forwarded.join(',') : (forwarded ?? ''))
-    .split(',')
-    .map((hop) => plainAddress(hop.trim()))
-  // From the right: the first hop that is not one of our own proxies is the client; what stands left of it is its own claim.
-  return hops.findLast((hop) => isIP(hop) !== 0 && !trustedProxies.has(hop)) ?? direct
+  const hops = (Array.isArray(forwarded) ? forwarded.join(',') : (forwarded ?? '')).split(',')
+  for (const hop of hops.toReversed()) {
+    const address = addressOf(hop.trim())
+    if (address === undefined) return known
+    if (!trustedProxies.has(address)) return address
+    known = address
+  }
+  return known
 }
 
+/** The address of one hop. Some proxies write the port too, and then an IPv6 address stands in brackets. */
+function addressOf(hop: string): string | undefined {
+  const [, bracketed, beforePort] = /^(?:\[([^\]]*)\](?::\d{1,5})?|([\d.]+):\d{1,5})$/.exec(hop) ?? []
+  if (bracketed !== undefined) return isIP(bracketed) === 6 ? plainAddress(bracketed) : undefined
+  const bare = beforePort ?? hop
+  return isIP(bare) === 0 ? undefined : plainAddress(bare)
+}
+
+/** An IPv4 address that is written as IPv6 is the same address. */
 function plainAddress(address: string): string {
-  return address.startsWith('::ffff:') ? address.slice(7) : address
+  const mapped = /^::ffff:([\d.]+)$/i.exec(address)?.[1]
+  return mapped ?? address.toLowerCase()
 }
 
 export function isJsonBody(request: IncomingMessage): boolean {

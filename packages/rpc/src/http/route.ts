@@ -14,7 +14,7 @@ export interface HttpRequest {
    * bytes are held. They count for `sender` where the route knows who that is, else for the address.
    */
   body(limitBytes: number, sender?: Caller): Promise<Buffer>
-  /** Aborted when the client is gone before it had the whole answer, and at shutdown. */
+  /** Aborted when the exchange is over: the client has the whole answer, is gone, or there is a shutdown. */
   readonly signal: AbortSignal
 }
 export interface HttpReply {

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { expect, test } from 'vitest'
+import type { Limits } from '../limits.ts'
 import type { Observer } from '../observer.ts'
 import { openProbe, until } from '../testing/probe-service.ts'
 import { rawHead, sendRaw } from '../testing/raw-request.ts'
@@ -13,7 +14,7 @@ interface Served extends AsyncDisposable {
   readonly failures: readonly unknown[]
 }
 
-async function serve(route: Route): Promise<Served> {
+async function serve(route: Route, limits: Partial<Limits> = {}): Promise<Served> {
   const failures: unknown[] = []
   const observer: Observer = { failed: ({ error }) => void failures.push(error) }
   const server = await openHttpServer({
@@ -21,6 +22,7 @@ async function serve(route: Route): Promise<Served> {
     door: { authenticate: () => ({ key: 'me' }), serviceFor: () => openProbe().service },
     stateKey: randomBytes(32),
     routes: [route],
+    limits,
     observer,
   })
   return { url: server.url, port: server.port, failures, [Symbol.asyncDispose]: () => server.close(0) }
@@ -100,6 +102,17 @@ test('a client that does not read stops the pieces; when it reads on, they come'
   expect(pieces.taken).toBeLessThan(500)
   peer.socket.resume()
   await until(() => pieces.taken === 1_001)
+  peer.socket.destroy()
+})
+
+test('a client that takes nothing of its pieces is cut in time, and they are ended', async () => {
+  const pieces = new Pieces(() => Promise.resolve(Buffer.alloc(64 * 1024, 'x')))
+  await using open = await serve(() => ({ status: 200, body: pieces }), { stalledReaderMs: 100 })
+  const peer = get(open.port)
+  peer.socket.pause()
+  await until(() => pieces.isEnded)
+  expect(pieces.taken).toBeLessThan(500)
+  expect(open.failures).toEqual([])
   peer.socket.destroy()
 })
 

@@ -3,7 +3,6 @@ import type { BodyRoom, RoomFull } from '../core/body-room.ts'
 import type { Observer } from '../observer.ts'
 import type { Caller } from '../service.ts'
 import { answerJson, noRoom } from './answer.ts'
-import { HeldBodies } from './held-bodies.ts'
 import { readBody } from './read-body.ts'
 import { remoteAddressOf, splitTarget } from './request-check.ts'
 import type { HttpReply, HttpRequest, Route } from './route.ts'
@@ -25,7 +24,6 @@ export class Routes {
   readonly #trustedProxies: ReadonlySet<string>
   readonly #observer: Pick<Observer, 'failed'>
   readonly #room: BodyRoom
-  readonly #held = new HeldBodies()
 
   constructor(start: {
     readonly routes: readonly Route[]
@@ -84,7 +82,8 @@ export class Routes {
     from: { readonly limitBytes: number; readonly sender: Caller | undefined; readonly remoteAddress: string },
   ): Promise<Buffer> {
     const share = from.sender === undefined ? this.#room.ofAddress(from.remoteAddress) : this.#room.ofCaller(from.sender)
-    this.#held.hold(request, response, share)
+    // Until its exchange is over, what the body said may be in use.
+    response.once('close', () => share.release())
     return new Promise((resolve, reject) =>
       readBody(request, { limitBytes: from.limitBytes, share }, (outcome) => {
         if (outcome.kind === 'body') resolve(outcome.bytes)

@@ -12,8 +12,8 @@ export type ListenAt =
 export interface HttpServerOptions<C extends Caller> {
   readonly listen: ListenAt
   readonly door: Door<C>
-  /** Where MCP is served. Default `/mcp` and `/api/mcp/ws`. */
-  readonly paths?: { readonly http: string; readonly websocket: string }
+  /** Where MCP is served. Default `/mcp` and `/api/mcp/ws`; without the second of them there is no WebSocket. */
+  readonly paths?: { readonly http: string; readonly websocket?: string }
   /** Everything else, asked in order; the first that answers wins; none is a 404. */
   readonly routes?: readonly Route[]
   /** Host names (without port) besides loopback that `Host` and `Origin` may carry: against DNS rebinding. */
@@ -30,6 +30,17 @@ export interface HttpServerOptions<C extends Caller> {
   readonly now?: () => number
 }
 
+/** What a server holds for its clients at this moment. */
+export interface ServerHolds {
+  readonly connections: number
+  /** Of bodies and messages that are on their way or being worked on. */
+  readonly bodyBytes: number
+  /** Of answers and streams that their readers have not taken. */
+  readonly unreadBytes: number
+  /** Of events that clients may come back for. */
+  readonly replayBytes: number
+}
+
 export interface HttpServer<C extends Caller> {
   /** `http://127.0.0.1:7400`, with the port that was really taken. */
   readonly url: string
@@ -37,6 +48,7 @@ export interface HttpServer<C extends Caller> {
   /** Ends every session, socket and stream of the callers that match. Answers how many. */
   cut(matches: (caller: C) => boolean, reason: string): number
   sessions(): number
+  holds(): ServerHolds
   /** Stops listening, ends streams cleanly, waits for calls under way at most so long, then closes all. */
   close(graceMs: number): Promise<void>
 }

@@ -1,10 +1,12 @@
 import { type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http'
+import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { BodyRoom } from '../core/body-room.ts'
 import { CallerTable } from '../core/callers.ts'
 import type { Host } from '../core/host.ts'
 import { StateSeal } from '../core/request-state.ts'
 import { Turns } from '../core/turns.ts'
+import { openReplayRoom, openUnreadRoom } from '../core/unread-room.ts'
 import { type Credentials, Denied, type Door } from '../door.ts'
 import { DEFAULT_LIMITS, type Limits } from '../limits.ts'
 import type { Wire } from '../observer.ts'
@@ -14,10 +16,11 @@ import { SHUTDOWN_REASON, WebSocketWire } from '../websocket/server.ts'
 import { answerDenied, answerEmpty, answerJson, deniedBody, deniedHeaders, type Headers } from './answer.ts'
 import { corsHeaders, preflightHeaders } from './cors.ts'
 import { HttpEndpoint } from './endpoint.ts'
+import { Connections, connectionOf } from './connections.ts'
 import { createServer, listen, portOf, urlOf } from './listen.ts'
 import { HostCheck, headerOf, remoteAddressOf, splitTarget } from './request-check.ts'
 import { Routes } from './routes.ts'
-import type { HttpServer, HttpServerOptions } from './server-options.ts'
+import type { HttpServer, HttpServerOptions, ServerHolds } from './server-options.ts'
 
 const DEFAULT_PATHS = { http: '/mcp', websocket: '/api/mcp/ws' }
 const SWEEP_MS = 5_000
@@ -28,7 +31,8 @@ export async function openHttpServer<C extends Caller>(options: HttpServerOption
   const server = createServer(options.listen, wires.limits.requestTimeoutMs, (request, response) =>
     wires.request(request, response),
   )
-  server.on('connection', (socket) => wires.connected(socket))
+  server.on('connection', (socket) => wires.connections.take(socket))
+  server.on('secureConnection', (socket: Socket) => wires.connections.secured(socket))
   server.on('upgrade', (request, socket, head) => void wires.upgrade(request, socket, head))
   await listen(server, options.listen)
   // A connection that could not be accepted is no reason to end the process.
@@ -39,13 +43,14 @@ export async function openHttpServer<C extends Caller>(options: HttpServerOption
     port: portOf(server),
     cut: (matches, reason) => wires.cut(matches, reason),
     sessions: () => wires.sessions,
+    holds: () => wires.holds,
     close: (graceMs) => wires.close(server, graceMs),
   }
 }
 
 class Wires<C extends Caller> {
   readonly #options: HttpServerOptions<C>
-  readonly #paths: { readonly http: string; readonly websocket: string }
+  readonly #paths: NonNullable<HttpServerOptions<C>['paths']>
   readonly #callers = new CallerTable<C>()
   readonly #http: Host<C>
   readonly #endpoint: HttpEndpoint<C>
@@ -57,8 +62,9 @@ class Wires<C extends Caller> {
   #sweeps = 0
   readonly #active = { calls: 0 }
   #inFlight = 0
-  readonly #connections = new Set<Duplex>()
   #closing = false
+  /** Kept by ourselves: Node forgets upgraded sockets and does not know those whose TLS handshake never ends. */
+  readonly connections: Connections
 
   constructor(options: HttpServerOptions<C>) {
     this.#options = options
@@ -67,7 +73,10 @@ class Wires<C extends Caller> {
     // States are sealed by one gateway and opened by another: they go by the time of day.
     const seal = new StateSeal(options.stateKey, limits.requestStateMs, options.now ?? Date.now)
     const bodies = new BodyRoom(limits)
-    const turns = new Turns(limits.turnMessages)
+    const unread = openUnreadRoom(limits)
+    const replays = openReplayRoom(limits)
+    const turns = new Turns(limits)
+    this.connections = new Connections(limits)
     const hostOf = (wire: Wire): Host<C> => ({
       wire,
       door: options.door,
@@ -76,6 +85,8 @@ class Wires<C extends Caller> {
       seal,
       callers: this.#callers,
       bodies,
+      unread,
+      replays,
       turns,
       active: this.#active,
       now: options.now ?? (() => performance.now()),
@@ -100,13 +111,17 @@ class Wires<C extends Caller> {
     return this.#callers.lasting
   }
 
-  /** Kept by ourselves: Node forgets upgraded sockets and does not know those whose TLS handshake never ends. */
-  connected(socket: Duplex): void {
-    this.#connections.add(socket)
-    socket.on('close', () => this.#connections.delete(socket))
+  get holds(): ServerHolds {
+    return {
+      connections: this.connections.size,
+      bodyBytes: this.#http.bodies.heldBytes,
+      unreadBytes: this.#http.unread.heldBytes,
+      replayBytes: this.#http.replays.heldBytes,
+    }
   }
 
   request(request: IncomingMessage, response: ServerResponse): void {
+    if (!this.connections.asked(request.socket, response)) return void request.socket.destroy()
     this.#inFlight += 1
     response.on('close', () => {
       this.#inFlight -= 1
@@ -153,9 +168,10 @@ class Wires<C extends Caller> {
     // Until `ws` takes over nobody else listens, and a reset connection must not end the process.
     const ignore = (): undefined => undefined
     socket.on('error', ignore)
+    connectionOf(socket)?.upgraded()
     const [path, query] = splitTarget(request.url ?? '/')
     try {
-      if (path !== this.#paths.websocket)
+      if (this.#paths.websocket === undefined || path !== this.#paths.websocket)
         return reject(socket, 404, JSON.stringify({ error: { code: 'not_found', message: 'no WebSocket here' } }))
       const refusal = 'port' in this.#options.listen ? this.#hosts.refusal(request) : undefined
       if (refusal !== undefined) throw new Denied(403, 'forbidden_origin', refusal)
@@ -181,11 +197,12 @@ class Wires<C extends Caller> {
   }
 
   startSweeping(): void {
-    const { keepAliveMs, streamAfterMs } = this.#http.limits
-    const every = Math.min(SWEEP_MS, keepAliveMs, streamAfterMs)
+    const { keepAliveMs, streamAfterMs, stalledReaderMs } = this.#http.limits
+    const every = Math.min(SWEEP_MS, keepAliveMs, streamAfterMs, stalledReaderMs)
     const sweepsPerPing = Math.max(1, Math.round(keepAliveMs / every))
     this.#timer = setInterval(() => {
       this.#sweeps += 1
+      this.connections.sweep()
       this.#endpoint.sweep(this.#sweeps % sweepsPerPing === 0)
       if (this.#sweeps % sweepsPerPing === 0) this.#sockets.sweep()
     }, every)
@@ -211,7 +228,7 @@ class Wires<C extends Caller> {
     server.closeIdleConnections()
     await this.#waitWhile(() => this.#inFlight > 0 || this.#sockets.size > 0, deadline)
     this.#sockets.terminateAll()
-    for (const socket of this.#connections) socket.destroy()
+    this.connections.destroyAll()
     await closed
   }
 

@@ -62,7 +62,8 @@ export class SessionStream implements Outlet {
   attach(connection: EventStream, afterSeq: number): { readonly gap: boolean } {
     const previous = this.#connection
     const { events, gap } = this.#replay.after(this.number, afterSeq)
-    for (const event of events) connection.send(event.text, this.eventId(event.seq))
+    // Whoever gets only a part of what was missed must not take it for all: it comes back once more.
+    if (!events.every((event) => connection.send(event.text, this.eventId(event.seq)))) connection.cut()
     this.#connection = connection
     previous?.end()
     connection.onClose(() => {
@@ -86,18 +87,13 @@ export class SessionStream implements Outlet {
   }
 
   finish(text: string | undefined): void {
-    // The result goes out even to a reader that lags: it is the last thing on this stream, so the bound holds.
-    if (text !== undefined && !this.send(text)) {
+    this.#done = true
+    if (text === undefined) this.#connection?.end()
+    else {
       this.#lastSeq += 1
       this.#replay.add(this.number, this.#lastSeq, text)
-      void this.#connection
-        ?.drained()
-        .then(() => this.#connection?.send(text, this.eventId(this.#lastSeq)) && this.#connection.end())
-      this.#done = true
-      return
+      this.#connection?.sendLast(text, this.eventId(this.#lastSeq))
     }
-    this.#done = true
-    this.#connection?.end()
     for (const resolve of this.#attachWaiters.splice(0)) resolve()
   }
 }

@@ -2,6 +2,8 @@ import { once } from 'node:events'
 import { createServer, type ServerResponse } from 'node:http'
 import { expect, test } from 'vitest'
 import { initializeParams, openSession, post, rpc } from '../testing/http-caller.ts'
+import { openUnreadRoom } from '../core/unread-room.ts'
+import { DEFAULT_LIMITS } from '../limits.ts'
 import { testHost } from '../testing/host.ts'
 import { openTestServer } from '../testing/open-server.ts'
 import { openProbe, until } from '../testing/probe-service.ts'
@@ -29,7 +31,7 @@ test('a session in use counts as seen: its idle time begins when the call is ove
   let answered = false
   const outlet = { send: () => true, drained: () => Promise.resolve() }
   session.link.request(
-    { kind: 'request', id: 1, method: 'tools/call', params: { name: 'hold' } },
+    { kind: 'request', id: 1, method: 'tools/call', params: { name: 'hold' }, bytes: 100 },
     outlet,
     () => (answered = true),
   )
@@ -47,7 +49,12 @@ test('a stream that is ending takes nothing more, and says so', async () => {
   const peer = sendRaw(portOf(server), 'GET / HTTP/1.1\r\nhost: x\r\n\r\n')
   await until(() => responses.length === 1)
   for (const response of responses) {
-    const stream = new EventStream(response, 1000, new Set(), {})
+    const stream = new EventStream(response, {
+      bufferBytes: 1000,
+      open: new Set(),
+      unread: openUnreadRoom(DEFAULT_LIMITS).ofCaller({ key: 'me' }),
+      headers: {},
+    })
     expect(stream.send('1')).toBe(true)
     stream.end()
     expect(stream.send('2')).toBe(false)

@@ -32,7 +32,7 @@ export class HttpSession<C extends Caller> {
     this.#host = start.host
     this.service = start.service
     this.lastSeenAt = start.host.now()
-    this.#replay = new Replay(start.host.limits)
+    this.#replay = new Replay(start.host.limits, start.host.replays.ofCaller(start.caller))
     this.#standalone = new SessionStream(STANDALONE, this.#replay, false)
     this.link = new LegacyLink<C>({
       id: start.id,
@@ -45,6 +45,7 @@ export class HttpSession<C extends Caller> {
       onEnd: () => {
         this.#standalone.finish(undefined)
         for (const stream of this.#streams.values()) stream.finish(undefined)
+        this.#replay.release()
         start.onEnd(this)
       },
     })
@@ -100,8 +101,9 @@ export class HttpSession<C extends Caller> {
       live.attach(connection(), seq)
       return true
     }
-    // Its result may be among what is gone; an end without it would look like an answer.
-    if (this.#replay.after(number, seq).gap) return false
+    // Its result may be among what is gone, and that it is gone is not known for ever; an end without it would look like an answer.
+    const { events, gap } = this.#replay.after(number, seq)
+    if (gap || events.length === 0) return false
     const ended = new SessionStream(number, this.#replay, true)
     ended.attach(connection(), seq)
     ended.finish(undefined)

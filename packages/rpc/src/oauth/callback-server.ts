@@ -1,5 +1,7 @@
 import { once } from 'node:events'
 import { createServer } from 'node:http'
+import { Connections } from '../http/connections.ts'
+import { DEFAULT_LIMITS } from '../limits.ts'
 
 /** Listens on this machine for the browser to come back, once. */
 export interface CallbackServer {
@@ -8,6 +10,9 @@ export interface CallbackServer {
   readonly came: Promise<URLSearchParams>
   close(): Promise<void>
 }
+
+/** A browser has a few; other programs of this machine can dial it, too. */
+const CONNECTIONS_MAX = 32
 
 const PAGE = (text: string): string =>
   `<!doctype html><meta charset="utf-8"><title>Parley</title><body style="font:16px system-ui;margin:4em"><p>${text}</p>`
@@ -27,6 +32,8 @@ export async function openCallbackServer(port = 0): Promise<CallbackServer> {
     )
     if (isCallback && url !== null) came.resolve(url.searchParams)
   })
+  const connections = new Connections({ ...DEFAULT_LIMITS, connections: CONNECTIONS_MAX })
+  server.on('connection', (socket) => connections.take(socket))
   server.listen(port, '127.0.0.1')
   await once(server, 'listening')
   const address = server.address()

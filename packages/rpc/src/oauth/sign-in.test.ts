@@ -1,5 +1,7 @@
+import { type Socket, connect } from 'node:net'
 import { expect, test } from 'vitest'
 import { openOauthServer } from '../testing/oauth-server.ts'
+import { until } from '../testing/probe-service.ts'
 import { type SignInOptions, discoverOauth, refreshTokens, signIn } from './index.ts'
 
 /** A person with a browser, who follows where it leads. */
@@ -47,6 +49,26 @@ test.for([
   await using server = await openOauthServer(setup)
   await expect(signIn(await options(server.url, more))).rejects.toMatchObject({ code })
   expect(server.granted.size).toBe(0)
+})
+
+test('connections that say nothing are few, and in the way of nobody who comes back', async () => {
+  await using server = await openOauthServer()
+  const silent: Socket[] = []
+  const flooded = async (url: string): Promise<void> => {
+    const { port } = new URL(new URL(url).searchParams.get('redirect_uri') ?? '')
+    for (let at = 0; at < 200; at += 1)
+      silent.push(
+        connect(Number(port), '127.0.0.1')
+          .on('error', () => undefined)
+          .resume(),
+      )
+    await until(() => silent.filter((socket) => socket.destroyed).length >= 200 - 32)
+    browse(url)
+  }
+  let flood = Promise.resolve()
+  await signIn(await options(server.url, { open: (url) => void (flood = flooded(url)) }))
+  await flood
+  for (const socket of silent) socket.destroy()
 })
 
 test('an answer with another state is not believed', async () => {

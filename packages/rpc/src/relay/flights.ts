@@ -24,12 +24,19 @@ export class Flights<C extends Caller> {
     this.#byId.delete(flight.id)
   }
 
-  /** Who is to answer a question: the call it came with where the wire can tell, else the newest that can. */
+  /**
+   * Who is to answer a question: the call it came with where the wire can tell, else the newest that can. Where the calls are
+   * of several clients nobody is: it may be about another's secret.
+   */
   asked(during: number | undefined): Flight<C> | undefined {
     if (during !== undefined) return this.#byId.get(during)
+    const clients = new Set<object>()
     let newest: Flight<C> | undefined
-    for (const flight of this.#byId.values()) if (flight.parked !== undefined || flight.call.era === 'legacy') newest = flight
-    return newest
+    for (const flight of this.#byId.values()) {
+      clients.add(flight.call.link ?? flight.call)
+      if (flight.parked !== undefined || flight.call.era === 'legacy') newest = flight
+    }
+    return clients.size > 1 ? undefined : newest
   }
 
   /**

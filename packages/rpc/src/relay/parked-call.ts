@@ -21,7 +21,8 @@ export class ParkedCall {
   readonly #controller = new AbortController()
   readonly #parkedMs: number
   #outcome: Outcome | undefined
-  #wake: (() => void) | undefined
+  /** The one request that waits for news. */
+  #waiter: PromiseWithResolvers<void> | undefined
   #timer: NodeJS.Timeout | undefined
   #asked = 0
 
@@ -50,7 +51,7 @@ export class ParkedCall {
       this.#questions.delete(key)
       question.answered.reject(new RpcError('internal_error', 'taken back'))
     })
-    this.#wake?.()
+    this.#waiter?.resolve()
     return question.answered.promise
   }
 
@@ -64,12 +65,13 @@ export class ParkedCall {
 
   finish(outcome: Outcome): void {
     this.#outcome = outcome
-    this.#wake?.()
+    this.#waiter?.resolve()
   }
 
   /** Waits for the result or the next question. A client that goes away while it waits has cancelled. */
   async next<C extends Caller>(call: Call<C>): Promise<ServiceResult> {
     if (this.#outcome === undefined && this.#questions.size === 0) await this.#news(call)
+    clearTimeout(this.#timer)
     if (this.#outcome !== undefined) {
       if ('error' in this.#outcome) throw this.#outcome.error
       return this.#outcome.result
@@ -81,15 +83,25 @@ export class ParkedCall {
     })
   }
 
+  /** A client that lost its connection sends the same again: the later request waits, and the earlier one cancels nothing. */
   async #news<C extends Caller>(call: Call<C>): Promise<void> {
-    const gone = (): void => this.#controller.abort()
+    this.#waiter?.reject(
+      new RpcError('invalid_request', 'requestState was sent again; the later request is the one that is answered'),
+    )
+    const waiter = Promise.withResolvers<void>()
+    this.#waiter = waiter
+    const gone = (): void => {
+      if (this.#waiter === waiter) this.#controller.abort()
+      waiter.reject(new RpcError('internal_error', 'the client has gone'))
+    }
     call.signal.addEventListener('abort', gone, { once: true })
-    await new Promise<void>((resolve) => {
-      this.#wake = resolve
-      if (call.signal.aborted) gone()
-    })
-    this.#wake = undefined
-    call.signal.removeEventListener('abort', gone)
+    if (call.signal.aborted) gone()
+    try {
+      await waiter.promise
+    } finally {
+      call.signal.removeEventListener('abort', gone)
+      if (this.#waiter === waiter) this.#waiter = undefined
+    }
   }
 }
 

@@ -1,9 +1,7 @@
 /** Every bound of a relay, by name. */
 export interface RelayLimits {
-  /** Upstream connections besides the shared one: for clients that can be asked something. */
+  /** Upstream connections besides the shared one: for sessions that can be asked something, and for such calls of modern clients. */
   readonly ownUpstreams: number
-  /** An upstream of a modern caller that is not used for this long is closed. */
-  readonly idleUpstreamMs: number
   /** Calls of modern clients that wait upstream for an answer, and how long each may wait for it. */
   readonly parkedCalls: number
   readonly parkedMs: number
@@ -18,7 +16,6 @@ export interface RelayLimits {
 
 export const DEFAULT_RELAY_LIMITS: RelayLimits = {
   ownUpstreams: 32,
-  idleUpstreamMs: 5 * 60_000,
   parkedCalls: 256,
   parkedMs: 10 * 60_000,
   callMs: 60 * 60_000,

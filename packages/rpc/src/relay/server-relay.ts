@@ -150,9 +150,8 @@ export class ServerRelay<C extends Caller> implements Service<C> {
   }
 
   #startAskable(method: string, params: JsonObject, call: Call<C>): Promise<ServiceResult> {
-    const mayAsk = MAY_ASK.has(method)
-    const lease = this.#own.lease(call, mayAsk)
-    if (!mayAsk) return forward(this.#forward, lease.upstream, method, params, call).finally(() => lease.release())
+    const lease = this.#own.lease(call)
+    if (!MAY_ASK.has(method)) return forward(this.#forward, lease.upstream, method, params, call).finally(() => lease.release())
     try {
       const parked = this.#parked.start(call.caller.key, (started) =>
         forward(this.#forward, lease.upstream, method, params, call, started).finally(() => lease.release()),
@@ -177,13 +176,10 @@ export class ServerRelay<C extends Caller> implements Service<C> {
 
   async #next(id: string, call: Call<C>): Promise<ServiceResult> {
     const parked = this.#parked.find(id, call.caller.key)
-    let waits = false
     try {
-      const result = await parked.next(call)
-      waits = parked.isOpen
-      return result
+      return await parked.next(call)
     } finally {
-      if (!waits) this.#parked.forget(parked)
+      if (!parked.isOpen) this.#parked.forget(parked)
     }
   }
 

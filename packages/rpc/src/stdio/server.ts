@@ -5,6 +5,7 @@ import { CallerTable } from '../core/callers.ts'
 import { type Channel, ChannelServer } from '../core/channel-server.ts'
 import { StateSeal } from '../core/request-state.ts'
 import { Turns } from '../core/turns.ts'
+import { openReplayRoom, openUnreadRoom } from '../core/unread-room.ts'
 import { DEFAULT_LIMITS, type Limits } from '../limits.ts'
 import { onOneLine } from '../message-text.ts'
 import type { Observer } from '../observer.ts'
@@ -38,7 +39,9 @@ export async function serveStdio(options: StdioServerOptions): Promise<void> {
       seal: new StateSeal(randomBytes(32), limits.requestStateMs, Date.now),
       callers: new CallerTable(),
       bodies: new BodyRoom(limits),
-      turns: new Turns(limits.turnMessages),
+      unread: openUnreadRoom(limits),
+      replays: openReplayRoom(limits),
+      turns: new Turns(limits),
       now: Date.now,
       active: { calls: 0 },
     },

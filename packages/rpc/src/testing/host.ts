@@ -4,6 +4,7 @@ import { CallerTable } from '../core/callers.ts'
 import type { Host } from '../core/host.ts'
 import { StateSeal } from '../core/request-state.ts'
 import { Turns } from '../core/turns.ts'
+import { openReplayRoom, openUnreadRoom } from '../core/unread-room.ts'
 import { DEFAULT_LIMITS, type Limits } from '../limits.ts'
 import type { Caller, Service } from '../service.ts'
 
@@ -18,7 +19,9 @@ export function testHost(service: Service, limits: Partial<Limits> = {}): Host<C
     seal: new StateSeal(randomBytes(32), all.requestStateMs, Date.now),
     callers: new CallerTable(),
     bodies: new BodyRoom(all),
-    turns: new Turns(all.turnMessages),
+    unread: openUnreadRoom(all),
+    replays: openReplayRoom(all),
+    turns: new Turns(all),
     now: Date.now,
     active: { calls: 0 },
   }

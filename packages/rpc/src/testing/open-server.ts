@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { Denied, type Credentials } from '../door.ts'
+import type { Route } from '../http/route.ts'
 import { openHttpServer } from '../http/server.ts'
 import type { HttpServer } from '../http/server-options.ts'
 import type { Limits } from '../limits.ts'
@@ -20,6 +21,8 @@ export async function openTestServer(
     readonly observer?: Observer
     readonly queryToken?: boolean
     readonly open?: boolean
+    readonly routes?: readonly Route[]
+    readonly trustedProxies?: readonly string[]
   } = {},
 ): Promise<TestServer> {
   const server = await openHttpServer({

@@ -80,7 +80,7 @@ export class Inbox<C extends Caller> {
   receive(frame: Frame): void {
     if (this.#isClosed) return
     const { turns, limits } = this.#start.host
-    if (this.#waiting.length === 0 && !this.#isHeld && turns.take(this.#person)) return this.#serve(frame)
+    if (this.#waiting.length === 0 && !this.#isHeld && turns.take(this.#person, frame.bytes)) return this.#serve(frame)
     if (this.#waiting.length >= limits.waitingFrames) return this.#start.end('too many messages at once')
     this.#waiting.push(frame)
     this.#waitingBytes += frame.bytes + FRAME_BYTES
@@ -118,7 +118,7 @@ export class Inbox<C extends Caller> {
     while (!this.#isClosed && !this.#isHeld) {
       const next = this.#waiting[0]
       if (next === undefined) break
-      if (!this.#start.host.turns.take(this.#person)) return this.#waitForTurn()
+      if (!this.#start.host.turns.take(this.#person, next.bytes)) return this.#waitForTurn()
       this.#waiting.shift()
       this.#waitingBytes -= next.bytes + FRAME_BYTES
       this.#serve(next)

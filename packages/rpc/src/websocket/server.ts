@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { type RawData, WebSocket, WebSocketServer } from 'ws'
+import type { BodyShare } from '../core/body-room.ts'
 import { type Channel, ChannelServer } from '../core/channel-server.ts'
 import type { Host } from '../core/host.ts'
 import type { Caller } from '../service.ts'
@@ -65,7 +66,7 @@ export class WebSocketWire<C extends Caller> {
   }
 
   #opened(socket: WebSocket, { caller, again }: Admitted<C>): Inbox<C> {
-    const channel = new SocketChannel(socket, this.#host.limits.streamBufferBytes)
+    const channel = new SocketChannel(socket, this.#host.limits.streamBufferBytes, this.#host.unread.ofCaller(caller))
     const server = new ChannelServer<C>({ host: this.#host, caller, channel })
     const inbox = new Inbox<C>({
       host: this.#host,
@@ -98,7 +99,7 @@ export class WebSocketWire<C extends Caller> {
     socket.on('error', () => undefined)
     socket.on('close', (code) => {
       this.#sockets.delete(socket)
-      channel.release()
+      channel.gone()
       inbox.close()
       server.closed(`the socket was closed (${code})`)
     })
@@ -129,16 +130,30 @@ interface SocketState<C extends Caller> {
 class SocketChannel implements Channel {
   readonly #socket: WebSocket
   readonly #bufferBytes: number
+  readonly #unread: BodyShare
   readonly #waiters: (() => void)[] = []
+  #isOutOfRoom = false
+  #isUnheard = false
   fullSince: number | undefined
 
-  constructor(socket: WebSocket, bufferBytes: number) {
+  constructor(socket: WebSocket, bufferBytes: number, unread: BodyShare) {
     this.#socket = socket
     this.#bufferBytes = bufferBytes
+    this.#unread = unread
   }
 
+  /** Of one whose person has no room left, only while something waits: then it is known when that has gone out. */
   get full(): boolean {
-    return this.#socket.bufferedAmount > this.#bufferBytes
+    const { bufferedAmount } = this.#socket
+    return bufferedAmount > this.#bufferBytes || (this.#isOutOfRoom && bufferedAmount > 0)
+  }
+
+  /** It may be large, and nobody asked the reader whether it keeps up: without room for it the socket is closed. */
+  answer(text: string): boolean {
+    const isLarge = text.length > SMALL_ANSWER_CHARS
+    const isTaken = !(isLarge && this.#unread.hold(this.#socket.bufferedAmount + text.length) !== undefined) && this.send(text)
+    this.#isUnheard = !isTaken && this.#socket.bufferedAmount > 0
+    return isTaken
   }
 
   send(text: string): boolean {
@@ -148,6 +163,7 @@ class SocketChannel implements Channel {
       return false
     }
     this.#socket.send(text, this.#sent)
+    this.#count()
     return true
   }
 
@@ -159,6 +175,8 @@ class SocketChannel implements Channel {
   }
 
   close(reason: string): void {
+    // Behind what it does not read it would not find the words, and what waits would stay until it answers them.
+    if (this.full || this.#isUnheard) return this.#socket.terminate()
     const code = reason === SHUTDOWN_REASON ? CLOSE.restart : CLOSE.policy
     this.#socket.close(reason === '' ? CLOSE.normal : code, shortened(reason))
   }
@@ -167,11 +185,24 @@ class SocketChannel implements Channel {
     for (const resolve of this.#waiters.splice(0)) resolve()
   }
 
+  gone(): void {
+    this.#unread.release()
+    this.release()
+  }
+
+  #count(): void {
+    this.#isOutOfRoom = this.#unread.hold(this.#socket.bufferedAmount) !== undefined
+  }
+
   readonly #sent = (): void => {
     this.fullSince = undefined
+    if (this.#socket.readyState !== WebSocket.CLOSED) this.#count()
     if (this.#waiters.length > 0 && !this.full) this.release()
   }
 }
+
+/** Of such ones so few wait that they need no count of their own. */
+const SMALL_ANSWER_CHARS = 16 * 1024
 
 /** The one reason that means: come back in a moment. */
 export const SHUTDOWN_REASON = 'the server is restarting'

@@ -1,67 +1,54 @@
-import { execFile } from 'node:child_process'
 import { existsSync, lstatSync, readlinkSync } from 'node:fs'
-import { promisify } from 'node:util'
+import { dirname } from 'node:path'
 import { DEFAULT_ENVIRONMENT } from '../defaults.ts'
-import { type BoxProfile, type RunRequest, type Sandbox, type SandboxOptions, SandboxUnavailable } from '../sandbox.ts'
-import type { BoxFolder } from '../spawned/box-folder.ts'
+import { isMachineRoot } from '../machine-root.ts'
+import {
+  type BoxProfile,
+  type RunRequest,
+  type Sandbox,
+  type SandboxOptions,
+  type SandboxReport,
+  SandboxUnavailable,
+} from '../sandbox.ts'
+import { asUser, leaseUser } from '../spawned/leased-user.ts'
 import { limitsShell } from '../spawned/limits-shell.ts'
-import { spawnedSandbox } from '../spawned/spawned-sandbox.ts'
+import { type BoxPlace, STARVED_PARTNER, type Wrap, spawnedSandbox } from '../spawned/spawned-sandbox.ts'
+import { clockWords } from '../starved.ts'
+import { checkBox } from './check-box.ts'
 import { isWithin } from '../workspace/real-path.ts'
 import { SYSTEM_FOLDERS, type WorkspaceProfile, settleWorkspace } from '../workspace/settle-profile.ts'
 
-const run = promisify(execFile)
 const PLACES = ['/usr/bin/bwrap', '/usr/local/bin/bwrap', '/bin/bwrap']
 const WORK_SETTINGS = ['/etc/ssl/certs', '/etc/ssl/openssl.cnf', '/etc/passwd', '/etc/group', '/etc/nsswitch.conf', '/etc/hosts']
 const SETTINGS = ['/etc/ld.so.cache', '/etc/alternatives', '/etc/localtime']
 const UNHELD = 'bubblewrap filters no system calls: programs could leave setuid files and reach sockets'
-const PROBE_TIMEOUT_MS = 10_000
+/** Without a user namespace: root's own would have nobody else in it, and the kernel takes root for root in whatever namespace. */
+const AS_ROOT = ['--unshare-ipc', '--unshare-pid', '--unshare-net', '--unshare-uts', '--unshare-cgroup-try']
+const TO_CHANGE_USER = ['CAP_SETUID', 'CAP_SETGID', 'CAP_SETPCAP']
+/** Of words that put something somewhere, how many follow; the last is where. */
+const PUTTING: Readonly<Record<string, number>> = { '--bind': 2, '--ro-bind': 2, '--dev-bind': 2, '--symlink': 2, '--tmpfs': 1 }
 
-/** The sandbox of bubblewrap, for machines where our own helper cannot be compiled. */
+/** The sandbox of bubblewrap, for machines where our own helper cannot be compiled. As root, every box has a user of its own. */
 export async function openBwrap(options: SandboxOptions): Promise<Sandbox> {
   const binary = PLACES.find((path) => existsSync(path))
   if (binary === undefined)
     throw new SandboxUnavailable('bubblewrap is not installed', 'install it (on Debian: apt-get install bubblewrap)')
-  try {
-    await run(binary, ['--unshare-all', '--die-with-parent', '--ro-bind', '/', '/', '/bin/true'], {
-      env: {},
-      timeout: PROBE_TIMEOUT_MS,
-    })
-  } catch (error) {
-    throw new SandboxUnavailable('bubblewrap does not work here', 'run as root, or allow user namespaces', { cause: error })
-  }
-  const report = {
-    driver: 'bwrap',
-    tier: 'bwrap',
-    enforced: {
-      cpu: 'watched every 10 ms; resource limit behind it',
-      wall: 'clock',
-      memory: 'resident size, watched every 10 ms',
-      processes: 'counted every 10 ms',
-      output: 'exact count',
-      files: 'private root, read-only; a box and /tmp of its own',
-      network: 'a network namespace without any link',
-      'other processes': 'only its own',
-    },
-    missing: [
-      'peak memory is sampled, CPU time is the shell’s account: needs the `cage` driver (a C compiler)',
-      'system calls are not filtered: needs the `cage` driver',
-      'the size of the box is bounded per file only: needs the `cage` driver',
-      'an exit code above 128 is taken for a signal',
-      `engines run no commands here, since ${UNHELD}: needs the \`cage\` driver`,
-    ],
-  } as const
-  const sandbox = await spawnedSandbox(report, options.runFolder, (request, folder, profile) => ({
+  const asRoot = isMachineRoot()
+  const wrap: Wrap = (request, place) => ({
     argv: [
       binary,
-      ...isolation(folder, profile),
-      ...view(request, profile),
+      ...withFolders([...isolation(place), ...view(request, place.profile), '--remount-ro', '/']),
       '--',
+      ...(place.user === undefined ? [] : asUser(place.user)),
       ...limitsShell(request.limits),
       ...request.argv,
     ],
     cwd: '/',
     environment: { ...(request.environment ?? DEFAULT_ENVIRONMENT) },
-  }))
+  })
+  const report = reportOf(asRoot)
+  const sandbox = await spawnedSandbox(report, options.runFolder, { wrap, ...(asRoot ? { lease: leaseUser } : {}) })
+  await checkBox(sandbox)
   return {
     ...sandbox,
     unheldWorkspace: UNHELD,
@@ -72,15 +59,44 @@ export async function openBwrap(options: SandboxOptions): Promise<Sandbox> {
   }
 }
 
+function reportOf(asRoot: boolean): SandboxReport {
+  const clock = clockWords()
+  return {
+    driver: 'bwrap',
+    tier: 'bwrap',
+    enforced: {
+      cpu: 'watched every 10 ms; resource limit behind it',
+      wall: clock.wall,
+      memory: 'resident size, watched every 10 ms',
+      processes: 'counted every 10 ms',
+      output: 'exact count',
+      files: 'private root, read-only; a box and /tmp of its own',
+      network: 'a network namespace without any link',
+      rights: `${asRoot ? 'a user of its own, ' : ''}no capabilities, no new privileges`,
+      'other processes': 'only its own',
+    },
+    missing: [
+      ...clock.missing,
+      'peak memory is sampled, CPU time is the shell’s account, which a program can forge: needs the `cage` driver (a C compiler)',
+      'system calls are not filtered: needs the `cage` driver',
+      'the size of the box is bounded per file only: needs the `cage` driver',
+      'what sockets and pipes hold is counted by their number, and not while they are on their way between processes: 2 GiB were kept so below a limit of 64 MiB: needs the `cage` driver',
+      'an exit code above 128 is taken for a signal',
+      STARVED_PARTNER,
+      `engines run no commands here, since ${UNHELD}: needs the \`cage\` driver`,
+    ],
+  }
+}
+
 function checkProfile(profile: WorkspaceProfile): void {
   if (profile.writable || (profile.alsoWritable ?? []).length > 0) throw new SandboxUnavailable(UNHELD, 'install a C compiler')
   settleWorkspace(profile)
 }
 
-function isolation(folder: BoxFolder, profile: BoxProfile): string[] {
+function isolation({ folder, profile, user }: BoxPlace): string[] {
   const bound = ['--bind', folder.box, '/box', '--bind', folder.tmp, '/tmp', '--symlink', '/tmp', '/dev/shm']
   return [
-    '--unshare-all',
+    ...(user === undefined ? ['--unshare-all'] : AS_ROOT),
     ...(profile.kind === 'workspace' && profile.network === 'host' ? ['--share-net'] : []),
     '--die-with-parent',
     '--new-session',
@@ -88,7 +104,11 @@ function isolation(folder: BoxFolder, profile: BoxProfile): string[] {
     'box',
     '--cap-drop',
     'ALL',
+    ...(user === undefined ? [] : TO_CHANGE_USER.flatMap((right) => ['--cap-add', right])),
     '--proc',
+    '/proc',
+    // Settings of the whole machine are among what it shows.
+    '--remount-ro',
     '/proc',
     ...devices(),
     ...bound,
@@ -123,6 +143,25 @@ function view(request: RunRequest, profile: BoxProfile): string[] {
     '--chdir',
     folder,
   ]
+}
+
+/** Folders on the way would be root's alone, and a box's user could not walk down. */
+function withFolders(words: readonly string[]): string[] {
+  const made = new Set(['/'])
+  const all: string[] = []
+  const make = (folder: string): void => {
+    if (made.has(folder) || SYSTEM_FOLDERS.some((system) => isWithin(folder, system))) return
+    made.add(folder)
+    make(dirname(folder))
+    all.push('--dir', folder)
+  }
+  for (let at = 0; at < words.length;) {
+    const count = PUTTING[words[at] ?? ''] ?? 0
+    if (count > 0) make(dirname(words[at + count] ?? '/'))
+    all.push(...words.slice(at, at + count + 1))
+    at += count + 1
+  }
+  return all
 }
 
 const shown = (path: string): string[] => ['--ro-bind', path, path]

@@ -5,7 +5,7 @@ import { Duplex } from 'node:stream'
 import { FRAME, FrameReader, FrameSplitter, FrameWriter, type Frame } from './frame.ts'
 import { type BoxProfile, SandboxUnavailable } from '../sandbox.ts'
 import { realPathOf } from '../workspace/real-path.ts'
-import { settleWorkspace } from '../workspace/settle-profile.ts'
+import { type SettledWorkspace, settleWorkspace } from '../workspace/settle-profile.ts'
 
 const CLOSE_GRACE_MS = 5000
 const COMPLAINT_BYTES = 4096
@@ -132,7 +132,8 @@ export class CageProcess {
 
 /** Starts a helper and has it make its box ready; SandboxUnavailable says why it cannot. */
 export async function startCage(start: CageStart): Promise<{ readonly helper: CageProcess; readonly ground: Ground }> {
-  const opening = openFrame(start)
+  const { profile } = start
+  const opening = openFrame(start, profile.kind === 'workspace' ? settleWorkspace(profile) : undefined)
   const helper = new CageProcess(start.binary, start.isLive)
   const frame = await helper.ask(opening)
   if (frame?.type === FRAME.ready) {
@@ -145,8 +146,8 @@ export async function startCage(start: CageStart): Promise<{ readonly helper: Ca
   throw new SandboxUnavailable(`the box cannot be made: ${why}`, 'run as root, or allow user namespaces')
 }
 
-function openFrame({ tier, runFolder, profile, isLive }: CageStart): Buffer {
-  const workspace = profile.kind === 'workspace' ? settleWorkspace(profile) : undefined
+/** What the helper is told. It opens each path once, and refuses one that is no longer as it was settled. */
+export function openFrame({ tier, runFolder, profile, isLive }: CageStart, workspace?: SettledWorkspace): Buffer {
   const network = profile.kind === 'workspace' ? profile.network : undefined
   const proxy = typeof network === 'object' ? network : undefined
   return new FrameWriter()
@@ -160,6 +161,7 @@ function openFrame({ tier, runFolder, profile, isLive }: CageStart): Buffer {
     .strings(workspace?.hidden ?? [])
     .strings(workspace?.alsoWritable ?? [])
     .strings([...(workspace?.links ?? [])].flat())
+    .strings(workspace?.placeholders ?? [])
     .string(proxy?.socketPath ?? '')
     .u32(proxy?.port ?? 0)
     .u32(isLive === true ? 1 : 0)

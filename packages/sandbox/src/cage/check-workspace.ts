@@ -1,15 +1,12 @@
-import { spawn } from 'node:child_process'
-import { randomBytes } from 'node:crypto'
-import { once } from 'node:events'
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { SandboxUnavailable } from '../sandbox.ts'
 import { realPathOf } from '../workspace/real-path.ts'
 import { CageBox } from './cage-box.ts'
 import { type CageStart, startCage } from './cage-process.ts'
+import { withListener } from './listener.ts'
 import { PROBE_LIMITS } from './probe-limits.ts'
 
-const SOCKET = 'socket'
 /** What the probe found open, as bits of its exit code. */
 const SAW = {
   'a file beside the working folder': 1,
@@ -17,6 +14,7 @@ const SAW = {
   'a socket of the host': 4,
   'a way to write the repository': 8,
   'a way to write settings of the machine': 16,
+  'a way to change a device of the host': 32,
   'a way to leave a setuid file or a device': 128,
 } as const
 
@@ -26,26 +24,17 @@ export async function checkWorkspace(start: Omit<CageStart, 'profile'>): Promise
     return 'the landlock tier grants whole folders and can take nothing out of them: needs user namespaces or root'
   const place = await mkdtemp(join(realPathOf(start.runFolder).path, 'check-'))
   const folder = join(place, 'work')
-  const name = `parley-check-${randomBytes(8).toString('hex')}`
   try {
     await mkdir(folder)
     await writeFile(join(place, 'secret'), '')
-    // By a name in its own working folder: the whole path may be too long for a socket.
-    const server = spawn(start.binary, ['probe', 'serve', SOCKET, name], {
-      cwd: folder,
-      env: {},
-      stdio: ['pipe', 'pipe', 'ignore'],
-    })
-    const ended = once(server, 'close')
-    try {
-      const listens = once(server.stdout, 'data').then(() => true)
-      if (!(await Promise.race([listens, ended.then(() => false)]))) return 'the probe of a working folder could not listen'
-      const words = [join(place, 'secret'), SOCKET, name]
-      return await probed({ ...start, profile: { kind: 'workspace', folder, writable: true } }, words)
-    } finally {
-      server.stdin.end()
-      await ended
-    }
+    const found = await withListener(start.binary, folder, async ({ file, name }) => ({
+      unheld: await probed({ ...start, profile: { kind: 'workspace', folder, writable: true } }, [
+        join(place, 'secret'),
+        file,
+        name,
+      ]),
+    }))
+    return found === undefined ? 'the probe of a working folder could not listen' : found.unheld
   } finally {
     await rm(place, { recursive: true, force: true })
   }

@@ -19,12 +19,16 @@ test('the helper is compiled once, however many ask at the same time', async () 
   expect(await compileHelper(cache)).toBe(one)
 })
 
-test('a folder that others may write to is not trusted', async () => {
+test.each([
+  ['itself', 'open'],
+  ['above it', 'open/below/cache'],
+])('a folder that others may write to, %s, is not trusted', async (_where, path) => {
   const open = join(folder, 'open')
-  await mkdir(open)
+  await mkdir(open, { recursive: true })
   await chmod(open, 0o777)
-  await expect(compileHelper(open)).rejects.toMatchObject({
+  await expect(compileHelper(join(folder, path))).rejects.toMatchObject({
     code: 'sandbox_unavailable',
-    hint: expect.stringContaining('chmod 700'),
+    message: expect.stringContaining(`${open} can be written by everybody`),
+    hint: expect.stringContaining('PARLEY_CACHE'),
   })
 })

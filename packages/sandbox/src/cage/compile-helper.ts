@@ -1,8 +1,9 @@
 import { execFile } from 'node:child_process'
 import { createHash, randomBytes } from 'node:crypto'
-import { access, constants, mkdir, readdir, readFile, rename, rm, stat } from 'node:fs/promises'
+import { access, constants, mkdir, readdir, readFile, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
+import { foreignHandOn } from '../foreign-hand.ts'
 import { SandboxUnavailable } from '../sandbox.ts'
 
 const run = promisify(execFile)
@@ -55,13 +56,13 @@ async function compile(compiler: string, sources: readonly string[], target: str
   throw new SandboxUnavailable('the sandbox helper does not compile here', INSTALL_HINT, { cause: last })
 }
 
-/** What is in the folder will be run with our rights: nobody else may put it there. */
+/** What is in the folder will be run with our rights: nobody else may put it there, nor put another folder in its place. */
 async function checkOwner(folder: string): Promise<void> {
-  const { uid, mode } = await stat(folder)
-  if ((uid === process.getuid?.() || uid === 0) && (mode & 0o022) === 0) return
+  const hand = await foreignHandOn(folder)
+  if (hand === undefined) return
   throw new SandboxUnavailable(
-    `others may write to ${folder}, where the sandbox helper is kept`,
-    `chmod 700 ${folder}, or name another folder`,
+    `others could put their own program where the sandbox helper is kept: ${hand}`,
+    `chmod go-w that folder, or name another one with PARLEY_CACHE`,
   )
 }
 

@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
-import { type Server, createServer } from 'node:net'
+import { type Server, type Socket, createServer } from 'node:net'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -18,6 +18,16 @@ const PORT = 41_000
 /** Only root can have the first. */
 const TIERS = (['root', 'user-namespaces'] as const).slice(process.getuid?.() === 0 ? 0 : 1)
 
+const filling = new Set<Socket>()
+
+/** Sends more than anybody reads. */
+function fill(socket: Socket): void {
+  filling.add(socket)
+  if (socket.destroyed) return
+  while (socket.write(Buffer.alloc(65_536))) continue
+  socket.once('drain', () => fill(socket))
+}
+
 beforeAll(async () => {
   from = await scratch()
   sandbox = await from.open()
@@ -30,7 +40,17 @@ beforeAll(async () => {
   await writeFile(join(data, 'secret'), 'secret')
   owner = createServer({ allowHalfOpen: true }, (socket) => {
     let bytes = 0
-    socket.on('data', (chunk) => (bytes += chunk.length))
+    socket.on('error', () => undefined)
+    socket.on('data', (chunk) => {
+      bytes += chunk.length
+      const word = chunk.toString()
+      if (word === 'end') socket.end('ended', () => socket.destroy())
+      if (word === 'fill') fill(socket)
+      if (word === 'drop') {
+        for (const filled of filling) filled.destroy()
+        socket.end('dropped')
+      }
+    })
     socket.on('end', () => socket.end(`heard ${bytes}`))
   })
   owner.listen({ path: socketPath, writableAll: true })
@@ -89,6 +109,33 @@ test.each(TIERS)('its one way out is a port of its own loopback and leads to its
   program.stdin.end()
   expect(await text(program.stdout)).toBe('heard 300000\n'.repeat(3) + 'unreachable\nrefused\n')
   expect(await program.ended).toMatchObject({ status: 'ok' })
+})
+
+test('connections that their owner has ended are in the way of nobody, though the program keeps its side of them', async () => {
+  const talk = `
+import socket
+def dial(first):
+    s = socket.create_connection(('127.0.0.1', ${PORT}))
+    s.settimeout(60)
+    s.sendall(first)
+    return s
+# What the owner sends is never read, or its end is never answered; both are kept.
+kept = [dial(b'fill') for i in range(60)]
+for s in kept:
+    s.recv(1)
+print(dial(b'drop').recv(99).decode())
+for i in range(240):
+    s = dial(b'end')
+    s.recv(1)
+    kept.append(s)
+last = dial(b'hello')
+last.shutdown(1)
+print(last.recv(99).decode())`
+  await writeFile(join(work, 'dial.py'), talk)
+  const program = await start('python3 dial.py', { limits: { ...ROOMY, openFiles: 512, wallMs: 100_000 } })
+  program.stdin.end()
+  const [out, err] = await Promise.all([text(program.stdout), text(program.stderr)])
+  expect([out, err]).toEqual(['dropped\nheard 5\n', ''])
 })
 
 test('folders inside of what is hidden are there to write, as their owner, and nothing beside them', async () => {

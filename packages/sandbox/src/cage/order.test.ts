@@ -5,12 +5,12 @@ import { decodeOutcome } from './order.ts'
 
 const EXITED_WITH_ONE = 0x100
 const KILLED = 9
-const FIGURES = 6
+const FIGURES = 7
 const LENGTHS = 4
 
 /** What the helper answers about a program that was started: why it ended, and how its first process did. */
 function outcomeOf(why: number, wait: number) {
-  const frame = new FrameWriter().u32(why).u32(wait).u32(1)
+  const frame = new FrameWriter().u32(why).u32(wait).u32(1).u32(0)
   for (let figure = 0; figure < FIGURES; figure += 1) frame.u64(0)
   for (let length = 0; length < LENGTHS; length += 1) frame.u32(0)
   const [answer] = new FrameSplitter().push(frame.finish(FRAME.done))

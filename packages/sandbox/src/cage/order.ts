@@ -29,6 +29,7 @@ export function encodeOrder(request: RunRequest, streams: Streams): Buffer {
   const order = new FrameWriter()
     .u64(Math.round(limits.cpuMs * 1000))
     .u64(Math.round(limits.wallMs * 1000))
+    .u64(Math.round((limits.starvedWallMs ?? limits.wallMs) * 1000))
     .u64(limits.memoryBytes)
     .u64(limits.outputBytes)
     .u64(limits.boxBytes)
@@ -78,7 +79,8 @@ export function decodeOutcome(frame: Frame, request: RunRequest): TimedOutcome {
   const why = WHY[from.u32()] ?? null
   const wait = from.u32()
   const started = from.u32() === 1
-  const [cpuUs, wallUs, memoryBytes, endedAtNs] = [from.u64(), from.u64(), from.u64(), from.u64()]
+  const isStarvedKnown = from.u32() === 1
+  const [cpuUs, wallUs, starvedUs, memoryBytes, endedAtNs] = [from.u64(), from.u64(), from.u64(), from.u64(), from.u64()]
   const [outTotal, errTotal] = [from.u64(), from.u64()]
   const [outLength, errLength, keptCount, messageLength] = [from.u32(), from.u32(), from.u32(), from.u32()]
   const kept = from.bytes(keptCount)
@@ -92,6 +94,7 @@ export function decodeOutcome(frame: Frame, request: RunRequest): TimedOutcome {
     signal,
     cpuMs: cpuUs / 1000,
     wallMs: wallUs / 1000,
+    starvedMs: isStarvedKnown ? starvedUs / 1000 : null,
     memoryBytes,
     stdout,
     stderr,

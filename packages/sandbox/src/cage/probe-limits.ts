@@ -6,9 +6,10 @@ const MIB = 1024 * 1024
 export const PROBE_LIMITS: RunLimits = {
   cpuMs: 15_000,
   wallMs: 30_000,
+  starvedWallMs: 150_000,
   memoryBytes: 32 * MIB,
   outputBytes: 4096,
   processes: 8,
   boxBytes: 16 * MIB,
-  openFiles: 32,
+  openFiles: 256,
 }

@@ -124,6 +124,19 @@ describe.each(TIERS)('a repository in the tier %s', (tier) => {
     expect(textOf(await other.run(shell(`ls -A ${main}; cat ${main}/.git/config`)))).toBe('')
   })
 
+  test('that is forged shows nothing beyond the working folder', async () => {
+    const base = made(`forged-${tier}`)
+    for (const path of ['archive/work', 'archive/y']) mkdirSync(join(base, path), { recursive: true })
+    writeFileSync(join(base, 'private'), 'told')
+    writeFileSync(join(base, 'archive/work/.git'), 'gitdir: ../y\n')
+    writeFileSync(join(base, 'archive/y/gitdir'), '../work/.git\n')
+    writeFileSync(join(base, 'archive/y/commondir'), '../..\n')
+    for (const writable of [true, false]) {
+      await using box = await sandbox.openBox({ kind: 'workspace', folder: join(base, 'archive/work'), writable })
+      expect(textOf(await box.run(shell(`cat ${base}/private; ls -A ${base} ..`)))).toBe(`..:\nwork\n\n${base}:\narchive\n`)
+    }
+  })
+
   test('whose folder lies in the working folder is read-only there', async () => {
     const folder = made(`inside-${tier}`)
     mkdirSync(join(folder, 'deep'))

@@ -46,6 +46,7 @@ const HELD = {
   children: 'memory-limit',
   node: { status: 'ok', text: '42\n' },
   hog: 'memory-limit',
+  sockets: 'memory-limit',
   bomb: 'process-limit',
   output: 'output-limit',
   sleep: 'wall-limit',

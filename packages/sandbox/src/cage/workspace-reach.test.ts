@@ -20,6 +20,7 @@ import { ROOMY, type Scratch, scratch, shell, textOf } from '../testing/fixtures
 /** Only root can have the first. */
 const TIERS = (['root', 'user-namespaces'] as const).slice(process.getuid?.() === 0 ? 0 : 1)
 const OF_THE_HOST = '/srv /opt /var/lib /var/log /home /root /run /mnt /media /sys /boot /etc/shadow /etc/ssh /etc/hostname'
+const DEVICES = '/dev/null /dev/zero /dev/full /dev/random /dev/urandom'
 const ABSTRACT = `parley-reach-${process.pid}`
 
 let from: Scratch
@@ -67,6 +68,14 @@ const workspace = (more: Partial<Extract<BoxProfile, { kind: 'workspace' }>> = {
 })
 const dial = (path: string): string =>
   `python3 -c "import socket; s = socket.socket(socket.AF_UNIX); s.connect(${path}); print(s.recv(9))"`
+/** A pair of datagrams needs nobody's leave to be made, and could be sent to any address after. */
+const send = (path: string): string =>
+  `python3 -c "import socket; a, b = socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM); a.sendto(b'x', ${path}); print('sent')"`
+const SENDS = [`'log.sock'`, `'../tools/log.sock'`, String.raw`'\0${ABSTRACT}'`].map(send).join('; ')
+/** What is connected for good still works. */
+const PAIRS = `python3 -c "import socket
+for kind in (socket.SOCK_STREAM, socket.SOCK_SEQPACKET):
+  a, b = socket.socketpair(socket.AF_UNIX, kind); a.send(b'told'); print(b.recv(9))"`
 const DIALS = [`'host.sock'`, `'../tools/host.sock'`, String.raw`'\0${ABSTRACT}'`].map(dial).join('; ')
 
 describe.each(TIERS)('a working folder in the tier %s', (tier) => {
@@ -111,6 +120,15 @@ describe.each(TIERS)('a working folder in the tier %s', (tier) => {
     expect([textOf(outcome), errors(outcome).match(/PermissionError/g)?.length]).toEqual(['', 3])
   })
 
+  test('sends nothing to a socket of the host, also through a pair', async () => {
+    const outcome = await box.run(shell(SENDS))
+    expect([textOf(outcome), errors(outcome).match(/PermissionError/g)?.length]).toEqual(['', 3])
+    await using online = await sandbox.openBox(workspace({ network: 'host' }))
+    const sent = await online.run(shell(SENDS))
+    expect([textOf(sent), errors(sent).match(/PermissionError/g)?.length]).toEqual(['', 3])
+    expect(textOf(await box.run(shell(PAIRS)))).toBe("b'told'\nb'told'\n")
+  })
+
   test('leaves no file that lends the rights of its owner', async () => {
     const bits = [
       'chmod 4755 lent',
@@ -134,6 +152,15 @@ describe.each(TIERS)('a working folder in the tier %s', (tier) => {
     expect(errors(outcome).match(/Read-only|nonexistent|Permission|No such/g)?.length).toBe(3)
   })
 
+  test('changes no device of the host, and uses them', async () => {
+    // With the mode and the times that they have: were it let, the machine would be none the worse.
+    const change = 'chmod "$(stat -c %a $d)" $d && echo $d; touch -c -r $d $d && echo $d'
+    const outcome = await box.run(
+      shell(`for d in ${DEVICES}; do ${change}; done; echo x > /dev/null && head -c 2 /dev/zero | wc -c`),
+    )
+    expect(textOf(outcome)).toBe('2\n')
+  })
+
   test('works by the path that was given, through links', async () => {
     await using other = await sandbox.openBox(workspace({ folder: join(place, 'way') }))
     expect(textOf(await other.run(shell(`pwd; cd ${place}/way && ls -d sub`)))).toBe(`${work}\nsub\n`)
@@ -149,6 +176,7 @@ describe.each(TIERS)('a working folder in the tier %s', (tier) => {
     ['a readable path that is not there', () => ({ readable: [join(place, 'nothing')] }), /nothing is not there/],
     ['a folder that is hidden itself', () => ({ hidden: [work] }), /cannot be worked in/],
     ['the whole machine', () => ({ folder: '/', hidden: [] }), /the whole machine/],
+    ['the whole machine to read', () => ({ readable: ['/'] }), /the whole machine/],
   ])('is refused with %s', async (_what, more, why) => {
     await expect(sandbox.openBox(workspace(more()))).rejects.toMatchObject({
       code: 'sandbox_unavailable',

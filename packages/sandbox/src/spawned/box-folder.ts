@@ -1,5 +1,5 @@
 import { constants, createWriteStream, lstatSync } from 'node:fs'
-import { chmod, mkdir, mkdtemp, open, readdir, rename, rm, writeFile } from 'node:fs/promises'
+import { chmod, lchown, mkdir, mkdtemp, open, readdir, rename, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import type { BoxFile, KeptFile } from '../sandbox.ts'
@@ -14,13 +14,20 @@ export interface BoxFolder {
   remove(): Promise<void>
 }
 
-export async function makeBoxFolder(runFolder: string, files: readonly BoxFile[]): Promise<BoxFolder> {
+/** The folders are `owner`'s, where there is one; the files in them are ours, to be read. */
+export async function makeBoxFolder(runFolder: string, files: readonly BoxFile[], owner?: number): Promise<BoxFolder> {
   const folder = await mkdtemp(join(runFolder, `box-${process.pid}-`))
   const made = { box: join(folder, 'box'), tmp: join(folder, 'tmp'), remove: () => rm(folder, { recursive: true, force: true }) }
   try {
     await mkdir(made.box)
     await mkdir(made.tmp)
     for (const file of files) await placeFile(made.box, file)
+    const folders = new Set([
+      made.tmp,
+      made.box,
+      ...files.flatMap(({ name }) => foldersOf(name).map((way) => join(made.box, way))),
+    ])
+    if (owner !== undefined) for (const each of folders) await lchown(each, owner, owner)
     return made
   } catch (error) {
     await made.remove()
@@ -62,8 +69,13 @@ export async function keepFile(box: string, { name, to, limitBytes }: KeptFile):
 
 /** Whether every part of the way is a real folder. */
 function hasPlainWay(box: string, name: string): boolean {
+  return foldersOf(name).every((folder) => lstatSync(join(box, folder)).isDirectory())
+}
+
+/** Those on the way to a name below the box. */
+function foldersOf(name: string): readonly string[] {
   const parts = name.split('/').slice(0, -1)
-  return parts.every((_, index) => lstatSync(join(box, ...parts.slice(0, index + 1))).isDirectory())
+  return parts.map((_, index) => join(...parts.slice(0, index + 1)))
 }
 
 /** Removes folders whose maker was killed. */

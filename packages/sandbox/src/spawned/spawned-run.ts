@@ -6,6 +6,8 @@ import type { Readable, Writable } from 'node:stream'
 import { DEFAULT_CAPTURE_BYTES, signalName } from '../defaults.ts'
 import type { RunOutcome, RunRequest, RunStatus } from '../sandbox.ts'
 import { readAccount } from './limits-shell.ts'
+import { startClock } from './clock.ts'
+import { bufferBytes } from './kernel-buffers.ts'
 import { treeUsage } from './process-tree.ts'
 import { captureStream } from './stream-capture.ts'
 
@@ -32,13 +34,14 @@ export interface SpawnedRun {
 /** Starts a command in a process group of its own and watches over it from here. */
 export function startRun(command: SpawnedCommand, request: RunRequest, signal?: AbortSignal): SpawnedRun {
   const [program = '', ...words] = command.argv
-  const started = performance.now()
   const child = spawn(program, words, {
     cwd: command.cwd,
     env: command.environment,
     stdio: ['pipe', 'pipe', 'pipe', 'pipe'],
     detached: true,
   })
+  // Its time begins when it is there: a large process like ours takes long to make another.
+  const started = performance.now()
   const [stdin, stdout, stderr, account] = child.stdio
   if (stdin === null || stdout === null || stderr === null || account === null || account === undefined || !('on' in account))
     throw new TypeError('a run has four pipes')
@@ -76,7 +79,7 @@ export function startRun(command: SpawnedCommand, request: RunRequest, signal?: 
       account.on('data', (chunk: Buffer) => {
         said = (said + chunk.toString()).slice(-ACCOUNT_BYTES)
       })
-      const wall = setTimeout(() => end('wall-limit'), limits.wallMs)
+      const clock = startClock(limits, { pid: child.pid ?? 0, started }, () => end('wall-limit'))
       const abort = (): void => end('signal')
       if (signal?.aborted === true) abort()
       signal?.addEventListener('abort', abort, { once: true })
@@ -84,12 +87,12 @@ export function startRun(command: SpawnedCommand, request: RunRequest, signal?: 
         const used = treeUsage(child.pid ?? 0)
         peak = { cpuMs: Math.max(peak.cpuMs, used.cpuMs), residentBytes: Math.max(peak.residentBytes, used.residentBytes) }
         if (used.cpuMs > limits.cpuMs) end('cpu-limit')
-        else if (used.residentBytes > limits.memoryBytes) end('memory-limit')
+        else if (used.residentBytes + bufferBytes(used.pids) > limits.memoryBytes) end('memory-limit')
         // The shell that sets the limits is there too.
         else if (used.tasks > limits.processes + OWN_TASKS) end('process-limit')
       }, WATCH_MS)
       const failed = await ended(child)
-      clearTimeout(wall)
+      clock.stop()
       clearInterval(watch)
       signal?.removeEventListener('abort', abort)
       const result = resultOf(child, said)
@@ -105,6 +108,7 @@ export function startRun(command: SpawnedCommand, request: RunRequest, signal?: 
         signal: failed === null ? (why === null ? result.signal : 'SIGKILL') : null,
         cpuMs,
         wallMs: performance.now() - started,
+        starvedMs: clock.starvedMs,
         memoryBytes: peak.residentBytes,
         stdout: out.output(),
         stderr: err.output(),

@@ -13,18 +13,34 @@ import type {
   SandboxReport,
 } from '../sandbox.ts'
 import { type BoxFolder, keepFile, makeBoxFolder, sweepBoxFolders } from './box-folder.ts'
+import type { LeasedUser } from './leased-user.ts'
 import { feed, type SpawnedCommand, type SpawnedRun, startRun } from './spawned-run.ts'
 
-/** Makes the command that runs a request in a folder, under a profile. */
-export type Wrap = (request: RunRequest, folder: BoxFolder, profile: BoxProfile) => SpawnedCommand
+/** For reports: what a process waited is gone when Node hears of its end. */
+export const STARVED_PARTNER =
+  'a program that waits for an interactor which is starved is taken for idle: needs the `cage` driver'
+
+/** What a command is made for: the box's folder, its profile, and the user that it runs as where that is not ours. */
+export interface BoxPlace {
+  readonly folder: BoxFolder
+  readonly profile: BoxProfile
+  readonly user?: LeasedUser
+}
+/** Makes the command that runs a request in its place. */
+export type Wrap = (request: RunRequest, place: BoxPlace) => SpawnedCommand
+/** How boxes are made: the command of each run, and the user of each box where it has one of its own. */
+export interface SpawnedDriver {
+  readonly wrap: Wrap
+  readonly lease?: () => Promise<LeasedUser>
+}
 
 /** A sandbox that starts every program from here, each wrapped in a command that isolates it as well as that command can. */
-export async function spawnedSandbox(report: SandboxReport, runFolder: string, wrap: Wrap): Promise<Sandbox> {
+export async function spawnedSandbox(report: SandboxReport, runFolder: string, driver: SpawnedDriver): Promise<Sandbox> {
   await mkdir(runFolder, { recursive: true, mode: 0o700 })
   await sweepBoxFolders(runFolder)
   return {
     report,
-    openBox: (profile) => Promise.resolve(new SpawnedBox(runFolder, profile, wrap)),
+    openBox: async (profile) => new SpawnedBox({ runFolder, profile, wrap: driver.wrap, user: await driver.lease?.() }),
     interact: (program, interactor, request, signal) => {
       if (!(program instanceof SpawnedBox) || !(interactor instanceof SpawnedBox) || program === interactor) {
         throw new TypeError('interact needs two different boxes of this sandbox')
@@ -34,17 +50,20 @@ export async function spawnedSandbox(report: SandboxReport, runFolder: string, w
   }
 }
 
+interface BoxParts {
+  readonly runFolder: string
+  readonly profile: BoxProfile
+  readonly wrap: Wrap
+  readonly user: LeasedUser | undefined
+}
+
 class SpawnedBox implements Box {
-  readonly #runFolder: string
-  readonly #profile: BoxProfile
-  readonly #wrap: Wrap
+  readonly #parts: BoxParts
   readonly #closing = new AbortController()
   #running: Promise<unknown> | null = null
 
-  constructor(runFolder: string, profile: BoxProfile, wrap: Wrap) {
-    this.#runFolder = runFolder
-    this.#profile = profile
-    this.#wrap = wrap
+  constructor(parts: BoxParts) {
+    this.#parts = parts
   }
 
   run(request: RunRequest, signal?: AbortSignal): Promise<RunOutcome> {
@@ -84,14 +103,17 @@ class SpawnedBox implements Box {
     carry: (run: SpawnedRun) => Promise<Omit<RunOutcome, 'kept'>>,
     signal: AbortSignal,
   ): Promise<RunOutcome> {
+    const { runFolder, profile, wrap, user } = this.#parts
     let folder: BoxFolder
     try {
-      folder = await makeBoxFolder(this.#runFolder, request.files ?? [])
+      folder = await makeBoxFolder(runFolder, request.files ?? [], user?.uid)
     } catch (error) {
       return failedOutcome(`the box cannot be filled: ${String(error)}`)
     }
     try {
-      const outcome = await carry(startRun(this.#wrap(request, folder, this.#profile), request, signal))
+      const outcome = await carry(
+        startRun(wrap(request, { folder, profile, ...(user === undefined ? {} : { user }) }), request, signal),
+      )
       const kept: string[] = []
       let { message } = outcome
       for (const file of request.keep ?? []) {
@@ -108,6 +130,7 @@ class SpawnedBox implements Box {
   async close(): Promise<void> {
     this.#closing.abort()
     await this.#running
+    await this.#parts.user?.release()
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

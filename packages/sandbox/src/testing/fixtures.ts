@@ -11,8 +11,8 @@ const MIB = 1024 * 1024
 /** The helper takes seconds to compile: it is compiled once for all tests of one user, who alone may write there. */
 const CACHE = join(tmpdir(), `parley-test-cage-${process.getuid?.() ?? 'user'}`)
 
-export type Fixture = 'uses' | 'reaches'
-const FIXTURES: readonly Fixture[] = ['uses', 'reaches']
+export type Fixture = 'buffers' | 'reaches' | 'uses'
+const FIXTURES: readonly Fixture[] = ['buffers', 'reaches', 'uses']
 
 /** Enough for anything that behaves. */
 export const ROOMY: RunLimits = {

@@ -46,6 +46,7 @@ const answers = {
   children: (await run('uses', ['forked-hog', '3', '60'])).status,
   node: await runNode(),
   hog: (await run('uses', ['hog', '1000'])).status,
+  sockets: (await run('buffers', ['sockets', '8', '15'], { memoryBytes: 64 * 1024 * 1024, openFiles: 1024 })).status,
   bomb: (await run('uses', ['fork-bomb'], { wallMs: 5000 })).status,
   output: (await run('uses', ['output', '-1'])).status,
   sleep: (await run('uses', ['sleep'], { wallMs: 200 })).status,

@@ -28,7 +28,7 @@ export function realPathOf(given: string): RealPath {
     else if (found === 'link') {
       followed += 1
       if (followed > LINKS_MAX) throw refusal(given, 'goes through too many links')
-      const target = readlinkSync(next)
+      const target = leadsTo(given, next)
       links.set(next, resolve(path, target))
       rest.unshift(...target.split('/').filter((word) => word !== '' && word !== '.'))
       if (isAbsolute(target)) path = '/'
@@ -38,6 +38,15 @@ export function realPathOf(given: string): RealPath {
     }
   }
   return { path, isThere, links }
+}
+
+/** Somebody may have put something else there since it was looked at. */
+function leadsTo(given: string, link: string): string {
+  try {
+    return readlinkSync(link)
+  } catch (cause) {
+    throw refusal(given, 'changed while it was looked at', cause)
+  }
 }
 
 function look(given: string, path: string): 'link' | 'there' | 'missing' {

@@ -1,3 +1,4 @@
+import { basename, dirname, join } from 'node:path'
 import type { BoxProfile } from '../sandbox.ts'
 import { gitFoldersOf } from './git-folders.ts'
 import { type RealPath, isWithin, realPathOf, refusal } from './real-path.ts'
@@ -11,6 +12,8 @@ export interface SettledWorkspace {
   readonly alsoWritable: readonly string[]
   readonly readable: readonly string[]
   readonly hidden: readonly string[]
+  /** Names to be made and covered; those of folders end with a slash. */
+  readonly placeholders: readonly string[]
   /** Links on the way to these paths, each with where it leads, so that they work as they were given. */
   readonly links: ReadonlyMap<string, string>
 }
@@ -28,6 +31,8 @@ export function settleWorkspace(profile: WorkspaceProfile): SettledWorkspace {
     return real.path
   }
   const folder = shown(profile.folder)
+  if (profile.unlinked === true && folder !== profile.folder)
+    throw refusal(profile.folder, `leads to ${folder} by now, which is not where the work began`)
   const alsoWritable = (profile.alsoWritable ?? []).map(shown)
   const socket = typeof profile.network === 'object' ? [profile.network.socketPath] : []
   const hidden = (profile.hidden ?? []).map(realPathOf)
@@ -35,14 +40,21 @@ export function settleWorkspace(profile: WorkspaceProfile): SettledWorkspace {
   checkHidden(folder, hidden, writable)
   const readable = [...(profile.readable ?? []), ...socket].map(shown)
   const repository = gitFoldersOf(folder).filter((path) => !hidden.some((secret) => isWithin(path, secret.path)))
-  for (const path of [folder, ...alsoWritable])
-    if (path === '/') throw refusal(path, 'is the whole machine, not a folder to work in')
+  for (const path of [folder, ...alsoWritable, ...readable])
+    if (path === '/') throw refusal(path, 'is the whole machine, which no program in the sandbox may see')
+  const names = (profile.placeholders ?? []).map(({ path, kind }) => ({ path: join(shown(dirname(path)), basename(path)), kind }))
+  const isMade = ({ path }: { readonly path: string }): boolean => writable.some((place) => isWithin(path, place))
+  // Where nothing can be made, only what is there needs a cover.
+  const covered = names.filter((name) => !isMade(name)).map(({ path }) => realPathOf(path))
   return {
     folder,
     isWritable: profile.writable,
     alsoWritable,
     readable: [...new Set([...readable, ...repository])],
-    hidden: [...new Set(hidden.filter(({ isThere }) => isThere).map(({ path }) => path))],
+    placeholders: [...new Set(names.filter(isMade).map(({ path, kind }) => (kind === 'folder' ? `${path}/` : path)))],
+    hidden: [...new Set([...hidden, ...covered].filter(({ isThere }) => isThere).map(({ path }) => path))].filter(
+      (path) => !names.some((name) => isMade(name) && name.path === path),
+    ),
     links,
   }
 }

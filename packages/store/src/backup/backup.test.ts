@@ -221,7 +221,14 @@ async function fillModels(store: Store, ownerId: UserId, key: ClaimKey): Promise
   await store.usages.add(call)
   const limits = { since: 0, ownerTokens: null, ownerMicrousd: null, jobTokens: null, jobMicrousd: null }
   await store.usages.reserve({ ...call, callId: 'under way' }, limits)
-  await store.quotas.set({ userId: ownerId, jobsAtOnce: 1, tokensPerDay: null, microusdPerDay: 3 })
+  await store.quotas.set({
+    userId: ownerId,
+    jobsAtOnce: 1,
+    tokensPerDay: null,
+    microusdPerDay: 3,
+    keptBytes: 9 ** 9,
+    keptJobs: 7,
+  })
 }
 
 async function snapshot(store: Store, { tokenId, sha256, jobId }: Pick<Filled, 'tokenId' | 'sha256' | 'jobId'>) {

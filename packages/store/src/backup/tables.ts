@@ -33,7 +33,7 @@ export const TABLES: readonly Table[] = [
   table(
     'jobs',
     'id',
-    'owner_id status outline retry_of created_at started_at finished_at expires_at claim_id fence machine_id judge_name claimed_at begun released claims lost_claims attempt error summary containers',
+    'owner_id status outline retry_of created_at started_at finished_at expires_at claim_id fence machine_id judge_name claimed_at begun released claims lost_claims attempt error summary containers kept_bytes',
   ),
   table('job_inputs', 'job_id', 'spec blob files cases'),
   table('job_artifacts', 'job_id name', 'attempt claim sha256 bytes at'),
@@ -49,6 +49,6 @@ export const TABLES: readonly Table[] = [
     'id',
     'status job_id owner_id claim_id claim attempt call_id channel model thread_id source estimated input_tokens cached_input_tokens output_tokens cached_output_tokens reasoning_output_tokens prices cost_microusd at',
   ),
-  table('quotas', 'user_id', 'jobs_at_once tokens_per_day microusd_per_day'),
+  table('quotas', 'user_id', 'jobs_at_once tokens_per_day microusd_per_day kept_bytes kept_jobs'),
   table('judges', 'machine_id', 'name token_id drain first_seen_at last_seen_at left_at facts'),
 ]

@@ -2,6 +2,8 @@ import { text } from '../database/column.ts'
 import type { Database } from '../database/database.ts'
 import { UPLOAD_AGE_MS } from '../limits.ts'
 import { breathe } from './chunks.ts'
+import { dropStale } from './drop-stale.ts'
+import { LEFT_HOLDERS } from './holder.ts'
 import {
   ADD_GARBAGE,
   DELETE_BLOB,
@@ -18,7 +20,7 @@ const BLOBS_PER_STEP = 100
 const ROWS_PER_STEP = 16
 
 /**
- * First the names go, in transactions that check again that nobody refers to them; then the bytes, row by row. What a
+ * What was let go of long enough ago is nobody's any more. First the names go, in transactions that check again that nobody refers to them; then the bytes, row by row. What a
  * crash leaves in `blob_garbage` the next collection takes away.
  */
 export async function collect(
@@ -27,6 +29,7 @@ export async function collect(
   graceMs: number,
 ): Promise<{ readonly blobs: number; readonly uploads: number }> {
   const uploads = await removeUploads(db, now - Math.max(UPLOAD_AGE_MS, graceMs))
+  await dropStale(db, LEFT_HOLDERS, now - graceMs)
   let blobs = 0
   for (let removed = -1; removed !== 0; blobs += removed) removed = await removeBlobs(db, now - graceMs)
   while (await removeBytes(db)) await breathe()

@@ -1,13 +1,16 @@
 import { createHash } from 'node:crypto'
 import { UploadId, makeId } from '@parley/protocol'
 import { integer, text } from '../database/column.ts'
-import type { Database, Queries } from '../database/database.ts'
-import { HashMismatch, InvalidArgument, NotFound, TooLarge, UploadGap } from '../errors.ts'
+import type { Database, Queries, Transaction } from '../database/database.ts'
+import { HashMismatch, InvalidArgument, NotFound, ShareExceeded, TooLarge, UploadGap } from '../errors.ts'
 import { MAX_APPEND_BYTES, MAX_BLOB_BYTES, MAX_BLOB_READ_BYTES, checkInteger, checkName } from '../limits.ts'
+import { checkBytes, lockShare } from '../share/share-steps.ts'
+import { LOCK_SHARE } from '../share/statements.ts'
 import type { Blobs } from './blob.ts'
 import { appendChunks, hashChunks, readChunks } from './chunks.ts'
 import { collect, removeUpload } from './collect.ts'
 import { dropStale } from './drop-stale.ts'
+import { personOf } from './holder.ts'
 import * as sql from './statements.ts'
 
 interface Stored {
@@ -27,23 +30,29 @@ export class SqlBlobs implements Blobs {
     this.#random = random
   }
 
-  async begin(owner: string): Promise<UploadId> {
+  async begin(owner: string, bounds?: Parameters<Blobs['begin']>[1]): Promise<UploadId> {
     checkName('owner', owner)
     const id = this.#newId()
-    await this.#db.run(sql.BEGIN_UPLOAD, [id, owner, this.#now()])
+    await this.#db.transaction(async (tx) => {
+      if (bounds !== undefined) await checkUploads(tx, owner, bounds)
+      await tx.run(sql.BEGIN_UPLOAD, [id, owner, this.#now()])
+    })
     return id
   }
 
   async write(upload: UploadId, owner: string, offset: number, bytes: Uint8Array): Promise<{ readonly offset: number }> {
     checkInteger('offset', offset, 0)
     if (bytes.length > MAX_APPEND_BYTES) throw new TooLarge('the chunk', MAX_APPEND_BYTES)
-    if (offset + bytes.length > MAX_BLOB_BYTES) throw new TooLarge('the upload', MAX_BLOB_BYTES)
+    const person = personOf(owner)
     return this.#db.transaction(async (tx) => {
+      const bounds = person === undefined ? undefined : await lockShare(tx, person)
       const size = await uploadSize(tx, sql.UPLOAD_FOR_WRITE, upload, owner)
+      if (offset + bytes.length > MAX_BLOB_BYTES) throw new TooLarge('the upload', MAX_BLOB_BYTES)
       if (offset > size) throw new UploadGap(upload, size)
       const there = await readChunks(tx, upload, offset, Math.min(size, offset + bytes.length))
       if (Buffer.compare(there, bytes.subarray(0, there.length)) !== 0) throw new UploadGap(upload, size)
       const rest = bytes.subarray(there.length)
+      if (rest.length > 0 && person !== undefined && bounds !== undefined) await checkBytes(tx, person, bounds, rest.length)
       if (rest.length > 0) await appendChunks(tx, upload, size, rest)
       await tx.run(sql.GROW_UPLOAD, [upload, size + rest.length, this.#now()])
       return { offset: size + rest.length }
@@ -131,16 +140,6 @@ export class SqlBlobs implements Blobs {
     return (await this.#db.get(sql.IS_HELD, [sha256, holder])) !== undefined
   }
 
-  async uploads(owner: string): Promise<number> {
-    const row = await this.#db.get(sql.UPLOADS, [owner])
-    return row === undefined ? 0 : integer(row, 'uploads')
-  }
-
-  async heldBytes(holder: string, owner: string): Promise<number> {
-    const row = await this.#db.get(sql.HELD_BYTES, [holder, owner])
-    return row === undefined ? 0 : integer(row, 'held') + integer(row, 'uploading')
-  }
-
   async dropStale(holderPrefix: string, ageMs: number): Promise<number> {
     checkName('holderPrefix', holderPrefix)
     checkInteger('ageMs', ageMs, 0)
@@ -167,6 +166,19 @@ export class SqlBlobs implements Blobs {
   #newId(): UploadId {
     return makeId(UploadId, 'upl', this.#random)
   }
+}
+
+/** Rows cost too, however few bytes they have: those under way and those that are kept are bounded in number. */
+async function checkUploads(
+  tx: Transaction,
+  owner: string,
+  bounds: { readonly underWay: number; readonly kept: number },
+): Promise<void> {
+  await tx.get(LOCK_SHARE, [owner])
+  const row = await tx.get(sql.UPLOADS, [owner])
+  if (row === undefined) return
+  if (integer(row, 'under_way') >= bounds.underWay) throw new ShareExceeded('uploads', bounds.underWay)
+  if (integer(row, 'kept') >= bounds.kept) throw new ShareExceeded('kept_uploads', bounds.kept)
 }
 
 async function uploadSize(queries: Queries, statement: typeof sql.UPLOAD, upload: UploadId, owner: string): Promise<number> {

@@ -14,7 +14,8 @@ export const END_UPLOAD: Sql = `UPDATE uploads SET touched_at = ${REMOVED_AT} WH
 export const ABORT_UPLOAD: Sql = `UPDATE uploads SET touched_at = ${REMOVED_AT} WHERE id = $1 AND owner = $2 AND touched_at > ${REMOVED_AT}`
 /** Only one that is being removed. */
 export const FORGET_UPLOAD: Sql = `DELETE FROM uploads WHERE id = $1 AND touched_at = ${REMOVED_AT}`
-export const UPLOADS: Sql = 'SELECT count(*) AS uploads FROM uploads WHERE owner = $1'
+export const UPLOADS: Sql = `SELECT (SELECT count(*) FROM uploads WHERE owner = $1) AS under_way,
+  (SELECT count(*) FROM blob_holders WHERE holder = $1) AS kept`
 export const STALE_UPLOADS: Sql = 'DELETE FROM uploads WHERE touched_at < $1 RETURNING id'
 
 export const CHUNK: Sql = 'SELECT bytes FROM blob_chunks WHERE content = $1 AND number = $2'
@@ -44,11 +45,6 @@ export const DELETE_CHUNKS: Sql = `DELETE FROM blob_chunks WHERE content = $1
 export const FORGET_GARBAGE: Sql = 'DELETE FROM blob_garbage WHERE content = $1'
 
 export const IS_HELD: Sql = 'SELECT 1 AS one FROM blob_holders WHERE sha256 = $1 AND holder = $2'
-/** $1 holder, $2 owner. The sums are cast because PostgreSQL would answer them as text. */
-export const HELD_BYTES: Sql = `SELECT
-  (SELECT CAST(coalesce(sum(b.size), 0) AS BIGINT) FROM blob_holders h JOIN blobs b ON b.sha256 = h.sha256 WHERE h.holder = $1) AS held,
-  (SELECT CAST(coalesce(sum(size), 0) AS BIGINT) FROM uploads WHERE owner = $2) AS uploading`
-
 /** Who holds the blob's row keeps others from holding the blob; what is locked is in use. */
 const staleHolders = (lock: string) => `SELECT h.sha256, h.holder FROM blob_holders h JOIN blobs b ON b.sha256 = h.sha256
   WHERE h.holder >= $1 AND h.holder < $2 AND b.touched_at < $3 ORDER BY h.sha256, h.holder LIMIT $4 ${lock}`

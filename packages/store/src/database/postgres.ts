@@ -58,6 +58,8 @@ export class PostgresDatabase implements Database {
     })
     // An idle connection that breaks is replaced at its next use; without a listener it would end the process.
     this.#pool.on('error', () => undefined)
+    // The pool itself listens only while a connection is idle. In a transaction the next statement meets what broke.
+    this.#pool.on('connect', (client) => void client.on('error', () => undefined))
     this.#listener = new PostgresListener(config, this.signals)
   }
 

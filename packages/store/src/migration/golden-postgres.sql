@@ -89,11 +89,13 @@ jobs.error text
 jobs.summary text
 jobs.containers text
 jobs.judge_name text
+jobs.kept_bytes bigint NOT NULL DEFAULT 0
 jobs: jobs_owner_id_fkey FOREIGN KEY (owner_id) REFERENCES users(id)
 jobs: jobs_pkey PRIMARY KEY (id)
 CREATE INDEX jobs_by_age ON jobs USING btree (created_at, id)
 CREATE INDEX jobs_by_expiry ON jobs USING btree (expires_at)
 CREATE INDEX jobs_by_owner ON jobs USING btree (owner_id, created_at, id)
+CREATE INDEX jobs_by_share ON jobs USING btree (owner_id, status, kept_bytes)
 CREATE INDEX jobs_by_status ON jobs USING btree (status, created_at, id)
 CREATE UNIQUE INDEX jobs_pkey ON jobs USING btree (id)
 judges.machine_id text COLLATE "C" NOT NULL
@@ -169,6 +171,8 @@ quotas.user_id text COLLATE "C" NOT NULL
 quotas.jobs_at_once bigint
 quotas.tokens_per_day bigint
 quotas.microusd_per_day bigint
+quotas.kept_bytes bigint
+quotas.kept_jobs bigint
 quotas: quotas_pkey PRIMARY KEY (user_id)
 quotas: quotas_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id)
 CREATE UNIQUE INDEX quotas_pkey ON quotas USING btree (user_id)

@@ -84,10 +84,11 @@ CREATE TABLE jobs (
   error TEXT,
   summary TEXT,
   containers TEXT
-, judge_name TEXT) STRICT;
+, judge_name TEXT, kept_bytes INTEGER NOT NULL DEFAULT 0) STRICT;
 CREATE INDEX jobs_by_age ON jobs (created_at, id);
 CREATE INDEX jobs_by_expiry ON jobs (expires_at);
 CREATE INDEX jobs_by_owner ON jobs (owner_id, created_at, id);
+CREATE INDEX jobs_by_share ON jobs (owner_id, status, kept_bytes);
 CREATE INDEX jobs_by_status ON jobs (status, created_at, id);
 CREATE TABLE judges (
   machine_id TEXT PRIMARY KEY,
@@ -155,7 +156,7 @@ CREATE TABLE quotas (
   jobs_at_once INTEGER,
   tokens_per_day INTEGER,
   microusd_per_day INTEGER
-) STRICT, WITHOUT ROWID;
+, kept_bytes INTEGER, kept_jobs INTEGER) STRICT, WITHOUT ROWID;
 CREATE TABLE schema_migrations (version INTEGER PRIMARY KEY, name TEXT NOT NULL, applied_at INTEGER NOT NULL) STRICT;
 CREATE TABLE settings (key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
 CREATE TABLE sign_in_links (

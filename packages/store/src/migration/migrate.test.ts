@@ -7,11 +7,16 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Database } from '../database/database.ts'
 import { openPostgres } from '../database/postgres.ts'
 import { openSqlite } from '../database/sqlite.ts'
-import { SCHEMA_VERSION, openStore } from '../index.ts'
+import { SCHEMA_VERSION, jobLog, openStore } from '../index.ts'
 import { ENGINES, type TestEngine, startEngine } from '../testing/engines.ts'
-import { startedJob } from '../testing/sample-job.ts'
+import { sampleInputs, startedJob } from '../testing/sample-job.ts'
 import { firstTables } from './0001-first-tables.ts'
 import { jobs } from './0002-jobs.ts'
+import { models } from './0003-models.ts'
+import { judgeNames } from './0004-judge-names.ts'
+import { deletedUsers } from './0005-deleted-users.ts'
+import { usedLinks } from './0006-used-links.ts'
+import { identities } from './0007-identities.ts'
 import { migrate, schemaVersion } from './migrate.ts'
 import { schemaDump } from './schema-dump.ts'
 
@@ -158,6 +163,45 @@ describe.each(ENGINES)('migrations on %s', (engine) => {
       expect(await schemaDump(after)).toBe(await readFile(new URL(`golden-${engine}.sql`, import.meta.url), 'utf8'))
     } finally {
       await after.close()
+    }
+  })
+
+  test('what jobs of before keep is counted right after the upgrade, and their logs go on', async () => {
+    const url = await host.freshUrl()
+    const db = await open(url)
+    await migrate(db, () => 0, [firstTables, jobs, models, judgeNames, deletedUsers, usedLinks, identities])
+    await db.run('INSERT INTO users (id, username, admin, created_at) VALUES ($1, $2, 0, 5)', [ANN, 'ann'])
+    const spec = JSON.stringify(sampleInputs(JOB).spec)
+    for (const id of [JOB, OTHER_JOB]) {
+      await db.run(`INSERT INTO jobs (id, owner_id, status, outline, created_at) VALUES ($1, $2, 'queued', 'é', 5)`, [id, ANN])
+      for (const log of ['terminal', 'agent_status', 'cases', 'transcript'])
+        await db.run('INSERT INTO logs (name, max_bytes, max_entries) VALUES ($1, 5000000, 1000)', [`job/${id}/${log}`])
+    }
+    await db.run(`INSERT INTO job_inputs (job_id, spec, files, cases) VALUES ($1, $2, '[]', '[]')`, [JOB, spec])
+    const terminal = engine === 'sqlite' ? '' : ', next_seq = 2, end_offset = 300'
+    for (const [seq, end] of [
+      [0, 100],
+      [1, 300],
+    ] as const)
+      await db.run(
+        'INSERT INTO log_entries (log_id, seq, end_offset, at, bytes) SELECT id, CAST($2 AS BIGINT), CAST($3 AS BIGINT), 5, $4 FROM logs WHERE name = $1',
+        [`job/${JOB}/terminal`, seq, end, new Uint8Array(end - seq * 100)],
+      )
+    await db.run(`UPDATE logs SET max_entries = 1000 ${terminal} WHERE name = $1`, [`job/${JOB}/terminal`])
+    await db.run('INSERT INTO logs (name, max_bytes, max_entries) VALUES ($1, 77, 1000)', ['other'])
+    await db.close()
+    const store = await openStore({ url })
+    try {
+      const texts = Buffer.byteLength(spec) + 2 * 'é'.length * 2 + '[][]'.length
+      expect((await store.shares.of(ANN)).bytes.used).toBe(texts + 300)
+      const log = jobLog(JOB, 'terminal')
+      expect(await store.logs.append(log, [new Uint8Array(10)], { at: { offset: 300 } })).toMatchObject({ kind: 'full' })
+      expect(await store.jobs.makeRoom(JOB, 'terminal', 310)).toBe(true)
+      expect(await store.logs.append(log, [new Uint8Array(10)], { at: { offset: 300 } })).toMatchObject({ offset: 310 })
+      expect((await store.shares.of(ANN)).bytes.used).toBeGreaterThanOrEqual(texts + 310)
+      expect(await store.logs.append('other', [new Uint8Array(77)])).toMatchObject({ kind: 'appended' })
+    } finally {
+      await store.close()
     }
   })
 

@@ -8,9 +8,10 @@ import { judgeNames } from './0004-judge-names.ts'
 import { deletedUsers } from './0005-deleted-users.ts'
 import { usedLinks } from './0006-used-links.ts'
 import { identities } from './0007-identities.ts'
+import { shares } from './0008-shares.ts'
 import type { Migration } from './migration.ts'
 
-const MIGRATIONS: readonly Migration[] = [firstTables, jobs, models, judgeNames, deletedUsers, usedLinks, identities]
+const MIGRATIONS: readonly Migration[] = [firstTables, jobs, models, judgeNames, deletedUsers, usedLinks, identities, shares]
 
 /** The schema that this version reads and writes. */
 export const SCHEMA_VERSION = MIGRATIONS.length

@@ -135,14 +135,15 @@ describe.each(ENGINES)('channels on %s', (engine) => {
 
   test('a quota is set for a person who is there', async () => {
     const { id } = await store.users.add({ username: 'ann', passwordHash: null, admin: false })
-    const none = { userId: id, jobsAtOnce: null, tokensPerDay: null, microusdPerDay: null }
+    const none = { userId: id, jobsAtOnce: null, tokensPerDay: null, microusdPerDay: null, keptBytes: null, keptJobs: null }
     expect(await store.quotas.of(id)).toEqual(none)
     const told = await topicsTold(store)
     await store.quotas.set({ ...none, jobsAtOnce: 0, tokensPerDay: Number.MAX_SAFE_INTEGER })
     while (!(await told(1)).includes(`usage/${id}`));
     expect(await store.quotas.of(id)).toEqual({ ...none, jobsAtOnce: 0, tokensPerDay: Number.MAX_SAFE_INTEGER })
-    await store.quotas.set({ ...none, microusdPerDay: 5 })
-    expect(await store.quotas.of(id)).toEqual({ ...none, microusdPerDay: 5 })
+    const some = { ...none, microusdPerDay: 5, keptBytes: 2 ** 40, keptJobs: 3 }
+    await store.quotas.set(some)
+    expect(await store.quotas.of(id)).toEqual(some)
     await expect(store.quotas.set({ ...none, tokensPerDay: -1 })).rejects.toMatchObject({ field: 'tokensPerDay' })
     const nobody = UserId.parse(`usr_${'0'.repeat(26)}`)
     await expect(store.quotas.set({ ...none, userId: nobody })).rejects.toMatchObject({ code: 'not_found' })

@@ -1,8 +1,9 @@
-import { JOB_LIMITS } from '@parley/protocol'
+import { JOB_LIMITS, type JobId, type UserId } from '@parley/protocol'
 import { integer, text } from '../database/column.ts'
 import type { Queries, Sql, Transaction } from '../database/database.ts'
 import { Conflict, NotFound } from '../errors.ts'
-import { TOUCH_BLOB } from '../blob/statements.ts'
+import { leftHolder } from '../blob/holder.ts'
+import { HOLD, TOUCH_BLOB } from '../blob/statements.ts'
 import { checkInteger, checkName } from '../limits.ts'
 import { type JobArtifact, type JobRecord, jobHolder } from './job.ts'
 import { announce } from './job-steps.ts'
@@ -31,7 +32,9 @@ async function putArtifacts(tx: Transaction, job: JobRecord, artifacts: readonly
     announce(tx, job)
   }
   for (const sha256 of replaced) {
-    if ((await tx.run(DROP_UNUSED, [sha256, jobHolder(job.id), job.id])) > 0) await tx.run(TOUCH_BLOB, [sha256, now])
+    if ((await tx.run(DROP_UNUSED, [sha256, jobHolder(job.id), job.id])) === 0) continue
+    await tx.run(TOUCH_BLOB, [sha256, now])
+    await tx.run(HOLD, [sha256, leftHolder(job.ownerId)])
   }
 }
 
@@ -57,8 +60,20 @@ export async function findArtifacts(queries: Queries, jobId: string): Promise<re
 }
 
 /** The hold is kept until the commit: no sweep can take it before the row that needs it is there. */
-export async function checkHeld(tx: Transaction, sha256: string, holder: string): Promise<void> {
+async function checkHeld(tx: Transaction, sha256: string, holder: string): Promise<void> {
   if ((await tx.get(HELD, [sha256, holder])) === undefined) throw new NotFound(`blob ${sha256} of ${holder}`)
+}
+
+/** Holds the inputs for a job from the commit on. Whoever handed them in, or the job that has them already, must hold them. */
+export async function takeInputs(
+  tx: Transaction,
+  sha256: string,
+  job: { readonly id: JobId; readonly ownerId: UserId | null; readonly retryOf: JobId | undefined },
+): Promise<void> {
+  const own = jobHolder(job.id)
+  const holders = [own, leftHolder(job.ownerId), job.retryOf === undefined ? own : jobHolder(job.retryOf)]
+  if ((await tx.get(HELD_BY_ANY, [sha256, ...holders])) === undefined) throw new NotFound(`blob ${sha256} of ${own}`)
+  await tx.run(HOLD, [sha256, own])
 }
 
 function checkArtifact({ name, attempt, sha256, bytes }: NewArtifact): void {
@@ -77,6 +92,9 @@ const PUT: Sql = `INSERT INTO job_artifacts (job_id, name, attempt, claim, sha25
 const DROP_UNUSED: Sql = `DELETE FROM blob_holders WHERE sha256 = $1 AND holder = $2
   AND NOT EXISTS (SELECT 1 FROM job_artifacts WHERE job_id = $3 AND sha256 = $1)
   AND NOT EXISTS (SELECT 1 FROM job_inputs WHERE job_id = $3 AND blob = $1)`
-const held = (lock: string) => `SELECT 1 AS one FROM blob_holders h JOIN blobs b ON b.sha256 = h.sha256
-  WHERE h.sha256 = $1 AND h.holder = $2 ${lock}`
-const HELD: Sql = { sqlite: held(''), postgres: held('FOR SHARE OF b, h') }
+const held = (holder: string): Sql => {
+  const select = `SELECT 1 AS one FROM blob_holders h JOIN blobs b ON b.sha256 = h.sha256 WHERE h.sha256 = $1 AND h.holder ${holder}`
+  return { sqlite: select, postgres: `${select} FOR SHARE OF b, h` }
+}
+const HELD = held('= $2')
+const HELD_BY_ANY = held('IN ($2, $3, $4)')

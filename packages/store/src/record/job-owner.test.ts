@@ -61,7 +61,7 @@ describe.each(ENGINES)('jobs of deleted and disabled owners on %s', (engine) => 
       const owner = await addUser(`user${round}`)
       const adding = Array.from({ length: 3 }, () => startedJob(store, owner).catch(() => undefined))
       await Promise.all([...adding, store.users.delete(owner)])
-      expect(await store.jobs.unfinished(owner)).toBe(0)
+      expect((await store.shares.of(owner)).unfinished.used).toBe(0)
     }
     expect(await store.leases.count(JOB_QUEUE)).toEqual({ waiting: 0, held: 0 })
   })
@@ -90,7 +90,7 @@ describe.each(ENGINES)('jobs of deleted and disabled owners on %s', (engine) => 
       const owner = await addUser(`user${round}`)
       const adding = Array.from({ length: 3 }, () => startedJob(store, owner).catch(() => undefined))
       await Promise.all([...adding, store.users.setDisabled(owner, true)])
-      expect(await store.jobs.unfinished(owner)).toBe(0)
+      expect((await store.shares.of(owner)).unfinished.used).toBe(0)
     }
   })
 

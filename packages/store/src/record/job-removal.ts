@@ -1,12 +1,14 @@
 import { JobId, UserId } from '@parley/protocol'
 import { text, textOrNull } from '../database/column.ts'
 import type { Database, Sql, Transaction } from '../database/database.ts'
+import { leftHolder } from '../blob/holder.ts'
 import { WITHDRAW } from '../lease/statements.ts'
 import { JOB_QUEUE, jobHolder } from './job.ts'
 import { deleteLogs } from './job-logs.ts'
 import { cancelLeft } from './job-owner.ts'
 import { DELETE, EXPIRED } from './job-statements.ts'
 import { announceListed } from './job-steps.ts'
+import { parsedOrNull } from './json-column.ts'
 
 /** How many are looked up at once; each job goes in a transaction of its own. */
 const JOBS_PER_STEP = 100
@@ -22,10 +24,11 @@ export async function deleteJob(tx: Transaction, id: JobId, now: number): Promis
   // A judge that has not released it yet finds its lease lost.
   await tx.run(WITHDRAW, [JOB_QUEUE, id])
   await deleteLogs(tx, id)
+  const ownerId = parsedOrNull(UserId, textOrNull(row, 'owner_id'))
   await tx.run(TOUCH_HELD, [jobHolder(id), now])
+  await tx.run(LEAVE_ALL, [jobHolder(id), leftHolder(ownerId)])
   await tx.run(DROP_ALL, [jobHolder(id)])
-  const owner = textOrNull(row, 'owner_id')
-  announceListed(tx, { id, ownerId: owner === null ? null : UserId.parse(owner) })
+  announceListed(tx, { id, ownerId })
   return true
 }
 
@@ -58,6 +61,9 @@ function dropOrphans(db: Database, before: number): Promise<number> {
 
 /** What is collected next must have been let go for as long as collecting waits. */
 const TOUCH_HELD: Sql = 'UPDATE blobs SET touched_at = $2 WHERE sha256 IN (SELECT sha256 FROM blob_holders WHERE holder = $1)'
+/** Until it is collected it counts for who had it. */
+const LEAVE_ALL: Sql = `INSERT INTO blob_holders (sha256, holder) SELECT sha256, CAST($2 AS TEXT) FROM blob_holders WHERE holder = $1
+  ON CONFLICT (sha256, holder) DO NOTHING`
 const DROP_ALL: Sql = 'DELETE FROM blob_holders WHERE holder = $1'
 
 /** Names below `job/`: what follows the slash is the id. The zero comes right after the slash. */

@@ -1,4 +1,4 @@
-import { END_STATUSES, JobStatus, STATUS_BEFORE, type UserId } from '@parley/protocol'
+import { END_STATUSES, JobStatus, STATUS_BEFORE } from '@parley/protocol'
 import type { Sql } from '../database/database.ts'
 import { heldUnder, sameFence } from '../lease/fence.ts'
 import { JOB_QUEUE } from './job.ts'
@@ -43,11 +43,12 @@ export function listSql(owner: 'anybody' | 'nobody' | 'one', hasStatuses: boolea
     ORDER BY j.created_at DESC, j.id DESC LIMIT $3`)
 }
 
-export const ADD: Sql = `INSERT INTO jobs (id, owner_id, status, outline, retry_of, created_at, expires_at)
-  VALUES ($1, $2, 'created', $3, $4, $5, $6) ON CONFLICT (id) DO NOTHING`
+export const ADD: Sql = `INSERT INTO jobs (id, owner_id, status, outline, retry_of, created_at, expires_at, kept_bytes)
+  VALUES ($1, $2, 'created', $3, $4, $5, $6, $7) ON CONFLICT (id) DO NOTHING`
 export const ADD_INPUTS: Sql = 'INSERT INTO job_inputs (job_id, spec, blob, files, cases) VALUES ($1, $2, $3, $4, $5)'
 export const INPUTS: Sql = 'SELECT spec, blob, files, cases FROM job_inputs WHERE job_id = $1'
 
+export const OWNER_OF: Sql = 'SELECT owner_id, status FROM jobs WHERE id = $1'
 export const START: Sql = `UPDATE jobs SET status = 'queued', expires_at = NULL WHERE id = $1 AND status = 'created'`
 export const CANCEL: Sql = `UPDATE jobs SET status = 'cancelled', finished_at = $2, expires_at = $3, error = $4
   WHERE id = $1 AND ${isOneOf(STATUS_BEFORE.cancelled)}`
@@ -107,10 +108,3 @@ export const DELETE: Sql = `DELETE FROM jobs WHERE id = $1 AND ${isOneOf(['creat
 /** One that was never started has its time too: nobody may know of it, when the answer to its creation got lost. */
 export const EXPIRED: Sql = `SELECT id FROM jobs WHERE expires_at < $1 AND ${isOneOf(['created', ...END_STATUSES])}
   ORDER BY expires_at LIMIT $2`
-
-const ofOwner = (owner: UserId | null): string => (owner === null ? 'j.owner_id IS NULL' : 'j.owner_id = $1')
-export const unfinishedSql = (owner: UserId | null): Sql =>
-  `SELECT count(*) AS jobs FROM jobs j WHERE ${ofOwner(owner)} AND NOT j.${isOneOf(END_STATUSES)}`
-/** The sum is cast because PostgreSQL would answer it as text. */
-export const heldBytesSql = (owner: UserId | null): Sql => `SELECT CAST(coalesce(sum(b.size), 0) AS BIGINT) AS held FROM blobs b
-  WHERE b.sha256 IN (SELECT h.sha256 FROM jobs j JOIN blob_holders h ON h.holder = 'job/' || j.id WHERE ${ofOwner(owner)})`

@@ -87,8 +87,13 @@ describe.each(ENGINES)('jobs on %s', (engine) => {
     await expect(store.jobs.add({ id, ownerId: null, inputs })).rejects.toMatchObject({ code: 'already_exists' })
     expect(await store.leases.count(JOB_QUEUE)).toEqual({ waiting: 0, held: 0 })
     await expect(store.logs.create(jobLog(id, 'terminal'))).rejects.toMatchObject({ code: 'already_exists' })
-    const cap = new Uint8Array(JOB_LIMITS.agentStatusLogBytes + 1)
-    expect(await store.logs.append(jobLog(id, 'agent_status'), [cap])).toMatchObject({ kind: 'full' })
+    const most = JOB_LIMITS.agentStatusLogBytes
+    expect([
+      await store.jobs.makeRoom(id, 'agent_status', most + 1),
+      await store.jobs.makeRoom(id, 'agent_status', most),
+    ]).toEqual([false, true])
+    expect(await store.logs.append(jobLog(id, 'agent_status'), [new Uint8Array(most + 1)])).toMatchObject({ kind: 'full' })
+    expect(await store.logs.append(jobLog(id, 'agent_status'), [new Uint8Array(most)])).toMatchObject({ kind: 'appended' })
   })
 
   test('what does not hold together is refused and leaves nothing', async () => {

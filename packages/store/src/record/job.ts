@@ -91,8 +91,9 @@ export interface StatePatch {
  */
 export interface Jobs {
   /**
-   * Adds a job as `created`, with its four empty logs capped by `JOB_LIMITS`. The inputs' blob must be held by `job/ID`
-   * already (else `not_found`); two of one id is `already_exists`, a disabled owner is `conflict`.
+   * Adds a job as `created`, with its four empty logs, which have little room until more is made for them. The inputs' blob, which
+   * `job/ID` holds from now on, must be held by `leftHolder` of the owner, by the job that is retried or by `job/ID` (else
+   * `not_found`); two of one id is `already_exists`, a disabled owner is `conflict`, beyond the owner's share `ShareExceeded`.
    */
   add(job: {
     readonly id: JobId
@@ -109,7 +110,10 @@ export interface Jobs {
     readonly limit: number
   }): Promise<readonly JobRecord[]>
   inputs(id: JobId): Promise<JobInputs | undefined>
-  /** created → queued, offered to judges in the same commit. Any other status: unchanged. Answers the record after it. */
+  /**
+   * created → queued, offered to judges in the same commit, unless its owner's share is exceeded (`ShareExceeded`). Any other
+   * status: unchanged. Answers the record after it.
+   */
   start(id: JobId): Promise<JobRecord | undefined>
   /**
    * Any status but an end → cancelled, kept for `keptMs` (`JOB_LIMITS.keptMs`). `by` is the name of whoever asked for it. Nobody holds it: it leaves the queue in the
@@ -156,16 +160,19 @@ export interface Jobs {
   artifacts(id: JobId): Promise<readonly JobArtifact[]>
   /** Jobs held by a judge now, by machine. */
   heldBy(): Promise<readonly { readonly machineId: string; readonly jobId: JobId }[]>
-  /** How many of an owner's jobs have not ended, and what inputs and artifacts of all of them take; the same bytes count once. */
-  unfinished(ownerId: UserId | null): Promise<number>
-  heldBytes(ownerId: UserId | null): Promise<number>
+  /**
+   * Makes room for so many bytes in all in one of a job's logs, as far as the log's own bound (`JOB_LIMITS`) and its owner's share
+   * allow. False: there is none, and the log is full.
+   */
+  makeRoom(id: JobId, log: JobLog, endBytes: number): Promise<boolean>
   /** Removes a job that is not at work, with inputs, logs (`job/ID/…`), artifacts and holds. False: it runs, or there is none. */
   delete(id: JobId): Promise<boolean>
   /** Cancels what deleted and disabled owners left. Deletes jobs whose time is over, ended or never started, and holds of jobs that never came to be (older than an hour). Answers how many jobs. */
   sweep(): Promise<number>
 }
 
+export type JobLog = 'terminal' | 'agent_status' | 'cases' | 'transcript'
 /** The name of one of a job's logs. */
-export const jobLog = (id: JobId, log: 'terminal' | 'agent_status' | 'cases' | 'transcript'): string => `job/${id}/${log}`
+export const jobLog = (id: JobId, log: JobLog): string => `job/${id}/${log}`
 /** Who holds the blobs of a job. */
 export const jobHolder = (id: JobId): string => `job/${id}`

@@ -1,6 +1,7 @@
-import type { JudgeFacts } from '@parley/protocol'
+import { createHash } from 'node:crypto'
+import type { JudgeFacts, TokenId } from '@parley/protocol'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { type Store, openStore } from '../index.ts'
+import { type Store, openStore, ownMachineId } from '../index.ts'
 import { ENGINES, type TestEngine, startEngine } from '../testing/engines.ts'
 import { topicsTold } from '../testing/look.ts'
 
@@ -124,16 +125,90 @@ describe.each(ENGINES)('judges on %s', (engine) => {
     const other = await store.tokens.add({ hash: 'i'.repeat(64), role: 'judge', name: 'attic' })
     for (const machineId of ['m1', 'm2']) await store.judges.seen({ machineId, name: 'tower', tokenId })
     await store.judges.seen({ machineId: 'm3', name: 'attic', tokenId: other.id })
-    // It came back with another token: the first one says nothing about it any more.
-    await store.judges.seen({ machineId: 'm2', name: 'attic', tokenId: other.id })
+    // It came back with another token, and is another judge: the first one says nothing about it.
+    const { machineId: back } = await store.judges.seen({ machineId: 'm2', name: 'attic', tokenId: other.id })
     const told = await topicsTold(store)
     await store.tokens.revoke(tokenId)
     expect((await told(3)).toSorted()).toEqual(['judges', `token/${tokenId}`, 'tokens'])
     expect((await store.judges.list(0)).map(({ machineId, name }) => [machineId, name])).toEqual([
-      ['m2', 'attic'],
+      [back, 'attic'],
       ['m3', 'attic'],
     ])
   })
+
+  test('an entry belongs to its token: what another says of the same machine is written down beside it', async () => {
+    const [ann, bob] = [await tokenOf('ann'), await tokenOf('bob')]
+    const said = { machineId: 'm1', name: 'm1' }
+    const first = await store.judges.seen({ ...said, tokenId: ann, facts: FACTS })
+    expect(await store.judges.setDrain('m1', true)).toEqual({ ...first, drain: true })
+    now = 101_000
+    const lies = { ...FACTS, languages: [], slots: 1_000 }
+    const second = await store.judges.seen({ ...said, nameBeside: 'm1 (bob)', tokenId: bob, facts: lies })
+    const third = await store.judges.seen({ ...said, nameBeside: 'm1 (judge)' })
+    expect(second).toMatchObject({ machineId: expect.stringMatching(/^m1#[0-9a-f]{10}$/), name: 'm1 (bob)', drain: false })
+    expect(third).toMatchObject({ machineId: expect.stringMatching(/^m1#/), name: 'm1 (judge)', tokenId: null, facts: null })
+    expect(new Set([second.machineId, third.machineId]).size).toBe(2)
+    await store.judges.left(second.machineId)
+    await store.judges.alive([second.machineId], 102_000)
+    await store.judges.setDrain(third.machineId, true)
+    await store.judges.setDrain(third.machineId, false)
+    expect(await store.judges.byId('m1')).toEqual({ ...first, drain: true })
+    // Each comes back to its own, also by saying it outright; nobody comes to another's.
+    expect((await store.judges.seen({ ...said, tokenId: ann })).machineId).toBe('m1')
+    expect((await store.judges.seen({ ...said, tokenId: bob })).machineId).toBe(second.machineId)
+    expect((await store.judges.seen({ ...said, machineId: second.machineId, tokenId: bob })).machineId).toBe(second.machineId)
+    const fourth = await store.judges.seen({ ...said, machineId: second.machineId, tokenId: ann })
+    expect(fourth.machineId).not.toBe(second.machineId)
+    expect(await store.judges.list(0)).toHaveLength(4)
+  })
+
+  test('a judge whose token was replaced goes on: with what was there where the old one is over, else beside it', async () => {
+    const [old, expiring] = [await tokenOf('old'), await tokenOf('expiring', 200_000)]
+    for (const tokenId of [old, expiring])
+      await store.judges.seen({ machineId: `of ${tokenId}`, name: 'n', tokenId, facts: FACTS })
+    const next = await tokenOf('next')
+    await store.judges.setDrain(`of ${expiring}`, true)
+    const beside = await store.judges.seen({ machineId: `of ${old}`, name: 'n', tokenId: next })
+    expect(beside).toMatchObject({ machineId: expect.stringMatching(/#/), facts: null })
+    await store.tokens.revoke(old)
+    expect((await store.judges.seen({ machineId: `of ${old}`, name: 'n', tokenId: next })).machineId).toBe(beside.machineId)
+    now = 200_001
+    expect(await store.judges.seen({ machineId: `of ${expiring}`, name: 'n', tokenId: next })).toMatchObject({
+      machineId: `of ${expiring}`,
+      tokenId: next,
+      drain: true,
+      facts: FACTS,
+    })
+    // One that never had a name beside another's gets the one that is free.
+    const last = await tokenOf('last')
+    expect((await store.judges.seen({ machineId: `of ${old}`, name: 'n', tokenId: last })).machineId).toBe(`of ${old}`)
+  })
+
+  test('the longest names of machines stay apart, and one that somebody took on purpose is a conflict', async () => {
+    const [ann, bob] = [await tokenOf('ann'), await tokenOf('bob')]
+    const names = ['a', 'b'].map((end) => 'x'.repeat(127) + end)
+    const ids = new Set<string>()
+    for (const tokenId of [ann, bob])
+      for (const machineId of names) ids.add((await store.judges.seen({ machineId, name: 'n', tokenId })).machineId)
+    expect([ids.size, Math.max(...[...ids].map((id) => id.length))]).toEqual([4, 128])
+    await store.judges.seen({ machineId: 'm', name: 'n', tokenId: ann })
+    await store.judges.seen({ machineId: ownMachineId({ machineId: 'm', tokenId: bob }), name: 'n', tokenId: ann })
+    await expect(store.judges.seen({ machineId: 'm', name: 'n', tokenId: bob })).rejects.toMatchObject({ code: 'conflict' })
+  })
+
+  test('of two tokens that say the same of themselves at once each has an entry', async () => {
+    const tokens = await Promise.all(['a', 'b', 'c'].map((name) => tokenOf(name)))
+    const seen = await Promise.all(
+      Array.from({ length: 12 }, (_, at) => store.judges.seen({ machineId: 'm1', name: 'n', tokenId: tokens[at % 3] ?? null })),
+    )
+    expect(new Set(seen.map(({ machineId }) => machineId)).size).toBe(3)
+    expect(new Set((await store.judges.list(0)).map(({ tokenId }) => tokenId))).toEqual(new Set(tokens))
+  })
+
+  async function tokenOf(name: string, expiresAt?: number): Promise<TokenId> {
+    const hash = createHash('sha256').update(name).digest('hex')
+    return (await store.tokens.add({ hash, role: 'judge', name, ...(expiresAt === undefined ? {} : { expiresAt }) })).id
+  }
 
   test('one machine that comes twice at once is one judge', async () => {
     await Promise.all(Array.from({ length: 8 }, () => store.judges.seen({ machineId: 'm1', name: 'n', facts: FACTS })))

@@ -100,7 +100,7 @@ describe.each(ENGINES)('records on %s', (engine) => {
     const [ann, bob] = [await addUser('ann'), await addUser('bob')]
     const token = await store.tokens.add({ hash: 'h1', role: 'user', name: 'laptop', userId: ann.id })
     await store.signIns.add({ jti: 'j1', userId: ann.id, expiresAt: 9_000, proof: PROOF })
-    await store.quotas.set({ userId: ann.id, jobsAtOnce: 1, tokensPerDay: null, microusdPerDay: null })
+    await store.quotas.set({ userId: ann.id, jobsAtOnce: 1, tokensPerDay: null, microusdPerDay: null, keptBytes: 1, keptJobs: 1 })
     const told = await topicsTold(store)
     now = 2_000
     await store.users.delete(ann.id)

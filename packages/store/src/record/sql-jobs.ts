@@ -1,27 +1,29 @@
-import { JOB_LIMITS, JobId, JobStatus, type UserId } from '@parley/protocol'
-import { flag, integer, text } from '../database/column.ts'
+import { JOB_LIMITS, JobId, JobStatus, UserId } from '@parley/protocol'
+import { flag, text, textOrNull } from '../database/column.ts'
 import type { Database, Sql, Transaction } from '../database/database.ts'
 import { AlreadyExists, Conflict, NotFound } from '../errors.ts'
 import type { Lease } from '../lease/lease.ts'
 import { MAX_LEASE_TTL_MS, MAX_LIST, checkInteger, checkName } from '../limits.ts'
+import { checkBytes, checkJobs, lockShare } from '../share/share-steps.ts'
 import {
   type ClaimKey,
   JOB_QUEUE,
   type JobArtifact,
   type JobInputs,
+  type JobLog,
   type JobRecord,
   type Jobs,
   type StatePatch,
-  jobHolder,
 } from './job.ts'
-import { checkHeld, findArtifacts, putJudged } from './job-artifacts.ts'
+import { findArtifacts, putJudged, takeInputs } from './job-artifacts.ts'
 import { releaseClaim, renewClaim, takeJob } from './job-claims.ts'
-import { createLogs } from './job-logs.ts'
+import { FIRST_ROOM_BYTES, createLogs, makeRoom } from './job-logs.ts'
 import { deleteJob, sweepJobs } from './job-removal.ts'
 import { fromInputs, toInputs, toJob } from './job-row.ts'
 import * as sql from './job-statements.ts'
 import { announceListed, changedJob, findJob, lockHeld } from './job-steps.ts'
 import { cancelJob, cancelled, patchJob, startJob } from './job-transitions.ts'
+import { parsedOrNull } from './json-column.ts'
 
 /** Jobs held at once, over all judges. */
 const MAX_HELD = 10_000
@@ -38,14 +40,20 @@ export class SqlJobs implements Jobs {
 
   async add({ id, ownerId, inputs, retryOf }: Parameters<Jobs['add']>[0]): Promise<JobRecord> {
     const { outline, spec, files, cases } = fromInputs(inputs)
+    const texts = [outline, spec, files, cases].reduce((sum, text) => sum + Buffer.byteLength(text), 0)
+    const keptBytes = texts + FIRST_ROOM_BYTES
     const now = this.#now()
     return this.#db.transaction(async (tx) => {
+      const bounds = await lockShare(tx, ownerId)
       if (ownerId !== null) await checkOwner(tx, ownerId)
-      if ((await tx.run(sql.ADD, [id, ownerId, outline, retryOf ?? null, now, now + JOB_LIMITS.keptMs])) === 0)
+      await checkJobs(tx, ownerId, bounds, 1)
+      if ((await tx.run(sql.ADD, [id, ownerId, outline, retryOf ?? null, now, now + JOB_LIMITS.keptMs, keptBytes])) === 0)
         throw new AlreadyExists(`job ${id}`)
-      if (inputs.blob !== null) await checkHeld(tx, inputs.blob, jobHolder(id))
+      if (inputs.blob !== null) await takeInputs(tx, inputs.blob, { id, ownerId, retryOf })
       await tx.run(sql.ADD_INPUTS, [id, spec, inputs.blob, files, cases])
       await createLogs(tx, id)
+      // Measured when all is written: bytes that the owner has already count once.
+      await checkBytes(tx, ownerId, bounds, 0)
       const job = await changedJob(tx, id)
       announceListed(tx, job)
       return job
@@ -79,7 +87,14 @@ export class SqlJobs implements Jobs {
   }
 
   async start(id: JobId): Promise<JobRecord | undefined> {
-    return this.#db.transaction((tx) => startJob(tx, id))
+    return this.#db.transaction(async (tx) => {
+      const owner = await tx.get(sql.OWNER_OF, [id])
+      if (owner !== undefined && text(owner, 'status') === 'created') {
+        const ownerId = parsedOrNull(UserId, textOrNull(owner, 'owner_id'))
+        await checkBytes(tx, ownerId, await lockShare(tx, ownerId), 0)
+      }
+      return startJob(tx, id)
+    })
   }
 
   async cancel(
@@ -127,14 +142,9 @@ export class SqlJobs implements Jobs {
     return rows.map((row) => ({ machineId: text(row, 'machine_id'), jobId: JobId.parse(text(row, 'id')) }))
   }
 
-  async unfinished(ownerId: UserId | null): Promise<number> {
-    const row = await this.#db.get(sql.unfinishedSql(ownerId), ownerId === null ? [] : [ownerId])
-    return row === undefined ? 0 : integer(row, 'jobs')
-  }
-
-  async heldBytes(ownerId: UserId | null): Promise<number> {
-    const row = await this.#db.get(sql.heldBytesSql(ownerId), ownerId === null ? [] : [ownerId])
-    return row === undefined ? 0 : integer(row, 'held')
+  async makeRoom(id: JobId, log: JobLog, endBytes: number): Promise<boolean> {
+    checkInteger('endBytes', endBytes, 0)
+    return this.#db.transaction((tx) => makeRoom(tx, id, log, endBytes))
   }
 
   async delete(id: JobId): Promise<boolean> {

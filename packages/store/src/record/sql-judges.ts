@@ -1,16 +1,17 @@
 import { JOB_LIMITS, JudgeFacts, TokenId } from '@parley/protocol'
 import { flag, integer, integerOrNull, text, textOrNull } from '../database/column.ts'
-import type { Database, Row, Sql } from '../database/database.ts'
+import type { Database, Row, Sql, Transaction } from '../database/database.ts'
+import { Conflict } from '../errors.ts'
 import { MAX_LIST, checkName } from '../limits.ts'
 import { topicSignal } from '../topic/signal-topics.ts'
-import type { JudgeRecord, Judges } from './judge.ts'
+import { type JudgeRecord, type Judges, type SeenJudge, ownMachineId } from './judge.ts'
 import { fromJson, parsedOrNull, toJson } from './json-column.ts'
 
 /** A judge that was silent for so long has come anew. */
 const AWAY_MS = JOB_LIMITS.leaseMs
 const TOPIC = topicSignal('judges')
 
-/** Judges by the machine they run on. */
+/** Judges by the machine they run on, and by their tokens where several say the same of themselves. */
 export class SqlJudges implements Judges {
   readonly #db: Database
   readonly #now: () => number
@@ -20,17 +21,19 @@ export class SqlJudges implements Judges {
     this.#now = now
   }
 
-  async seen({ machineId, name, tokenId = null, facts }: Parameters<Judges['seen']>[0]): Promise<JudgeRecord> {
+  async seen(said: Parameters<Judges['seen']>[0]): Promise<JudgeRecord> {
+    const { machineId, name, nameBeside = name, tokenId = null, facts } = said
     checkName('machineId', machineId)
     checkName('name', name)
+    checkName('nameBeside', nameBeside)
     const told = facts === undefined ? null : toJson('facts', JudgeFacts, facts)
     return this.#db.transaction(async (tx) => {
       const now = this.#now()
-      const isNew = (await tx.run(ADD, [machineId, name, now, told, tokenId])) > 0
-      const before = toJudge(await tx.get(JUDGE_FOR_CHANGE, [machineId]))
-      await tx.run(SEEN, [machineId, name, now, told, tokenId])
-      const judge = toJudge(await tx.get(JUDGE, [machineId]))
-      if (before === undefined || judge === undefined) throw new TypeError(`judge ${machineId} vanished inside a transaction`)
+      const { before, isNew } = await entryOf(tx, { machineId, tokenId }, now)
+      const id = before.machineId
+      await tx.run(SEEN, [id, id === machineId ? name : nameBeside, now, told, tokenId])
+      const judge = toJudge(await tx.get(JUDGE, [id]))
+      if (judge === undefined) throw new TypeError(`judge ${id} vanished inside a transaction`)
       if (isNew || before.lastSeenAt < now - AWAY_MS || !isSame(before, judge)) tx.signal(TOPIC)
       return judge
     })
@@ -67,8 +70,39 @@ export class SqlJudges implements Judges {
   }
 }
 
-const ADD: Sql = `INSERT INTO judges (machine_id, name, first_seen_at, last_seen_at, facts, token_id)
-  VALUES ($1, $2, $3, $3, $4, $5)
+interface Entry {
+  readonly before: JudgeRecord
+  readonly isNew: boolean
+}
+
+/** The entry of a judge, locked; made if there is none. One that it has beside another's stays its own while it is there. */
+async function entryOf(tx: Transaction, judge: SeenJudge, now: number): Promise<Entry> {
+  const own = ownMachineId(judge)
+  const beside = toJudge(await tx.get(JUDGE_FOR_CHANGE, [own]))
+  if (beside?.tokenId === judge.tokenId) return { before: beside, isNew: false }
+  const said = await foundOrMade(tx, judge.machineId, judge, now)
+  if (said.before.tokenId === judge.tokenId || (await isOver(tx, said.before.tokenId, now))) return said
+  const made = await foundOrMade(tx, own, judge, now)
+  if (made.before.tokenId === judge.tokenId) return made
+  throw new Conflict(`judges with other tokens are called ${judge.machineId} and ${own}`)
+}
+
+async function foundOrMade(tx: Transaction, id: string, { tokenId }: SeenJudge, now: number): Promise<Entry> {
+  const isNew = (await tx.run(ADD, [id, now, tokenId])) > 0
+  const before = toJudge(await tx.get(JUDGE_FOR_CHANGE, [id]))
+  if (before === undefined) throw new TypeError(`judge ${id} vanished inside a transaction`)
+  return { before, isNew }
+}
+
+/** Whether nobody can show this token any more: what came with it is for whoever runs on its machine now. */
+async function isOver(tx: Transaction, tokenId: TokenId | null, now: number): Promise<boolean> {
+  return tokenId !== null && (await tx.get(STANDING, [tokenId, now])) === undefined
+}
+
+const STANDING: Sql = `SELECT 1 AS one FROM tokens WHERE id = $1 AND revoked_at IS NULL
+  AND (expires_at IS NULL OR expires_at > $2)`
+/** Its name is written with the rest of what it said. */
+const ADD: Sql = `INSERT INTO judges (machine_id, name, first_seen_at, last_seen_at, token_id) VALUES ($1, '', $2, $2, $3)
   ON CONFLICT (machine_id) DO NOTHING`
 const JUDGE = 'SELECT * FROM judges WHERE machine_id = $1'
 const JUDGE_FOR_CHANGE: Sql = { sqlite: JUDGE, postgres: `${JUDGE} FOR UPDATE` }

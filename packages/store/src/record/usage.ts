@@ -114,10 +114,13 @@ export interface QuotaRecord {
   readonly jobsAtOnce: number | null
   readonly tokensPerDay: number | null
   readonly microusdPerDay: number | null
+  /** Of their share: what they may have us keep. */
+  readonly keptBytes: number | null
+  readonly keptJobs: number | null
 }
 
 export interface Quotas {
   of(userId: UserId): Promise<QuotaRecord>
-  /** Replaces all three. Publishes `usage/OWNER`; throws `NotFound` when there is no such person. */
+  /** Replaces all of them. Publishes `usage/OWNER`; throws `NotFound` when there is no such person. */
   set(quota: QuotaRecord): Promise<void>
 }

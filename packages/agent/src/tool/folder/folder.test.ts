@@ -51,6 +51,21 @@ describe.each([
     expect(read(join(base, 'in/a/b/file'))).toBe('a/b/file: inside')
   })
 
+  test('is not followed where a link is put in its place', () => {
+    symlinkSync(join(base, 'in'), join(base, 'alias'))
+    const named = openFolderOf(join(base, 'alias'), { holding })
+    rmSync(join(base, 'alias'))
+    symlinkSync('out', join(base, 'alias'))
+    renameSync(join(base, 'in'), join(base, 'away'))
+    symlinkSync('out', join(base, 'in'))
+    const elsewhere = expect.objectContaining({ code: 'outside', message: expect.stringContaining('leads elsewhere by now') })
+    for (const moved of [folder, named, openFolderOf(folder.path, { holding, real: folder.real })]) {
+      expect(() => moved.openFile('secret', 'workspace-write')).toThrow(elsewhere)
+      expect(() => moved.openFolder('.', 'read-only')).toThrow(elsewhere)
+      expect(() => moved.walkToWrite('new', 'follow')).toThrow(elsewhere)
+    }
+  })
+
   test('is never left', () => {
     link('../../out', 'a/out')
     link(join(base, 'out/secret'), 'secret')
@@ -105,6 +120,21 @@ describe.each([
       expect(() => folder.walkToWrite(path, 'follow')).toThrow(guarded)
     renameSync(join(base, 'in/.git'), join(base, 'in/renamed'))
     expect(() => folder.walkToWrite('renamed/hooks/pre-commit', 'follow')).toThrow(guarded)
+  })
+
+  test("git's own files are not written where its folder is called otherwise", () => {
+    writeFileSync(join(base, 'in/.git'), 'gitdir: a/store\n')
+    mkdirSync(join(base, 'in/a/store/objects'), { recursive: true })
+    mkdirSync(join(base, 'in/a/store/refs'))
+    mkdirSync(join(base, 'in/a/store/hooks'))
+    mkdirSync(join(base, 'in/a/shares'))
+    for (const path of ['store/HEAD', 'store/config', 'shares/HEAD', 'shares/commondir'])
+      writeFileSync(join(base, 'in/a', path), '')
+    const guarded = expect.objectContaining({ code: 'protected' })
+    for (const path of ['a/store/config', 'a/store/hooks/pre-commit', 'a/store/new/deep', 'a/shares/config.worktree', '.git'])
+      expect(() => folder.walkToWrite(path, 'follow')).toThrow(guarded)
+    folder.walkToWrite('a/b/file', 'follow')[Symbol.dispose]()
+    expect(read('a/store/HEAD')).toBe('a/store/HEAD: ')
   })
 
   test('nothing stays open', () => {

@@ -3,6 +3,7 @@ import { isAbsolute, join, parse, resolve } from 'node:path'
 import type { Reach } from '../../engine.ts'
 import { TOOL_BOUNDS } from '../bounds.ts'
 import { type Dir, type Holding, type OpenFile, bestHolding, identityOf } from './dir.ts'
+import { isRepository } from './git-names.ts'
 import { type OutOfReach, isOwnName, outOfReach } from './out-of-reach.ts'
 import { PathRefused } from './path-refused.ts'
 import { type Start, type Walked, isTop, walk } from './walk.ts'
@@ -23,6 +24,8 @@ export interface NamedDir extends Disposable {
 /** The folder of a conversation. Nothing outside is ever written, and nothing outside is read unless the reach says so. */
 export interface Folder {
   readonly path: string
+  /** The path without links, as it was when the folder was opened: a link that is put there later leads nowhere. */
+  readonly real: string
   /** The way to files below; what is out of reach is refused there too. */
   readonly holding: Holding
   readonly outOfReach: OutOfReach
@@ -40,13 +43,19 @@ export interface FolderOptions {
   readonly holding?: Holding
   /** What is never read nor written, whatever the reach. */
   readonly outOfReach?: OutOfReach
+  /** Where the path led when the conversation was opened, for whoever opens it again. */
+  readonly real?: string
 }
 
 export function openFolderOf(path: string, options: FolderOptions = {}): Folder {
   const { holding: plain = bestHolding(), outOfReach: beyond = outOfReach([]) } = options
   const holding = beyond.guard(plain)
   const real = realPath(path)
-  const inside: Start = { holding, base: path, aliases: real === undefined || real === path ? [] : [real] }
+  const inside: Start = {
+    holding: { ...holding, base: (base) => unmoved(holding.base(base), base, options.real ?? real ?? resolve(path)) },
+    base: path,
+    aliases: real === undefined || real === path ? [] : [real],
+  }
   // Renaming `.git` does not make it another folder.
   const git = gitIdentity(path)
 
@@ -69,6 +78,7 @@ export function openFolderOf(path: string, options: FolderOptions = {}): Folder 
 
   return {
     path,
+    real: options.real ?? real ?? resolve(path),
     holding,
     outOfReach: beyond,
     openFile: (given, reach) => {
@@ -94,6 +104,7 @@ export function openFolderOf(path: string, options: FolderOptions = {}): Folder 
       const walked = walk(inside, begin(given), lastLink)
       try {
         refuseProtected(walked, given, git)
+        beyond.checkPath(join(options.real ?? real ?? path, ...walked.names))
         // One that is replaced or removed is not opened first.
         if (walked.stats !== undefined) beyond.checkFile(walked.stats)
         return walked
@@ -105,8 +116,15 @@ export function openFolderOf(path: string, options: FolderOptions = {}): Folder 
   }
 }
 
+/** What is held, if it is still the place where the conversation was opened: whoever may write above can put a link there. */
+function unmoved(dir: Dir, path: string, real: string): Dir {
+  if (realPath(dir.self) === real) return dir
+  dir[Symbol.dispose]()
+  throw new PathRefused('outside', `${path} leads elsewhere by now than when this conversation was opened`)
+}
+
 function refuseProtected({ names, dirs }: Walked, given: string, git: string | undefined): void {
-  if (names.some((name) => name.toLowerCase() === GIT) || dirs.some(({ identity }) => identity === git))
+  if (names.some((name) => name.toLowerCase() === GIT) || dirs.some((dir) => dir.identity === git || isRepository(dir)))
     throw new PathRefused('protected', `${given}: git's own files, hooks among them, are not written by hand`)
   // Names that are not there yet are no less Parley's own.
   if (names.some(isOwnName))

@@ -1,5 +1,5 @@
 import { type Dirent, type Stats, lstatSync, readdirSync, realpathSync, statSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { basename, dirname, join, sep } from 'node:path'
 import { type Dir, type Holding, type OpenFile, identityOf } from './dir.ts'
 import { PathRefused } from './path-refused.ts'
 
@@ -23,6 +23,8 @@ export interface OutOfReach {
   guard(holding: Holding): Holding
   /** Throws `PathRefused` for a file by what the system says about it. */
   checkFile(stats: Stats): void
+  /** Throws `PathRefused` for a path without links that is or lies in one of these, whether there is anything or not. */
+  checkPath(path: string): void
   /** Throws `PathRefused` where a folder lies in what is out of reach. */
   checkBase(path: string): void
 }
@@ -61,6 +63,10 @@ export function outOfReach(paths: readonly string[], known: Iterable<string> = [
         return checkedFile(holding.openFile(dir, name), checkFile)
       },
     }),
+    checkPath: (path) => {
+      if (paths.some((place) => [place, realOf(place)].some((at) => path === at || path.startsWith(`${at}${sep}`))))
+        throw refused()
+    },
     checkBase: (path) => {
       for (const folder of withParents(path)) {
         const found = lookAt(folder)
@@ -90,6 +96,15 @@ function checkedFile(file: OpenFile | undefined, check: (stats: Stats) => void):
   } catch (error) {
     file?.[Symbol.dispose]()
     throw error
+  }
+}
+
+/** A path without links; of one that is not there, without links on the way. */
+function realOf(path: string): string {
+  try {
+    return realpathSync(path)
+  } catch {
+    return dirname(path) === path ? path : join(realOf(dirname(path)), basename(path))
   }
 }
 

@@ -3,6 +3,7 @@ import type { FileChange } from '../../event.ts'
 import { TOOL_BOUNDS } from '../bounds.ts'
 import type { Fingerprint } from '../folder/fingerprint.ts'
 import type { Folder } from '../folder/folder.ts'
+import { refuseNewRepositories } from '../folder/git-names.ts'
 import { PathRefused } from '../folder/path-refused.ts'
 import { readText } from '../folder/read-text.ts'
 import type { FileWrite } from '../folder/write-files.ts'
@@ -37,6 +38,10 @@ export function planPatch(folder: Folder, sections: readonly PatchSection[]): Pa
     else update(files, section)
   }
   const touched = [...files.all()]
+  refuseNewRepositories(
+    folder,
+    touched.filter(({ before, after }) => before === null && after !== null).map(({ path }) => path),
+  )
   return { changes: changesOf(touched), writes: writesOf(touched) }
 }
 

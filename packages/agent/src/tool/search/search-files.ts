@@ -15,7 +15,7 @@ type Sums = { -readonly [Key in keyof SearchSums]: SearchSums[Key] } & { results
 
 /** Searches a file or everything below a folder, and tells what it found file by file. Blocks: run it in a thread of its own. */
 export function searchFiles(order: SearchOrder, tell: Tell): SearchSums {
-  const folder = openFolderOf(order.folder, { outOfReach: outOfReach(order.outOfReach, order.known) })
+  const folder = openFolderOf(order.folder, { outOfReach: outOfReach(order.outOfReach, order.known), real: order.real })
   const sums: Sums = { files: 0, binary: 0, tooLarge: 0, cutBy: null, results: 0, bytes: 0 }
   const search = new RegExp(order.pattern, order.flags)
   const inFile = (file: OpenFile, path: string): void =>

@@ -4,6 +4,8 @@ import type { Reach } from '../../engine.ts'
 export interface SearchOrder {
   /** The conversation's folder. */
   readonly folder: string
+  /** Where it led when the conversation was opened. */
+  readonly real: string
   /** What is not searched, by path, and by what lay there when the folder was opened. */
   readonly outOfReach: readonly string[]
   readonly known: ReadonlySet<string>

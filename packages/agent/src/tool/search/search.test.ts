@@ -79,6 +79,7 @@ describe('search', () => {
     const gone = new AbortController()
     const order = {
       folder: work.folder,
+      real: work.folder,
       outOfReach: [],
       known: new Set<string>(),
       path: '.',

@@ -48,9 +48,10 @@ async function search(parts: SearchParts, input: Input, { reach, signal }: ToolC
   const { pattern, flags } = expression(input)
   if (input.glob !== null) parseGlob(input.glob)
   const maxResults = Math.min(input.max_results ?? TOOL_BOUNDS.searchResultsDefault, TOOL_BOUNDS.searchResults)
-  const { path: folder, outOfReach: beyond } = parts.folder
+  const { path: folder, real, outOfReach: beyond } = parts.folder
   const order = {
     folder,
+    real,
     outOfReach: beyond.paths,
     known: beyond.identities,
     path: input.path ?? '.',

@@ -15,6 +15,7 @@ function program(path: string, text: string): string {
   chmodSync(path, 0o755)
   return path
 }
+const native = program(join(folder, 'bin', 'codex'), '\u007fELF')
 const report = { driver: 'cage', tier: 'landlock', enforced: {}, missing: [] } as const
 const never = (): never => {
   throw new Error('no box is opened here')
@@ -24,12 +25,11 @@ const strong: Sandbox = { ...weak, start: never }
 const plan = (more: object = {}) => ({ engine: 'auto', tools: { searchPath: [join(folder, 'bin')] }, ...more }) as const
 
 test('a program is run as it is, and is all that must be seen', () => {
-  const path = program(join(folder, 'bin', 'codex'), '\u007fELF')
   expect(findCodex(undefined, ['/nowhere', join(folder, 'bin')])).toEqual({
-    path,
-    argv: [path],
+    path: native,
+    argv: [native],
     pathFolders: [],
-    readable: [path],
+    readable: [native],
   })
 })
 
@@ -40,12 +40,12 @@ test('behind the launcher of the npm package the program itself is found', () =>
   mkdirSync(platform, { recursive: true })
   writeFileSync(join(platform, 'package.json'), '{}')
   const triple = process.arch === 'arm64' ? 'aarch64-unknown-linux-musl' : 'x86_64-unknown-linux-musl'
-  const native = program(join(platform, 'vendor', triple, 'bin', 'codex'), '\u007fELF')
+  const behind = program(join(platform, 'vendor', triple, 'bin', 'codex'), '\u007fELF')
   const link = join(folder, 'npm', 'codex')
   symlinkSync(launcher, link)
   expect(findCodex(link, [])).toEqual({
     path: link,
-    argv: [native],
+    argv: [behind],
     pathFolders: [join(platform, 'vendor', triple, 'codex-path')],
     readable: [join(platform, 'vendor', triple)],
   })
@@ -54,7 +54,7 @@ test('behind the launcher of the npm package the program itself is found', () =>
 })
 
 test('Codex is offered where there is one and a sandbox that can hold it', () => {
-  expect(checkCodex(plan(), strong)).toMatchObject({ kind: 'there', found: { path: join(folder, 'bin', 'codex') } })
+  expect(checkCodex(plan(), strong)).toMatchObject({ kind: 'there', found: { path: native } })
   expect(checkCodex(plan(), weak)).toMatchObject({ kind: 'missing', why: expect.stringContaining('landlock') })
   expect(checkCodex(plan({ tools: { searchPath: [] } }), strong)).toEqual({ kind: 'missing', why: 'there is no codex on PATH' })
   expect(checkCodex(plan({ engine: 'mini' }), strong)).toMatchObject({ kind: 'missing' })

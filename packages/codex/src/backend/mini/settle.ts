@@ -1,3 +1,4 @@
+import { realpathSync } from 'node:fs'
 import { isAbsolute, resolve } from 'node:path'
 import type { ApprovalMode, ConversationOptions, Reach } from '@parley/agent'
 import { type JsonObject, ReasoningEffort } from '@parley/protocol'
@@ -70,7 +71,10 @@ export function settle(order: OpenOrder, context: SettleContext): Settled {
     {
       model: order.model ?? recorded?.model ?? profile.model ?? config.model ?? context.defaultModel,
       instructions: instructionsOf(order, config, recorded),
-      folder: folderOf(order.folder ?? before.folder ?? context.folder, context.folder),
+      folder:
+        order.folder === undefined && before.folder !== undefined
+          ? stillUnlinked(before.folder)
+          : folderOf(order.folder ?? context.folder, context.folder),
       approvals,
       reach,
       network: networkOf(reach, order.network ?? config.sandbox_workspace_write?.network_access ?? false),
@@ -90,7 +94,7 @@ export function settleTurn(base: Settled, order: TurnOrder): Settled {
     {
       ...rest,
       model: order.model ?? options.model,
-      folder: folderOf(order.folder ?? options.folder, options.folder),
+      folder: order.folder === undefined ? options.folder : folderOf(order.folder, options.folder),
       approvals: order.approvalPolicy === undefined ? options.approvals : APPROVALS[order.approvalPolicy],
       reach,
       network: policy === undefined ? options.network : networkOf(reach, policy.networkAccess ?? false),
@@ -138,7 +142,26 @@ function instructionsOf(order: OpenOrder, config: Configuration, recorded: Recor
 function folderOf(folder: string, from: string): string {
   if (folder.includes('\0'))
     throw new BackendError('invalid_request', 'cwd must not hold a zero byte', { data: { param: 'cwd' } })
-  return isAbsolute(folder) ? folder : resolve(from, folder)
+  return unlinked(isAbsolute(folder) ? folder : resolve(from, folder))
+}
+
+/** Where a folder is without links: what a conversation is opened in stays that, whatever a link on the way leads to later. */
+export function unlinked(folder: string): string {
+  try {
+    return realpathSync(folder)
+  } catch {
+    // Whoever works in what is no folder hears so from each tool.
+    return resolve(folder)
+  }
+}
+
+/** The folder of a conversation that goes on; somebody may have put a link there since. */
+function stillUnlinked(folder: string): string {
+  const now = unlinked(folder)
+  if (now === folder) return folder
+  throw new BackendError('invalid_request', `cwd of this conversation was ${folder}, which leads to ${now} by now: name cwd`, {
+    data: { param: 'cwd' },
+  })
 }
 
 /** Who may do anything has a network; who may only read has none. */

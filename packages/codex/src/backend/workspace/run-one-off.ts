@@ -1,6 +1,6 @@
 import { isAbsolute, resolve } from 'node:path'
 import { BackendError, type OneOffCommand } from '../backend.ts'
-import { reachOf } from '../mini/settle.ts'
+import { reachOf, unlinked } from '../mini/settle.ts'
 import type { FolderCommands } from './folder-commands.ts'
 
 /** As long as Codex gives a command that says nothing about it. */
@@ -19,7 +19,7 @@ export async function runOneOff(
 ): Promise<{ readonly exitCode: number; readonly stdout: string; readonly stderr: string }> {
   const [program = ''] = argv
   if (program === '') throw new BackendError('invalid_request', 'command must not be empty', { data: { param: 'command' } })
-  const place = folder === undefined ? ports.folder : resolve(isAbsolute(folder) ? '/' : ports.folder, folder)
+  const place = unlinked(folder === undefined ? ports.folder : resolve(isAbsolute(folder) ? '/' : ports.folder, folder))
   const reach = reachOf(sandboxPolicy.mode)
   const network = reach === 'full-access' || (reach === 'workspace-write' && sandboxPolicy.networkAccess === true)
   const commands = ports.commandsFor(place)

@@ -97,11 +97,12 @@ test('a command runs with the reach of its policy, and how it ends is told in wo
   const workspace = open()
   const exec = (command: OneOffCommand) => workspace.exec(command)
   const script = ['sh', '-c', 'echo o; echo e >&2; exit 3'] as const
+  reaches.length = 0
   mkdirSync(join(folder, 'within'))
   expect(await exec({ argv: script })).toEqual({ exitCode: 3, stdout: 'o\n', stderr: 'e\n' })
   await exec({ argv: ['true'], folder: 'within', sandboxPolicy: { mode: 'workspace-write', networkAccess: true } })
   await exec({ argv: ['true'], sandboxPolicy: { mode: 'danger-full-access' } })
-  expect(reaches.splice(0)).toEqual([
+  expect(reaches).toEqual([
     `read-only false ${folder}`,
     `workspace-write true ${join(folder, 'within')}`,
     `full-access true ${folder}`,

@@ -1,0 +1,83 @@
+import { readFileSync, readdirSync } from 'node:fs'
+import { availableParallelism } from 'node:os'
+
+/** How long one task was on a processor, and how long it waited for one, as the kernel counts it. */
+export interface TaskAccount {
+  readonly ranMs: number
+  readonly waitedMs: number
+}
+
+/** Whether the kernel of this machine counts how long tasks wait for a processor. */
+export function countsWaiting(): boolean {
+  return accountOf('/proc/self') !== null
+}
+
+/** What a report says about the clock. */
+export function clockWords(): { readonly wall: string; readonly missing: readonly string[] } {
+  if (countsWaiting()) return { wall: 'clock; a program that waits for a processor is not taken for idle', missing: [] }
+  const missing = 'a program that waits for a processor is taken for idle: needs a kernel that counts it (CONFIG_SCHED_INFO)'
+  return { wall: 'clock', missing: [missing] }
+}
+
+/** What a program has used and how long the clock has run. */
+export interface Spent {
+  readonly cpuMs: number
+  readonly elapsedMs: number
+}
+
+/** The accounts of tasks by their number: of all threads of these processes that are still there. */
+export function taskAccounts(pids: readonly number[]): ReadonlyMap<number, TaskAccount> {
+  const found = new Map<number, TaskAccount>()
+  for (const pid of pids) {
+    try {
+      for (const task of readdirSync(`/proc/${pid}/task`)) {
+        const account = accountOf(`/proc/${pid}/task/${task}`)
+        if (account !== null) found.set(Number(task), account)
+      }
+    } catch {
+      // It ended while we looked.
+    }
+  }
+  return found
+}
+
+/**
+ * How long a program was starved: its tasks waited while others had the processors. What a task waited while another one of the same
+ * program ran is not counted, or threads that get in each other's way would buy time; between two looks it is never more than the
+ * others used.
+ */
+export class Starving {
+  #seen: ReadonlyMap<number, TaskAccount> = new Map()
+  #cpuMs = 0
+  #totalMs = 0
+
+  /** How long in all, after another look. */
+  add(tasks: ReadonlyMap<number, TaskAccount>, { cpuMs, elapsedMs }: Spent): number {
+    const usedMs = cpuMs - this.#cpuMs
+    for (const [task, now] of tasks) {
+      const before = beforeOf(now, this.#seen.get(task))
+      const byOthersMs = Math.max(0, usedMs - (now.ranMs - before.ranMs))
+      this.#totalMs += Math.max(0, now.waitedMs - before.waitedMs - byOthersMs)
+    }
+    this.#seen = tasks
+    this.#cpuMs = cpuMs
+    // Several that wait at once are no longer starved than the clock has run, and while one of them ran they were not.
+    return Math.min(this.#totalMs, Math.max(0, elapsedMs - cpuMs / availableParallelism()))
+  }
+}
+
+/** A number may be another task's by now, which has an account of its own. */
+function beforeOf(now: TaskAccount, before: TaskAccount | undefined): TaskAccount {
+  const isSame = before !== undefined && before.ranMs <= now.ranMs && before.waitedMs <= now.waitedMs
+  return isSame ? before : { ranMs: 0, waitedMs: 0 }
+}
+
+/** Three figures: nanoseconds on a processor, of waiting for one, and how often it was given one. Where nobody counts all are 0. */
+function accountOf(task: string): TaskAccount | null {
+  try {
+    const [ran = 0, waited = 0, times = 0] = readFileSync(`${task}/schedstat`, 'latin1').trim().split(' ').map(Number)
+    return times === 0 ? null : { ranMs: ran / 1e6, waitedMs: waited / 1e6 }
+  } catch {
+    return null
+  }
+}

@@ -1,0 +1,2 @@
+// For tests of other rooms.
+export { keepBusy, lastProcessor } from './busy-processor.ts'

@@ -1,0 +1,32 @@
+import { JOB_LIMITS, type UserId } from '@parley/protocol'
+import type { Database } from '../database/database.ts'
+import { checkInteger } from '../limits.ts'
+import type { Shares } from './share.ts'
+import { boundsOf, checkBytes, checkJobs, jobCounts, usedBytes } from './share-steps.ts'
+
+/** Shares are sums over what is there: nothing is counted beside it that could say otherwise. */
+export class SqlShares implements Shares {
+  readonly #db: Database
+
+  constructor(db: Database) {
+    this.#db = db
+  }
+
+  async of(ownerId: UserId | null): ReturnType<Shares['of']> {
+    const bounds = await boundsOf(this.#db, ownerId)
+    const { jobs, unfinished } = await jobCounts(this.#db, ownerId)
+    return {
+      bytes: { used: await usedBytes(this.#db, ownerId), limit: bounds.bytes },
+      jobs: { used: jobs, limit: bounds.jobs },
+      unfinished: { used: unfinished, limit: JOB_LIMITS.unfinishedJobs },
+    }
+  }
+
+  async check(ownerId: UserId | null, { bytes = 0, jobs = 0 }: Parameters<Shares['check']>[1]): Promise<void> {
+    checkInteger('bytes', bytes, 0)
+    checkInteger('jobs', jobs, 0)
+    const bounds = await boundsOf(this.#db, ownerId)
+    if (jobs > 0) await checkJobs(this.#db, ownerId, bounds, jobs)
+    await checkBytes(this.#db, ownerId, bounds, bytes)
+  }
+}
