@@ -25,6 +25,21 @@ export interface CommandOutcome {
   readonly durationMs: number
 }
 
+const NOTHING: Uint8Array = new Uint8Array()
+
+/** Of a command that was not begun, and why. */
+export const refusedCommand = (message: string): CommandOutcome => ({
+  exitCode: null,
+  signal: null,
+  timedOut: false,
+  message,
+  stdout: NOTHING,
+  stderr: NOTHING,
+  stdoutBytes: 0,
+  stderrBytes: 0,
+  durationMs: 0,
+})
+
 /** Runs the commands of conversations inside a sandbox. What it cannot keep it refuses: nothing runs with more reach than asked for. */
 export interface Commands {
   run(

@@ -1,5 +1,5 @@
 export type { ApprovalDecision, ApprovalRequest } from './approval.ts'
-export type { CommandOutcome, CommandRequest, Commands } from './commands.ts'
+export { type CommandOutcome, type CommandRequest, type Commands, refusedCommand } from './commands.ts'
 export type {
   ApprovalMode,
   Conversation,

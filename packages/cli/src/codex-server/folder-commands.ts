@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { dirname } from 'node:path'
-import type { CommandOutcome, CommandRequest } from '@parley/agent'
+import { type CommandOutcome, type CommandRequest, refusedCommand } from '@parley/agent'
 import type { FolderCommands } from '@parley/codex'
 import type { HeldNames, SandboxCommands } from '@parley/judge'
 import { isWithin } from '../data/is-within.ts'
@@ -27,7 +27,6 @@ const GRACE_MS = 200
 /** So shells say that there is no such program. */
 const NOT_FOUND = 127
 const STDERR_READ_BYTES = 4096
-const NOTHING = new Uint8Array()
 
 /**
  * Commands of conversations and one-off ones. Whoever may do anything runs as the user, all others in the sandbox, which is
@@ -51,11 +50,11 @@ export function openCommands(ports: CommandsPorts): (folder: string) => FolderCo
     return {
       run: async (request, output, signal) => {
         const either = AbortSignal.any([signal, closing.signal])
-        if (either.aborted) return refused('the command was cancelled before it began')
+        if (either.aborted) return refusedCommand('the command was cancelled before it began')
         if (request.reach === 'full-access') return runFreely(ports, request, output, either)
         boxed ??= inSandbox()
         const commands = await boxed
-        if (typeof commands === 'string') return refused(commands)
+        if (typeof commands === 'string') return refusedCommand(commands)
         const outcome = await commands.run(request, output, either)
         const unseen = outcome.exitCode === NOT_FOUND ? unseenIn(request, outcome, ports) : undefined
         return unseen === undefined ? outcome : { ...outcome, message: unseen }
@@ -100,12 +99,12 @@ async function runFreely(
   signal: AbortSignal,
 ): Promise<CommandOutcome> {
   const [command = '', ...args] = request.argv
-  if (command === '') return refused('argv: must begin with a program')
+  if (command === '') return refusedCommand('argv: must begin with a program')
   const startedAt = performance.now()
   const running = await processes
     .start({ command, args, env: wholeEnv(env), cwd: request.folder })
     .catch((error: unknown) => reasonOf(error))
-  if (typeof running === 'string') return refused(running)
+  if (typeof running === 'string') return refusedCommand(running)
   running.stdin.end()
   const streams = { stdout: new Kept(request.outputBytes), stderr: new Kept(request.outputBytes) }
   const ended = (['stdout', 'stderr'] as const).map((name) => {
@@ -148,18 +147,6 @@ function reasonOf(error: unknown): string {
   if (error instanceof Error && 'reason' in error && error.reason === 'ENOENT') return 'No such file or directory (os error 2)'
   return error instanceof Error ? error.message : String(error)
 }
-
-const refused = (message: string): CommandOutcome => ({
-  exitCode: null,
-  signal: null,
-  timedOut: false,
-  message,
-  stdout: NOTHING,
-  stderr: NOTHING,
-  stdoutBytes: 0,
-  stderrBytes: 0,
-  durationMs: 0,
-})
 
 /** The first bytes of a stream, and how many there were. */
 class Kept {

@@ -27,7 +27,6 @@ export function expectedError(error: unknown): ToolError | undefined {
       hint: 'look before you try again',
       cause: error,
     })
-  if (error instanceof TooLarge) return new ToolError('invalid_argument', error.message, { hint: 'send less', cause: error })
   if (!(error instanceof StoreError)) return undefined
   if (error instanceof TooLarge) return new ToolError('invalid_argument', error.message, { hint: 'send less', cause: error })
   const code = ToolErrorCode.safeParse(error.code)

@@ -1,8 +1,6 @@
 import type { CommandOutcome, CommandRequest } from '@parley/agent'
 import type { RunOutcome } from '@parley/sandbox'
 
-const NOTHING: Uint8Array = new Uint8Array()
-
 /** How a run ended, in the words of whoever ordered a command. */
 export function outcomeOf(outcome: RunOutcome, { timeoutMs }: CommandRequest): CommandOutcome {
   const { status, exitCode, signal, stdout, stderr, wallMs } = outcome
@@ -26,16 +24,3 @@ const WORDS: Partial<Record<RunOutcome['status'], (timeoutMs: number) => string>
   'output-limit': () => 'ended: it printed too much',
   'process-limit': () => 'ended: it started too many processes',
 }
-
-/** A command that was not begun. */
-export const refused = (message: string): CommandOutcome => ({
-  exitCode: null,
-  signal: null,
-  timedOut: false,
-  message,
-  stdout: NOTHING,
-  stderr: NOTHING,
-  stdoutBytes: 0,
-  stderrBytes: 0,
-  durationMs: 0,
-})

@@ -1,8 +1,8 @@
 import { existsSync, lstatSync, realpathSync } from 'node:fs'
 import { isAbsolute, join, relative } from 'node:path'
-import type { CommandOutcome, CommandRequest, Commands } from '@parley/agent'
+import { type CommandOutcome, type CommandRequest, type Commands, refusedCommand } from '@parley/agent'
 import type { Box, Placeholder, RunLimits, Sandbox } from '@parley/sandbox'
-import { outcomeOf, refused } from './command-outcome.ts'
+import { outcomeOf } from './command-outcome.ts'
 import { FolderGuard } from './folder-guard.ts'
 import { nestedRepositories } from './nested-repositories.ts'
 
@@ -109,7 +109,7 @@ class BoxedCommands implements SandboxCommands {
     signal: AbortSignal,
   ): Promise<CommandOutcome> {
     const refusal = this.#refusal(request)
-    if (refusal !== undefined) return refused(refusal)
+    if (refusal !== undefined) return refusedCommand(refusal)
     const either = AbortSignal.any([signal, this.#closing.signal])
     const running = this.#run(request, output, either)
     this.#underWay.add(running)
@@ -148,8 +148,8 @@ class BoxedCommands implements SandboxCommands {
   ): Promise<CommandOutcome> {
     await this.#turn(signal)
     try {
-      if (await this.#guard.isOver()) return refused(`${FULL}; delete files by apply_patch before another command`)
-      if (signal.aborted) return refused('the command was cancelled before it began')
+      if (await this.#guard.isOver()) return refusedCommand(`${FULL}; delete files by apply_patch before another command`)
+      if (signal.aborted) return refusedCommand('the command was cancelled before it began')
       const box = await this.#take(request)
       let isFull = false
       const outcome = await this.#guard.watch(async (full) => {
@@ -162,7 +162,7 @@ class BoxedCommands implements SandboxCommands {
       else this.#idle.add(box)
       return { ...outcomeOf(outcome, request), ...(isFull ? { message: `ended: ${FULL}` } : {}) }
     } catch (error) {
-      return refused(`the sandbox failed: ${error instanceof Error ? error.message : String(error)}`)
+      return refusedCommand(`the sandbox failed: ${error instanceof Error ? error.message : String(error)}`)
     } finally {
       this.#running -= 1
       this.#waiting.shift()?.()
