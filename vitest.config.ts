@@ -3,7 +3,6 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
 /** They take longest, most of the time without a core. Begun last, one of them would run alone at the end. */
 const FIRST = [
-  'scripts/contributing.test.ts',
   'packages/bench/src/soak/soaks.test.ts',
   'packages/cli/src/demo/demo.test.ts',
   'packages/cli/src/judge-process/codex-engine.test.ts',

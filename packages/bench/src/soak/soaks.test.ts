@@ -1,22 +1,14 @@
 import { startPostgres } from '@parley/store/testing'
 import { expect, test } from 'vitest'
 import { engineOnSqlite } from './engine.ts'
-import { jobsOnEngine } from './jobs.ts'
 import { killOnEngine } from './kill.ts'
 import { malformedSoak } from './malformed.ts'
 import { sessionsSoak } from './sessions.ts'
 
 const QUIET = (): void => undefined
 const SEED = 20_261_116
-/** Of 200 jobs and five minutes. */
-const JOBS_SHARE = 0.03
-const JOBS = 6
-const LEAST_KILLS = 3
 const MESSAGES = { timeout: 120_000 }
 const KILLS = { timeout: 300_000 }
-const killsIn = (counts: Readonly<Record<string, number>>): number =>
-  (counts['gateway kills'] ?? 0) + (counts['judge kills'] ?? 0)
-
 test('sessions that subscribe and go leave nothing behind, and nobody waits for a stuck one', MESSAGES, async () => {
   const { counts, problems } = await sessionsSoak.run({ seed: SEED, share: 0.05, log: QUIET })
   expect(problems).toEqual([])
@@ -41,21 +33,6 @@ test.concurrent('what was acknowledged before kill -9 is there once, on PostgreS
   const { counts, problems } = await killOnEngine('postgres', postgres.url, { seed: SEED, share: 0.06, log: QUIET })
   expect(problems).toEqual([])
   expect(counts).toMatchObject({ 'postgres kills': 3, 'postgres found': counts['postgres acknowledged'] })
-})
-
-test.concurrent('jobs end once and rightly while gateway and judges are killed, on SQLite', KILLS, async () => {
-  const { counts, problems } = await jobsOnEngine('sqlite', undefined, { seed: SEED, share: JOBS_SHARE, log: QUIET })
-  expect(problems).toEqual([])
-  expect(counts['jobs handed in']).toBe(JOBS)
-  expect(killsIn(counts)).toBeGreaterThanOrEqual(LEAST_KILLS)
-})
-
-test.concurrent('jobs end once and rightly while gateway and judges are killed, on PostgreSQL', KILLS, async () => {
-  await using postgres = await startPostgres()
-  const { counts, problems } = await jobsOnEngine('postgres', postgres.url, { seed: SEED, share: JOBS_SHARE, log: QUIET })
-  expect(problems).toEqual([])
-  expect(counts['jobs handed in']).toBe(JOBS)
-  expect(killsIn(counts)).toBeGreaterThanOrEqual(LEAST_KILLS)
 })
 
 test.concurrent(

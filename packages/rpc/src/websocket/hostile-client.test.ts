@@ -53,13 +53,14 @@ test('a binary frame ends the conversation at once', async () => {
 
 test('a peer that pings and never reads is cut', async () => {
   const probe = openProbe()
-  await using open = await openTestServer(probe.service, { limits: { streamBufferBytes: 64 * 1024 } })
+  // Its pings are answered once in a turn, so that nothing piles up; it is cut because it answers none of ours.
+  await using open = await openTestServer(probe.service, { limits: { streamBufferBytes: 64 * 1024, keepAliveMs: 200 } })
   const peer = await dial(open)
   peer.send(rpc(1, 'initialize', initializeParams()))
   await peer.next(1)
   peer.socket.pause()
   const payload = Buffer.alloc(125)
-  for (let at = 0; at < 200_000 && probe.links.size > 0; at += 1) {
+  for (let at = 0; at < 20_000 && probe.links.size > 0; at += 1) {
     peer.socket.ping(payload)
     if (at % 1000 === 0) await sleep(1)
   }

@@ -1,100 +1,15 @@
-import { existsSync } from 'node:fs'
-import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { Box, RunLimits, RunOutcome, RunRequest, Sandbox, SandboxOptions } from '../index.ts'
+import { describe, expect, test } from 'vitest'
 import { Starving, type TaskAccount } from '../starved.ts'
-import { keepBusy, lastProcessor, pinned } from '../testing/busy-processor.ts'
-import { type Scratch, scratch, shell } from '../testing/fixtures.ts'
+import { scratch, shell } from '../testing/fixtures.ts'
+import { starvedIn } from '../testing/starved-in.ts'
 
-/** With so many beside it a program has a ninth of a processor: its clock strikes before it is done. */
-const BUSY = 8
-/** Six times the processor time that any of the programs needs, and a bound that is out of reach. */
-const MOVED = { wallMs: 1_200, starvedWallMs: 60_000 }
-
-const KINDS: readonly [string, Pick<SandboxOptions, 'driver' | 'tier'>][] = [
+starvedIn([
   ['the strongest tier', { driver: 'cage' }],
-  ['user namespaces', { driver: 'cage', tier: 'user-namespaces' }],
-  ['Landlock', { driver: 'cage', tier: 'landlock' }],
-  ['bubblewrap', { driver: 'bwrap' }],
   ['no sandbox', { driver: 'none' }],
-]
-const processor = lastProcessor()
-let from: Scratch
-let busy: AsyncDisposable
-
-beforeAll(async () => {
-  from = await scratch()
-  busy = await keepBusy(processor, BUSY)
-})
-afterAll(async () => {
-  await busy[Symbol.asyncDispose]()
-  await from[Symbol.asyncDispose]()
-})
-
-const requestOf = (words: readonly (string | number)[], limits: Partial<RunLimits>): RunRequest => {
-  const request = from.request('uses', words, limits)
-  return { ...request, argv: pinned(processor, request.argv) }
-}
-
-describe.each(KINDS.filter(([, { driver }]) => driver !== 'bwrap' || existsSync('/usr/bin/bwrap')))('%s', (_name, kind) => {
-  let sandbox: Sandbox
-  let box: Box
-  beforeAll(async () => {
-    sandbox = await from.open({ ...kind, runFolder: join(from.folder, `${kind.driver}-${kind.tier ?? ''}`) })
-    box = await sandbox.openBox({ kind: 'judge' })
-  })
-  afterAll(() => box.close())
-
-  const run = (words: readonly (string | number)[], limits: Partial<RunLimits>): Promise<RunOutcome> =>
-    box.run(requestOf(words, limits))
-
-  test('a program that waits for a processor is not idle, nor is one whose child does', async () => {
-    const outcome = await run(['child', 'spin', 200], MOVED)
-    expect(outcome.status).toBe('ok')
-    // Its clock did strike, and was moved.
-    expect(outcome.starvedMs).toBeGreaterThan(0)
-    expect(sandbox.report.enforced['wall']).toBe('clock; a program that waits for a processor is not taken for idle')
-  })
-
-  test('one without end is ended by its processor time', async () => {
-    expect((await run(['spin', 100_000], { ...MOVED, cpuMs: 200 })).status).toBe('cpu-limit')
-  })
-
-  test('one that sleeps is idle, and has no more of the clock than what it waited to begin with', async () => {
-    const { status, wallMs, starvedMs } = await run(['sleep'], MOVED)
-    expect(status).toBe('wall-limit')
-    expect(wallMs - (starvedMs ?? 0)).toBeGreaterThanOrEqual(MOVED.wallMs)
-    expect(wallMs).toBeLessThan(MOVED.starvedWallMs)
-  })
-
-  test('nobody gets more than the bound', async () => {
-    // These would be starved for as long as anybody lets them.
-    expect((await run(['feigns', 16], { wallMs: 400, starvedWallMs: 800 })).status).toBe('wall-limit')
-    expect((await run(['spin', 100_000], { wallMs: 400, starvedWallMs: 401, cpuMs: 5_000 })).status).toBe('wall-limit')
-  })
-
-  test('without such a bound the clock is not moved, and nothing is looked at', async () => {
-    expect(await run(['spin', 400], { wallMs: 400 })).toMatchObject({ status: 'wall-limit', starvedMs: null })
-  })
-
-  test('of two that are joined it is known how long each was starved', async () => {
-    await using other = await sandbox.openBox({ kind: 'judge' })
-    const { program, interactor } = await sandbox.interact(box, other, {
-      program: shell('cat'),
-      interactor: requestOf(['spin', 100], {}),
-      captureBytes: 100,
-    })
-    expect([program, interactor]).toMatchObject([
-      { status: 'ok', message: null },
-      { status: 'ok', message: null },
-    ])
-    // Only the helper is there before the account of an ended process is gone; the others say that they are not.
-    if (kind.driver === 'cage') expect(interactor.starvedMs).toBeGreaterThan(0)
-    else expect(sandbox.report.missing.some((text) => text.includes('an interactor which is starved'))).toBe(true)
-  })
-})
+])
 
 test('a bound below the clock is refused', async () => {
+  await using from = await scratch()
   await using box = await (await from.open()).openBox({ kind: 'judge' })
   await expect(box.run(shell('true', { wallMs: 400, starvedWallMs: 399 }))).rejects.toThrow(
     'limits.starvedWallMs must be a number from limits.wallMs on, or left out',
