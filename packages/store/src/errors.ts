@@ -99,8 +99,8 @@ export class ShareExceeded extends StoreError {
 /** A parameter that no state could accept. `field` names it. */
 export class InvalidArgument extends StoreError {
   readonly field: string
-  constructor(field: string, message: string) {
-    super('invalid_argument', `${field} ${message}`)
+  constructor(field: string, message: string, options?: ErrorOptions) {
+    super('invalid_argument', `${field} ${message}`, options)
     this.field = field
   }
 }

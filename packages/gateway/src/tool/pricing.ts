@@ -1,7 +1,7 @@
 import { ModelPrices, NO_PRICES, type PricedModel, TOOLS, ToolError } from '@parley/protocol'
 import { type ChannelRecord, Conflict, type ModelRecord, NotFound } from '@parley/store'
 import { changedPrices } from '../channel/changed-prices.ts'
-import { checkText, wrong } from '../job/create-checks.ts'
+import { wrong } from '../job/create-checks.ts'
 import { type World, serveTool } from './served-tool.ts'
 import { iso } from './time.ts'
 
@@ -16,8 +16,6 @@ export const pricingSet = serveTool(TOOLS['pricing.set'], async (args, context) 
   const { model, upstream_channel: name } = args
   const { channels } = context.world.store
   context.target = targetOf(name, model)
-  checkText('model', model)
-  checkText('display_name', args.display_name ?? '')
   const channel = await channels.byName(name)
   if (channel === undefined) throw noSuchChannel(name)
   const there = await channels.model(name, model)
@@ -37,7 +35,6 @@ export const pricingSet = serveTool(TOOLS['pricing.set'], async (args, context) 
 
 export const pricingDelete = serveTool(TOOLS['pricing.delete'], async ({ model, upstream_channel }, context) => {
   context.target = targetOf(upstream_channel, model)
-  checkText('model', model)
   if (!(await context.world.store.channels.deleteModel(upstream_channel, model)))
     throw new ToolError('not_found', `channel ${upstream_channel} has no model ${model} set up`, {
       field: 'model',
