@@ -55,4 +55,12 @@ export {
   webSocketTransport,
   WireError,
 } from './client/index.ts'
-export { type ParkedCall, ParkedCalls, type Relay, type RelayLimits, type RelayOptions, openRelay } from './relay/index.ts'
+export {
+  DEFAULT_RELAY_LIMITS,
+  type ParkedCall,
+  ParkedCalls,
+  type Relay,
+  type RelayLimits,
+  type RelayOptions,
+  openRelay,
+} from './relay/index.ts'

@@ -44,6 +44,8 @@ export interface Limits {
   readonly subscriptionsPerCaller: number
   /** A legacy session without a request or a stream is ended after this. */
   readonly sessionIdleMs: number
+  /** One at which nobody has been for so long, with no stream or request, is ended where there is no room for another. */
+  readonly sessionUnattendedMs: number
   /** How long a client has to send its body, and how long a socket may be silent before a ping. */
   readonly requestTimeoutMs: number
   /** Comment lines and pings that keep streams open through proxies. */
@@ -98,6 +100,7 @@ export const DEFAULT_LIMITS: Limits = {
   subscriptions: 1_024,
   subscriptionsPerCaller: 8_192,
   sessionIdleMs: 30 * 60_000,
+  sessionUnattendedMs: 60_000,
   requestTimeoutMs: 60_000,
   keepAliveMs: 15_000,
   streamAfterMs: 10_000,

@@ -86,6 +86,11 @@ export interface Link<C extends Caller = Caller> {
    */
   notify(method: string, params: JsonObject | JsonText): boolean
   drained(): Promise<void>
+  /**
+   * For how long nobody has been at its other end: no stream, no request. `undefined` while somebody is; a socket or a pipe is
+   * somebody until it closes. A client that vanished shows in nothing else.
+   */
+  unattendedMs(): number | undefined
   /** Asks the client outside any request. */
   ask(method: string, params: JsonObject | undefined, options?: AskOptions): Promise<JsonObject>
   close(reason: string): void

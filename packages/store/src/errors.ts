@@ -83,11 +83,11 @@ export class TooLarge extends StoreError {
 }
 
 /**
- * One person would have us keep more than their share: of bytes, of jobs, of jobs that have not ended, of uploads under way, of kept ones. Nothing was
- * written. Delete something first.
+ * One person would have us keep more than their share: of bytes, of jobs, of jobs that have not ended, of jobs that wait or run, of
+ * uploads under way, of kept ones. Nothing was written. Delete something first, or wait for a job to end.
  */
 export class ShareExceeded extends StoreError {
-  readonly bound: 'bytes' | 'jobs' | 'unfinished' | 'uploads' | 'kept_uploads'
+  readonly bound: 'bytes' | 'jobs' | 'unfinished' | 'jobs_at_once' | 'uploads' | 'kept_uploads'
   readonly limit: number
   constructor(bound: ShareExceeded['bound'], limit: number) {
     super('quota_exceeded', `beyond a share of ${limit} (${bound})`)
@@ -99,8 +99,8 @@ export class ShareExceeded extends StoreError {
 /** A parameter that no state could accept. `field` names it. */
 export class InvalidArgument extends StoreError {
   readonly field: string
-  constructor(field: string, message: string) {
-    super('invalid_argument', `${field} ${message}`)
+  constructor(field: string, message: string, options?: ErrorOptions) {
+    super('invalid_argument', `${field} ${message}`, options)
     this.field = field
   }
 }

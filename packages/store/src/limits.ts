@@ -36,7 +36,7 @@ export const UPLOAD_AGE_MS = 60 * 60_000
 /** Rows of one page of a list. */
 export const MAX_LIST = 1_000
 
-/** Refuses what is empty, too long, or holds a character that PostgreSQL cannot store. */
+/** Refuses what is empty, too long, or cannot be stored: a NUL on PostgreSQL, half of a surrogate pair on neither engine. */
 export function checkName(field: string, value: string, maxBytes = MAX_NAME_BYTES): void {
   if (value.length === 0) throw new InvalidArgument(field, 'must not be empty')
   checkText(field, value, maxBytes)
@@ -48,6 +48,7 @@ export function checkText(field: string, value: string, maxBytes: number): void 
     throw new InvalidArgument(field, `must have at most ${maxBytes} bytes`)
   }
   if (value.includes('\0')) throw new InvalidArgument(field, 'must not contain a NUL character')
+  if (!value.isWellFormed()) throw new InvalidArgument(field, 'must be well-formed Unicode: half of a surrogate pair is missing')
 }
 
 /** Refuses what is no whole number between the bounds. */

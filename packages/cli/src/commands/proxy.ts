@@ -8,7 +8,7 @@ import { listenFailure } from '../gateway-process/listen-failure.ts'
 import { readTls } from '../gateway-process/read-tls.ts'
 import { childEnv } from '../proxy/child-env.ts'
 import { childTransport } from '../proxy/child-transport.ts'
-import { ONE_CALLER_LIMITS, oneTokenDoor } from '../proxy/one-token-door.ts'
+import { ONE_CALLER_LIMITS, ONE_CALLER_RELAY_LIMITS, oneTokenDoor } from '../proxy/one-token-door.ts'
 import { ownVersion } from '../version.ts'
 
 const DEFAULT_PORT = 7401
@@ -39,6 +39,7 @@ export async function proxy(invocation: Invocation): Promise<number> {
     connect: upstreamOf(invocation, processes),
     clientInfo: { name: 'parley-proxy', version: ownVersion() },
     era: eraOf(invocation),
+    limits: ONE_CALLER_RELAY_LIMITS,
     log: (level, message) => io.err(`${level}: ${message}\n`),
   })
   try {

@@ -1,5 +1,14 @@
 import { timingSafeEqual } from 'node:crypto'
-import { type Caller, DEFAULT_LIMITS, Denied, type Door, type Limits, type Service } from '@parley/rpc'
+import {
+  type Caller,
+  DEFAULT_LIMITS,
+  DEFAULT_RELAY_LIMITS,
+  Denied,
+  type Door,
+  type Limits,
+  type RelayLimits,
+  type Service,
+} from '@parley/rpc'
 
 /** All clients show the same token, so what is bounded for one caller is bounded for all of them together. */
 export const ONE_CALLER_LIMITS: Partial<Limits> = {
@@ -8,6 +17,9 @@ export const ONE_CALLER_LIMITS: Partial<Limits> = {
   subscriptionsPerCaller: DEFAULT_LIMITS.sessions,
   bodyBytesPerCaller: DEFAULT_LIMITS.bodyBytes,
 }
+
+/** The same of what stands behind it. */
+export const ONE_CALLER_RELAY_LIMITS: Partial<RelayLimits> = { ownUpstreamsPerCaller: DEFAULT_RELAY_LIMITS.ownUpstreams }
 
 /** Everybody who shows the one token is the same caller; without a token, everybody is. */
 export function oneTokenDoor(token: string | undefined, service: Service): Door {

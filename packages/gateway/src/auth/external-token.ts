@@ -2,6 +2,7 @@ import { createRemoteJWKSet, decodeJwt, errors, jwtVerify } from 'jose'
 import { Denied } from '@parley/rpc'
 import type { ExternalIdentity, UserRecord, Users } from '@parley/store'
 import { GatewayRefused } from '../failure.ts'
+import { oddText } from '../odd-text.ts'
 import { refused } from './bearer.ts'
 
 /** Tokens of an identity provider: where its keys are, who it is, whom it must mean. */
@@ -58,6 +59,9 @@ export function openExternalTokens(options: JwksOptions, users: Users, now: () =
         throw denialOf(error)
       })
       const { sub, exp } = payload
+      // Nobody here can be called so, and the database could not even look.
+      if (oddText([sub, options.claim === undefined ? undefined : payload[options.claim]]) !== undefined)
+        throw refused('unknown_token')
       const identity = sub === undefined || sub === '' ? null : { issuer: options.issuer, subject: sub }
       const known = identity === null ? undefined : await users.byIdentity(identity)
       const user = known ?? (await namedUser(users, options.claim === undefined ? undefined : payload[options.claim]))

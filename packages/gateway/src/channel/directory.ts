@@ -46,8 +46,11 @@ export interface ModelDirectory {
 /** What people may use. */
 export interface QuotaBook {
   of(ownerId: UserId | null): Promise<Quota>
-  /** Throws `ToolError` `quota_exceeded` that says which bound and when it starts anew. */
-  checkStart(job: Pick<JobRecord, 'ownerId' | 'spec'>): Promise<void>
+  /**
+   * Throws `ToolError` `quota_exceeded` that says which bound and when it starts anew. Answers what the start itself is held to
+   * (`Jobs.start`): others may start at another gateway meanwhile.
+   */
+  checkStart(job: Pick<JobRecord, 'ownerId' | 'spec'>): Promise<{ readonly atOnce: number | null }>
   /** What the calls of a job are reserved against. */
   limitsFor(job: Pick<JobRecord, 'id' | 'ownerId' | 'spec'>): Promise<SpendLimits>
   /** The next midnight, UTC. */

@@ -15,8 +15,8 @@ interface Bounds {
 }
 
 /**
- * What people may use: their own bounds, else the installation's. Days are those of UTC. Whoever checks before starting a job
- * keeps the starts of one person one after the other (`creations`), or two could pass a bound together.
+ * What people may use: their own bounds, else the installation's. Days are those of UTC. What a start is held to between the look
+ * at it and the start, the store is told with it; tokens and money are set aside before each call.
  */
 export function openQuotaBook(options: {
   readonly store: Pick<Store, 'jobs' | 'usages' | 'quotas' | 'shares'>
@@ -59,12 +59,14 @@ export function openQuotaBook(options: {
         const used = await countAtOnce(store.jobs, ownerId)
         if (used >= bounds.jobs) throw atOnceExceeded(used, bounds.jobs)
       }
-      if (spec.model === null || (bounds.tokens === null && bounds.microusd === null)) return
+      const start = { atOnce: bounds.jobs }
+      if (spec.model === null || (bounds.tokens === null && bounds.microusd === null)) return start
       const spent = await store.usages.spent(ownerId, today())
       if (bounds.tokens !== null && spent.tokens >= bounds.tokens)
         throw dayExceeded('tokens_per_day', `${spent.tokens} of ${bounds.tokens} tokens`, resetsAt())
       if (bounds.microusd !== null && spent.microusd >= bounds.microusd)
         throw dayExceeded('microusd_per_day', `${spent.microusd} of ${bounds.microusd} micro-USD`, resetsAt())
+      return start
     },
     async limitsFor({ ownerId, spec }): Promise<SpendLimits> {
       const bounds = await boundsOf(ownerId)

@@ -1,8 +1,9 @@
 import type * as z from 'zod'
 import { Denied, type HttpReply, type HttpRequest, challenge, deniedHeaders } from '@parley/rpc'
-import { Conflict, StoreUnavailable } from '@parley/store'
+import { Conflict, InvalidArgument, StoreUnavailable } from '@parley/store'
 import { LanesFull } from '../limit/lanes.ts'
 import { AuditUnavailable } from '../audit/recorder.ts'
+import { oddText } from '../odd-text.ts'
 import { unavailableWords } from '../unavailable-words.ts'
 
 const JSON_HEADERS = { 'content-type': 'application/json', 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' }
@@ -41,16 +42,21 @@ export async function readJson<Schema extends z.ZodType>(request: HttpRequest, s
   const type = request.headers['content-type']?.split(';', 1)[0]?.trim().toLowerCase()
   if (type !== 'application/json') throw new Refused(415, { code: 'unsupported_media_type', message: 'send application/json' })
   const text = (await request.body(BODY_BYTES)).toString('utf8')
-  const parsed = schema.safeParse(parseJson(text))
+  const said = parseJson(text)
+  const odd = oddText(said)
+  if (odd !== undefined) throw invalid(odd.field, odd.fault)
+  const parsed = schema.safeParse(said)
   if (parsed.success) return parsed.data
   const issue = parsed.error.issues[0]
   const field = issue?.code === 'unrecognized_keys' ? issue.keys[0] : issue?.path.join('.')
   const message = issue?.code === 'unrecognized_keys' ? 'is not known here' : (issue?.message ?? 'is wrong')
-  throw new Refused(422, {
-    code: 'invalid_argument',
-    message: field === undefined || field === '' ? message : `${field}: ${message}`,
-    ...(field === undefined || field === '' ? {} : { field }),
-  })
+  throw invalid(field, message)
+}
+
+function invalid(field: string | undefined, fault: string): Refused {
+  const code = 'invalid_argument'
+  if (field === undefined || field === '') return new Refused(422, { code, message: fault })
+  return new Refused(422, { code, message: `${field}: ${fault}`, field })
 }
 
 function parseJson(text: string): unknown {
@@ -70,6 +76,7 @@ export function replyFor(error: unknown): HttpReply | undefined {
   }
   // Disabled between the check and the sign-in: the store saw it, so nothing was given.
   if (error instanceof Conflict) return problem(409, { code: 'conflict', message: 'the account was changed meanwhile' })
+  if (error instanceof InvalidArgument) return problem(422, { code: 'invalid_argument', message: error.message })
   if (error instanceof LanesFull) return problem(429, { code: 'rate_limited', message: error.message }, { 'retry-after': '2' })
   if (error instanceof AuditUnavailable || error instanceof StoreUnavailable)
     return problem(503, { code: 'unavailable', message: `${unavailableWords(error)}; try again shortly` }, { 'retry-after': '5' })

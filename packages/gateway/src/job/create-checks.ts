@@ -59,20 +59,16 @@ function codeOf({ language, current_code: code = '', current_code_cpp: cpp = '' 
   return cpp
 }
 
-/** The schema counts characters; what is kept is bytes, and not every character can be kept. */
+/** The schema counts characters; what is kept is bytes. */
 function checkTexts(args: CreateArguments): void {
   const { statementBytes, codeBytes } = JOB_LIMITS
-  checkText('statement_md', args.statement_md, statementBytes)
-  for (const field of ['current_code', 'current_code_cpp'] as const) checkText(field, args[field] ?? '', codeBytes)
-  for (const field of ['checker', 'interactor'] as const) checkText(`${field}.source`, args[field]?.source ?? '', codeBytes)
-  for (const field of ['title', 'model', 'upstream_channel'] as const) checkText(field, args[field] ?? '')
-  for (const [index, sample] of (args.samples ?? []).entries()) checkText(`samples.${index}`, sample)
+  checkSize('statement_md', args.statement_md, statementBytes)
+  for (const field of ['current_code', 'current_code_cpp'] as const) checkSize(field, args[field] ?? '', codeBytes)
+  for (const field of ['checker', 'interactor'] as const) checkSize(`${field}.source`, args[field]?.source ?? '', codeBytes)
 }
 
-export function checkText(field: string, text: string, maxBytes = Infinity): void {
+function checkSize(field: string, text: string, maxBytes: number): void {
   if (Buffer.byteLength(text) > maxBytes) throw wrong(field, `has more than ${maxBytes} bytes`)
-  if (text.includes('\0')) throw wrong(field, 'must not contain a NUL character')
-  if (!text.isWellFormed()) throw wrong(field, 'is not well-formed Unicode: half of a surrogate pair is missing')
 }
 
 export const wrong = (field: string, fault: string, hint?: string): ToolError =>

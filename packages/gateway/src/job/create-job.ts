@@ -1,5 +1,5 @@
 import { JobId, ToolError, isEnd, makeId } from '@parley/protocol'
-import { type JobInputs, type JobRecord, NotFound, leftHolder } from '@parley/store'
+import { type JobInputs, type JobRecord, NotFound, ShareExceeded, leftHolder } from '@parley/store'
 import { storeTests } from '../tests-zip/tests-zip.ts'
 import { atField } from '../tests-zip/zip-refused.ts'
 import type { ToolContext } from '../tool/served-tool.ts'
@@ -52,7 +52,7 @@ export async function retryJob(old: JobId, context: ToolContext): Promise<JobRec
     })
   const whose = job.ownerId === caller.userId ? 'your' : 'the owner’s'
   await withinShare({ whose }, () => store.shares.check(job.ownerId, { jobs: 1 }))
-  await world.quotas.checkStart(job)
+  const bounds = await world.quotas.checkStart(job)
   await checkPriced(world, job)
   const { model, upstream_channel: channel } = job.spec
   if (model !== null) await world.directory.resolve(model, channel)
@@ -63,8 +63,10 @@ export async function retryJob(old: JobId, context: ToolContext): Promise<JobRec
   return withinShare({ field: 'job_id', whose }, async () => {
     try {
       const added = await store.jobs.add({ id, ownerId: job.ownerId, inputs: { ...inputs, spec }, retryOf: old })
-      return (await store.jobs.start(id)) ?? added
+      return (await store.jobs.start(id, bounds)) ?? added
     } catch (error) {
+      // One that was made and may not start is of use to nobody.
+      if (error instanceof ShareExceeded) await store.jobs.delete(id)
       // Deleted meanwhile, and its inputs with it.
       throw error instanceof NotFound ? noSuchJob(old) : error
     }

@@ -49,12 +49,16 @@ const WORDS: Record<ShareExceeded['bound'], (limit: number, whose: string) => re
     `${limit} of ${whose} jobs are not finished`,
     'wait for some of them, or job.cancel or job.delete those that are not needed',
   ],
+  jobs_at_once: (limit) => [
+    `jobs_at_once: ${limit} jobs wait or run, which is the most; free again when one of them ends`,
+    'usage.summary shows your quota; an admin can change it',
+  ],
   uploads: (limit) => [
     `${limit} uploads of yours are under way`,
     'blob.commit or blob.abort one of them; one that is not touched for an hour goes by itself',
   ],
   kept_uploads: (limit) => [
-    `${limit} uploads of yours are kept, and no more may be`,
+    `${limit} uploads of yours are kept or under way, and no more may be`,
     'each goes by itself a day after its last use; hand in many files as one zip',
   ],
 }
@@ -67,8 +71,8 @@ function sizeText(bytes: number): string {
 }
 
 /**
- * What a person makes goes one after the other, so that no two of their zips are unpacked at once and two starts cannot
- * pass a quota together. What must hold between gateways, the store sees to.
+ * What a person makes goes one after the other, so that no two of their zips are unpacked at once. That nothing passes a bound
+ * together, also between gateways, the store sees to.
  */
 export interface Creations {
   run<Result>(person: Person, work: () => Promise<Result>): Promise<Result>

@@ -14,7 +14,8 @@ import { decodeZip } from '../tests-zip/base64.ts'
 import { type Source, blobSource, bufferSource } from '../tests-zip/source.ts'
 import { type TestsZip, openTestsZip } from '../tests-zip/tests-zip.ts'
 import { type ZipField, ZipRefused, atField } from '../tests-zip/zip-refused.ts'
-import { type CreateArguments, checkText } from './create-checks.ts'
+import { textFault } from '../odd-text.ts'
+import type { CreateArguments } from './create-checks.ts'
 
 const MIB = 1024 * 1024
 
@@ -80,6 +81,7 @@ async function programOf(zip: TestsZip, field: ZipField, program: TestsProgram |
   if (program === undefined) return null
   const source = await zip.text(program.path, JOB_LIMITS.codeBytes)
   if (source === '') throw new ZipRefused(`${program.path} is empty`)
-  checkText(field, source)
+  const fault = textFault(source)
+  if (fault !== undefined) throw new ZipRefused(`${program.path} ${fault}`)
   return { language: program.language, source }
 }

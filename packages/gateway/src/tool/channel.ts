@@ -1,5 +1,5 @@
 import { type Channel, TOOLS, ToolError } from '@parley/protocol'
-import type { ChannelRecord } from '@parley/store'
+import { type ChannelRecord, Conflict } from '@parley/store'
 import { changedChannel } from '../channel/channel-change.ts'
 import { type ToolContext, type World, serveTool } from './served-tool.ts'
 import { iso } from './time.ts'
@@ -16,9 +16,8 @@ export const channelSet = serveTool(TOOLS['channel.set'], async (args, context) 
   const { channels } = world.store
   context.target = args.name
   const there = await channels.byName(args.name)
-  if (there === undefined && (await channels.list()).length >= CHANNELS_MAX)
-    throw new ToolError('conflict', `there are ${CHANNELS_MAX} channels, which is the most`, { hint: 'channel.delete one first' })
-  return channelView(world, await channels.put(await changedChannel(world, args, there)))
+  const changed = await changedChannel(world, args, there)
+  return channelView(world, await channels.put(changed, { most: CHANNELS_MAX }).catch(tooMany))
 })
 
 export const channelDelete = serveTool(TOOLS['channel.delete'], async ({ name }, context) => {
@@ -57,6 +56,12 @@ async function named(name: string, { world }: ToolContext): Promise<ChannelRecor
   const channel = await world.store.channels.byName(name)
   if (channel === undefined) throw noSuch(name)
   return channel
+}
+
+function tooMany(error: unknown): never {
+  if (!(error instanceof Conflict)) throw error
+  const hint = 'channel.delete one first'
+  throw new ToolError('conflict', `there are ${CHANNELS_MAX} channels, which is the most`, { hint, cause: error })
 }
 
 const noSuch = (name: string): ToolError =>

@@ -14,14 +14,13 @@ export const jobStart = serveTool(TOOLS['job.start'], async ({ job_id }, context
   const { store, creations, quotas } = context.world
   context.target = job_id
   const { ownerId: userId } = await findJob(store, job_id, context.caller)
-  // One after the other for each owner, so that two starts cannot pass a bound together.
   const job = await creations.run({ userId }, async () => {
     const found = await findJob(store, job_id, context.caller)
     if (found.status !== 'created') return found
-    await quotas.checkStart(found)
+    const bounds = await quotas.checkStart(found)
     await checkPriced(context.world, found)
     const whose = userId === context.caller.userId ? 'your' : 'the owner’s'
-    const started = await withinShare({ field: 'job_id', whose }, () => store.jobs.start(job_id))
+    const started = await withinShare({ field: 'job_id', whose }, () => store.jobs.start(job_id, bounds))
     if (started === undefined) throw noSuchJob(job_id)
     return started
   })

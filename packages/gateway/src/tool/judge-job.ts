@@ -1,6 +1,5 @@
 import { END_STATUSES, JOB_LIMITS, TOOLS, ToolError } from '@parley/protocol'
 import { Conflict, jobHolder, jobLog } from '@parley/store'
-import { checkText } from '../job/create-checks.ts'
 import { jobStateOf } from '../job/state-view.ts'
 import { appendChunk } from '../judge/append.ts'
 import { readArtifacts } from '../judge/artifacts.ts'
@@ -20,26 +19,29 @@ export const judgeJobGetState = serveTool(
   OFTEN,
 )
 
-export const judgeJobPatchState = serveTool(TOOLS['judge.job.patch_state'], (args, context) =>
-  asHolder(args, context, async ({ key, job }) => {
-    const told = readPatch(args.patch, jobStateOf(job))
-    const isCounted = told.status === 'succeeded' || (told.summary ?? null) !== null
-    const patch = isCounted ? withCounts(told, job.summary, (await context.world.desk.inputs.of(job.id)).judgeable) : told
-    // Before the end is set, so that whoever hears of it finds what it came to, also from a judge that never tells.
-    if (job.spec.model !== null && isEndWord(args.patch['status'])) await writeLastUsage(context.world, key, job)
-    const done = { ok: true as const, action: actionOf(job) }
-    if (Object.keys(patch).length === 0) return done
-    try {
-      return { ...done, action: actionOf(await context.world.store.jobs.patch(key, patch, JOB_LIMITS.keptMs)) }
-    } catch (error) {
-      if (!(error instanceof Conflict) || patch.status === undefined) throw error
-      const { status } = (await context.world.store.jobs.byId(job.id)) ?? job
-      throw new ToolError('conflict', `the job is ${status}: ${patch.status} may not follow`, {
-        field: 'patch.status',
-        cause: error,
-      })
-    }
-  }),
+export const judgeJobPatchState = serveTool(
+  TOOLS['judge.job.patch_state'],
+  (args, context) =>
+    asHolder(args, context, async ({ key, job }) => {
+      const told = readPatch(args.patch, jobStateOf(job))
+      const isCounted = told.status === 'succeeded' || (told.summary ?? null) !== null
+      const patch = isCounted ? withCounts(told, job.summary, (await context.world.desk.inputs.of(job.id)).judgeable) : told
+      // Before the end is set, so that whoever hears of it finds what it came to, also from a judge that never tells.
+      if (job.spec.model !== null && isEndWord(args.patch['status'])) await writeLastUsage(context.world, key, job)
+      const done = { ok: true as const, action: actionOf(job) }
+      if (Object.keys(patch).length === 0) return done
+      try {
+        return { ...done, action: actionOf(await context.world.store.jobs.patch(key, patch, JOB_LIMITS.keptMs)) }
+      } catch (error) {
+        if (!(error instanceof Conflict) || patch.status === undefined) throw error
+        const { status } = (await context.world.store.jobs.byId(job.id)) ?? job
+        throw new ToolError('conflict', `the job is ${status}: ${patch.status} may not follow`, {
+          field: 'patch.status',
+          cause: error,
+        })
+      }
+    }),
+  { anyText: ['patch'] },
 )
 
 type AppendSpec = (typeof TOOLS)[
@@ -73,16 +75,19 @@ export const judgeJobReadTranscript = serveTool(
   OFTEN,
 )
 
-export const judgeJobPutArtifacts = serveTool(TOOLS['judge.job.put_artifacts'], (args, context) =>
-  asHolder(args, context, async ({ key, job, action }) => {
-    const { blobs, jobs } = context.world.store
-    const found = readArtifacts(args, job.artifactNames, (await context.world.desk.inputs.of(job.id)).judgeable)
-    const stored = []
-    for (const { name, bytes } of found)
-      stored.push({ name, attempt: args.attempt, ...(await blobs.put(bytes, jobHolder(job.id))) })
-    if (stored.length > 0) await jobs.putArtifacts(key, stored)
-    return { ok: true as const, action }
-  }),
+export const judgeJobPutArtifacts = serveTool(
+  TOOLS['judge.job.put_artifacts'],
+  (args, context) =>
+    asHolder(args, context, async ({ key, job, action }) => {
+      const { blobs, jobs } = context.world.store
+      const found = readArtifacts(args, job.artifactNames, (await context.world.desk.inputs.of(job.id)).judgeable)
+      const stored = []
+      for (const { name, bytes } of found)
+        stored.push({ name, attempt: args.attempt, ...(await blobs.put(bytes, jobHolder(job.id))) })
+      if (stored.length > 0) await jobs.putArtifacts(key, stored)
+      return { ok: true as const, action }
+    }),
+  { anyText: ['main_cpp', 'solution_json', 'report_json', 'files'] },
 )
 
 export const judgePrepareGenerate = serveTool(TOOLS['judge.prepare_generate'], (args, context) =>
@@ -91,7 +96,6 @@ export const judgePrepareGenerate = serveTool(TOOLS['judge.prepare_generate'], (
 
 export const judgeUsageIngest = serveTool(TOOLS['judge.usage.ingest'], (args, context) =>
   asHolder(args, context, async (held) => {
-    checkText('call_id', args.call_id)
     const { world } = context
     const booked = await ingestUsage(world, held, args)
     await writeUsage(world, held.key, held.job, args.attempt)

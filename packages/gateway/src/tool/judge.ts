@@ -1,6 +1,6 @@
 import { TOOLS, ToolError } from '@parley/protocol'
 import { LeaseLost, NotFound } from '@parley/store'
-import { checkText, wrong } from '../job/create-checks.ts'
+import { wrong } from '../job/create-checks.ts'
 import { claimNext } from '../judge/claim-next.ts'
 import { asHolder, leaseLost } from '../judge/held-job.ts'
 import { judgeViews } from '../judge/judge-view.ts'
@@ -17,8 +17,6 @@ const FACTS_MAX_CHARS = 16_384
 export const judgeClaimNext = serveTool(
   TOOLS['judge.claim_next'],
   (args, context) => {
-    checkText('machine_id', args.machine_id)
-    if (args.name !== undefined) checkText('name', args.name)
     if (args.facts !== undefined && JSON.stringify(args.facts).length > FACTS_MAX_CHARS)
       throw wrong('facts', `must have at most ${FACTS_MAX_CHARS} characters as JSON`)
     return claimNext(args, context)

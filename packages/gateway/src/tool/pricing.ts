@@ -1,7 +1,7 @@
 import { ModelPrices, NO_PRICES, type PricedModel, TOOLS, ToolError } from '@parley/protocol'
-import type { ChannelRecord, ModelRecord } from '@parley/store'
+import { type ChannelRecord, Conflict, type ModelRecord, NotFound } from '@parley/store'
 import { changedPrices } from '../channel/changed-prices.ts'
-import { checkText, wrong } from '../job/create-checks.ts'
+import { wrong } from '../job/create-checks.ts'
 import { type World, serveTool } from './served-tool.ts'
 import { iso } from './time.ts'
 
@@ -16,14 +16,12 @@ export const pricingSet = serveTool(TOOLS['pricing.set'], async (args, context) 
   const { model, upstream_channel: name } = args
   const { channels } = context.world.store
   context.target = targetOf(name, model)
-  checkText('model', model)
-  checkText('display_name', args.display_name ?? '')
   const channel = await channels.byName(name)
   if (channel === undefined) throw noSuchChannel(name)
   const there = await channels.model(name, model)
   if (there === undefined) await checkNew(context.world, channel, model)
   if (channel.kind === 'script') checkFree(args, channel.name)
-  const put = await channels.putModel({
+  const changed = {
     channel: name,
     model,
     displayName: args.display_name ?? there?.displayName ?? model,
@@ -31,13 +29,12 @@ export const pricingSet = serveTool(TOOLS['pricing.set'], async (args, context) 
     prices: changedPrices(there?.prices ?? NO_PRICES, args),
     active: args.active ?? there?.active ?? true,
     source: 'admin',
-  })
-  return modelView(put)
+  } as const
+  return modelView(await channels.putModel(changed, { most: MODELS_MAX }).catch((error: unknown) => refused(error, name)))
 })
 
 export const pricingDelete = serveTool(TOOLS['pricing.delete'], async ({ model, upstream_channel }, context) => {
   context.target = targetOf(upstream_channel, model)
-  checkText('model', model)
   if (!(await context.world.store.channels.deleteModel(upstream_channel, model)))
     throw new ToolError('not_found', `channel ${upstream_channel} has no model ${model} set up`, {
       field: 'model',
@@ -46,14 +43,20 @@ export const pricingDelete = serveTool(TOOLS['pricing.delete'], async ({ model, 
   return { model, upstream_channel, deleted: true as const }
 })
 
-async function checkNew({ store, scripts }: World, channel: ChannelRecord, model: string): Promise<void> {
+async function checkNew({ scripts }: World, channel: ChannelRecord, model: string): Promise<void> {
   if (channel.kind === 'script') {
     const read = await scripts.read(channel.script ?? '')
     if (read.kind === 'read' && read.script.model !== model)
       throw wrong('model', `channel ${channel.name} plays a script`, `its one model is ${read.script.model}`)
   }
-  if ((await store.channels.models()).length >= MODELS_MAX)
-    throw new ToolError('conflict', `${MODELS_MAX} models are set up, which is the most`, { hint: 'pricing.delete some first' })
+}
+
+/** What only the store can tell, since others change channels and models meanwhile. */
+function refused(error: unknown, channel: string): never {
+  if (error instanceof NotFound) throw noSuchChannel(channel)
+  if (!(error instanceof Conflict)) throw error
+  const hint = 'pricing.delete some first'
+  throw new ToolError('conflict', `${MODELS_MAX} models are set up, which is the most`, { hint, cause: error })
 }
 
 /** A price that nobody pays would only mislead. */

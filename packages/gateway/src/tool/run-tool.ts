@@ -1,6 +1,7 @@
 import type { Logger } from 'pino'
-import type { ToolError } from '@parley/protocol'
+import { ToolError } from '@parley/protocol'
 import { lineOf } from '../audit/line.ts'
+import { oddText } from '../odd-text.ts'
 import type { ServedTool, ToolContext } from './served-tool.ts'
 import { INTERNAL, argumentError, expectedError } from './tool-failure.ts'
 
@@ -11,6 +12,8 @@ export type ToolOutcome =
 
 /** Runs a tool and writes down who ran it. Synchronous when the tool is and only reads. */
 export function runTool(tool: ServedTool, args: object, context: ToolContext, log: Logger): ToolOutcome | Promise<ToolOutcome> {
+  const odd = oddArgument(tool, args)
+  if (odd !== undefined) return noted(tool, context, { kind: 'failed', error: odd })
   const parsed = tool.spec.input.safeParse(args)
   if (!parsed.success) return noted(tool, context, { kind: 'failed', error: argumentError(parsed.error) })
   const isDurable = tool.audit === undefined ? !tool.spec.annotations.readOnlyHint : tool.audit === 'durable'
@@ -52,6 +55,18 @@ async function runDurably(
   // The line stays queued when this write fails, and `begun` is there: what was done is still answered.
   await world.audit.record(endLine(tool, context, outcome)).catch(() => undefined)
   return outcome
+}
+
+/** Texts that no database could keep are refused here for every tool, so that none has to think of them. */
+function oddArgument({ anyText }: ServedTool, args: object): ToolError | undefined {
+  const looked =
+    anyText === undefined ? args : Object.fromEntries(Object.entries(args).filter(([name]) => !anyText.includes(name)))
+  const odd = oddText(looked)
+  if (odd === undefined) return undefined
+  const { field, fault } = odd
+  return field === ''
+    ? new ToolError('invalid_argument', `the arguments: ${fault}`)
+    : new ToolError('invalid_argument', `${field}: ${fault}`, { field })
 }
 
 function noted(tool: ServedTool, context: ToolContext, outcome: ToolOutcome): ToolOutcome {

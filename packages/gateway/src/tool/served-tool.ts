@@ -57,6 +57,8 @@ export interface ServedTool<Input extends z.ZodObject = z.ZodObject> {
    * `soon`. `failures`: only what was refused, for calls that come by the thousand and leave their own trace.
    */
   readonly audit?: AuditMode
+  /** Arguments that may hold any characters, because they are kept as bytes or as JSON alone: what judged programs printed. */
+  readonly anyText?: readonly string[]
   /** Answers what the spec's output says, or throws `ToolError`. Stay synchronous where nothing is waited for. */
   run(args: z.output<Input>, context: ToolContext): object | Promise<object>
 }
@@ -65,7 +67,7 @@ export interface ServedTool<Input extends z.ZodObject = z.ZodObject> {
 export function serveTool<Name extends string, Input extends z.ZodObject, Output extends z.ZodObject>(
   spec: ToolSpec<Name, Input, Output>,
   run: (args: z.output<Input>, context: ToolContext) => z.output<Output> | Promise<z.output<Output>>,
-  more: { readonly audit?: AuditMode } = {},
+  more: Pick<ServedTool, 'audit' | 'anyText'> = {},
 ): ServedTool<Input> {
   return { spec, run, ...more }
 }

@@ -11,6 +11,8 @@ export interface Holding<C extends Caller> {
   end(reason: string): void
 }
 
+type Room = Pick<Limits, 'sessionsPerCaller' | 'sessions' | 'sessionsKept'>
+
 /** What one person holds, whichever tokens of theirs opened it. */
 interface Person<C extends Caller> {
   readonly held: Set<Holding<C>>
@@ -45,10 +47,16 @@ export class CallerTable<C extends Caller> {
     this.#forget(holding.caller, person)
   }
 
-  /** Whether one more session, socket or stream would be too many. Some room is kept for those that have a right to it. */
-  isFull(caller: C, limits: Pick<Limits, 'sessionsPerCaller' | 'sessions' | 'sessionsKept'>): boolean {
+  /** Whether one more session, socket or stream would be too many. */
+  isFull(caller: C, limits: Room): boolean {
+    return this.fullFor(caller, limits) !== undefined
+  }
+
+  /** Which bound one more would pass: this person's, or that of all. Some room is kept for those that have a right to it. */
+  fullFor(caller: C, limits: Room): 'person' | 'all' | undefined {
+    if ((this.#people.get(personOf(caller))?.lasting ?? 0) >= limits.sessionsPerCaller) return 'person'
     const room = caller.hasKeptRoom === true ? limits.sessions : limits.sessions - limits.sessionsKept
-    return (this.#people.get(personOf(caller))?.lasting ?? 0) >= limits.sessionsPerCaller || this.#lasting >= room
+    return this.#lasting >= room ? 'all' : undefined
   }
 
   /** Calls of one person that are under way, on all wires and connections. */

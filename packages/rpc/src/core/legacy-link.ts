@@ -24,6 +24,8 @@ export interface LegacyLinkStart<C extends Caller> {
   readonly client: ClientView
   /** Where messages go that belong to no request. */
   readonly standalone: Outlet
+  /** As `Link.unattendedMs`. Left out: somebody is there as long as it lives. */
+  readonly unattendedMs?: () => number | undefined
   /** Called once when the link ends, from whichever side. */
   readonly onEnd: (reason: string) => void
 }
@@ -166,6 +168,9 @@ export class LegacyLink<C extends Caller> implements Link<C>, Holding<C> {
   }
   ask(method: string, params: JsonObject | undefined, options?: AskOptions): Promise<JsonObject> {
     return this.#ask(this.#start.standalone, method, params, options)
+  }
+  unattendedMs(): number | undefined {
+    return this.#start.unattendedMs?.()
   }
   close(reason: string): void {
     this.end(reason)

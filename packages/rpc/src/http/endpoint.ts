@@ -20,6 +20,7 @@ import { ModernEndpoint } from './modern-endpoint.ts'
 import { PostReply } from './post-reply.ts'
 import { acceptsBoth, acceptsEvents, headerOf, isJsonBody } from './request-check.ts'
 import { HttpSession } from './session.ts'
+import { makeSessionRoom } from './session-room.ts'
 import { UnreadAnswers } from './unread-answers.ts'
 
 const SESSION_ID_BYTES = 24
@@ -144,7 +145,7 @@ export class HttpEndpoint<C extends Caller> {
     const session = this.#session(exchange)
     const named = headerOf(exchange.request, 'mcp-session-id') !== undefined
     if (session === undefined && named) return this.#noSession(exchange)
-    if (session !== undefined) session.lastSeenAt = this.#host.now()
+    session?.seen()
     const batch = readBatch(sent, session?.link, this.#host)
     if ('refusal' in batch) return this.#refuse(exchange, 400, RPC_CODES.invalid_request, batch.refusal)
     const reply = this.#reply(exchange, session)
@@ -160,7 +161,7 @@ export class HttpEndpoint<C extends Caller> {
     if (version !== undefined && !isLegacyRevision(version)) {
       return this.#refuse(exchange, 400, RPC_CODES.invalid_request, `MCP-Protocol-Version ${version.slice(0, 64)} is not served`)
     }
-    session.lastSeenAt = this.#host.now()
+    session.seen()
     if (message.kind === 'notification') session.link.notification(message)
     if (message.kind === 'response') session.link.response(message)
     if (message.kind !== 'request') return answerEmpty(response, 202, headers)
@@ -185,6 +186,7 @@ export class HttpEndpoint<C extends Caller> {
     if (headerOf(request, 'mcp-session-id') !== undefined) {
       return this.#refuse(exchange, 400, RPC_CODES.invalid_request, 'initialize opens a session: send it without Mcp-Session-Id')
     }
+    makeSessionRoom(this.#sessions.values(), this.#host, caller)
     if (callers.isFull(caller, limits)) {
       return this.#refuse(exchange, 429, RPC_CODES.overloaded, 'too many sessions are open: end one with DELETE', {
         'retry-after': '10',
@@ -233,7 +235,7 @@ export class HttpEndpoint<C extends Caller> {
     }
     const session = this.#session(exchange)
     if (session === undefined) return this.#noSession(exchange)
-    session.lastSeenAt = this.#host.now()
+    session.seen()
     const open = (): EventStream =>
       new EventStream(response, {
         bufferBytes: this.#host.limits.streamBufferBytes,

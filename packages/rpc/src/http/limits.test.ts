@@ -73,6 +73,28 @@ test('a session that nobody uses ends by itself; one with a reader stays', async
   stream.stop()
 })
 
+test.each([
+  ['one person', { sessionsPerCaller: 3 }],
+  ['all', { sessions: 3, sessionsKept: 0 }],
+])('sessions that clients left behind make room within the bound of %s, those in use do not', async (_whose, bounds) => {
+  const probe = openProbe()
+  let now = 1_000_000
+  const limits = { ...bounds, sessionUnattendedMs: 60_000 }
+  await using open = await openTestServer(probe.service, { limits, now: () => now })
+  const ping = async ({ headers }: Awaited<ReturnType<typeof openSession>>) =>
+    (await post(open.mcp, rpc(1, 'ping'), headers)).status
+  const [watched, left, quiet] = [await openSession(open.mcp), await openSession(open.mcp), await openSession(open.mcp)]
+  const stream = await readEvents(open.mcp, watched.headers)
+  now += 59_999
+  expect((await openSession(open.mcp)).reply.status).toBe(429)
+  expect(await ping(quiet)).toBe(200)
+  now += 1
+  expect((await openSession(open.mcp)).reply.status).toBe(200)
+  expect([await ping(watched), await ping(left), await ping(quiet)]).toEqual([200, 404, 200])
+  expect((await openSession(open.mcp)).reply.status).toBe(429)
+  stream.stop()
+})
+
 test('a call that takes long becomes a stream that is kept alive', async () => {
   const probe = openProbe()
   await using open = await openTestServer(probe.service, { limits: { streamAfterMs: 20, keepAliveMs: 20 } })

@@ -17,7 +17,9 @@ export class HttpSession<C extends Caller> {
   readonly #standalone: SessionStream
   readonly #replay: Replay
   #lastStream = STANDALONE
-  lastSeenAt: number
+  /** When it was last in use, its calls included; when its client was last there, by a request or an open stream. */
+  #lastUsedAt: number
+  #lastHeldAt: number
 
   constructor(start: {
     readonly id: string
@@ -31,7 +33,8 @@ export class HttpSession<C extends Caller> {
     this.id = start.id
     this.#host = start.host
     this.service = start.service
-    this.lastSeenAt = start.host.now()
+    this.#lastUsedAt = start.host.now()
+    this.#lastHeldAt = this.#lastUsedAt
     this.#replay = new Replay(start.host.limits, start.host.replays.ofCaller(start.caller))
     this.#standalone = new SessionStream(STANDALONE, this.#replay, false)
     this.link = new LegacyLink<C>({
@@ -42,6 +45,7 @@ export class HttpSession<C extends Caller> {
       revision: start.revision,
       client: start.client,
       standalone: this.#standalone,
+      unattendedMs: () => this.#unattendedMs(),
       onEnd: () => {
         this.#standalone.finish(undefined)
         for (const stream of this.#streams.values()) stream.finish(undefined)
@@ -53,9 +57,27 @@ export class HttpSession<C extends Caller> {
 
   /** True when nobody would notice its end: no call, no reader, no sign of life for a while. */
   isIdle(now: number): boolean {
+    if (this.#isHeld) this.#lastHeldAt = now
     // In use counts as seen: a reader that is cut off has the whole time to come back.
-    if (this.link.busy || this.#standalone.attached) this.lastSeenAt = now
-    return now - this.lastSeenAt > this.#host.limits.sessionIdleMs
+    if (this.link.busy || this.#standalone.attached) this.#lastUsedAt = now
+    return now - this.#lastUsedAt > this.#host.limits.sessionIdleMs
+  }
+
+  /** Whether a client reads a stream of it now: the standalone one, or an answer. */
+  get #isHeld(): boolean {
+    return this.#standalone.attached || this.#streams.values().some(({ attached }) => attached)
+  }
+
+  /** A call under way is no sign of its client: it goes on when the connection is lost. */
+  #unattendedMs(): number | undefined {
+    if (this.#isHeld) return undefined
+    return this.#host.now() - this.#lastHeldAt
+  }
+
+  /** Its client sent a request. */
+  seen(): void {
+    this.#lastUsedAt = this.#host.now()
+    this.#lastHeldAt = this.#lastUsedAt
   }
 
   /** A stream for the answer to one request, joined to its connection. */

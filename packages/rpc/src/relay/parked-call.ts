@@ -24,6 +24,8 @@ export class ParkedCall {
   /** The one request that waits for news. */
   #waiter: PromiseWithResolvers<void> | undefined
   #timer: NodeJS.Timeout | undefined
+  /** When its client was asked, and has not come back since. */
+  #parkedAt: number | undefined
   #asked = 0
 
   constructor(callerKey: string, parkedMs: number) {
@@ -34,6 +36,17 @@ export class ParkedCall {
   /** Whether the client still has something to come back for. */
   get isOpen(): boolean {
     return this.#outcome === undefined && !this.#controller.signal.aborted
+  }
+
+  /** For how long its client has been away; `undefined` while it waits here. */
+  unattendedMs(): number | undefined {
+    return this.#parkedAt === undefined ? undefined : performance.now() - this.#parkedAt
+  }
+
+  /** Ends it as if its client had never come back. */
+  giveUp(): void {
+    clearTimeout(this.#timer)
+    this.#controller.abort()
   }
 
   /** Aborted when nobody will come back for the result. */
@@ -57,6 +70,7 @@ export class ParkedCall {
 
   answer(answers: Readonly<Record<string, JsonObject>>): void {
     clearTimeout(this.#timer)
+    this.#parkedAt = undefined
     for (const [key, answer] of Object.entries(answers)) {
       this.#questions.get(key)?.answered.resolve(answer)
       this.#questions.delete(key)
@@ -76,6 +90,7 @@ export class ParkedCall {
       if ('error' in this.#outcome) throw this.#outcome.error
       return this.#outcome.result
     }
+    this.#parkedAt = performance.now()
     this.#timer = setTimeout(() => this.#controller.abort(), this.#parkedMs)
     this.#timer.unref()
     return new InputRequired(Object.fromEntries([...this.#questions].map(([key, { request }]) => [key, request])), {

@@ -153,9 +153,10 @@ export class ServerRelay<C extends Caller> implements Service<C> {
     const lease = this.#own.lease(call)
     if (!MAY_ASK.has(method)) return forward(this.#forward, lease.upstream, method, params, call).finally(() => lease.release())
     try {
-      const parked = this.#parked.start(call.caller.key, (started) =>
-        forward(this.#forward, lease.upstream, method, params, call, started).finally(() => lease.release()),
-      )
+      const parked = this.#parked.start(call.caller.key, (started) => {
+        lease.park(started)
+        return forward(this.#forward, lease.upstream, method, params, call, started).finally(() => lease.release())
+      })
       return this.#next(parked.id, call)
     } catch (error) {
       lease.release()

@@ -23,6 +23,7 @@ export async function openTestServer(
     readonly open?: boolean
     readonly routes?: readonly Route[]
     readonly trustedProxies?: readonly string[]
+    readonly now?: () => number
   } = {},
 ): Promise<TestServer> {
   const server = await openHttpServer({

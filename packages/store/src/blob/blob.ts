@@ -2,7 +2,7 @@ import type { UploadId } from '@parley/protocol'
 
 /** Immutable bytes by SHA-256 (64 hex digits), in rows of 1 MiB. What nobody refers to is collected. */
 export interface Blobs {
-  /** Throws `ShareExceeded` when as many of the owner's are under way, or held by their name, as `bounds` say. */
+  /** Throws `ShareExceeded` when as many of the owner's are under way, or under way and held by their name together, as `bounds` say. */
   begin(owner: string, bounds?: { readonly underWay: number; readonly kept: number }): Promise<UploadId>
   /**
    * Chunks come in order; a resend of the last one is harmless. Throws `UploadGap` with the offset it stands at, `ShareExceeded`

@@ -177,8 +177,10 @@ async function checkUploads(
   await tx.get(LOCK_SHARE, [owner])
   const row = await tx.get(sql.UPLOADS, [owner])
   if (row === undefined) return
-  if (integer(row, 'under_way') >= bounds.underWay) throw new ShareExceeded('uploads', bounds.underWay)
-  if (integer(row, 'kept') >= bounds.kept) throw new ShareExceeded('kept_uploads', bounds.kept)
+  const underWay = integer(row, 'under_way')
+  if (underWay >= bounds.underWay) throw new ShareExceeded('uploads', bounds.underWay)
+  // Each that is under way may be kept without being asked about again.
+  if (integer(row, 'kept') + underWay >= bounds.kept) throw new ShareExceeded('kept_uploads', bounds.kept)
 }
 
 async function uploadSize(queries: Queries, statement: typeof sql.UPLOAD, upload: UploadId, owner: string): Promise<number> {

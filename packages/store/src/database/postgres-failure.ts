@@ -1,8 +1,15 @@
 import { DatabaseError } from 'pg'
-import { StoreUnavailable } from '../errors.ts'
+import { InvalidArgument, StoreUnavailable } from '../errors.ts'
 
 /** Classes and codes of PostgreSQL that say something about the server, not about the statement. */
 const ENVIRONMENT = /^(?:08|53|57P|58|XX000|25006|3D000|28|40)/
+/** What is wrong with a value that was handed in. Whoever took it should have said so by the name of its field; this is the net. */
+const VALUES: ReadonlyMap<string | undefined, string> = new Map([
+  ['22021', 'must not contain a NUL character'],
+  ['22P05', 'must not contain a NUL character'],
+  ['22003', 'must be smaller'],
+  ['54000', 'must be shorter'],
+])
 const AGAIN = /^40(?:001|P01)$/
 
 /** Two transactions were in each other's way; the same one can succeed now. */
@@ -10,10 +17,12 @@ export function isWorthRepeating(error: unknown): boolean {
   return error instanceof DatabaseError && error.code !== undefined && AGAIN.test(error.code)
 }
 
-/** What a caller can wait out becomes `StoreUnavailable`; a wrong statement is a bug and stays as it is. */
+/** What a caller can wait out becomes `StoreUnavailable`, a value that cannot be kept `InvalidArgument`; a wrong statement is a bug and stays as it is. */
 export function postgresFailure(error: unknown): unknown {
   if (!(error instanceof Error) || error instanceof StoreUnavailable) return error
   if (!(error instanceof DatabaseError)) return isConnection(error) ? unavailable(error) : error
+  const fault = VALUES.get(error.code)
+  if (fault !== undefined) return new InvalidArgument('a value', fault, { cause: error })
   return error.code !== undefined && ENVIRONMENT.test(error.code) ? unavailable(error) : error
 }
 

@@ -102,7 +102,7 @@ export class PostgresDatabase implements Database {
   async transaction<T>(work: (tx: Transaction) => Promise<T>): Promise<T> {
     for (let attempt = 1; ; attempt += 1) {
       try {
-        return await this.#once('BEGIN', work)
+        return await this.#once(BEGIN, work)
       } catch (error) {
         if (attempt === MAX_TRANSACTION_TRIES || !isWorthRepeating(error)) throw postgresFailure(error)
       }
@@ -173,6 +173,11 @@ export class PostgresDatabase implements Database {
   }
 }
 
+/**
+ * Said each time, since a server, a role or an address can set another default: a snapshot of the whole transaction is taken before
+ * its lock is waited for, and does not show what those wrote who had the lock before.
+ */
+const BEGIN = 'BEGIN ISOLATION LEVEL READ COMMITTED'
 const NOTIFY = `SELECT pg_notify('${CHANNEL}', $1)`
 
 async function guarded<T>(work: () => Promise<T>): Promise<T> {

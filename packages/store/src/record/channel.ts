@@ -34,15 +34,15 @@ export interface ModelRecord {
 
 /** Channels and their models. Every change publishes `models`. */
 export interface Channels {
-  /** Adds or replaces, whole; `createdAt` stays. */
-  put(channel: Omit<ChannelRecord, 'createdAt' | 'updatedAt'>): Promise<ChannelRecord>
+  /** Adds or replaces, whole; `createdAt` stays. Throws `Conflict` for a new one when there are `most` of them. */
+  put(channel: Omit<ChannelRecord, 'createdAt' | 'updatedAt'>, bound?: { readonly most?: number }): Promise<ChannelRecord>
   byName(name: string): Promise<ChannelRecord | undefined>
   /** By name. */
   list(): Promise<readonly ChannelRecord[]>
   /** Removes it with its models; answers their names, `undefined` when there is no such channel. */
   delete(name: string): Promise<readonly string[] | undefined>
-  /** Adds or replaces; throws `NotFound` when there is no such channel. */
-  putModel(model: Omit<ModelRecord, 'createdAt' | 'updatedAt'>): Promise<ModelRecord>
+  /** Adds or replaces; throws `NotFound` when there is no such channel, `Conflict` for a new one when there are `most` of them. */
+  putModel(model: Omit<ModelRecord, 'createdAt' | 'updatedAt'>, bound?: { readonly most?: number }): Promise<ModelRecord>
   model(channel: string, model: string): Promise<ModelRecord | undefined>
   /** By channel and model. */
   models(): Promise<readonly ModelRecord[]>

@@ -12,7 +12,9 @@ type NewArtifact = Omit<JobArtifact, 'claim' | 'at'>
 
 /** What a judge hands in, up to the limit. What the gateway writes itself always has room: an end must not fail for it. */
 export async function putJudged(tx: Transaction, job: JobRecord, artifacts: readonly NewArtifact[], now: number): Promise<void> {
-  const names = new Set([...job.artifactNames, ...artifacts.map(({ name }) => name)])
+  // Read when the job is locked: its own row came with those that were there before the lock was waited for.
+  const known = await findArtifacts(tx, job.id)
+  const names = new Set([...known, ...artifacts].map(({ name }) => name))
   if (names.size > JOB_LIMITS.artifacts)
     throw new Conflict(`job ${job.id} would have more than ${JOB_LIMITS.artifacts} artifacts`)
   await putArtifacts(tx, job, artifacts, now)

@@ -177,7 +177,7 @@ describe.each(ENGINES)("a person's share on %s", (engine) => {
       uploads.map((one, index) => at(index).blobs.write(one, me, 0, new Uint8Array(1_000))),
     )
     expect(written.filter(({ status }) => status === 'fulfilled')).toHaveLength(3)
-    expect(await each(20, (on) => on.blobs.begin(me, { underWay: 10, kept: 1 }))).toBe(2)
+    expect(await each(20, (on) => on.blobs.begin(me, { underWay: 10, kept: 100 }))).toBe(2)
   })
 
   test('has inputs that were handed in and of which no job came, and a job takes them over', async () => {

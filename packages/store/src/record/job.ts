@@ -111,10 +111,10 @@ export interface Jobs {
   }): Promise<readonly JobRecord[]>
   inputs(id: JobId): Promise<JobInputs | undefined>
   /**
-   * created → queued, offered to judges in the same commit, unless its owner's share is exceeded (`ShareExceeded`). Any other
-   * status: unchanged. Answers the record after it.
+   * created → queued, offered to judges in the same commit, unless its owner's share is exceeded or `atOnce` of their jobs wait or
+   * run (`ShareExceeded`). Any other status: unchanged. Answers the record after it.
    */
-  start(id: JobId): Promise<JobRecord | undefined>
+  start(id: JobId, options?: { readonly atOnce?: number | null }): Promise<JobRecord | undefined>
   /**
    * Any status but an end → cancelled, kept for `keptMs` (`JOB_LIMITS.keptMs`). `by` is the name of whoever asked for it. Nobody holds it: it leaves the queue in the
    * same commit. Held: its judge may still flush until it releases.

@@ -33,6 +33,16 @@ export async function checkEnabled(tx: Queries, userId: UserId): Promise<void> {
   if (flag(row, 'disabled')) throw new Conflict(`user ${userId} is disabled`)
 }
 
+/** As `checkEnabled`, and nobody else adds under the same person before the end: what is counted after this stays counted. */
+export async function lockEnabled(tx: Queries, userId: UserId): Promise<void> {
+  await tx.get(LOCK, [userId])
+  await checkEnabled(tx, userId)
+}
+
+const LOCK: Sql = {
+  sqlite: 'SELECT $1 AS one',
+  postgres: 'SELECT 1 AS one FROM users WHERE id = $1 FOR NO KEY UPDATE',
+}
 const DISABLED: Sql = {
   sqlite: 'SELECT disabled FROM users WHERE id = $1',
   postgres: 'SELECT disabled FROM users WHERE id = $1 FOR SHARE',

@@ -16,6 +16,7 @@ const TOPIC = topicSignal('models')
 
 type NewChannel = Parameters<Channels['put']>[0]
 type NewModel = Parameters<Channels['putModel']>[0]
+type Bound = NonNullable<Parameters<Channels['put']>[1]>
 
 /** Ways to models, each with the models it leads to. */
 export class SqlChannels implements Channels {
@@ -27,11 +28,12 @@ export class SqlChannels implements Channels {
     this.#now = now
   }
 
-  async put(channel: NewChannel): Promise<ChannelRecord> {
+  async put(channel: NewChannel, { most = MAX_CHANNELS }: Bound = {}): Promise<ChannelRecord> {
     const values = channelValues(channel)
     return this.#db.transaction(async (tx) => {
+      await tx.get(LOCK_COUNT, [])
+      if ((await tx.get(CHANNEL, [channel.name])) === undefined) await checkCount(tx, 'channels', most)
       const row = await tx.get(PUT, [...values, this.#now()])
-      await checkCount(tx, 'channels', MAX_CHANNELS)
       tx.signal(TOPIC)
       return written(toChannel(row))
     })
@@ -57,12 +59,13 @@ export class SqlChannels implements Channels {
     })
   }
 
-  async putModel(model: NewModel): Promise<ModelRecord> {
+  async putModel(model: NewModel, { most = MAX_MODELS }: Bound = {}): Promise<ModelRecord> {
     const values = modelValues(model)
     return this.#db.transaction(async (tx) => {
+      await tx.get(LOCK_COUNT, [])
       if ((await tx.get(CHANNEL_FOR_MODEL, [model.channel])) === undefined) throw new NotFound(`channel ${model.channel}`)
+      if ((await tx.get(MODEL, [model.channel, model.model])) === undefined) await checkCount(tx, 'models', most)
       const row = await tx.get(PUT_MODEL, [...values, this.#now()])
-      await checkCount(tx, 'models', MAX_MODELS)
       tx.signal(TOPIC)
       return written(toModel(row))
     })
@@ -84,7 +87,7 @@ export class SqlChannels implements Channels {
 
 async function checkCount(tx: Transaction, table: 'channels' | 'models', most: number): Promise<void> {
   const row = await tx.get(`SELECT count(*) AS rows FROM ${table}`, [])
-  if (row !== undefined && integer(row, 'rows') > most) throw new Conflict(`there are ${most} ${table} already`)
+  if (row !== undefined && integer(row, 'rows') >= most) throw new Conflict(`there are ${most} ${table} already`)
 }
 
 function written<T>(record: T | undefined): T {
@@ -121,6 +124,9 @@ const PUT_MODEL: Sql = `INSERT INTO models (channel, model, display_name, contex
   ON CONFLICT (channel, model) DO UPDATE SET display_name = excluded.display_name, context_tokens = excluded.context_tokens,
     prices = excluded.prices, active = excluded.active, source = excluded.source, updated_at = excluded.updated_at
   RETURNING *`
+/** Whoever adds one waits for the one before, so that each is counted. Taken before any row is locked. */
+const LOCK_COUNT: Sql = { sqlite: 'SELECT 1 AS one', postgres: 'SELECT pg_advisory_xact_lock(7404, 1)' }
+const MODEL = 'SELECT 1 AS one FROM models WHERE channel = $1 AND model = $2'
 const CHANNEL = 'SELECT 1 AS one FROM channels WHERE name = $1'
 const CHANNEL_FOR_DELETE: Sql = { sqlite: CHANNEL, postgres: `${CHANNEL} FOR UPDATE` }
 const CHANNEL_FOR_MODEL: Sql = { sqlite: CHANNEL, postgres: `${CHANNEL} FOR KEY SHARE` }

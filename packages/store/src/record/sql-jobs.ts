@@ -4,7 +4,7 @@ import type { Database, Sql, Transaction } from '../database/database.ts'
 import { AlreadyExists, Conflict, NotFound } from '../errors.ts'
 import type { Lease } from '../lease/lease.ts'
 import { MAX_LEASE_TTL_MS, MAX_LIST, checkInteger, checkName } from '../limits.ts'
-import { checkBytes, checkJobs, lockShare } from '../share/share-steps.ts'
+import { checkAtOnce, checkBytes, checkJobs, lockShare } from '../share/share-steps.ts'
 import {
   type ClaimKey,
   JOB_QUEUE,
@@ -86,12 +86,14 @@ export class SqlJobs implements Jobs {
     return row && toInputs(row)
   }
 
-  async start(id: JobId): Promise<JobRecord | undefined> {
+  async start(id: JobId, { atOnce = null }: Parameters<Jobs['start']>[1] = {}): Promise<JobRecord | undefined> {
+    if (atOnce !== null) checkInteger('atOnce', atOnce, 0)
     return this.#db.transaction(async (tx) => {
       const owner = await tx.get(sql.OWNER_OF, [id])
       if (owner !== undefined && text(owner, 'status') === 'created') {
         const ownerId = parsedOrNull(UserId, textOrNull(owner, 'owner_id'))
         await checkBytes(tx, ownerId, await lockShare(tx, ownerId), 0)
+        if (atOnce !== null) await checkAtOnce(tx, ownerId, atOnce)
       }
       return startJob(tx, id)
     })

@@ -4,7 +4,7 @@ import type { Database, Sql, Transaction } from '../database/database.ts'
 import { AlreadyExists, Conflict } from '../errors.ts'
 import { checkName } from '../limits.ts'
 import { topicSignal } from '../topic/signal-topics.ts'
-import { checkEnabled, revokeSignIns } from './revoke.ts'
+import { checkEnabled, lockEnabled, revokeSignIns } from './revoke.ts'
 import type { LinkRecord, SignInProof, SignInRecord, SignIns } from './sign-in.ts'
 
 /** How long one can still be told that a link is over. */
@@ -28,8 +28,9 @@ export class SqlSignIns implements SignIns {
   async add({ jti, userId, expiresAt, proof }: Parameters<SignIns['add']>[0]): Promise<void> {
     checkName('jti', jti)
     await this.#db.transaction(async (tx) => {
-      // This holds the account's row to the end: a new password comes before and is seen, or after and ends this sign-in.
-      await checkEnabled(tx, userId)
+      // This holds the account's row to the end: a new password comes before and is seen, or after and ends this sign-in. So
+      // does another sign-in, which would otherwise count without this one.
+      await lockEnabled(tx, userId)
       if (!(await stillHolds(tx, userId, proof))) throw new Conflict(`user ${userId} has changed since`)
       if ((await tx.run(ADD, [jti, userId, expiresAt])) === 0) throw new AlreadyExists(`sign-in ${jti}`)
       const ended = await tx.all(END_OLDEST, [userId, this.#now(), jti, SIGN_INS_MAX - 1])

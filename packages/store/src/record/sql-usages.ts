@@ -12,6 +12,7 @@ import {
   checkCalls,
   checkLimits,
   lockBounds,
+  lockCalls,
   passedLimit,
   spentBy,
   spentOn,
@@ -59,6 +60,7 @@ export class SqlUsages implements Usages {
     const { jobId, ownerId } = call
     const values = usageValues({ ...call, status: 'booked', source: 'judge' }, this.#newId(), this.#now())
     return this.#db.transaction(async (tx) => {
+      await lockCalls(tx, jobId)
       if ((await tx.run(sql.ADD, values)) === 0) return false
       tx.signal(usageSignal(ownerId))
       if (jobId === null) return true

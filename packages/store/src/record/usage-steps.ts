@@ -29,7 +29,12 @@ export function checkLimits({ since, ownerTokens, ownerMicrousd, jobTokens, jobM
 /** Those who reserve against the same bounds go one after the other until the commit. */
 export async function lockBounds(tx: Transaction, { jobId, ownerId }: Call, limits: SpendLimits): Promise<void> {
   if (limits.ownerTokens !== null || limits.ownerMicrousd !== null) await tx.get(LOCK_OWNER, [ownerId ?? '-'])
-  if (jobId !== null && (limits.jobTokens !== null || limits.jobMicrousd !== null)) await tx.get(LOCK_JOB, [jobId])
+  await lockCalls(tx, jobId)
+}
+
+/** A job's calls are bounded in number, whatever else is. */
+export async function lockCalls(tx: Transaction, jobId: JobId | null): Promise<void> {
+  if (jobId !== null) await tx.get(LOCK_JOB, [jobId])
 }
 
 /** The first bound that a call would pass, with what is booked and reserved already. */

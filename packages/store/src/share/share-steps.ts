@@ -31,9 +31,10 @@ export async function usedBytes(queries: Queries, ownerId: UserId | null): Promi
 export async function jobCounts(
   queries: Queries,
   ownerId: UserId | null,
-): Promise<{ readonly jobs: number; readonly unfinished: number }> {
+): Promise<{ readonly jobs: number; readonly unfinished: number; readonly atOnce: number }> {
   const row = await queries.get(jobCountsSql(ownerId), placeOf(ownerId))
-  return row === undefined ? { jobs: 0, unfinished: 0 } : { jobs: integer(row, 'jobs'), unfinished: integer(row, 'unfinished') }
+  if (row === undefined) return { jobs: 0, unfinished: 0, atOnce: 0 }
+  return { jobs: integer(row, 'jobs'), unfinished: integer(row, 'unfinished'), atOnce: integer(row, 'at_once') }
 }
 
 /** Throws unless so many bytes more fit. */
@@ -46,6 +47,11 @@ export async function checkJobs(queries: Queries, ownerId: UserId | null, bounds
   const { jobs, unfinished } = await jobCounts(queries, ownerId)
   if (unfinished + added > JOB_LIMITS.unfinishedJobs) throw new ShareExceeded('unfinished', JOB_LIMITS.unfinishedJobs)
   if (jobs + added > bounds.jobs) throw new ShareExceeded('jobs', bounds.jobs)
+}
+
+/** Throws unless one more of their jobs may wait or run. */
+export async function checkAtOnce(queries: Queries, ownerId: UserId | null, most: number): Promise<void> {
+  if ((await jobCounts(queries, ownerId)).atOnce >= most) throw new ShareExceeded('jobs_at_once', most)
 }
 
 const placeOf = (ownerId: UserId | null): readonly string[] => (ownerId === null ? [] : [ownerId])

@@ -22,7 +22,8 @@ export function usedBytesSql(ownerId: UserId | null): Sql {
 
 /** $1 the owner if there is one. */
 export const jobCountsSql = (ownerId: UserId | null): Sql => `SELECT count(*) AS jobs,
-  coalesce(sum(CASE WHEN j.status IN (${ENDS}) THEN 0 ELSE 1 END), 0) AS unfinished
+  coalesce(sum(CASE WHEN j.status IN (${ENDS}) THEN 0 ELSE 1 END), 0) AS unfinished,
+  coalesce(sum(CASE WHEN j.status IN (${ENDS}, 'created') THEN 0 ELSE 1 END), 0) AS at_once
   FROM jobs j WHERE ${ofOwner(ownerId, '$1')}`
 
 const ENDS = END_STATUSES.map((status) => `'${status}'`).join(', ')
