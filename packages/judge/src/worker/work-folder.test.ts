@@ -2,6 +2,7 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync 
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
+import { LATE_PARTS } from '../fixture/late-parts.ts'
 import { type TryLock, openWorkFolder } from './work-folder.ts'
 
 /** Locks of this test alone: what a process holds is in the set. */
@@ -19,13 +20,13 @@ test('a start removes what dead judges left and leaves a living one alone', asyn
   const folder = mkdtempSync(join(tmpdir(), 'parley-work-'))
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
   const tryLock = openLocks()
-  const living = await openWorkFolder(folder, 'aa', tryLock)
+  const living = await openWorkFolder(folder, 'aa', tryLock, LATE_PARTS)
   const job = living.makeJob('job_1')
   expect(readdirSync(job).toSorted()).toEqual(['input', 'logs', 'output'])
   mkdirSync(join(folder, 'judge-dead/jobs/job_9/input'), { recursive: true })
   writeFileSync(join(folder, 'judge-dead.lock'), '')
   mkdirSync(join(folder, 'inputs'))
-  const other = await openWorkFolder(folder, 'bb', tryLock)
+  const other = await openWorkFolder(folder, 'bb', tryLock, LATE_PARTS)
   expect(readdirSync(folder).toSorted()).toEqual(['inputs', 'judge-aa', 'judge-aa.lock', 'judge-bb', 'judge-bb.lock'])
   await living.removeJob('job_1')
   expect(existsSync(job)).toBe(false)
