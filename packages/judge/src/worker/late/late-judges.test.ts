@@ -25,8 +25,8 @@ async function open() {
     here: join(folder, 'here'),
     there: join(folder, 'there'),
     /** A judge that has the job. */
-    async judge(machine: 'here' | 'there', label: string): Promise<TalkingJudge> {
-      const judge = new TalkingJudge(url, join(folder, machine), label)
+    async judge(machine: 'here' | 'there', label: string, ...more: string[]): Promise<TalkingJudge> {
+      const judge = new TalkingJudge(url, join(folder, machine), label, ...more)
       judges.push(judge)
       await judge.begun()
       return judge
@@ -205,4 +205,23 @@ test('a log that takes no more: the rest of an earlier claim is left out, and th
   expect(job.words()).toEqual({ ...inAll(numbered('a', 4)), terminal: numbered('a', 2) })
   const told = job.desk.texts('agent_status', 'summary').filter((summary) => summary.startsWith('not sent'))
   expect(told).toEqual(['not sent of what a judge said here before: 6 bytes of terminal: the log is full'])
+})
+
+test('a judge that ends in order while the gateway is away leaves its words to the next', { timeout: SLOW_MS }, async () => {
+  await using job = await open()
+  const first = await job.judge('here', 'a', '1')
+  await first.say(2)
+  await expect.poll(job.words, patiently).toEqual(inAll(numbered('a', 2)))
+  await job.desk.leave()
+  await first.say(2)
+  await first.stop()
+  expect((await readdir(job.here)).toSorted()).toEqual(['inputs', 'late'])
+  job.desk.expire()
+  await job.comeBack()
+  const second = await job.judge('here', 'b')
+  await second.end()
+  await job.desk.ended
+  expect(job.words()).toEqual(inAll(numbered('a', 4)))
+  await second.stop()
+  expect(await readdir(job.here)).toEqual(['inputs'])
 })

@@ -49,15 +49,17 @@ export class LateLogs {
   /** Takes what earlier claims of the job left into the folder of the new one, oldest first. */
   take(jobId: JobId, jobFolder: string): readonly LeftLogs[] {
     const taken = join(jobFolder, TAKEN)
+    const left: LeftLogs[] = []
     this.#try(`late logs of ${jobId} are not sent`, () => {
       const names = this.#names().filter((name) => ENTRY.test(name) && name.startsWith(`${jobId}-`))
       if (names.length > 0) mkdirSync(taken, { mode: 0o700 })
-      for (const name of names) renameSync(join(this.#folder, name), join(taken, name))
+      for (const name of names) {
+        const folder = join(taken, name)
+        renameSync(join(this.#folder, name), folder)
+        const about = aboutOf(folder, name)
+        if (about !== undefined) left.push({ folder, about })
+      }
       this.#leave()
-    })
-    const left = entries(taken).flatMap((name): LeftLogs[] => {
-      const about = aboutOf(join(taken, name), name)
-      return about === undefined ? [] : [{ folder: join(taken, name), about }]
     })
     return left.toSorted(({ about: a }, { about: b }) => a.claim - b.claim || a.claimed_at - b.claimed_at)
   }
