@@ -89,7 +89,8 @@ async function giveBack({ store, desk }: World, { job, claimId }: TakenJob, name
   return { claimed: false, name, drain: false }
 }
 
-async function answerOf({ store, desk }: World, { job, claimId }: TakenJob, name: string): Promise<Answer> {
+async function answerOf({ store, desk }: World, taken: TakenJob, name: string): Promise<Answer> {
+  const { job, claimId, previousClaimId } = taken
   return {
     claimed: true,
     name,
@@ -97,6 +98,7 @@ async function answerOf({ store, desk }: World, { job, claimId }: TakenJob, name
     owner_user_id: job.ownerId,
     claim_id: claimId,
     claim: job.claims,
+    ...(previousClaimId === undefined ? {} : { previous_claim_id: previousClaimId }),
     lease_ms: desk.leaseMs,
     offsets: await logEnds(store, job.id),
     drain: false,

@@ -17,6 +17,8 @@ const CLAIM_ID_BYTES = 16
 export interface TakenJob {
   readonly job: JobRecord
   readonly claimId: string
+  /** The claim before, when no other can have written since: one that was given back leaves no trace of who came before it. */
+  readonly previousClaimId: string | undefined
 }
 export interface TakingJudge {
   readonly machineId: string
@@ -58,7 +60,7 @@ async function take(world: World, lease: Lease, { machineId, name, facts, left }
   if (taken.kind === 'claimed') {
     await endBrokenLine(store, taken.job.id, 'agent_status', lease)
     await endBrokenLine(store, taken.job.id, 'cases', lease)
-    return { job: taken.job, claimId }
+    return { job: taken.job, claimId, previousClaimId: before?.claim?.id }
   }
   desk.count('poisoned')
   return undefined

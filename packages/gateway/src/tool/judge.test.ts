@@ -152,11 +152,23 @@ test('a dead judge: another has the job after the lease, the dead one’s words 
   expect(await next.poll()).toMatchObject({ claimed: false })
   clock.pass(LEASE_OVER_MS)
   // The broken line was ended, so that the next one is whole.
-  expect(await next.poll()).toMatchObject({ claimed: true, job_id: id, claim: 2, offsets: { agent_status: 9 } })
+  const second = await next.poll()
+  expect(second).toMatchObject({
+    claimed: true,
+    job_id: id,
+    claim: 2,
+    previous_claim_id: claim.claim_id,
+    offsets: { agent_status: 9 },
+  })
   // Told on its connection, too: the job is not its own any more.
   expect(await dead.told('judge_control')).toEqual({ ...claim, action: 'cancel' })
   expect(await dead.refused('judge.heartbeat', claim)).toMatchObject({ code: 'lease_lost' })
   expect(await gw.store.jobs.byId(id)).toMatchObject({ claims: 2, lostClaims: 1, status: 'queued' })
+  // Whoever comes after one that gave the job back cannot know who wrote last.
+  await next.ok('judge.release_claim', { job_id: id, claim_id: second['claim_id'], reason: 'unfinished' })
+  const third = await next.poll()
+  expect(third).toMatchObject({ claimed: true, job_id: id, claim: 2 })
+  expect(third).not.toHaveProperty('previous_claim_id')
   dead.close()
   next.close()
 })

@@ -1,4 +1,6 @@
 import type { Piece } from '@parley/agent/testing/model-server'
+import { mkdir, readFile, readdir, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Bench, openBench } from '../fixture/open-bench.ts'
 import { MODEL_KEY, openWriter } from '../fixture/open-writer.ts'
@@ -65,3 +67,33 @@ test('a model that follows a hostile statement gets neither hidden cases nor a k
   // All that it tried was answered.
   expect(told.match(/function_call_output/g)?.length).toBe(look.length + 6 + 2 + 1)
 }, 60_000)
+
+test('neither the logs of its claim nor those that earlier ones left can be read or written by an engine', async () => {
+  const said = '{"summary":"said-0815"}\n'
+  await using writer = await openWriter(bench, [
+    {
+      pieces: [
+        shell('cat ../logs/* ../../late/*/*; ls -R .. ../..'),
+        shell('mkdir -p ../logs ../../late; for file in ../logs/agent_status.jsonl ../../late/x; do echo forged >> $file; done'),
+        reads('../logs/agent_status.jsonl'),
+        { call: 'apply_patch', arguments: { input: FORGES } },
+      ],
+    },
+    { pieces: [{ text: JSON.stringify({ main: SOLUTIONS.python.right }) }] },
+  ])
+  const job = await writer.job({ files: FILES })
+  const logs = join(bench.folder, `claim-${job.spec.job_id}-1`, 'logs')
+  const late = join(bench.folder, 'late', 'left')
+  for (const folder of [logs, late]) {
+    await mkdir(folder, { recursive: true })
+    await writeFile(join(folder, 'agent_status.jsonl'), said)
+  }
+  await job.generate()
+  const told = JSON.stringify(writer.model.requests.at(-1)?.body)
+  expect(told.match(/function_call_output/g)?.length).toBe(4)
+  expect(told).not.toContain('said-0815')
+  for (const folder of [logs, late]) expect(await readFile(join(folder, 'agent_status.jsonl'), 'utf8')).toBe(said)
+  expect([await readdir(logs), await readdir(dirname(late))]).toEqual([['agent_status.jsonl'], ['left']])
+}, 60_000)
+
+const FORGES = '*** Begin Patch\n*** Add File: ../logs/forged\n+forged\n*** End Patch\n'

@@ -9,6 +9,8 @@ export interface Claim {
   readonly claim: number
   readonly leaseMs: number
   readonly offsets: JobOffsets
+  /** The claim before this one, where the gateway knows that nobody else has written since. */
+  readonly previousClaimId?: string
 }
 
 /**

@@ -1,16 +1,29 @@
-import { type CaseItem, JOB_LIMITS } from '@parley/protocol'
+import type { CaseItem } from '@parley/protocol'
 import { statusItem } from '../status/status-item.ts'
 import type { JobVoice, StatusLine, TestListener } from '../tester.ts'
-import type { HeldJob, LogName } from './held-job.ts'
+import type { Claim, HeldJob, LogName } from './held-job.ts'
+import { type ClaimLogs, openClaimLogs } from './late/claim-logs.ts'
+import { LOG_BYTES } from './late/log-names.ts'
 import type { Log } from './log.ts'
 import { Uploader } from './uploader.ts'
+import type { WorkFolder } from './work-folder.ts'
 import type { WorkerLimits } from './worker-limits.ts'
+
+export interface JobLogsParts {
+  readonly limits: WorkerLimits
+  readonly now: () => number
+  readonly log: Log
+  readonly work: Pick<WorkFolder, 'late'>
+}
 
 /** As much of the claim's id as tells two claims of one job apart. */
 const CLAIM_CHARS = 8
 
 /** Of each log so much is left to the judge's own words: whatever an engine writes, how the job ended is told. */
 const OWN_BYTES = 1024 * 1024
+
+/** A claim that was given back leaves its number to the next one; its id is never used again. */
+const wordOf = ({ claimId }: Claim): string => claimId.slice(0, CLAIM_CHARS)
 
 /** The three logs of a job on their way to the gateway, and who writes into them while it is worked on. */
 export class JobLogs implements TestListener, JobVoice {
@@ -21,18 +34,43 @@ export class JobLogs implements TestListener, JobVoice {
   readonly #terminal: Uploader
   readonly #status: Uploader
   readonly #cases: Uploader
+  readonly #kept: ClaimLogs
+  #isBroken = false
   #attempt = 1
   #lines = 0
   #casesDone = 0
 
-  constructor(job: HeldJob, parts: { readonly limits: WorkerLimits; readonly now: () => number; readonly log: Log }) {
+  private constructor(job: HeldJob, parts: JobLogsParts, kept: ClaimLogs) {
     this.#job = job
     this.#limits = parts.limits
     this.#now = parts.now
     this.#log = parts.log
-    this.#terminal = this.#open('terminal', JOB_LIMITS.terminalLogBytes)
-    this.#status = this.#open('agent_status', JOB_LIMITS.agentStatusLogBytes)
-    this.#cases = this.#open('cases', JOB_LIMITS.casesLogBytes)
+    this.#kept = kept
+    this.#lines = kept.hasFirstLine ? 1 : 0
+    this.#terminal = this.#open('terminal')
+    this.#status = this.#open('agent_status')
+    this.#cases = this.#open('cases')
+    kept.onBroken((error) => this.#tellBroken(error))
+    kept.onUnreadable((name, bytes) =>
+      this.status({ stage: 'analysis', level: 'warn', summary: `${bytes} bytes of ${name} cannot be read again and are lost` }),
+    )
+  }
+
+  /** Opens the logs of a claim in its folder; what earlier claims left on this machine goes up first. */
+  static async open(job: HeldJob, jobFolder: string, parts: JobLogsParts): Promise<JobLogs> {
+    const { claim } = job
+    const about = { jobId: claim.jobId, attempt: 1, seq: `${wordOf(claim)}-1` }
+    const kept = await openClaimLogs({
+      claim,
+      jobFolder,
+      late: parts.work.late,
+      lineBytes: parts.limits.lineBytes,
+      spareBytes: OWN_BYTES,
+      firstLine: (line) => Buffer.from(`${JSON.stringify(statusItem(line, { ...about, at: parts.now() }))}\n`),
+      now: parts.now,
+      log: parts.log,
+    })
+    return new JobLogs(job, parts, kept)
   }
 
   set attempt(attempt: number) {
@@ -56,12 +94,7 @@ export class JobLogs implements TestListener, JobVoice {
   /** A follower of the job sees the cases of a claim that was lost, and then all of them again: it must be able to tell. */
   caseDone(item: CaseItem): void {
     this.#casesDone += 1
-    this.#line(this.#cases, 'cases', { ...item, seq: `${this.#claimWord}-${this.#casesDone}` }, 0)
-  }
-
-  /** A claim that was given back leaves its number to the next one; its id is never used again. */
-  get #claimWord(): string {
-    return this.#job.claim.claimId.slice(0, CLAIM_CHARS)
+    this.#line(this.#cases, 'cases', { ...item, seq: `${wordOf(this.#job.claim)}-${this.#casesDone}` }, 0)
   }
 
   /** Settles when the gateway has all of it. A log that it refuses for good is said and left; a lost claim is thrown. */
@@ -75,9 +108,15 @@ export class JobLogs implements TestListener, JobVoice {
     })
   }
 
+  /** Nothing more is sent; the files are closed as they are. */
+  async close(): Promise<void> {
+    await Promise.allSettled([this.#terminal.flush(), this.#status.flush(), this.#cases.flush()])
+    this.#kept.close()
+  }
+
   #say(line: StatusLine, spareBytes: number): string {
     this.#lines += 1
-    const seq = `${this.#claimWord}-${this.#lines}`
+    const seq = `${wordOf(this.#job.claim)}-${this.#lines}`
     const about = { at: this.#now(), jobId: this.#job.claim.jobId, attempt: this.#attempt, seq }
     this.#line(this.#status, 'agent_status', statusItem(line, about), spareBytes)
     return seq
@@ -89,14 +128,33 @@ export class JobLogs implements TestListener, JobVoice {
     else this.#log('warn', `${this.#job.claim.jobId}: a line of ${line.length} bytes is left out of ${name}`)
   }
 
-  #open(name: LogName, limitBytes: number): Uploader {
+  /** Said once for all three: they lie on the same disk. */
+  #tellBroken(error: unknown): void {
+    if (this.#isBroken) return
+    this.#isBroken = true
+    const summary = 'the disk of this judge takes no more of the logs: what is said now is lost if the judge dies'
+    this.#log('warn', `${this.#job.claim.jobId}: ${summary}: ${error instanceof Error ? error.message : String(error)}`)
+    this.status({ stage: 'analysis', level: 'warn', summary })
+  }
+
+  /** Whoever reads the job has to know that words of an earlier claim do not follow any more. */
+  #tellRefused(name: LogName): void {
+    const bytes = this.#kept.earlierLeft(name)
+    if (bytes === 0 || name === 'agent_status') return
+    const summary = `not sent of what a judge said here before: ${bytes} bytes of ${name}: the log is full`
+    this.status({ stage: 'analysis', level: 'warn', summary })
+  }
+
+  #open(name: LogName): Uploader {
     return new Uploader({
       offset: this.#job.claim.offsets[name],
-      limitBytes,
+      limitBytes: LOG_BYTES[name],
+      waiting: this.#kept.waiting[name],
       appendBytes: this.#limits.appendBytes,
       mismatches: this.#limits.mismatches,
       append: (offset, bytes, onRetry) => this.#job.append(name, offset, bytes, onRetry),
       warn: (message) => this.#log('warn', `${this.#job.claim.jobId}: ${name}: ${message}`),
+      refused: () => this.#tellRefused(name),
     })
   }
 }

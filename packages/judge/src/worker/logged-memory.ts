@@ -5,6 +5,7 @@ import type { JobMemory } from './generator.ts'
 import type { HeldJob } from './held-job.ts'
 import { type MemoryLine, type MemoryRead, readMemory } from './memory-lines.ts'
 import { Uploader } from './uploader.ts'
+import { WaitingPieces } from './waiting-bytes.ts'
 import type { WorkerLimits } from './worker-limits.ts'
 
 /** What an attempt came to before it was tested. */
@@ -53,6 +54,7 @@ export class LoggedMemory implements JobMemory {
       limitBytes: JOB_LIMITS.transcriptLogBytes,
       appendBytes: limits.appendBytes,
       mismatches: limits.mismatches,
+      waiting: new WaitingPieces(),
       append: (offset, bytes, onRetry) => job.appendTranscript(offset, bytes, onRetry),
       warn,
     })

@@ -14,6 +14,7 @@ import { rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
+import { LATE_PARTS } from '../fixture/late-parts.ts'
 import { removeTree } from './remove-tree.ts'
 import { openWorkFolder } from './work-folder.ts'
 
@@ -57,7 +58,7 @@ test('a judge starts although a dead one left such a folder', async () => {
   const folder = emptyFolder()
   mkdirSync(join(folder, 'judge-dead/jobs/job_9'), { recursive: true })
   nest(join(folder, 'judge-dead/jobs/job_9'))
-  const work = await openWorkFolder(folder, 'aa', () => ({ release: () => {} }))
+  const work = await openWorkFolder(folder, 'aa', () => ({ release: () => {} }), LATE_PARTS)
   expect(existsSync(join(folder, 'judge-dead'))).toBe(false)
   const job = work.makeJob('job_1')
   nest(job)

@@ -19,12 +19,19 @@ export async function runJob(parts: RunParts): Promise<JobEnd> {
   const { job, work, log } = parts
   const { jobId, claimId, claim } = job.claim
   const name = `${jobId}-${claimId}`
-  const logs = new JobLogs(job, parts)
   log('info', `${jobId}: claimed (claim ${claim})`)
+  // A judge of this folder may have died with words that nobody has heard, and the job with them come to us.
+  if (claim > 1)
+    await work.sweep().catch((error: unknown) => log('warn', `${jobId}: what is left of judges stays: ${String(error)}`))
+  const unmade = makeFolder(work, name)
+  const folder = work.jobFolder(name)
+  const logs = await JobLogs.open(job, folder, parts)
+  let isTold = false
   try {
-    const folder = work.makeJob(name)
+    if (unmade !== undefined) throw unmade
     const outcome = await workOn({ ...parts, logs, folder })
     const end = await finish(outcome, { ...parts, logs })
+    isTold = true
     log('info', `${jobId}: ${end}`)
     return end
   } catch (error) {
@@ -33,16 +40,28 @@ export async function runJob(parts: RunParts): Promise<JobEnd> {
       return 'lost'
     }
     log('error', `${jobId}: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`)
-    await giveUp(parts, logs, error)
+    isTold = await giveUp(parts, logs, error)
     return 'broken'
   } finally {
     job.end()
+    await logs.close()
+    if (!isTold) await work.late.keep(folder, name)
     await work.removeJob(name).catch((error: unknown) => log('error', `${jobId}: its folder stays behind: ${String(error)}`))
   }
 }
 
-/** The last word about a job that we could not work on. If not even that gets through, the lease runs out. */
-async function giveUp({ job, log }: RunParts, logs: JobLogs, error: unknown): Promise<void> {
+/** Without a folder nothing can be worked on, but that much can be said. */
+function makeFolder(work: WorkFolder, name: string): Error | undefined {
+  try {
+    work.makeJob(name)
+    return undefined
+  } catch (error) {
+    return error instanceof Error ? error : new Error(String(error))
+  }
+}
+
+/** The last word about a job that we could not work on. If not even that gets through (false), the lease runs out. */
+async function giveUp({ job, log }: RunParts, logs: JobLogs, error: unknown): Promise<boolean> {
   try {
     logs.status({
       stage: 'error',
@@ -51,7 +70,9 @@ async function giveUp({ job, log }: RunParts, logs: JobLogs, error: unknown): Pr
     })
     await logs.flush()
     await job.release('done')
+    return true
   } catch (failure) {
     log('warn', `${job.claim.jobId}: could not be given back: ${failure instanceof Error ? failure.message : String(failure)}`)
+    return false
   }
 }

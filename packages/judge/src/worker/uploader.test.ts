@@ -1,5 +1,10 @@
-import { expect, test } from 'vitest'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, onTestFinished, test } from 'vitest'
+import { LogFile } from './late/log-file.ts'
 import { type Appended, Uploader } from './uploader.ts'
+import { WaitingPieces } from './waiting-bytes.ts'
 
 /** A log as the gateway keeps it. `fault` decides for each send what happens to it. */
 function openLog({ start = '', capBytes = 1_000_000, fault = (): Fault => 'none' } = {}) {
@@ -32,10 +37,22 @@ const parts = (log: ReturnType<typeof openLog>, more: { offset?: number; limitBy
   limitBytes: 1_000_000,
   appendBytes: 64,
   mismatches: 8,
+  waiting: new WaitingPieces(),
   append: log.append,
   warn: () => {},
   ...more,
 })
+
+/** The file of a log, gone when the test is. */
+function openFile(offset: number): LogFile {
+  const folder = mkdtempSync(join(tmpdir(), 'parley-uploader-'))
+  const file = new LogFile(folder, 'terminal', offset)
+  onTestFinished(() => {
+    file.close()
+    rmSync(folder, { recursive: true, force: true })
+  })
+  return file
+}
 
 test('what is written at once goes up in one append, in order', async () => {
   const log = openLog()
@@ -69,12 +86,14 @@ test('who has to leave room is cut off before the log is full, and others still 
   ])
 })
 
-test('whatever gets lost on the way, the log holds every byte once', async () => {
+test.each(['memory', 'file'])('whatever gets lost on the way, the log holds every byte once (from %s)', async (place) => {
   let random = 12_345
   const roll = (): number => (random = (random * 48_271) % 2_147_483_647)
   const faults: Fault[] = ['none', 'request-lost', 'answer-lost', 'none']
   const log = openLog({ start: 'before\n', fault: () => faults[roll() % faults.length] ?? 'none' })
-  const uploader = new Uploader(parts(log, { offset: 'before\n'.length }))
+  const offset = 'before\n'.length
+  const waiting = place === 'file' ? openFile(offset) : new WaitingPieces()
+  const uploader = new Uploader({ ...parts(log, { offset }), waiting })
   let expected = 'before\n'
   for (let line = 0; line < 500; line += 1) {
     const text = `${line} ${'x'.repeat(roll() % 90)}\n`

@@ -1,3 +1,5 @@
+import type { WaitingBytes } from './waiting-bytes.ts'
+
 /** What the gateway says to an append. */
 export interface Appended {
   readonly ok: boolean
@@ -12,10 +14,14 @@ export interface UploaderParts {
   readonly limitBytes: number
   readonly appendBytes: number
   readonly mismatches: number
+  /** Where bytes stay until the gateway has them. What lies there already goes up first. */
+  readonly waiting: WaitingBytes
   /** Sends; calls `onRetry` before a second send of which nobody knows whether the first arrived. Rejects for good only. */
   readonly append: (offset: number, bytes: Buffer, onRetry: () => void) => Promise<Appended>
   /** Something was left out, and why. */
   readonly warn: (message: string) => void
+  /** The gateway takes no more: what waits is left out. */
+  readonly refused?: () => void
 }
 
 /**
@@ -24,8 +30,7 @@ export interface UploaderParts {
  */
 export class Uploader {
   readonly #parts: UploaderParts
-  #pieces: Buffer[] = []
-  #waiting = 0
+  readonly #waiting: WaitingBytes
   /** The offset of the first byte that waits. */
   #base: number
   #pumping: Promise<void> | undefined
@@ -35,7 +40,9 @@ export class Uploader {
 
   constructor(parts: UploaderParts) {
     this.#parts = parts
+    this.#waiting = parts.waiting
     this.#base = parts.offset
+    if (this.#waiting.size > 0) this.#start()
   }
 
   /**
@@ -44,14 +51,11 @@ export class Uploader {
    */
   write(piece: Buffer, spareBytes = 0): void {
     if (piece.length === 0 || this.#failure !== undefined || this.#isFull) return
-    const end = this.#base + this.#waiting + piece.length
+    const end = this.#base + this.#waiting.size + piece.length
     if (end > this.#parts.limitBytes) return this.#full()
     if (end > this.#parts.limitBytes - spareBytes) return this.#spare()
-    this.#pieces.push(piece)
-    this.#waiting += piece.length
-    this.#pumping ??= this.#pump().finally(() => {
-      this.#pumping = undefined
-    })
+    this.#waiting.push(piece)
+    this.#start()
   }
 
   /** Settles when the gateway has everything; rejects when it never will. */
@@ -60,74 +64,53 @@ export class Uploader {
     if (this.#failure !== undefined) throw this.#failure
   }
 
+  #start(): void {
+    this.#pumping ??= this.#pump().finally(() => {
+      this.#pumping = undefined
+    })
+  }
+
   async #pump(): Promise<void> {
     // What is written in one go travels in one go.
     await new Promise<void>((resolve) => setImmediate(resolve))
     try {
-      for (let mismatches = 0; this.#waiting > 0;) {
+      for (let mismatches = 0; this.#waiting.size > 0;) {
         if (await this.#send()) mismatches = 0
         else if (++mismatches >= this.#parts.mismatches) throw new Error('the log at the gateway keeps standing elsewhere')
       }
     } catch (error) {
+      // What waits is left as it is: whoever has the job next on this machine may be able to send it.
       this.#failure = error instanceof Error ? error : new Error(String(error))
-      this.#clear()
     }
   }
 
   /** Sends what waits, up to the bound of one append. False: the log stood elsewhere, and now we know where. */
   async #send(): Promise<boolean> {
-    const chunk = this.#next()
+    const chunk = this.#waiting.next(this.#parts.appendBytes)
+    if (chunk.length === 0) return true
     let isDoubtful = false
+    this.#waiting.sending(chunk.length)
     const answer = await this.#parts.append(this.#base, chunk, () => {
       isDoubtful = true
     })
     const end = this.#base + chunk.length
     if (answer.ok) {
-      const next = answer.next_offset ?? end
-      this.#drop(chunk.length)
-      this.#base = next
+      this.#base = answer.next_offset ?? end
       // Past its cap the gateway takes nothing more and says where the log stays.
-      if (next < end) {
-        this.#clear()
+      if (this.#base < end) {
         this.#full()
-      }
+        this.#parts.refused?.()
+        this.#waiting.clear()
+      } else this.#waiting.arrived(chunk.length, this.#base)
       return true
     }
     const current = answer.current_offset
     if (current === undefined) throw new Error('the gateway refused an append without saying where the log stands')
     // Only of what was sent before can a part be there already; anything else beyond our place is not ours to skip.
-    if (isDoubtful && current > this.#base && current <= end) this.#drop(current - this.#base)
+    const isOurs = isDoubtful && current > this.#base && current <= end
+    this.#waiting.arrived(isOurs ? current - this.#base : 0, current)
     this.#base = current
     return false
-  }
-
-  /** Whole pieces up to the bound of one append; a piece beyond the bound goes in parts. */
-  #next(): Buffer {
-    const { appendBytes } = this.#parts
-    let bytes = 0
-    let count = 0
-    for (const piece of this.#pieces) {
-      if (bytes + piece.length > appendBytes) break
-      bytes += piece.length
-      count += 1
-    }
-    const [first] = this.#pieces
-    if (count === 0 && first !== undefined) return first.subarray(0, appendBytes)
-    return count === 1 && first !== undefined ? first : Buffer.concat(this.#pieces.slice(0, count), bytes)
-  }
-
-  #drop(bytes: number): void {
-    let left = Math.min(bytes, this.#waiting)
-    this.#waiting -= left
-    let whole = 0
-    for (const piece of this.#pieces) {
-      if (piece.length > left) break
-      left -= piece.length
-      whole += 1
-    }
-    this.#pieces.splice(0, whole)
-    const [first] = this.#pieces
-    if (left > 0 && first !== undefined) this.#pieces[0] = first.subarray(left)
   }
 
   #spare(): void {
@@ -138,10 +121,5 @@ export class Uploader {
   #full(): void {
     if (!this.#isFull) this.#parts.warn('the log is full: what comes now is left out')
     this.#isFull = true
-  }
-
-  #clear(): void {
-    this.#pieces = []
-    this.#waiting = 0
   }
 }

@@ -44,6 +44,15 @@ export interface WorkerLimits {
   readonly returnMs: number
   /** Rounds of generate and test, whatever a job asks for. */
   readonly attempts: number
+  /** Claims of which what was said and did not arrive is kept for the next claim; the oldest go first. */
+  readonly lateClaims: number
+  /** All of that together. */
+  readonly lateBytes: number
+  /** How long it is kept after its last word: then the job is over, or somebody else has it. */
+  readonly lateMs: number
+  /** Claims of which only is kept how much was lost, and for how long. */
+  readonly lateNotes: number
+  readonly lateNoteMs: number
 }
 
 export const WORKER_LIMITS: WorkerLimits = {
@@ -68,4 +77,9 @@ export const WORKER_LIMITS: WorkerLimits = {
   jobSlackMs: 8 * 60_000,
   returnMs: 5_000,
   attempts: 10,
+  lateClaims: 64,
+  lateBytes: 128 * MIB,
+  lateMs: 24 * 60 * 60_000,
+  lateNotes: 1_024,
+  lateNoteMs: JOB_LIMITS.keptMs,
 }

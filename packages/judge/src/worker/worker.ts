@@ -65,7 +65,7 @@ export async function openWorker(options: WorkerOptions): Promise<Worker> {
     },
   })
   const name = Buffer.from(random(NAME_BYTES)).toString('hex')
-  const work = await openWorkFolder(options.workFolder, name, options.tryLock)
+  const work = await openWorkFolder(options.workFolder, name, options.tryLock, { limits, now, log })
   const cache = new InputCache({ folder: work.cache, limitBytes: limits.cacheBytes, now, owner: name })
   const jobs = new Set<Promise<void>>()
   let changed = Promise.withResolvers<void>()
@@ -193,6 +193,7 @@ function claimOf(
     claim?: number | undefined
     lease_ms?: number | undefined
     offsets?: Claim['offsets'] | undefined
+    previous_claim_id?: string | undefined
   },
   leaseMinMs: number,
 ): Claim | undefined {
@@ -200,7 +201,8 @@ function claimOf(
   const { job_id: jobId, claim_id: claimId, claim, lease_ms: leaseMs, offsets } = answer
   if (jobId === undefined || claimId === undefined || claim === undefined || leaseMs === undefined || offsets === undefined)
     throw new WireError('bad_message', 'judge.claim_next answered half a claim')
-  return { jobId, claimId, claim, leaseMs: Math.max(leaseMs, leaseMinMs), offsets }
+  const previous = answer.previous_claim_id === undefined ? {} : { previousClaimId: answer.previous_claim_id }
+  return { jobId, claimId, claim, leaseMs: Math.max(leaseMs, leaseMinMs), offsets, ...previous }
 }
 
 function aborted(signal: AbortSignal): Promise<void> {

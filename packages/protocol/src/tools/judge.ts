@@ -50,6 +50,8 @@ export const judgeClaimNext = tool({
     owner_user_id: z.string().nullable().optional(),
     claim_id: ClaimId.optional(),
     claim: z.int().optional(),
+    /** The claim before this one, unless it was given back: nobody else has written to the job's logs since. */
+    previous_claim_id: ClaimId.optional(),
     lease_ms: z.int().optional(),
     offsets: JobOffsets.optional(),
     /** True: finish what you hold and ask no more until this is false. */
