@@ -8,6 +8,7 @@ import { RECHECK_MS, openGuard } from './auth/guard.ts'
 import { openIdentify } from './auth/identify.ts'
 import { openSignInTokens } from './auth/sign-in-token.ts'
 import { type GatewayCaller, localCaller } from './caller.ts'
+import { SettingsTrace } from './channel/change-lines.ts'
 import { seedChannels } from './channel/seed-channels.ts'
 import { GatewayRefused } from './failure.ts'
 import { welcomeFirstAdmin } from './first-admin.ts'
@@ -150,7 +151,8 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
   const sweeper = openSweeper(store, log, now)
 
   try {
-    await seedChannels(world, log, options.channels ?? [])
+    const trace = new SettingsTrace(audit, localCaller(localMeter), now)
+    await seedChannels({ ...world, trace }, log, options.channels ?? [])
     const front = await openHttpServer<GatewayCaller>({
       ...shared,
       listen: options.listen,

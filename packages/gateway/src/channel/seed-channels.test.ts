@@ -73,6 +73,57 @@ describe.each(ENGINES)('channels of the settings on %s', (engine) => {
   })
 })
 
+test('what the settings and admins change of channels and prices is in the audit log, by field and without a secret', async () => {
+  await using gw = await openTestGateway({ channels: [SEED] })
+  const hidden = { ...SEED, baseUrl: 'http://127.0.0.1:9/v1/with-a-secret', apiKey: 'sk-another-key-0123456789' }
+  const changed = { ...hidden, models: [{ model: 'gpt-a', prices: { output_microusd_per_1m_tokens: 9 } }] }
+  await gw.restart({ channels: [changed] })
+  // The same again is no change.
+  await gw.restart({ channels: [changed] })
+  await gw.restart({ channels: [{ ...hidden, enabled: false, models: [] }] })
+  await gw.restart({ channels: [] })
+  await gw.admin('channel.set', { name: 'own', base_url: 'http://127.0.0.1:9/secret', api_key: 'sk-of-the-admin-0123456789' })
+  await gw.admin('channel.set', { name: 'own', api_key: '', enabled: false })
+  await gw.admin('channel.set', { name: 'own', kind: 'script' })
+  await gw.admin('pricing.set', { upstream_channel: 'own', model: 'm', input_microusd_per_1m_tokens: 5 })
+  await gw.admin('pricing.set', { upstream_channel: 'own', model: 'm', input_microusd_per_1m_tokens: 7, active: false })
+  await gw.admin('pricing.delete', { upstream_channel: 'own', model: 'm' })
+  await gw.admin('channel.delete', { name: 'own' })
+  const lines = (await gw.store.audit.after(0, 500)).filter(({ action }) => /^(?:channel|pricing)\./.test(action))
+  expect(
+    lines.filter(({ code }) => code !== 'begun').map(({ actor, action, target, code }) => [actor, action, target, code]),
+  ).toEqual([
+    ['local', 'channel.set', 'main: kind, base_url, api_key, enabled=true, wire, models_path, display_name', 'settings'],
+    [
+      'local',
+      'pricing.set',
+      'main/gpt-a: active=true, input_microusd_per_1m_tokens=5, context_tokens=1000, display_name',
+      'settings',
+    ],
+    ['local', 'pricing.set', 'main/gpt-b: active=true, display_name', 'settings'],
+    ['local', 'channel.set', 'main: base_url, api_key', 'settings'],
+    ['local', 'pricing.delete', 'main/gpt-b', 'settings'],
+    [
+      'local',
+      'pricing.set',
+      'main/gpt-a: input_microusd_per_1m_tokens=null, output_microusd_per_1m_tokens=9, context_tokens=null, display_name',
+      'settings',
+    ],
+    ['local', 'channel.set', 'main: enabled=false', 'settings'],
+    ['local', 'pricing.delete', 'main/gpt-a', 'settings'],
+    ['local', 'channel.delete', 'main', 'settings'],
+    ['admin', 'channel.set', 'own: kind, base_url, api_key, enabled=true, wire, models_path, display_name', null],
+    ['admin', 'channel.set', 'own: api_key=null, enabled=false', null],
+    ['admin', 'channel.set', 'own', 'invalid_argument'],
+    ['admin', 'pricing.set', 'own/m: active=true, input_microusd_per_1m_tokens=5, display_name', null],
+    ['admin', 'pricing.set', 'own/m: active=false, input_microusd_per_1m_tokens=7', null],
+    ['admin', 'pricing.delete', 'own/m', null],
+    ['admin', 'channel.delete', 'own', null],
+  ])
+  expect(lines.filter(({ code }) => code === 'begun')).toHaveLength(16)
+  expect(JSON.stringify(lines)).not.toMatch(/secret|0123456789|sk-/)
+})
+
 test.each<[what: string, seeds: ChannelSeed[], message: RegExp]>([
   ['a name', [{ ...SEED, name: 'Main' }], /channel Main of the settings: its name must/],
   ['two of one name', [SEED, SEED], /channel main of the settings: it stands there twice/],

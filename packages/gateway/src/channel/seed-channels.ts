@@ -5,6 +5,7 @@ import type { Logger } from 'pino'
 import { GatewayRefused } from '../failure.ts'
 import type { ChannelSeed, ModelSeed } from '../options.ts'
 import { type Sealer, maskKey } from '../secret/seal.ts'
+import { type SettingsTrace, channelTarget, modelName, modelTarget } from './change-lines.ts'
 import { changedPrices } from './changed-prices.ts'
 import { channelFault } from './channel-fault.ts'
 import { tidyBaseUrl } from './upstream-url.ts'
@@ -13,21 +14,18 @@ export const MODELS_PATH = '/models'
 
 /**
  * Puts the channels of the settings in place, and takes away those that are gone from the settings. What an admin changed
- * stays as the admin left it. The same settings again write nothing. Throws `GatewayRefused` `channel_invalid`.
+ * stays as the admin left it. What is changed is in the audit log, as whoever starts the gateway did it; the same settings again
+ * write nothing. Throws `GatewayRefused` `channel_invalid`.
  */
-export async function seedChannels(
-  parts: { readonly store: Pick<Store, 'channels'>; readonly sealer: Sealer },
-  log: Logger,
-  seeds: readonly ChannelSeed[],
-): Promise<void> {
-  const { store } = parts
+export async function seedChannels(parts: Parts, log: Logger, seeds: readonly ChannelSeed[]): Promise<void> {
+  const { store, trace } = parts
   checkSeeds(seeds)
   const there = await store.channels.list()
   const models = await store.channels.models()
   const named = new Set(seeds.map(({ name }) => name))
   for (const { name, source } of there)
     if (source === 'settings' && !named.has(name)) {
-      await store.channels.delete(name)
+      await trace.around('channel.delete', name, () => store.channels.delete(name))
       log.info({ channel: name }, 'a channel is gone from the settings and removed')
     }
   for (const seed of seeds) {
@@ -36,18 +34,20 @@ export async function seedChannels(
       log.info({ channel: seed.name }, 'an admin changed this channel: the settings leave it alone')
     else await putChannel(parts, seed, channel)
     await putModels(
-      store,
+      parts,
       seed,
       models.filter((record) => record.channel === seed.name),
     )
   }
 }
 
-async function putChannel(
-  { store, sealer }: { readonly store: Pick<Store, 'channels'>; readonly sealer: Sealer },
-  seed: ChannelSeed,
-  there: ChannelRecord | undefined,
-): Promise<void> {
+interface Parts {
+  readonly store: Pick<Store, 'channels'>
+  readonly sealer: Sealer
+  readonly trace: SettingsTrace
+}
+
+async function putChannel({ store, sealer, trace }: Parts, seed: ChannelSeed, there: ChannelRecord | undefined): Promise<void> {
   const key = seed.apiKey === undefined || seed.apiKey === '' ? null : seed.apiKey
   const isSameKey =
     there !== undefined &&
@@ -65,13 +65,14 @@ async function putChannel(
     enabled: seed.enabled,
     source: 'settings',
   } as const
-  if (!isSame(wanted, there)) await store.channels.put(wanted)
+  if (!isSame(wanted, there)) await trace.around('channel.set', channelTarget(there, wanted), () => store.channels.put(wanted))
 }
 
-async function putModels(store: Pick<Store, 'channels'>, seed: ChannelSeed, there: readonly ModelRecord[]): Promise<void> {
+async function putModels({ store, trace }: Parts, seed: ChannelSeed, there: readonly ModelRecord[]): Promise<void> {
   const named = new Set(seed.models.map(({ model }) => model))
   for (const { model, source } of there)
-    if (source === 'settings' && !named.has(model)) await store.channels.deleteModel(seed.name, model)
+    if (source === 'settings' && !named.has(model))
+      await trace.around('pricing.delete', modelName(seed.name, model), () => store.channels.deleteModel(seed.name, model))
   for (const model of seed.models) {
     const record = there.find((candidate) => candidate.model === model.model)
     if (record?.source === 'admin') continue
@@ -84,7 +85,8 @@ async function putModels(store: Pick<Store, 'channels'>, seed: ChannelSeed, ther
       active: true,
       source: 'settings',
     } as const
-    if (!isSame(wanted, record)) await store.channels.putModel(wanted)
+    if (!isSame(wanted, record))
+      await trace.around('pricing.set', modelTarget(record, wanted), () => store.channels.putModel(wanted))
   }
 }
 

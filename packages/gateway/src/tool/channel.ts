@@ -1,5 +1,6 @@
 import { type Channel, TOOLS, ToolError } from '@parley/protocol'
 import { type ChannelRecord, Conflict } from '@parley/store'
+import { channelTarget } from '../channel/change-lines.ts'
 import { changedChannel } from '../channel/channel-change.ts'
 import { type ToolContext, type World, serveTool } from './served-tool.ts'
 import { iso } from './time.ts'
@@ -17,6 +18,7 @@ export const channelSet = serveTool(TOOLS['channel.set'], async (args, context) 
   context.target = args.name
   const there = await channels.byName(args.name)
   const changed = await changedChannel(world, args, there)
+  context.target = channelTarget(there, changed)
   return channelView(world, await channels.put(changed, { most: CHANNELS_MAX }).catch(tooMany))
 })
 

@@ -1,5 +1,6 @@
 import { ModelPrices, NO_PRICES, type PricedModel, TOOLS, ToolError } from '@parley/protocol'
 import { type ChannelRecord, Conflict, type ModelRecord, NotFound } from '@parley/store'
+import { modelName, modelTarget } from '../channel/change-lines.ts'
 import { changedPrices } from '../channel/changed-prices.ts'
 import { wrong } from '../job/create-checks.ts'
 import { type World, serveTool } from './served-tool.ts'
@@ -15,7 +16,7 @@ export const pricingList = serveTool(TOOLS['pricing.list'], async (_args, { worl
 export const pricingSet = serveTool(TOOLS['pricing.set'], async (args, context) => {
   const { model, upstream_channel: name } = args
   const { channels } = context.world.store
-  context.target = targetOf(name, model)
+  context.target = modelName(name, model)
   const channel = await channels.byName(name)
   if (channel === undefined) throw noSuchChannel(name)
   const there = await channels.model(name, model)
@@ -30,11 +31,12 @@ export const pricingSet = serveTool(TOOLS['pricing.set'], async (args, context) 
     active: args.active ?? there?.active ?? true,
     source: 'admin',
   } as const
+  context.target = modelTarget(there, changed)
   return modelView(await channels.putModel(changed, { most: MODELS_MAX }).catch((error: unknown) => refused(error, name)))
 })
 
 export const pricingDelete = serveTool(TOOLS['pricing.delete'], async ({ model, upstream_channel }, context) => {
-  context.target = targetOf(upstream_channel, model)
+  context.target = modelName(upstream_channel, model)
   if (!(await context.world.store.channels.deleteModel(upstream_channel, model)))
     throw new ToolError('not_found', `channel ${upstream_channel} has no model ${model} set up`, {
       field: 'model',
@@ -78,9 +80,6 @@ function modelView(record: ModelRecord): PricedModel {
     updated_at: iso(record.updatedAt),
   }
 }
-
-const TARGET_CHARS_MAX = 200
-const targetOf = (channel: string, model: string): string => `${channel}/${model}`.slice(0, TARGET_CHARS_MAX)
 
 const noSuchChannel = (name: string): ToolError =>
   new ToolError('not_found', `there is no channel ${name}`, {

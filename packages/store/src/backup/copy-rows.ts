@@ -1,4 +1,6 @@
 import type { Queries, Row, Value } from '../database/database.ts'
+import { postgresFailure } from '../database/postgres-failure.ts'
+import { StoreUnavailable } from '../errors.ts'
 import { TABLES, type Table } from './tables.ts'
 
 /** Rows are copied in steps that grow while they are light and shrink when they are heavy. */
@@ -21,11 +23,11 @@ async function copyTable(from: Queries, to: Queries, table: Table): Promise<void
   let step = 1
   let last: Row | undefined
   for (;;) {
-    const rows = await nextRows(from, table, last, step)
+    const rows = await nextRows(from, table, last, step).catch((error: unknown) => refuse(table, error))
     let size = 0
     for (const row of rows) {
       const values = table.columns.map((column) => toValue(row[column]))
-      await to.run(insert, values)
+      await to.run(insert, values).catch((error: unknown) => refuse(table, error))
       for (const value of values) if (value instanceof Uint8Array || typeof value === 'string') size += value.length
     }
     last = rows.at(-1)
@@ -41,6 +43,20 @@ function nextRows(from: Queries, table: Table, last: Row | undefined, limit: num
   const after = table.key.map((_, index) => `$${index + 2}`).join(', ')
   const text = `SELECT ${columns} FROM ${table.name} WHERE (${key}) > (${after}) ORDER BY ${key} LIMIT $1`
   return from.all(text, [limit, ...table.key.map((column) => toValue(last[column]))])
+}
+
+/** A value that this engine does not keep, or a row that another one stands in the way of. A database that is away is neither. */
+function refuse({ name }: Table, cause: unknown): never {
+  if (postgresFailure(cause) instanceof StoreUnavailable) throw cause
+  throw new RowRefused(name, cause)
+}
+
+/** A row that cannot be taken over. */
+export class RowRefused extends Error {
+  constructor(table: string, cause: unknown) {
+    super(`a row of ${table} cannot be taken over: ${cause instanceof Error ? cause.message : String(cause)}`, { cause })
+    this.name = 'RowRefused'
+  }
 }
 
 function toValue(value: unknown): Value {

@@ -33,7 +33,7 @@ export async function setSqliteCounters(queries: Queries, { logs, leases, audit 
     ['audit_entries', audit],
   ] as const) {
     await queries.run('DELETE FROM sqlite_sequence WHERE name = $1', [name])
-    await queries.run('INSERT INTO sqlite_sequence (name, seq) VALUES ($1, $2)', [name, last])
+    await queries.run('INSERT INTO sqlite_sequence (name, seq) VALUES ($1, CAST($2 AS INTEGER))', [name, last])
   }
 }
 

@@ -1,17 +1,18 @@
 import { mkdtemp, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { DatabaseSync } from 'node:sqlite'
 import { text } from '../database/column.ts'
+import type { Transaction } from '../database/database.ts'
 import { lockFile } from '../database/lock-file.ts'
 import { openPostgres } from '../database/postgres.ts'
 import { openSqlite, type SqliteDatabase } from '../database/sqlite.ts'
-import { NotAStore, StoreError, TargetNotEmpty } from '../errors.ts'
+import { NotAStore, StoreError, StoreUnavailable, TargetNotEmpty } from '../errors.ts'
 import { migrate } from '../migration/migrate.ts'
 import { parseStoreUrl } from '../store-url.ts'
 import { copySqlite, writeWhole } from './backup-file.ts'
-import { copyRows, isEmpty } from './copy-rows.ts'
-import { setPostgresCounters, sqliteCounters } from './counters.ts'
+import { checkRows, checkSchema } from './check-backup.ts'
+import { RowRefused, copyRows, isEmpty } from './copy-rows.ts'
+import { setPostgresCounters, setSqliteCounters, sqliteCounters } from './counters.ts'
 
 /**
  * Puts a backup into a new file or an empty database of either engine. The backup is checked first; a target with
@@ -33,12 +34,37 @@ async function restoreSqlite(file: string, path: string, lockPath: string, now: 
   try {
     if (!(await isNew(path, now))) throw new TargetNotEmpty(path)
     await writeWhole(path, async (temporary) => {
-      const copy = await checkedCopy(file, temporary, now)
-      await copy.close()
+      const copied = `${temporary}.copy`
+      try {
+        const copy = await checkedCopy(file, copied, now)
+        try {
+          await takeOver(file, () => fillFile(copy, temporary, now))
+        } finally {
+          await copy.close()
+        }
+      } finally {
+        for (const suffix of ['', '-wal', '-shm', '-journal']) await rm(copied + suffix, { force: true })
+      }
       for (const suffix of ['-wal', '-shm']) await rm(path + suffix, { force: true })
     })
   } finally {
     lock.release()
+  }
+}
+
+/** Makes a new file as our migrations do and brings the rows over: nothing else of a backup gets into a database. */
+async function fillFile(copy: SqliteDatabase, path: string, now: () => number): Promise<void> {
+  const target = openSqlite(path, 'normal')
+  try {
+    await migrate(target, now)
+    // A file that is not finished is thrown away as a whole: a journal would only take its size once more.
+    target.exec('PRAGMA journal_mode = OFF')
+    await target.transaction(async (to) => {
+      await copyRows(copy, to)
+      await setSqliteCounters(to, await sqliteCounters(copy))
+    })
+  } finally {
+    await target.close()
   }
 }
 
@@ -49,21 +75,31 @@ async function restorePostgres(file: string, url: string, now: () => number): Pr
     const target = await openPostgres(url)
     try {
       await migrate(target, now)
-      await target.transaction(async (to) => {
-        await to.run(
-          'LOCK TABLE settings, users, logs, leases, blobs, jobs, judges, channels, usage IN ACCESS EXCLUSIVE MODE',
-          [],
-        )
-        if (!(await isEmpty(to))) throw new TargetNotEmpty('the database')
-        await copyRows(copy, to)
-        await setPostgresCounters(to, await sqliteCounters(copy))
-      })
+      await takeOver(file, () => target.transaction((to) => fillDatabase(copy, to)))
     } finally {
       await target.close()
       await copy.close()
     }
   } finally {
     await rm(folder, { recursive: true, force: true })
+  }
+}
+
+async function fillDatabase(copy: SqliteDatabase, to: Transaction): Promise<void> {
+  await to.run('LOCK TABLE settings, users, logs, leases, blobs, jobs, judges, channels, usage IN ACCESS EXCLUSIVE MODE', [])
+  if (!(await isEmpty(to))) throw new TargetNotEmpty('the database')
+  await copyRows(copy, to)
+  await setPostgresCounters(to, await sqliteCounters(copy))
+}
+
+/** What is wrong with a row is wrong with the file. */
+async function takeOver(file: string, work: () => Promise<void>): Promise<void> {
+  try {
+    await work()
+  } catch (error) {
+    throw error instanceof RowRefused
+      ? new NotAStore(file, `is no backup that can be restored: ${error.message}`, { cause: error })
+      : error
   }
 }
 
@@ -82,9 +118,8 @@ async function isNew(path: string, now: () => number): Promise<boolean> {
   }
 }
 
-/** A copy whose pages, references and version are in order, brought to the schema of this version. */
+/** A copy with our tables alone, whose pages, references and version are in order, brought to the schema of this version. */
 async function checkedCopy(file: string, path: string, now: () => number): Promise<SqliteDatabase> {
-  checkIsOurs(file)
   try {
     await copySqlite(file, path)
   } catch (cause) {
@@ -92,31 +127,29 @@ async function checkedCopy(file: string, path: string, now: () => number): Promi
   }
   let copy: SqliteDatabase | undefined
   try {
-    copy = openSqlite(path, 'normal')
+    copy = openCopy(file, path)
+    await checkSchema(copy, file)
     const damage = await copy.get('PRAGMA integrity_check(1)', [])
     if (damage === undefined || text(damage, 'integrity_check') !== 'ok') throw new NotAStore(file, 'is damaged')
     if ((await copy.get('PRAGMA foreign_key_check', [])) !== undefined)
       throw new NotAStore(file, 'is damaged: a row refers to one that is not there')
     await migrate(copy, now)
+    await checkRows(copy, file)
     return copy
   } catch (error) {
     await copy?.close()
-    throw error instanceof StoreError && error.code !== 'unavailable'
+    const isOurTrouble = error instanceof StoreUnavailable && error.fault === 'full'
+    throw isOurTrouble || (error instanceof StoreError && error.code !== 'unavailable')
       ? error
       : new NotAStore(file, 'is damaged', { cause: error })
   }
 }
 
-function checkIsOurs(file: string): void {
-  let source: DatabaseSync | undefined
-  let tables: number
+/** Nobody has heard of the copy: what is wrong with it is said of the file. */
+function openCopy(file: string, path: string): SqliteDatabase {
   try {
-    source = new DatabaseSync(file, { readOnly: true })
-    tables = source.prepare("SELECT name FROM sqlite_schema WHERE name = 'schema_migrations'").all().length
-  } catch (cause) {
-    throw new NotAStore(file, 'is no backup that can be read', { cause })
-  } finally {
-    source?.close()
+    return openSqlite(path, 'normal')
+  } catch (error) {
+    throw error instanceof NotAStore ? new NotAStore(file, 'is a database of another program', { cause: error }) : error
   }
-  if (tables === 0) throw new NotAStore(file, 'is no backup')
 }

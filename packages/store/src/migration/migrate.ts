@@ -11,7 +11,16 @@ import { identities } from './0007-identities.ts'
 import { shares } from './0008-shares.ts'
 import type { Migration } from './migration.ts'
 
-const MIGRATIONS: readonly Migration[] = [firstTables, jobs, models, judgeNames, deletedUsers, usedLinks, identities, shares]
+export const MIGRATIONS: readonly Migration[] = [
+  firstTables,
+  jobs,
+  models,
+  judgeNames,
+  deletedUsers,
+  usedLinks,
+  identities,
+  shares,
+]
 
 /** The schema that this version reads and writes. */
 export const SCHEMA_VERSION = MIGRATIONS.length
