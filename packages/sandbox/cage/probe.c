@@ -45,8 +45,9 @@ static bool lends_rights(const char *folder) {
   snprintf(path, sizeof path, "%s/lent", folder);
   int file = open(path, O_CREAT | O_WRONLY | O_CLOEXEC, 0700);
   bool lent = file >= 0 && (fchmod(file, 04700) == 0 || fchmod(file, 02700) == 0) && fstat(file, &found) == 0 && (found.st_mode & 06000) != 0;
+  bool whited = file >= 0 && syscall(SYS_renameat2, AT_FDCWD, path, AT_FDCWD, path, RENAME_WHITEOUT) == 0;
   snprintf(path, sizeof path, "%s/device", folder);
-  return lent || mknod(path, S_IFCHR | 0600, 0) == 0;
+  return lent || whited || mknod(path, S_IFCHR | 0600, 0) == 0;
 }
 
 // Whether it can change what the host knows of a device. It is given the mode that it has.

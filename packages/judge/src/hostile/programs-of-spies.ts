@@ -51,6 +51,7 @@ export const SPIES: readonly HostileProgram[] = [
   { file: 'namespaces.c', language: 'c', tries: 'namespaces of its own, and those of others', verdicts: ['AC'] },
   { file: 'becomes-root.c', language: 'c', tries: 'rights', verdicts: ['AC'] },
   { file: 'devices.c', language: 'c', tries: 'disks, memory, terminals', verdicts: ['AC'] },
+  { file: 'renames-into-devices.c', language: 'c', tries: 'devices by renaming, attributes of files', verdicts: ['AC'] },
   { file: 'kills-everyone.c', language: 'c', tries: 'kills all that it can', verdicts: ['AC'] },
   { file: 'kills-parent.c', language: 'c', tries: 'kills whoever started it', verdicts: ['AC'] },
   { file: 'kills-its-group.c', language: 'c', tries: 'kills its group', verdicts: ['RE'] },
