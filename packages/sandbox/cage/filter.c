@@ -1,11 +1,9 @@
 // Which system calls a program may make: all but those that reach beyond it or into the kernel's newest corners.
-#include "cage.h"
+#include "filter.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/audit.h>
-#include <linux/filter.h>
 #include <linux/fs.h>
-#include <linux/seccomp.h>
 #include <sched.h>
 #include <stdio.h>
 #include <sys/prctl.h>
@@ -32,16 +30,10 @@
 static struct sock_filter rules[MAX_RULES];
 static unsigned short used;
 
-static void add(struct sock_filter rule) {
+void add_rule(struct sock_filter rule) {
   if (used == MAX_RULES) give_up("the filter has too many rules");
   rules[used++] = rule;
 }
-#define LOAD(field) add((struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, field)))
-#define ANSWER(what) add((struct sock_filter)BPF_STMT(BPF_RET | BPF_K, (what)))
-// Skips `count` rules unless the loaded word is `value`.
-#define UNLESS(value, count) add((struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (value), 0, (count)))
-#define UNLESS_BIT(bits, count) add((struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, (bits), 0, (count)))
-#define REFUSE(error) (SECCOMP_RET_ERRNO | (error))
 
 static const int DENIED[] = {
   SYS_keyctl, SYS_add_key, SYS_request_key, SYS_bpf, 425, 426, 427 /* io_uring */, SYS_userfaultfd, SYS_perf_event_open, SYS_ptrace,
@@ -50,7 +42,7 @@ static const int DENIED[] = {
   SYS_mount, SYS_umount2, SYS_pivot_root, SYS_chroot, 428, 429, 430, 431, 432, 433, 442 /* mounts by descriptor */, 457, 458, 467 /* of mounts */,
   SYS_unshare, SYS_setns, SYS_kexec_load, SYS_kexec_file_load, SYS_init_module, SYS_finit_module, SYS_delete_module, SYS_reboot,
   SYS_swapon, SYS_swapoff, SYS_settimeofday, SYS_clock_settime, SYS_adjtimex, SYS_clock_adjtime, SYS_acct, SYS_quotactl, 443, SYS_syslog,
-  SYS_vhangup, SYS_lookup_dcookie, SYS_name_to_handle_at, SYS_open_by_handle_at, SYS_fanotify_init, SYS_migrate_pages, SYS_move_pages,
+  SYS_vhangup, SYS_lookup_dcookie, SYS_name_to_handle_at, SYS_open_by_handle_at, SYS_fanotify_init, SYS_fanotify_mark, SYS_migrate_pages, SYS_move_pages,
   447 /* memfd_secret */, SYS_nfsservctl, SYS_sethostname, SYS_setdomainname,
 #ifdef SYS_iopl
   SYS_iopl, SYS_ioperm, SYS_modify_ldt, SYS_uselib, SYS_ustat, SYS_sysfs, SYS__sysctl,
@@ -65,18 +57,17 @@ static const int LOST_ATTRIBUTES[] = {SYS_removexattr, SYS_lremovexattr, SYS_fre
 // Memory that neither the size of a process nor a folder's bound counts.
 static const int UNCOUNTED[] = {SYS_memfd_create, SYS_shmget, SYS_shmat, SYS_mq_open, SYS_msgget, SYS_semget, SYS_vmsplice, SYS_splice, SYS_tee};
 
-static void refuse_all(const int *calls, size_t count, unsigned error) {
+void refuse_all(const int *calls, size_t count, unsigned error) {
   for (size_t i = 0; i < count; i++) {
     UNLESS((unsigned)calls[i], 1);
     ANSWER(REFUSE(error));
   }
 }
-#define REFUSE_ALL(calls, error) refuse_all(calls, sizeof calls / sizeof *calls, error)
 
 static void refuse_unless(int call, int argument, unsigned value) {
   UNLESS((unsigned)call, 4);
   LOAD(args[argument]);
-  add((struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, value, 1, 0));
+  IF(value, 1);
   ANSWER(REFUSE(EPERM));
   LOAD(nr);
 }
@@ -113,7 +104,7 @@ static void refuse_making(int call, int flags, int mode) {
 static void refuse_devices(int call, int mode) {
   UNLESS((unsigned)call, 7);
   LOAD(args[mode]);
-  add((struct sock_filter)BPF_STMT(BPF_ALU | BPF_AND | BPF_K, S_IFMT));
+  KEEP(S_IFMT);
   UNLESS(S_IFCHR, 1);
   ANSWER(REFUSE(EPERM));
   UNLESS(S_IFBLK, 1);
@@ -174,9 +165,9 @@ static void others(void) {
 static void refuse_loose_pairs(void) {
   UNLESS(SYS_socketpair, 6);
   LOAD(args[1]);
-  add((struct sock_filter)BPF_STMT(BPF_ALU | BPF_AND | BPF_K, SOCKET_TYPES));
-  add((struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SOCK_STREAM, 2, 0));
-  add((struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SOCK_SEQPACKET, 1, 0));
+  KEEP(SOCKET_TYPES);
+  IF(SOCK_STREAM, 2);
+  IF(SOCK_SEQPACKET, 1);
   ANSWER(REFUSE(EACCES));
   LOAD(nr);
 }
@@ -223,14 +214,14 @@ static void sockets(void) {
 
 static void build(void) {
   LOAD(arch);
-  add((struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, OUR_ARCH, 1, 0));
+  IF(OUR_ARCH, 1);
   ANSWER(SECCOMP_RET_KILL_PROCESS);
   LOAD(nr);
 #ifdef FOREIGN_BIT
   UNLESS_BIT(FOREIGN_BIT, 1);
   ANSWER(SECCOMP_RET_KILL_PROCESS);
 #endif
-  add((struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JGT | BPF_K, NEWEST_KNOWN, 0, 1));
+  add_rule((struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JGT | BPF_K, NEWEST_KNOWN, 0, 1));
   ANSWER(REFUSE(ENOSYS));
   REFUSE_ALL(DENIED, EPERM);
   REFUSE_ALL(UNREADABLE, ENOSYS);
@@ -240,6 +231,7 @@ static void build(void) {
     REFUSE_ALL(UNCOUNTED, ENOSYS);
     buffer_sizes();
   }
+  if (cage.tier == TIER_LANDLOCK) filter_unmediated();
   modes();
   renamings();
   requests();

@@ -16,6 +16,7 @@ const TELLING = [
   'feigns-a-limit.c',
   'endless-stdout.c',
   'reads-files.c',
+  'watches-others.c',
   'connects-unix.c',
   'sends-datagrams.c',
   'kills-everyone.c',
