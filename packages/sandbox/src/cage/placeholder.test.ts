@@ -49,6 +49,8 @@ function made(name: string): string {
   mkdirSync(join(folder, 'deep'), { recursive: true })
   return folder
 }
+/** How often each of three opens a box and closes it: enough that some meet. */
+const TIMES = 15
 const ATTACK =
   'chmod 755 . deep; rm -rf deep/data deep/settings; mv deep away; mv deep/settings away; mkdir -p deep/data; echo evil > deep/data/x; echo evil > deep/settings; true'
 
@@ -125,6 +127,15 @@ describe.each(TIERS)('names that no program may make, in the tier %s', (tier) =>
     )
     expect(errors(outcome)).toMatch(/busy/)
     expect([readdirSync(above), readdirSync(join(folder, 'deep/.git'))]).toEqual([['project'], []])
+  })
+
+  test('are there for whoever comes while the last box goes', async () => {
+    const folder = made(`comes-${tier}`)
+    const comeAndGo = async (): Promise<void> => {
+      for (let times = 0; times < TIMES; times++) await (await sandbox.openBox(at(folder))).close()
+    }
+    await Promise.all([comeAndGo(), comeAndGo(), comeAndGo()])
+    expect([readdirSync(folder), readdirSync(join(folder, 'deep'))]).toEqual([['deep'], []])
   })
 
   test('behind a link are refused, since a link can be replaced', async () => {
