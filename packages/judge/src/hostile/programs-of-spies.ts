@@ -27,6 +27,7 @@ export const SPIES: readonly HostileProgram[] = [
   { file: 'other-processes.c', language: 'c', tries: 'sees other processes', verdicts: ['AC'] },
   { file: 'open-descriptors.c', language: 'c', tries: 'finds descriptors that were left open', verdicts: ['AC'] },
   { file: 'watches-others.c', language: 'c', tries: 'to be told of changes in folders of others', verdicts: ['AC'] },
+  { file: 'host-paths.c', language: 'c', tries: 'where it lies on the machine, and facts of the machine', verdicts: ['AC'] },
   { file: 'walks-the-tree.py', language: 'python', tries: 'reads every file that it can see', verdicts: ['AC'], timeMs: 3_000 },
   {
     file: 'quotes-a-file.py',

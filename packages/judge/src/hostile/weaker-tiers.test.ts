@@ -17,6 +17,7 @@ const TELLING = [
   'endless-stdout.c',
   'reads-files.c',
   'watches-others.c',
+  'host-paths.c',
   'connects-unix.c',
   'sends-datagrams.c',
   'kills-everyone.c',

@@ -144,6 +144,9 @@ function reportOf(ground: Ground): SandboxReport {
         : 'private root, read-only; box and /tmp of bounded size, new for every run',
       network: landlock ? 'no sockets' : 'a network namespace without any link, no sockets but local ones',
       'system calls': `filter: no tracing, mounting, namespaces, keys, bpf, io_uring, userfaultfd, perf; no setuid files, no devices; no limits, priorities or processors of others${landlock ? '; no watching of files, no queues of the machine' : ''}`,
+      'facts of the machine': landlock
+        ? '/proc cannot be read'
+        : 'no path but of what is shown; /proc has its own processes alone, and for commands of engines a list',
       rights: user,
       ...(signalsHeld ? { 'other processes': landlock ? 'only its own may be signalled' : 'only its own' } : {}),
     },
