@@ -45,6 +45,7 @@ struct limits {
 struct shared {
   struct limits limits;
   uint32_t argc, envc, bind_count;
+  uint64_t placed_bytes; // of large files that we put into the box
   bool bind_is_folder[MAX_BINDS];
   _Atomic uint32_t why;
   _Atomic int failed_errno;
@@ -183,6 +184,9 @@ bool set_oom_first(void);
 bool landlock_install(const struct stage *stage);
 int landlock_version(void);
 
+// proc.c
+bool own_proc(void);
+
 // relay.c
 void relay_start(void);
 
@@ -220,8 +224,8 @@ struct placed {
   int mounts[MAX_BINDS];
   int count;
 };
-bool place_files(struct stage *stage, struct cursor *order, struct placed *placed, char *message, size_t room);
-bool add_bind(struct stage *stage, struct placed *placed, const char *path, const char *target);
+bool place_files(struct stage *stage, struct cursor *order, char *message, size_t room);
+bool add_bind(struct stage *stage, struct placed *placed, const char *path);
 bool keep_file(const struct stage *stage, const char *name, const char *to, uint64_t limit, char *message, size_t room);
 bool remove_folder(int parent, const char *name);
 

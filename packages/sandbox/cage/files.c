@@ -12,7 +12,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#define BIND_ABOVE_BYTES (128 * 1024)
+#define LARGE_BYTES (128 * 1024) // more than this is not taken from what the program may write, nor from the last run's memory
+#define PAGE_BYTES 65536u         // the largest that there are: a file takes whole ones
 #define CHUNK_BYTES (1 << 20)
 
 static int open_below(int folder, const char *name, uint64_t flags) {
@@ -69,23 +70,37 @@ static int create_below(int box, const char *name, mode_t mode) {
   return file;
 }
 
-// A large file that anybody may read is shown, not copied: a read-only mount over an empty file.
-bool add_bind(struct stage *stage, struct placed *placed, const char *path, const char *target) {
+// Shows a path of the host where it is: a read-only mount over an empty file or folder.
+bool add_bind(struct stage *stage, struct placed *placed, const char *path) {
   struct shared *shared = stage->shared;
-  size_t length = strlen(target) + 1;
+  size_t length = strlen(path) + 1;
   struct stat found;
   if (shared->bind_count >= MAX_BINDS || shared->strings_used + length > ORDER_BYTES || stat(path, &found) != 0) return false;
   // Without namespaces the path itself is named to Landlock.
   int tree = cage.tier == TIER_LANDLOCK ? -1 : clone_tree(path, S_ISDIR(found.st_mode), SEALED);
   if (tree < 0 && cage.tier != TIER_LANDLOCK) return false;
-  memcpy(shared->strings + shared->strings_used, target, length);
+  memcpy(shared->strings + shared->strings_used, path, length);
   shared->strings_used += (uint32_t)length;
   shared->bind_is_folder[shared->bind_count++] = S_ISDIR(found.st_mode);
   if (tree >= 0) placed->mounts[placed->count++] = tree;
   return true;
 }
 
-static bool place_path(struct stage *stage, struct placed *placed, const char *name, const char *path, bool executable) {
+// What we put into the box is not what the program may write there.
+static bool make_room(struct stage *stage, uint64_t bytes) {
+  if (bytes <= LARGE_BYTES) return true;
+  // The last run's limit is still set, and this may be larger.
+  cgroup_relax();
+  uint64_t whole = (bytes + PAGE_BYTES - 1) / PAGE_BYTES * PAGE_BYTES;
+  stage->shared->placed_bytes += whole;
+  if (cage.tier == TIER_LANDLOCK) return true;
+  if (resize_tmpfs(stage->box, stage->box_bytes + whole) != 0) return false;
+  stage->box_bytes += whole;
+  return true;
+}
+
+// Copied, however large: a mount of the file itself would tell its path on the host (/proc/self/mountinfo).
+static bool place_path(struct stage *stage, const char *name, const char *path, bool executable) {
   struct stat found;
   int from = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
   if (from < 0) return false;
@@ -95,16 +110,7 @@ static bool place_path(struct stage *stage, struct placed *placed, const char *n
     errno = EINVAL;
     done = false;
   }
-  mode_t needed = executable ? 0005 : 0004;
-  if (done && cage.tier != TIER_LANDLOCK && found.st_size > BIND_ABOVE_BYTES && (found.st_mode & needed) == needed) {
-    char target[1100];
-    snprintf(target, sizeof target, "/box/%s", name);
-    if (!add_bind(stage, placed, path, target)) done = copy_all(from, to, UINT64_MAX);
-  } else if (done) {
-    // The last run's limit is still set, and this may be larger.
-    if (found.st_size > BIND_ABOVE_BYTES) cgroup_relax();
-    done = copy_all(from, to, UINT64_MAX);
-  }
+  done = done && make_room(stage, (uint64_t)found.st_size) && copy_all(from, to, UINT64_MAX);
   int kept = errno;
   close(from);
   if (to >= 0) close(to);
@@ -115,15 +121,14 @@ static bool place_path(struct stage *stage, struct placed *placed, const char *n
 static bool place_bytes(struct stage *stage, const char *name, const uint8_t *bytes, uint32_t count, bool executable) {
   int to = create_below(stage->box, name, executable ? 0555 : 0444);
   if (to < 0) return false;
-  if (count > BIND_ABOVE_BYTES) cgroup_relax();
-  bool done = write_all(to, bytes, count);
+  bool done = make_room(stage, count) && write_all(to, bytes, count);
   int kept = errno;
   close(to);
   errno = kept;
   return done;
 }
 
-bool place_files(struct stage *stage, struct cursor *order, struct placed *placed, char *message, size_t room) {
+bool place_files(struct stage *stage, struct cursor *order, char *message, size_t room) {
   uint32_t count = take_u32(order);
   bool done = true;
   for (uint32_t i = 0; i < count && !order->bad; i++) {
@@ -133,7 +138,7 @@ bool place_files(struct stage *stage, struct cursor *order, struct placed *place
     char *path = strndup((const char *)bytes, kind & 2 ? 0 : length);
     if (done) {
       errno = EINVAL;
-      done = good_name(name) && (kind & 2 ? place_bytes(stage, name, bytes, length, kind & 1) : path != NULL && place_path(stage, placed, name, path, kind & 1));
+      done = good_name(name) && (kind & 2 ? place_bytes(stage, name, bytes, length, kind & 1) : path != NULL && place_path(stage, name, path, kind & 1));
       if (!done) snprintf(message, room, "cannot put %s into the box: %s", name, strerror(errno));
     }
     free(path);

@@ -1,10 +1,9 @@
 // Which system calls a program may make: all but those that reach beyond it or into the kernel's newest corners.
-#include "cage.h"
+#include "filter.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/audit.h>
-#include <linux/filter.h>
-#include <linux/seccomp.h>
+#include <linux/fs.h>
 #include <sched.h>
 #include <stdio.h>
 #include <sys/prctl.h>
@@ -26,20 +25,15 @@
 #define OTHERS_RIGHTS (S_ISUID | S_ISGID) // a file with these runs with the rights of its owner, whoever starts it
 #define SOCKET_TYPES 0xf                  // the rest of a socket's type are flags
 #define UNNAMED_FILE 020000000            // the bit of O_TMPFILE that is no other flag's
+#define NEWEST_KNOWN 470                  // calls that came later were never looked at here; new ones have the same number everywhere
 
 static struct sock_filter rules[MAX_RULES];
 static unsigned short used;
 
-static void add(struct sock_filter rule) {
+void add_rule(struct sock_filter rule) {
   if (used == MAX_RULES) give_up("the filter has too many rules");
   rules[used++] = rule;
 }
-#define LOAD(field) add((struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, field)))
-#define ANSWER(what) add((struct sock_filter)BPF_STMT(BPF_RET | BPF_K, (what)))
-// Skips `count` rules unless the loaded word is `value`.
-#define UNLESS(value, count) add((struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (value), 0, (count)))
-#define UNLESS_BIT(bits, count) add((struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, (bits), 0, (count)))
-#define REFUSE(error) (SECCOMP_RET_ERRNO | (error))
 
 static const int DENIED[] = {
   SYS_keyctl, SYS_add_key, SYS_request_key, SYS_bpf, 425, 426, 427 /* io_uring */, SYS_userfaultfd, SYS_perf_event_open, SYS_ptrace,
@@ -48,7 +42,7 @@ static const int DENIED[] = {
   SYS_mount, SYS_umount2, SYS_pivot_root, SYS_chroot, 428, 429, 430, 431, 432, 433, 442 /* mounts by descriptor */, 457, 458, 467 /* of mounts */,
   SYS_unshare, SYS_setns, SYS_kexec_load, SYS_kexec_file_load, SYS_init_module, SYS_finit_module, SYS_delete_module, SYS_reboot,
   SYS_swapon, SYS_swapoff, SYS_settimeofday, SYS_clock_settime, SYS_adjtimex, SYS_clock_adjtime, SYS_acct, SYS_quotactl, 443, SYS_syslog,
-  SYS_vhangup, SYS_lookup_dcookie, SYS_name_to_handle_at, SYS_open_by_handle_at, SYS_fanotify_init, SYS_migrate_pages, SYS_move_pages,
+  SYS_vhangup, SYS_lookup_dcookie, SYS_name_to_handle_at, SYS_open_by_handle_at, SYS_fanotify_init, SYS_fanotify_mark, SYS_migrate_pages, SYS_move_pages,
   447 /* memfd_secret */, SYS_nfsservctl, SYS_sethostname, SYS_setdomainname,
 #ifdef SYS_iopl
   SYS_iopl, SYS_ioperm, SYS_modify_ldt, SYS_uselib, SYS_ustat, SYS_sysfs, SYS__sysctl,
@@ -58,21 +52,22 @@ static const int DENIED[] = {
 static const int UNREADABLE[] = {435 /* clone3 */, 437 /* openat2 */, 469 /* file_setattr */};
 // Capabilities of files are among the attributes, and which one is meant is behind a pointer.
 static const int ATTRIBUTES[] = {SYS_setxattr, SYS_lsetxattr, SYS_fsetxattr, 463 /* setxattrat */};
+// None can be set, so there is none to be taken away; those of somebody else are not a program's to take.
+static const int LOST_ATTRIBUTES[] = {SYS_removexattr, SYS_lremovexattr, SYS_fremovexattr, 466 /* removexattrat */};
 // Memory that neither the size of a process nor a folder's bound counts.
 static const int UNCOUNTED[] = {SYS_memfd_create, SYS_shmget, SYS_shmat, SYS_mq_open, SYS_msgget, SYS_semget, SYS_vmsplice, SYS_splice, SYS_tee};
 
-static void refuse_all(const int *calls, size_t count, unsigned error) {
+void refuse_all(const int *calls, size_t count, unsigned error) {
   for (size_t i = 0; i < count; i++) {
     UNLESS((unsigned)calls[i], 1);
     ANSWER(REFUSE(error));
   }
 }
-#define REFUSE_ALL(calls, error) refuse_all(calls, sizeof calls / sizeof *calls, error)
 
 static void refuse_unless(int call, int argument, unsigned value) {
   UNLESS((unsigned)call, 4);
   LOAD(args[argument]);
-  add((struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, value, 1, 0));
+  IF(value, 1);
   ANSWER(REFUSE(EPERM));
   LOAD(nr);
 }
@@ -85,13 +80,15 @@ static void refuse_value(int call, int argument, unsigned value) {
   LOAD(nr);
 }
 
-static void refuse_bits(int call, int argument, unsigned bits) {
+static void refuse_bits_with(int call, int argument, unsigned bits, unsigned error) {
   UNLESS((unsigned)call, 4);
   LOAD(args[argument]);
   UNLESS_BIT(bits, 1);
-  ANSWER(REFUSE(EPERM));
+  ANSWER(REFUSE(error));
   LOAD(nr);
 }
+
+static void refuse_bits(int call, int argument, unsigned bits) { refuse_bits_with(call, argument, bits, EPERM); }
 
 // The mode counts only where a file may be made: otherwise there may be anything in its place.
 static void refuse_making(int call, int flags, int mode) {
@@ -107,7 +104,7 @@ static void refuse_making(int call, int flags, int mode) {
 static void refuse_devices(int call, int mode) {
   UNLESS((unsigned)call, 7);
   LOAD(args[mode]);
-  add((struct sock_filter)BPF_STMT(BPF_ALU | BPF_AND | BPF_K, S_IFMT));
+  KEEP(S_IFMT);
   UNLESS(S_IFCHR, 1);
   ANSWER(REFUSE(EPERM));
   UNLESS(S_IFBLK, 1);
@@ -134,6 +131,25 @@ static void modes(void) {
 #endif
 }
 
+// A renaming may ask for a device to be left in its place, or for two names to be swapped, which moves what nobody could take away. All but
+// the wish to replace nothing is refused as by a file system that cannot do it, and programs take another way.
+static void renamings(void) { refuse_bits_with(SYS_renameat2, 4, ~(unsigned)RENAME_NOREPLACE, EINVAL); }
+
+// Words typed into a terminal, and attributes of files by the door that is older than file_setattr.
+static void requests(void) {
+  static const struct {
+    unsigned request, error;
+  } REFUSED[] = {{0x5412 /* TIOCSTI */, EPERM}, {0x541C /* TIOCLINUX */, EPERM}, {FS_IOC_SETFLAGS, EOPNOTSUPP}, {FS_IOC_FSSETXATTR, EOPNOTSUPP}};
+  const unsigned char count = sizeof REFUSED / sizeof *REFUSED;
+  UNLESS(SYS_ioctl, 2 + 2 * count);
+  LOAD(args[1]);
+  for (unsigned char i = 0; i < count; i++) {
+    UNLESS(REFUSED[i].request, 1);
+    ANSWER(REFUSE(REFUSED[i].error));
+  }
+  LOAD(nr);
+}
+
 // Without a user of its own a program could slow, starve or blind whoever watches it. Only 0 is surely itself.
 static void others(void) {
   static const int BY_PROCESS[] = {SYS_prlimit64, SYS_sched_setaffinity, SYS_sched_setscheduler, SYS_sched_setparam, SYS_sched_setattr};
@@ -149,9 +165,9 @@ static void others(void) {
 static void refuse_loose_pairs(void) {
   UNLESS(SYS_socketpair, 6);
   LOAD(args[1]);
-  add((struct sock_filter)BPF_STMT(BPF_ALU | BPF_AND | BPF_K, SOCKET_TYPES));
-  add((struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SOCK_STREAM, 2, 0));
-  add((struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SOCK_SEQPACKET, 1, 0));
+  KEEP(SOCKET_TYPES);
+  IF(SOCK_STREAM, 2);
+  IF(SOCK_SEQPACKET, 1);
   ANSWER(REFUSE(EACCES));
   LOAD(nr);
 }
@@ -198,21 +214,27 @@ static void sockets(void) {
 
 static void build(void) {
   LOAD(arch);
-  add((struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, OUR_ARCH, 1, 0));
+  IF(OUR_ARCH, 1);
   ANSWER(SECCOMP_RET_KILL_PROCESS);
   LOAD(nr);
 #ifdef FOREIGN_BIT
   UNLESS_BIT(FOREIGN_BIT, 1);
   ANSWER(SECCOMP_RET_KILL_PROCESS);
 #endif
+  add_rule((struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JGT | BPF_K, NEWEST_KNOWN, 0, 1));
+  ANSWER(REFUSE(ENOSYS));
   REFUSE_ALL(DENIED, EPERM);
   REFUSE_ALL(UNREADABLE, ENOSYS);
   REFUSE_ALL(ATTRIBUTES, EOPNOTSUPP);
+  REFUSE_ALL(LOST_ATTRIBUTES, ENODATA);
   if (cage.cgroup == 0) {
     REFUSE_ALL(UNCOUNTED, ENOSYS);
     buffer_sizes();
   }
+  if (cage.tier == TIER_LANDLOCK) filter_unmediated();
   modes();
+  renamings();
+  requests();
   others();
   UNLESS(SYS_clone, 3);
   LOAD(args[0]);
@@ -225,12 +247,6 @@ static void build(void) {
   ANSWER(SECCOMP_RET_ALLOW);
   ANSWER(REFUSE(EPERM));
   LOAD(nr);
-  UNLESS(SYS_ioctl, 5);
-  LOAD(args[1]);
-  UNLESS(0x5412 /* TIOCSTI */, 1);
-  ANSWER(REFUSE(EPERM));
-  UNLESS(0x541C /* TIOCLINUX */, 1);
-  ANSWER(REFUSE(EPERM));
   sockets();
   ANSWER(SECCOMP_RET_ALLOW);
 }

@@ -82,12 +82,7 @@ static void own_tmp(const struct stage *stage) {
 
 static void own_mounts(const struct stage *stage) {
   must(setns(cage.skeleton, CLONE_NEWNS) == 0 && unshare(CLONE_NEWNS) == 0, "mounts of its own");
-  const unsigned long flags = MS_NOSUID | MS_NODEV | MS_NOEXEC;
-  // Only processes, and only its own, where the kernel can say so; older ones show more of the machine, read-only to a user.
-  // The kernel takes root for root in whatever user namespace, and its settings are root's to read and to write.
-  bool narrow = cage.profile == PROFILE_JUDGE || (cage.tier == TIER_USER && cage.owned_by_root);
-  const char *options = narrow ? "hidepid=invisible,subset=pid" : "hidepid=invisible";
-  must(mount("proc", "/proc", "proc", flags, options) == 0 || mount("proc", "/proc", "proc", flags, "hidepid=2") == 0, "/proc");
+  must(own_proc(), "/proc");
   own_tmp(stage);
   must(put_mount(stage->box, "/box") == 0, "/box");
 }
@@ -163,7 +158,7 @@ static uint64_t look(void) {
   }
   // A box that is a real folder is bounded by being looked at; the program may write no more than its output may hold.
   if (looks++ % FOLDER_LOOKS == 0 && cage.tier == TIER_LANDLOCK)
-    if (folder_bytes(box_folder) > limits->box || folder_bytes(tmp_folder) > limits->box) end_with(WHY_OUTPUT);
+    if (folder_bytes(box_folder) > limits->box + shared->placed_bytes || folder_bytes(tmp_folder) > limits->box) end_with(WHY_OUTPUT);
   if (used.tasks > limits->processes) end_with(WHY_PROCESSES);
   if (used.cpu_us >= limits->cpu_us) end_with(WHY_CPU);
   if (watched && watch_too_large(used.resident, limits->memory)) end_with(WHY_MEMORY);

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
@@ -39,6 +40,8 @@ static void open_cage(void) {
     _exit(2);
   }
   free_frame(frame, length);
+  // Whoever started our owner may have left something open in it, and so in us and in the first process of every run.
+  if (syscall(SYS_close_range, cage.live ? LIVE_FIRST + 3u : LIVE_FIRST + 0u, ~0u, 0u) != 0) give_up("descriptors");
   for (int fd = LIVE_FIRST; cage.live && fd < LIVE_FIRST + 3; fd++) fcntl(fd, F_SETFD, FD_CLOEXEC);
   cpu_set_t cpus;
   cage.cpu_count = sched_getaffinity(0, sizeof cpus, &cpus) == 0 ? CPU_COUNT(&cpus) : 1;

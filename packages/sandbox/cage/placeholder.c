@@ -94,17 +94,17 @@ static bool hold(struct held *one, struct stat *found) {
     if (!S_ISDIR(found->st_mode) && !S_ISREG(found->st_mode)) return true;
     one->lock = openat(one->within, one->name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
     if (one->lock < 0 && errno == ENOENT) continue;
-    if (one->lock < 0 || !is_empty(one->lock)) break; // a repository, settings, or whatever it is: not ours to remove
-    if (flock(one->lock, LOCK_SH | LOCK_NB) == 0 && holds(one)) return fstat(one->lock, found) == 0;
+    if (one->lock < 0) return true;
+    // A folder that the last box took away while we looked at it holds nothing, not even itself: it is not empty, it is gone.
+    bool empty = is_empty(one->lock), there = holds(one);
+    if (empty && flock(one->lock, LOCK_SH | LOCK_NB) == 0 && holds(one)) return fstat(one->lock, found) == 0;
     close(one->lock);
     one->lock = -1;
+    if (there && !empty) return true; // a repository, settings, or whatever it is: not ours to remove
     nanosleep(&(struct timespec){.tv_nsec = LOCK_WAIT_NS}, NULL);
-    errno = EWOULDBLOCK;
-    if (tries + 1 == LOCK_TRIES) refuse(one, "");
   }
-  if (one->lock >= 0) close(one->lock);
-  one->lock = -1;
-  return true;
+  errno = EWOULDBLOCK;
+  refuse(one, " comes and goes");
 }
 
 static struct held *new_held(const char *path, int within, const char *name, size_t length) {

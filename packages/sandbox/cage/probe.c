@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/inotify.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -22,7 +23,7 @@
 #define LOOKED_AT_S 3 // where processes are counted by looking, somebody must get to look
 
 enum { SAW_FILTER_OFF = 1, SAW_RIGHTS = 2, SAW_NETWORK = 4, SAW_SECRETS = 8, SAW_PROCESSES = 16, SAW_ROOT = 32, SAW_OTHERS = 64, SAW_MODES = 128 };
-enum { SAW_SETTINGS_OF_MACHINE = 1, SAW_ROOT_OUTSIDE = 2, SAW_SOCKET_OF_HOST = 4, SAW_DEVICE = 8 };
+enum { SAW_SETTINGS_OF_MACHINE = 1, SAW_ROOT_OUTSIDE = 2, SAW_SOCKET_OF_HOST = 4, SAW_DEVICE = 8, SAW_CHANGES = 16 };
 enum { SAW_BESIDE = 1, SAW_HOST = 2, SAW_SOCKET = 4, SAW_REPOSITORY = 8, SAW_SETTINGS = 16, SAW_DEVICES = 32 };
 
 // Whether it can set anything of its parent, which may be whoever watches it.
@@ -45,8 +46,9 @@ static bool lends_rights(const char *folder) {
   snprintf(path, sizeof path, "%s/lent", folder);
   int file = open(path, O_CREAT | O_WRONLY | O_CLOEXEC, 0700);
   bool lent = file >= 0 && (fchmod(file, 04700) == 0 || fchmod(file, 02700) == 0) && fstat(file, &found) == 0 && (found.st_mode & 06000) != 0;
+  bool whited = file >= 0 && syscall(SYS_renameat2, AT_FDCWD, path, AT_FDCWD, path, RENAME_WHITEOUT) == 0;
   snprintf(path, sizeof path, "%s/device", folder);
-  return lent || mknod(path, S_IFCHR | 0600, 0) == 0;
+  return lent || whited || mknod(path, S_IFCHR | 0600, 0) == 0;
 }
 
 // Whether it can change what the host knows of a device. It is given the mode that it has.
@@ -147,6 +149,11 @@ static bool reaches(const char *name, bool is_file) {
   return socketpair(AF_UNIX, SOCK_STREAM, 0, pair) == 0 && connect(pair[0], (struct sockaddr *)&stream.at, stream.length) == 0;
 }
 
+static bool is_told_of(const char *path) {
+  int told = inotify_init1(IN_CLOEXEC);
+  return told >= 0 && inotify_add_watch(told, path, IN_ALL_EVENTS) >= 0;
+}
+
 // More than one exit code has room for. A listener of the host is behind a file and a name.
 static int corners(const char *socket_file, const char *socket_name) {
   int seen = 0;
@@ -154,6 +161,7 @@ static int corners(const char *socket_file, const char *socket_name) {
   if (is_root_outside()) seen |= SAW_ROOT_OUTSIDE;
   if (reaches(socket_file, true) || reaches(socket_name, false)) seen |= SAW_SOCKET_OF_HOST;
   if (changes_devices()) seen |= SAW_DEVICE;
+  if (is_told_of(socket_file)) seen |= SAW_CHANGES;
   return seen;
 }
 

@@ -54,7 +54,7 @@ static bool take_readable(struct run *run, struct cursor *order, struct placed *
   uint32_t count = take_u32(order);
   for (uint32_t i = 0; i < count && !order->bad; i++) {
     char *path = take_string(order);
-    bool done = add_bind(run->stage, placed, path, path);
+    bool done = add_bind(run->stage, placed, path);
     if (!done) snprintf(run->message, sizeof run->message, "%s cannot be made readable: %s", path, strerror(errno));
     free(path);
     if (!done) return false;
@@ -202,7 +202,7 @@ static void drain(struct run *run) {
 
 static bool fill_box(struct run *run, struct cursor *order, struct placed *placed) {
   struct shared *shared = run->stage->shared;
-  if (!place_files(run->stage, order, placed, run->message, sizeof run->message) || !take_readable(run, order, placed)) return false;
+  if (!place_files(run->stage, order, run->message, sizeof run->message) || !take_readable(run, order, placed)) return false;
   if (take_strings(shared, order, &shared->argc) && take_strings(shared, order, &shared->envc) && shared->argc > 0) return true;
   snprintf(run->message, sizeof run->message, "arguments and environment are too long");
   return false;

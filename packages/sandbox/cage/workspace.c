@@ -168,8 +168,9 @@ static void show(const char *root, const struct place *place) {
   char at[PATH_BYTES];
   struct stat found;
   join(at, root, place->path);
-  if (place->kind == SHOWN && writable_above(place->path) != NULL) {
-    pin(root, place->path);
+  bool movable = writable_above(place->path) != NULL;
+  if (movable) pin(root, place->path);
+  if (movable && place->kind == SHOWN) {
     seal(at, SEALED, &place->found);
   } else {
     bool in_sight = is_in_sight(place->path);

@@ -26,6 +26,8 @@ export const SPIES: readonly HostileProgram[] = [
   },
   { file: 'other-processes.c', language: 'c', tries: 'sees other processes', verdicts: ['AC'] },
   { file: 'open-descriptors.c', language: 'c', tries: 'finds descriptors that were left open', verdicts: ['AC'] },
+  { file: 'watches-others.c', language: 'c', tries: 'to be told of changes in folders of others', verdicts: ['AC'] },
+  { file: 'host-paths.c', language: 'c', tries: 'where it lies on the machine, and facts of the machine', verdicts: ['AC'] },
   { file: 'walks-the-tree.py', language: 'python', tries: 'reads every file that it can see', verdicts: ['AC'], timeMs: 3_000 },
   {
     file: 'quotes-a-file.py',
@@ -51,6 +53,7 @@ export const SPIES: readonly HostileProgram[] = [
   { file: 'namespaces.c', language: 'c', tries: 'namespaces of its own, and those of others', verdicts: ['AC'] },
   { file: 'becomes-root.c', language: 'c', tries: 'rights', verdicts: ['AC'] },
   { file: 'devices.c', language: 'c', tries: 'disks, memory, terminals', verdicts: ['AC'] },
+  { file: 'renames-into-devices.c', language: 'c', tries: 'devices by renaming, attributes of files', verdicts: ['AC'] },
   { file: 'kills-everyone.c', language: 'c', tries: 'kills all that it can', verdicts: ['AC'] },
   { file: 'kills-parent.c', language: 'c', tries: 'kills whoever started it', verdicts: ['AC'] },
   { file: 'kills-its-group.c', language: 'c', tries: 'kills its group', verdicts: ['RE'] },

@@ -16,6 +16,8 @@ const TELLING = [
   'feigns-a-limit.c',
   'endless-stdout.c',
   'reads-files.c',
+  'watches-others.c',
+  'host-paths.c',
   'connects-unix.c',
   'sends-datagrams.c',
   'kills-everyone.c',

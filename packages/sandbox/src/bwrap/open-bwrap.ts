@@ -15,6 +15,7 @@ import { limitsShell } from '../spawned/limits-shell.ts'
 import { type BoxPlace, STARVED_PARTNER, type Wrap, spawnedSandbox } from '../spawned/spawned-sandbox.ts'
 import { clockWords } from '../starved.ts'
 import { checkBox } from './check-box.ts'
+import { coveredProc } from './covered-proc.ts'
 import { isWithin } from '../workspace/real-path.ts'
 import { SYSTEM_FOLDERS, type WorkspaceProfile, settleWorkspace } from '../workspace/settle-profile.ts'
 
@@ -34,10 +35,11 @@ export async function openBwrap(options: SandboxOptions): Promise<Sandbox> {
   if (binary === undefined)
     throw new SandboxUnavailable('bubblewrap is not installed', 'install it (on Debian: apt-get install bubblewrap)')
   const asRoot = isMachineRoot()
+  const covers = coveredProc()
   const wrap: Wrap = (request, place) => ({
     argv: [
       binary,
-      ...withFolders([...isolation(place), ...view(request, place.profile), '--remount-ro', '/']),
+      ...withFolders([...isolation(place), ...covers, ...view(request, place.profile), '--remount-ro', '/']),
       '--',
       ...(place.user === undefined ? [] : asUser(place.user)),
       ...limitsShell(request.limits),
@@ -74,6 +76,7 @@ function reportOf(asRoot: boolean): SandboxReport {
       network: 'a network namespace without any link',
       rights: `${asRoot ? 'a user of its own, ' : ''}no capabilities, no new privileges`,
       'other processes': 'only its own',
+      'facts of the machine': 'of /proc a list: processors, memory, load, version, settings to read',
     },
     missing: [
       ...clock.missing,
@@ -82,6 +85,7 @@ function reportOf(asRoot: boolean): SandboxReport {
       'the size of the box is bounded per file only: needs the `cage` driver',
       'what sockets and pipes hold is counted by their number, and not while they are on their way between processes: 2 GiB were kept so below a limit of 64 MiB: needs the `cage` driver',
       'an exit code above 128 is taken for a signal',
+      'where the box lies on this machine is told to the program (/proc/self/mountinfo), and with it the path of the data folder: needs the `cage` driver',
       STARVED_PARTNER,
       `engines run no commands here, since ${UNHELD}: needs the \`cage\` driver`,
     ],

@@ -8,13 +8,15 @@ import {
   readdirSync,
   realpathSync,
   rmSync,
+  statSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { BoxProfile, RunOutcome, Sandbox } from '../index.ts'
+import type { RunOutcome, Sandbox } from '../index.ts'
 import { type Scratch, scratch, shell, textOf } from '../testing/fixtures.ts'
+import type { WorkspaceProfile } from '../workspace/settle-profile.ts'
 
 const isRoot = process.getuid?.() === 0
 /** Only root can have the first. */
@@ -33,7 +35,7 @@ afterAll(async () => {
 
 const errors = (outcome: RunOutcome): string => Buffer.from(outcome.stderr.bytes).toString()
 /** A working folder with a folder `deep` in which two names are held. */
-const at = (folder: string, writable = true): BoxProfile => ({
+const at = (folder: string, writable = true): WorkspaceProfile => ({
   kind: 'workspace',
   folder,
   writable,
@@ -47,6 +49,8 @@ function made(name: string): string {
   mkdirSync(join(folder, 'deep'), { recursive: true })
   return folder
 }
+/** How often each of three opens a box and closes it: enough that some meet. */
+const TIMES = 15
 const ATTACK =
   'chmod 755 . deep; rm -rf deep/data deep/settings; mv deep away; mv deep/settings away; mkdir -p deep/data; echo evil > deep/data/x; echo evil > deep/settings; true'
 
@@ -95,6 +99,44 @@ describe.each(TIERS)('names that no program may make, in the tier %s', (tier) =>
       )
     },
   )
+
+  test('are swapped for nothing else, and no renaming leaves a device', async () => {
+    const folder = made(`swapped-${tier}`)
+    const box = await sandbox.openBox(at(folder))
+    const outcome = await box.run({ ...from.request('reaches', []), argv: ['/box/reaches', 'special'] })
+    const lines = textOf(outcome).trim().split('\n')
+    expect(lines.filter((line) => line.endsWith(' OPEN'))).toEqual([])
+    expect(lines.filter((line) => /^(exchange|whiteout)-held/.test(line))).toHaveLength(8)
+    const left = readdirSync(folder, { recursive: true, encoding: 'utf8' })
+    const odd = left.filter((name) => {
+      const { mode } = statSync(join(folder, name))
+      return (mode & 0o6000) !== 0 || ![0o40000, 0o100000].includes(mode & 0o170000)
+    })
+    expect([odd, left]).toEqual([[], expect.arrayContaining(['.git', 'deep/data', 'deep/settings', 'from', 'plain'])])
+    await box.close()
+    expect(readdirSync(join(folder, 'deep'))).toEqual([])
+  })
+
+  test('stay where they are also when the working folder lies in another that is writable', async () => {
+    const folder = made(`nested-${tier}/project`)
+    const above = join(place, `nested-${tier}`)
+    const profile: WorkspaceProfile = { ...at(join(folder, 'deep')), alsoWritable: [above], placeholders: [] }
+    await using box = await sandbox.openBox(profile)
+    const outcome = await box.run(
+      shell('cd ../..; mv project away; mkdir -p project/deep/.git; echo evil > project/deep/.git/config'),
+    )
+    expect(errors(outcome)).toMatch(/busy/)
+    expect([readdirSync(above), readdirSync(join(folder, 'deep/.git'))]).toEqual([['project'], []])
+  })
+
+  test('are there for whoever comes while the last box goes', async () => {
+    const folder = made(`comes-${tier}`)
+    const comeAndGo = async (): Promise<void> => {
+      for (let times = 0; times < TIMES; times++) await (await sandbox.openBox(at(folder))).close()
+    }
+    await Promise.all([comeAndGo(), comeAndGo(), comeAndGo()])
+    expect([readdirSync(folder), readdirSync(join(folder, 'deep'))]).toEqual([['deep'], []])
+  })
 
   test('behind a link are refused, since a link can be replaced', async () => {
     const folder = made(`link-${tier}`)

@@ -24,6 +24,7 @@ const IN_CORNERS = {
   'that it is root outside': 2,
   'a socket of the host': 4,
   'a way to change a device of the host': 8,
+  'changes of files of the host': 16,
 } as const
 
 const HIDDEN_CHILDREN =
@@ -36,6 +37,8 @@ const SAME_USER_SIGNALS =
   'a program may signal other processes of this user: needs Landlock 6 (Linux 6.12), user namespaces or root'
 const SAME_USER_MODES =
   'modes and times of this user’s files can be changed by whoever knows their paths, not their content: needs user namespaces or root'
+const PATHS_SEEN =
+  'whether a path is there, its size, times and owner, and where a link leads, is told to whoever knows the path, not its content; so are the machine’s name and which processes run: needs user namespaces or root'
 /** From this version on, signals beyond the program's own processes are refused. */
 const LANDLOCK_WITH_SIGNALS = 6
 // Measured with programs that keep what they can where nobody looks (`fixtures/buffers.c`).
@@ -140,8 +143,10 @@ function reportOf(ground: Ground): SandboxReport {
         ? `Landlock ${ground.landlockVersion}, a folder of its own`
         : 'private root, read-only; box and /tmp of bounded size, new for every run',
       network: landlock ? 'no sockets' : 'a network namespace without any link, no sockets but local ones',
-      'system calls':
-        'filter: no tracing, mounting, namespaces, keys, bpf, io_uring, userfaultfd, perf; no setuid files, no devices; no limits, priorities or processors of others',
+      'system calls': `filter: no tracing, mounting, namespaces, keys, bpf, io_uring, userfaultfd, perf; no setuid files, no devices; no limits, priorities or processors of others${landlock ? '; no watching of files, no queues of the machine' : ''}`,
+      'facts of the machine': landlock
+        ? '/proc cannot be read'
+        : 'no path but of what is shown; /proc has its own processes alone, and for commands of engines a list',
       rights: user,
       ...(signalsHeld ? { 'other processes': landlock ? 'only its own may be signalled' : 'only its own' } : {}),
     },
@@ -152,6 +157,7 @@ function reportOf(ground: Ground): SandboxReport {
       ...(landlock
         ? [
             'the box is a folder on disk whose size is looked at, not held (too much ends the run as output-limit): needs user namespaces or root',
+            PATHS_SEEN,
             ...(signalsHeld ? [] : [SAME_USER_SIGNALS]),
             ...(ownUser ? [] : [SAME_USER_MODES]),
           ]

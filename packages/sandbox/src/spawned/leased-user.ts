@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, lstatSync, mkdirSync, readFileSync } from 'node:fs'
 import { SandboxUnavailable } from '../sandbox.ts'
+import { CLOSE_OTHERS } from './closed-descriptors.ts'
 
 /** The same folder, locks and numbers as in `cage/ground.c`: boxes of both drivers share them. */
 const LEASE_FOLDER = '/run/parley'
@@ -16,7 +17,8 @@ const INSTALL_HINT = 'install a C compiler, which the `cage` driver needs (on De
  * Takes the first lock that is free, says which, and holds it until its input ends, however its owner does. Whoever locks a file that
  * was unlinked meanwhile holds nothing. What still runs as the user goes before the lock does.
  */
-const HOLDER = `umask 077
+const HOLDER = `${CLOSE_OTHERS}
+umask 077
 for ((slot = 0; slot < ${LEASES}; slot++)); do
   lock=${LEASE_FOLDER}/box-$slot.lock
   exec 9>>"$lock" || exit 1

@@ -5,6 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { Readable, Writable } from 'node:stream'
 import { DEFAULT_CAPTURE_BYTES, signalName } from '../defaults.ts'
 import type { RunOutcome, RunRequest, RunStatus } from '../sandbox.ts'
+import { WITH_GIVEN_ALONE } from './closed-descriptors.ts'
 import { readAccount } from './limits-shell.ts'
 import { startClock } from './clock.ts'
 import { bufferBytes } from './kernel-buffers.ts'
@@ -12,7 +13,9 @@ import { treeUsage } from './process-tree.ts'
 import { captureStream } from './stream-capture.ts'
 
 const WATCH_MS = 10
-const STREAMS_GRACE_MS = 500
+/** How long the end of the streams is waited for, in turns: in each of them we read, however late we come to it on a busy machine. */
+const STREAMS_TURNS = 20
+const STREAMS_TURN_MS = 25
 const ACCOUNT_BYTES = 4096
 const SIGNAL_BASE = 128
 const MAX_SIGNAL = 64
@@ -33,7 +36,8 @@ export interface SpawnedRun {
 
 /** Starts a command in a process group of its own and watches over it from here. */
 export function startRun(command: SpawnedCommand, request: RunRequest, signal?: AbortSignal): SpawnedRun {
-  const [program = '', ...words] = command.argv
+  // Before anything else runs: who isolates a program stays beside it in its box, and what he holds could be opened by way of him.
+  const [program, ...words] = [...WITH_GIVEN_ALONE, ...command.argv]
   const child = spawn(program, words, {
     cwd: command.cwd,
     env: command.environment,
@@ -142,7 +146,9 @@ async function ended(child: ChildProcess): Promise<string | null> {
     return `the program cannot be started: ${String(error)}`
   }
   killTree(child)
-  await Promise.race([closed, delay(STREAMS_GRACE_MS, undefined, { ref: false })])
+  const isClosed = closed.then(() => true)
+  for (let turn = 0; turn < STREAMS_TURNS; turn++)
+    if (await Promise.race([isClosed, delay(STREAMS_TURN_MS, false, { ref: false })])) break
   for (const stream of child.stdio) if (stream !== null && stream !== undefined && 'destroy' in stream) stream.destroy()
   return null
 }
