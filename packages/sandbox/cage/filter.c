@@ -231,6 +231,10 @@ static void build(void) {
     REFUSE_ALL(UNCOUNTED, ENOSYS);
     buffer_sizes();
   }
+  if (cage.tier == TIER_LANDLOCK || cage.profile == PROFILE_JUDGE) {
+    filter_watching();
+    refuse_value(SYS_fcntl, 1, F_NOTIFY);
+  }
   if (cage.tier == TIER_LANDLOCK) filter_unmediated();
   modes();
   renamings();

@@ -19,6 +19,7 @@ void refuse_all(const int *calls, size_t count, unsigned error);
 #define REFUSE(error) (SECCOMP_RET_ERRNO | (error))
 #define REFUSE_ALL(calls, error) refuse_all(calls, sizeof calls / sizeof *calls, error)
 
-// unmediated.c: what a tier without namespaces refuses besides
+// unmediated.c: what a tier without namespaces refuses besides, and every tier to judged programs
 void filter_unmediated(void);
+void filter_watching(void);
 #endif

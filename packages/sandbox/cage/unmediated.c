@@ -6,12 +6,16 @@
 
 #define LANDLOCK_WITH_TRUNCATE 3
 
-// Being told of changes in folders that cannot be read, and queues and semaphores, which have numbers instead of paths.
-static const int UNSEEN[] = {
-  SYS_inotify_init1, SYS_inotify_add_watch, SYS_shmctl, SYS_msgsnd, SYS_msgrcv, SYS_msgctl, SYS_semop, SYS_semtimedop, SYS_semctl, SYS_mq_unlink,
+// Being told of what others open and change, in folders that cannot be read as well.
+static const int WATCHING[] = {
+  SYS_inotify_init1, SYS_inotify_add_watch,
 #ifdef SYS_inotify_init
   SYS_inotify_init,
 #endif
+};
+// Queues and semaphores, which have numbers instead of paths.
+static const int UNSEEN[] = {
+  SYS_shmctl, SYS_msgsnd, SYS_msgrcv, SYS_msgctl, SYS_semop, SYS_semtimedop, SYS_semctl, SYS_mq_unlink,
 };
 // Attributes of files that cannot be opened.
 static const int ATTRIBUTES[] = {SYS_getxattr, SYS_lgetxattr, SYS_listxattr, SYS_llistxattr, 464 /* getxattrat */, 465 /* listxattrat */};
@@ -27,6 +31,11 @@ static void refuse_emptying(int call, int flags) {
   IF(O_RDWR, 1);
   ANSWER(REFUSE(EACCES));
   LOAD(nr);
+}
+
+// A judged program shares the system's folders with the compilers and programs of others. Commands need it, for what they watch in their folder.
+void filter_watching(void) {
+  REFUSE_ALL(WATCHING, ENOSYS);
 }
 
 void filter_unmediated(void) {

@@ -12,6 +12,8 @@ const STALE_PART_MS = 60 * 60_000
 const USED_STEP_MS = 10 * 60_000
 /** Most inputs are small. Reading one of those at once takes a tenth of what handing it to another thread does. */
 const SMALL_BYTES = 64 * 1024
+/** A file counts as at least so much: however small they are, there are only so many, and a look at all of them stays cheap. */
+const FILE_BYTES = 64 * 1024
 const PART = '.part'
 
 /**
@@ -78,7 +80,7 @@ export class InputCache {
   async keep(part: string, sha256: string, size: number, to: string): Promise<void> {
     linkOrCopy(part, to)
     await rename(part, join(this.#folder, sha256))
-    this.#sinceScan += size
+    this.#sinceScan += Math.max(size, FILE_BYTES)
     if (this.#sinceScan > this.#limitBytes / SCAN_SHARE) await this.#prune()
   }
 
@@ -95,7 +97,7 @@ export class InputCache {
     files.sort((a, b) => b.usedAt - a.usedAt)
     let bytes = 0
     for (const { path, size } of files) {
-      bytes += size
+      bytes += Math.max(size, FILE_BYTES)
       if (bytes > this.#limitBytes) await rm(path, { force: true })
     }
   }
