@@ -45,6 +45,8 @@ test('whoever signed in without a password is told so, sets one, and stays signe
   await click(browser, 'button[type=submit]')
   await browser.until(`document.querySelector('.password summary')?.textContent === 'Your account has no password: set one'`)
   await browser.until(`document.querySelector('.link')?.textContent === 'live'`)
+  const words = String(await browser.evaluate(`document.querySelector('.password form').textContent`))
+  expect(words).toMatch(/signs you out everywhere else and ends your tokens.*Keep my tokens/)
   const before = await browser.evaluate(`sessionStorage.getItem('parley.token')`)
   const set = (password: string, again: string) =>
     browser.evaluate(`document.getElementById('new-password').value = ${JSON.stringify(password)}
@@ -104,6 +106,25 @@ test('whoever is signed out from elsewhere is told why, and signs in again', BRO
   )
   await browser.evaluate(signInWith(`${PASSWORD}!`, 'ada'))
   await browser.until(`document.querySelector('h2')?.textContent === 'Your jobs'`)
+})
+
+test.each([
+  ['end', 'unchecked', 'Your tokens have ended: programs that act for you need new ones.', 401],
+  ['stay', 'checked', 'Your tokens were kept.', 200],
+])('the tokens of whoever sets a password %s with the box %s, and the page says so', BROWSER, async (_, box, words, status) => {
+  await using house = await openHouse()
+  await using browser = await openBrowser({ width: 900, height: 900 })
+  await browser.goto(house.link)
+  await click(browser, 'button[type=submit]')
+  await browser.until(`document.querySelector('.link')?.textContent === 'live'`)
+  const signIn = String(await browser.evaluate(`sessionStorage.getItem('parley.token')`))
+  const { token } = await (await house.dialAs(signIn)).callTool('token.create', { username: 'admin', role: 'user' })
+  if (box === 'checked') await click(browser, '#keep-tokens')
+  await browser.evaluate(`for (const id of ['new-password', 'new-password-again'])
+      document.getElementById(id).value = ${JSON.stringify(PASSWORD)}
+    document.querySelector('.password form').requestSubmit()`)
+  await browser.until(`document.querySelector('.done')?.textContent.endsWith(${JSON.stringify(` ${words}`)})`)
+  expect(await me(house.url, token)).toBe(status)
 })
 
 async function me(url: string, token: string): Promise<number> {

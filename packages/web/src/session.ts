@@ -87,15 +87,16 @@ export class Session {
     const { account, onSignIn } = this.#options
     return passwordCard({
       username: account.name,
-      setPassword: async (password) => {
+      setPassword: async (password, { keepTokens }) => {
         this.#cut = {}
-        await this.#link.call('account.passwd', { current_password: '', new_password: password })
+        const input = { current_password: '', new_password: password, keep_tokens: keepTokens }
+        await this.#link.call('account.passwd', input)
       },
-      settled: (token) => {
-        if (token !== undefined) {
+      settled: (signedIn) => {
+        if (signedIn !== undefined) {
           // This sign-in has ended; that it did must not be taken for the end of the new one.
           this.#link.close()
-          onSignIn(token, PASSWORD_SET)
+          onSignIn(signedIn.token, signedIn.notice)
           return
         }
         const message = this.#cut?.message
@@ -118,8 +119,6 @@ export class Session {
     this.#options.onEnd(message)
   }
 }
-
-const PASSWORD_SET = 'Your password is set. You are signed in with it here; wherever else you were signed in, you no longer are.'
 
 function nothingHere(): HTMLElement {
   const back = element('p', {}, element('a', { href: '/' }, 'All your jobs'))
