@@ -109,7 +109,7 @@ test('an admin sees whose jobs they are and can look at their own; everybody els
   await ada.until(`document.querySelectorAll('.jobs tbody tr').length === 1`)
   expect(await ada.evaluate(`document.querySelectorAll('[data-label=Owner], .heading input').length`)).toBe(0)
   await ada.goto(`${house.url}/jobs/${id}`)
-  await ada.until(`${text('.problem')} === 'cancelled by admin'`)
+  await ada.until(`${text('.problem')} === 'Cancelled by admin.'`)
 })
 
 test('a lost connection is one truth: what is wrong, and what happens next', BROWSER, async () => {

@@ -2,6 +2,7 @@ import { WireError } from '@parley/rpc/browser'
 import { type Outcome, signIn } from './api.ts'
 import { askingForm, labelled } from './asking-form.ts'
 import { element } from './element.ts'
+import { sentence } from './text/sentence.ts'
 
 /**
  * For an account without a password: says so and sets one. A new password ends every sign-in of the account, this one too, so
@@ -23,7 +24,7 @@ export function passwordCard(options: {
     try {
       await setPassword(password.value, { keepTokens: keep.checked })
     } catch (error) {
-      if (!(error instanceof WireError)) return refused(error instanceof Error ? error.message : String(error))
+      if (!(error instanceof WireError)) return refused(sentence(error instanceof Error ? error.message : String(error)))
     }
     return signIn(username, password.value)
   }

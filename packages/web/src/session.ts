@@ -3,7 +3,7 @@ import { accountCard, accountCorner } from './account.ts'
 import { element } from './element.ts'
 import { openJobPage } from './job/job-page.ts'
 import { type KeptJobs, openJobList } from './jobs/job-list.ts'
-import { GatewayLink, type LinkState } from './link/gateway-link.ts'
+import { GatewayLink } from './link/gateway-link.ts'
 import { linkWords } from './link/link-words.ts'
 import { ScriptModels } from './link/script-models.ts'
 import { passwordCard } from './password-card.ts'
@@ -28,8 +28,6 @@ export class Session {
   readonly #models: ScriptModels
   readonly #jobs: KeptJobs = {}
   #view: View | undefined
-  /** There while the password is being set: the gateway cuts the connection then, and that need not be the end. */
-  #cut: { message?: string } | undefined
 
   constructor(options: SessionOptions) {
     this.#options = options
@@ -37,15 +35,10 @@ export class Session {
     this.#link = new GatewayLink({
       token: options.token,
       onState: (next) => {
-        // A cut that the person asked for is no loss.
-        const shown: LinkState = this.#cut !== undefined && next.kind === 'lost' ? { kind: 'connecting' } : next
-        state.dataset['state'] = shown.kind
-        state.textContent = linkWords(shown)
+        state.dataset['state'] = next.kind
+        state.textContent = linkWords(next)
       },
-      onSignedOut: (message) => {
-        if (this.#cut === undefined) this.#end(message)
-        else this.#cut.message = message
-      },
+      onSignedOut: (message) => this.#end(message),
     })
     this.#models = new ScriptModels(this.#link)
     options.corner.replaceChildren(state, ...accountCorner(options.account, () => void this.#leave()))
@@ -85,23 +78,20 @@ export class Session {
 
   #passwordCard(): HTMLElement {
     const { account, onSignIn } = this.#options
+    let release = (): void => {}
     return passwordCard({
       username: account.name,
       setPassword: async (password, { keepTokens }) => {
-        this.#cut = {}
+        // The gateway cuts this connection when the password is set, and that need not be the end.
+        release = this.#link.hold()
         const input = { current_password: '', new_password: password, keep_tokens: keepTokens }
         await this.#link.call('account.passwd', input)
       },
       settled: (signedIn) => {
-        if (signedIn !== undefined) {
-          // This sign-in has ended; that it did must not be taken for the end of the new one.
-          this.#link.close()
-          onSignIn(signedIn.token, signedIn.notice)
-          return
-        }
-        const message = this.#cut?.message
-        this.#cut = undefined
-        if (message !== undefined) this.#end(message)
+        // This sign-in has ended; that it did must not be taken for the end of the new one.
+        if (signedIn !== undefined) this.#link.close()
+        release()
+        if (signedIn !== undefined) onSignIn(signedIn.token, signedIn.notice)
       },
     })
   }

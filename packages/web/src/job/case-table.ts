@@ -11,6 +11,7 @@ import {
 import { element } from '../element.ts'
 import { memoryText } from '../text/amount-text.ts'
 import { plainText } from '../text/plain-text.ts'
+import { sentence } from '../text/sentence.ts'
 import { durationText } from '../text/time-text.ts'
 import { textOf } from './base64.ts'
 import { VERDICT_WORDS, toneOf } from './verdict.ts'
@@ -97,7 +98,7 @@ export class CaseTable {
     if (this.#counts.total > 0 && job?.unjudged !== true) return countsText(this.#counts)
     if (job === undefined || !isEnd(job.status)) return NONE_YET
     const result = resultText(job)
-    return result === '' ? NONE_TOLD : `${result.charAt(0).toUpperCase()}${result.slice(1)}.`
+    return result === '' ? NONE_TOLD : sentence(result)
   }
 
   /** Cases end in any order; the table keeps theirs. */
