@@ -19,7 +19,7 @@ test('a one-time link signs in on a click, once, and leaves no trace in the addr
   await browser.until(`document.querySelector('.account')`)
   await expect
     .poll(() => browser.evaluate(`location.hash + ' ' + document.querySelector('.account dl').textContent`), SOON)
-    .toMatch(/^ NameadminRoleuser, admin/)
+    .toMatch(/^ NameadminRoleuser with admin rightsSigned in/)
   // From here on the connection itself says how it is.
   await browser.until(`document.querySelector('.link')?.textContent === 'live' && document.getElementById('health').hidden`)
   await browser.until(`/No jobs yet/.test(document.querySelector('main').textContent)`)

@@ -11,7 +11,7 @@ export function accountCard({ name, admin, role, expiresAt }: Account): HTMLElem
       'dl',
       {},
       ...row('Name', name),
-      ...row('Role', admin ? 'user, admin' : role),
+      ...row('Role', admin ? `${role} with admin rights` : role),
       ...row('Signed in until', expiresAt === null ? 'you sign out' : new Date(expiresAt).toLocaleString()),
       ...row('MCP', element('code', {}, `${location.origin}/mcp`)),
       ...row('WebSocket', element('code', {}, `${location.origin.replace(/^http/, 'ws')}/api/mcp/ws`)),
