@@ -1,6 +1,6 @@
 import { beforeAll, expect, test } from 'vitest'
 import { SOON, click, openBrowser } from './testing/browser.ts'
-import { PASSWORD, buildPage, openHouse, signInWith } from './testing/house.ts'
+import { PASSWORD, buildPage, openHouse, signInWith, tokenOf } from './testing/house.ts'
 
 beforeAll(() => buildPage())
 
@@ -63,7 +63,7 @@ test('whoever signed in without a password is told so, sets one, and stays signe
     new MutationObserver(look).observe(document.body, { subtree: true, childList: true, characterData: true, attributes: true })`)
   await set(PASSWORD, PASSWORD)
   expect(await browser.evaluate(`document.querySelector('.password .problem')?.checkVisibility() ?? false`)).toBe(false)
-  await browser.until(`document.querySelector('.password') === null && ${JOBS}`)
+  await browser.until(`document.querySelector('.card.password') === null && ${JOBS}`)
   await browser.until(`/^Your password is set\\./.test(document.querySelector('.done')?.textContent)`)
   await browser.until(`document.querySelector('.link')?.textContent === 'live'`)
   expect(await browser.evaluate(`said.includes('connecting…')`)).toBe(true)
@@ -106,6 +106,29 @@ test('whoever is signed out from elsewhere is told why, and signs in again', BRO
   )
   await browser.evaluate(signInWith(`${PASSWORD}!`, 'ada'))
   await browser.until(`document.querySelector('h2')?.textContent === 'Your jobs'`)
+})
+
+test('whoever has a password changes it below their account, with the one that they have', BROWSER, async () => {
+  await using house = await openHouse(PASSWORD)
+  await using browser = await openBrowser({ width: 900, height: 1100 })
+  await browser.goto(house.url)
+  await browser.until(`document.activeElement?.id === 'username'`)
+  await browser.evaluate(signInWith(PASSWORD))
+  await browser.until(`document.querySelector('.link')?.textContent === 'live'`)
+  await click(browser, '.account > summary')
+  await click(browser, '.account .password summary', 'Change your password')
+  const change = (current: string, next: string) =>
+    browser.evaluate(`document.getElementById('current-password').value = ${JSON.stringify(current)}
+      for (const id of ['new-password', 'new-password-again']) document.getElementById(id).value = ${JSON.stringify(next)}
+      document.querySelector('.password form').requestSubmit()`)
+  await change('not the password', `${PASSWORD}!`)
+  await browser.until(`document.querySelector('.password .problem').textContent === 'The current password is wrong.'`)
+  await change(PASSWORD, `${PASSWORD}!`)
+  await browser.until(`/^Your password is set\\./.test(document.querySelector('.done')?.textContent)`)
+  await browser.until(`document.querySelector('.link')?.textContent === 'live'`)
+  expect(await me(house.url, await tokenOf(house.url, 'admin', `${PASSWORD}!`))).toBe(200)
+  expect(await me(house.url, await tokenOf(house.url, 'admin', PASSWORD))).toBe(401)
+  expect(browser.complaints).toEqual([])
 })
 
 test.each([

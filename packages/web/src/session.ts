@@ -55,7 +55,10 @@ export class Session {
     document.title = `${this.#view.title} · Parley`
     const { account } = this.#options
     if (route.kind !== 'jobs') return [this.#view.root]
-    return [...(account.hasPassword ? [] : [this.#passwordCard()]), this.#view.root, accountCard(account)]
+    const password = this.#passwordCard()
+    // Who has no password should set one before anything else; who has one seldom changes it.
+    if (account.hasPassword) return [this.#view.root, accountCard(account, password)]
+    return [password, this.#view.root, accountCard(account)]
   }
 
   close(): void {
@@ -81,10 +84,11 @@ export class Session {
     let release = (): void => {}
     return passwordCard({
       username: account.name,
-      setPassword: async (password, { keepTokens }) => {
+      hasPassword: account.hasPassword,
+      setPassword: async ({ current, next, keepTokens }) => {
         // The gateway cuts this connection when the password is set, and that need not be the end.
         release = this.#link.hold()
-        const input = { current_password: '', new_password: password, keep_tokens: keepTokens }
+        const input = { current_password: current, new_password: next, keep_tokens: keepTokens }
         await this.#link.call('account.passwd', input)
       },
       settled: (signedIn) => {
