@@ -19,6 +19,7 @@ const scratch = openScratch({
   'tests/2.out': '4\n',
   'guesses.py': 'print(3)\n',
   'forever.py': 'while True: pass\n',
+  'halfway.py': 'a, b = map(int, input().split())\nwhile a > 1: pass\nprint(a + b)\n',
   'broken.py': 'def (\n',
   'open/1.in': '1 2\n',
   'open/2.in': '2 2\n',
@@ -48,11 +49,15 @@ afterAll(async () => {
   scratch[Symbol.dispose]()
 }, 60_000)
 
+function parley(...args: readonly string[]): Promise<string> {
+  const command = [LAUNCHER, ...args, '--data', 'data']
+  const child = spawn(process.execPath, command, { cwd: scratch.root, env, stdio: ['ignore', 'pipe', 'inherit'] })
+  return text(child.stdout)
+}
+
 /** Hands a job in from the shell and answers its id. */
 async function submit(...args: readonly string[]): Promise<string> {
-  const command = [LAUNCHER, 'job', 'submit', ...args, '--data', 'data', '--json', '--detach']
-  const child = spawn(process.execPath, command, { cwd: scratch.root, env, stdio: ['ignore', 'pipe', 'inherit'] })
-  const out = await text(child.stdout)
+  const out = await parley('job', 'submit', ...args, '--json', '--detach')
   return String(Reflect.get(Object(JSON.parse(out.trim().split('\n').at(-1) ?? '')), 'job_id'))
 }
 
@@ -112,6 +117,20 @@ test('a job is cancelled and tried again with a click', REAL, async () => {
   await expect.poll(() => browser.evaluate(`document.querySelector('a[href="/jobs/${id}"]')?.textContent`), SOON).toBe(id)
   await press(browser, 'Cancel')
   await browser.until(`${textOf('.badge')} === 'cancelled'`)
+})
+
+test('a job that is cancelled in the middle says what was judged of it: live, opened afresh and in the shell', REAL, async () => {
+  await using browser = await openBrowser({ width: 1100, height: 900 })
+  const id = await submit('--judge-only', '--code', 'halfway.py', '--tests', 'tests', '--time-ms', '60000')
+  await signInAt(browser, `/jobs/${id}`)
+  await browser.until(`${VERDICTS} === '1 AC'`)
+  await press(browser, 'Cancel')
+  const result = '1 of 1 judged case passed, 1 not run'
+  const said = `${textOf('.facts')}.includes('Result${result}') && /cancelled after 1 of 2 cases/.test(${textOf('.timeline')})`
+  await browser.until(said)
+  await browser.evaluate(`window.isOfBefore = true; location.reload()`)
+  await browser.until(`window.isOfBefore === undefined && ${said}`)
+  expect(await parley('job', 'show', id)).toContain(`you cancelled it, ${result}`)
 })
 
 test('a script is called one wherever it is shown', REAL, async () => {

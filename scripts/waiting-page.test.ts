@@ -61,6 +61,31 @@ test('the header of a job says why it waits for as long as it does, and who canc
   expect(browser.complaints).toEqual([])
 })
 
+test(
+  'of a job that was cancelled before any judge took it nothing is announced, and why it had waited is said',
+  BROWSER,
+  async () => {
+    await using house = await openHouse(PASSWORD)
+    await using browser = await openBrowser(SIZE)
+    const id = await handIn(await house.dial('admin'), 'In Go')
+    await ask(await house.dial('judge'), ['cpp'])
+    await openAs(browser, house, `/jobs/${id}`)
+    const timeline = text('[aria-label=Timeline] .quiet')
+    const terminal = text('[aria-label=Terminal] .quiet')
+    await browser.until(`${timeline} === 'Nothing has happened yet.' && ${terminal} === 'Nothing was printed yet.'`)
+    await browser.until(shows('.waits'))
+    await click(browser, 'button', 'Cancel')
+    const nothing = 'Nothing happened: no judge had taken it.'
+    const waited = `${nothing} It had waited: no judge that is here has Go (tower: cpp).`
+    await browser.until(`${timeline} === ${JSON.stringify(waited)} && ${terminal} === 'Nothing was printed.'`)
+    // The gateway does not keep why it waited; that nobody took it stays known.
+    await browser.evaluate(`window.isOfBefore = true; location.reload()`)
+    await browser.until(`window.isOfBefore === undefined && ${timeline} === ${JSON.stringify(nothing)}`)
+    await browser.until(`${terminal} === 'Nothing was printed.' && ${text('[aria-label=Cases] .quiet')} === 'No case was run.'`)
+    expect(browser.complaints).toEqual([])
+  },
+)
+
 test('an admin sees whose jobs they are and can look at their own; everybody else has their own alone', BROWSER, async () => {
   await using house = await openHouse(PASSWORD)
   await using browser = await openBrowser(SIZE)
@@ -84,7 +109,7 @@ test('an admin sees whose jobs they are and can look at their own; everybody els
   await ada.until(`document.querySelectorAll('.jobs tbody tr').length === 1`)
   expect(await ada.evaluate(`document.querySelectorAll('[data-label=Owner], .heading input').length`)).toBe(0)
   await ada.goto(`${house.url}/jobs/${id}`)
-  await ada.until(`${text('.problem')} === 'cancelled by admin'`)
+  await ada.until(`${text('.problem')} === 'Cancelled by admin.'`)
 })
 
 test('a lost connection is one truth: what is wrong, and what happens next', BROWSER, async () => {

@@ -1,8 +1,8 @@
 import type { Account } from './api.ts'
 import { element } from './element.ts'
 
-/** Who you are here, where programs connect, folded away below what one came for. */
-export function accountCard({ name, admin, role, expiresAt }: Account): HTMLElement {
+/** Who you are here, where programs connect and `more`, folded away below what one came for. */
+export function accountCard({ name, admin, role, expiresAt }: Account, ...more: readonly HTMLElement[]): HTMLElement {
   return element(
     'details',
     { class: 'card account' },
@@ -11,11 +11,12 @@ export function accountCard({ name, admin, role, expiresAt }: Account): HTMLElem
       'dl',
       {},
       ...row('Name', name),
-      ...row('Role', admin ? 'user, admin' : role),
+      ...row('Role', admin ? `${role} with admin rights` : role),
       ...row('Signed in until', expiresAt === null ? 'you sign out' : new Date(expiresAt).toLocaleString()),
       ...row('MCP', element('code', {}, `${location.origin}/mcp`)),
       ...row('WebSocket', element('code', {}, `${location.origin.replace(/^http/, 'ws')}/api/mcp/ws`)),
     ),
+    ...more,
   )
 }
 

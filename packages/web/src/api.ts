@@ -1,4 +1,5 @@
 import type { Role } from '@parley/protocol'
+import { sentence } from './text/sentence.ts'
 
 /** Who is signed in, as `/api/auth/me` says. */
 export interface Account {
@@ -101,7 +102,7 @@ async function send(path: string, init: RequestInit): Promise<Outcome<unknown>> 
   return {
     kind: 'refused',
     code,
-    message: ENDED[code] ?? (typeof message === 'string' ? message : `The gateway answered ${response.status}.`),
+    message: ENDED[code] ?? (typeof message === 'string' ? sentence(message) : `The gateway answered ${response.status}.`),
     isSignedOut: response.status === 401 || response.status === 403,
   }
 }

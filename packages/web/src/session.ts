@@ -3,7 +3,7 @@ import { accountCard, accountCorner } from './account.ts'
 import { element } from './element.ts'
 import { openJobPage } from './job/job-page.ts'
 import { type KeptJobs, openJobList } from './jobs/job-list.ts'
-import { GatewayLink, type LinkState } from './link/gateway-link.ts'
+import { GatewayLink } from './link/gateway-link.ts'
 import { linkWords } from './link/link-words.ts'
 import { ScriptModels } from './link/script-models.ts'
 import { passwordCard } from './password-card.ts'
@@ -28,8 +28,6 @@ export class Session {
   readonly #models: ScriptModels
   readonly #jobs: KeptJobs = {}
   #view: View | undefined
-  /** There while the password is being set: the gateway cuts the connection then, and that need not be the end. */
-  #cut: { message?: string } | undefined
 
   constructor(options: SessionOptions) {
     this.#options = options
@@ -37,15 +35,10 @@ export class Session {
     this.#link = new GatewayLink({
       token: options.token,
       onState: (next) => {
-        // A cut that the person asked for is no loss.
-        const shown: LinkState = this.#cut !== undefined && next.kind === 'lost' ? { kind: 'connecting' } : next
-        state.dataset['state'] = shown.kind
-        state.textContent = linkWords(shown)
+        state.dataset['state'] = next.kind
+        state.textContent = linkWords(next)
       },
-      onSignedOut: (message) => {
-        if (this.#cut === undefined) this.#end(message)
-        else this.#cut.message = message
-      },
+      onSignedOut: (message) => this.#end(message),
     })
     this.#models = new ScriptModels(this.#link)
     options.corner.replaceChildren(state, ...accountCorner(options.account, () => void this.#leave()))
@@ -62,7 +55,10 @@ export class Session {
     document.title = `${this.#view.title} · Parley`
     const { account } = this.#options
     if (route.kind !== 'jobs') return [this.#view.root]
-    return [...(account.hasPassword ? [] : [this.#passwordCard()]), this.#view.root, accountCard(account)]
+    const password = this.#passwordCard()
+    // Who has no password should set one before anything else; who has one seldom changes it.
+    if (account.hasPassword) return [this.#view.root, accountCard(account, password)]
+    return [password, this.#view.root, accountCard(account)]
   }
 
   close(): void {
@@ -85,22 +81,21 @@ export class Session {
 
   #passwordCard(): HTMLElement {
     const { account, onSignIn } = this.#options
+    let release = (): void => {}
     return passwordCard({
       username: account.name,
-      setPassword: async (password) => {
-        this.#cut = {}
-        await this.#link.call('account.passwd', { current_password: '', new_password: password })
+      hasPassword: account.hasPassword,
+      setPassword: async ({ current, next, keepTokens }) => {
+        // The gateway cuts this connection when the password is set, and that need not be the end.
+        release = this.#link.hold()
+        const input = { current_password: current, new_password: next, keep_tokens: keepTokens }
+        await this.#link.call('account.passwd', input)
       },
-      settled: (token) => {
-        if (token !== undefined) {
-          // This sign-in has ended; that it did must not be taken for the end of the new one.
-          this.#link.close()
-          onSignIn(token, PASSWORD_SET)
-          return
-        }
-        const message = this.#cut?.message
-        this.#cut = undefined
-        if (message !== undefined) this.#end(message)
+      settled: (signedIn) => {
+        // This sign-in has ended; that it did must not be taken for the end of the new one.
+        if (signedIn !== undefined) this.#link.close()
+        release()
+        if (signedIn !== undefined) onSignIn(signedIn.token, signedIn.notice)
       },
     })
   }
@@ -118,8 +113,6 @@ export class Session {
     this.#options.onEnd(message)
   }
 }
-
-const PASSWORD_SET = 'Your password is set. You are signed in with it here; wherever else you were signed in, you no longer are.'
 
 function nothingHere(): HTMLElement {
   const back = element('p', {}, element('a', { href: '/' }, 'All your jobs'))

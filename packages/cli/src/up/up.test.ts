@@ -86,7 +86,7 @@ test.each([['up', '--no-judge'], ['gateway']])(
     }
     const first = await say()
     expect(first).toMatch(/Sign in as admin by this link\. It works once, within 15 minutes:\n {2}http:\S+#link=/)
-    expect(first).toContain('admin has no password yet')
+    expect(first).toContain('admin has no password yet; tokens made before it has one end with it.')
     const [, program = ''] = /with: (\S+) user passwd admin --data 'my data'\n/.exec(first) ?? []
     expect(program).toMatch(/\/bin\/parley$/)
     const line = `printf 'correct horse battery\\n' | ${program} user passwd admin --data 'my data'`

@@ -23,7 +23,10 @@ export async function finish(
   if (job.reason === 'cancel') {
     tellCancelled(outcome, parts)
     await logs.flush()
-    if (outcome.kind === 'reported') await job.putArtifacts(artifactsOf(outcome, outcome.report))
+    if (outcome.kind === 'reported') {
+      await job.putArtifacts(artifactsOf(outcome, outcome.report))
+      await job.patch({ summary: outcome.report.summary })
+    }
     await job.release('done')
     return 'cancelled'
   }

@@ -67,6 +67,8 @@ test('a job that is cancelled while it is tested says so once, with how many cas
   expect(job.verdicts()).toEqual(['AC', 'CANCELLED', 'CANCELLED', 'CANCELLED'])
   const error = { code: 'cancelled', message: 'cancelled after 1 of 4 cases' }
   expect(Report.parse(job.desk.artifacts.get('report_json'))).toMatchObject({ status: 'cancelled', error })
+  // The state of the job says the same as its report.
+  expect(job.desk.patches.at(-1)).toMatchObject({ summary: { total: 4, judged: 1, passed: 1, skipped: 3 } })
 })
 
 test('a job that is given back because its judge ends is not called cancelled', async () => {

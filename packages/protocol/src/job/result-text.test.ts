@@ -29,7 +29,14 @@ const UNTESTED = untestedReport(SPEC, {
   error: FAILED,
 })
 const counts = (more: Partial<ReportSummary>): ReportSummary => ({ ...UNTESTED.summary, ...more })
-const job = (more: Partial<JobResult>): JobResult => ({ status: 'succeeded', model: null, summary: null, error: null, ...more })
+const job = (more: Partial<JobResult>): JobResult => ({
+  status: 'succeeded',
+  model: null,
+  started_at: null,
+  summary: null,
+  error: null,
+  ...more,
+})
 
 describe('a job that nobody judged', () => {
   test('is one that succeeded without a judged case, and nothing else', () => {
@@ -78,6 +85,7 @@ test.each<[string, Partial<JobResult>, string]>([
   ],
   ['it failed before', { status: 'failed', error: { code: 'engine_missing', message: '' } }, 'no case was run'],
   ['it was cancelled before', { status: 'cancelled' }, 'no case was run'],
+  ['it was cancelled under a judge that told no counts', { status: 'cancelled', started_at: '2026-01-01T00:00:00.000Z' }, ''],
   [
     'it was cancelled in the middle',
     { status: 'cancelled', summary: counts({ total: 9, judged: 2, passed: 2, skipped: 7 }) },

@@ -8,6 +8,7 @@ type Counts = Pick<ReportSummary, 'total' | 'judged' | 'run_only' | 'passed' | '
 export interface JobResult {
   readonly status: JobStatus
   readonly model: string | null
+  readonly started_at: string | null
   readonly summary: ReportSummary | null
   readonly error: JobError | null
 }
@@ -33,7 +34,7 @@ const restTexts = ({ run_only, skipped }: Pick<Counts, 'run_only' | 'skipped'>):
 
 /** What a job that ended proved, the same words wherever it is shown; empty while it has not ended. */
 export function resultText(job: JobResult): string {
-  const { status, summary, error } = job
+  const { status, started_at, summary, error } = job
   if (!isEnd(status)) return ''
   if (isUnjudged(job)) {
     const { what, why } = unjudgedWords(job)
@@ -42,6 +43,8 @@ export function resultText(job: JobResult): string {
   if (summary !== null && summary.judged + summary.run_only > 0) return countsText(summary)
   // A judge that tells no counts may have judged all the same.
   if (summary === null && status === 'succeeded') return ''
+  // One that a judge had begun may have run cases; without its counts, which come after the cancel, nobody can tell.
+  if (summary === null && status === 'cancelled' && started_at !== null) return ''
   const isCompiled = error?.code !== 'compile_error' && summary?.first_failure_verdict !== 'CE'
   return isCompiled ? 'no case was run' : 'not compiled: no case was run'
 }

@@ -33,7 +33,7 @@ export const judgeJobGetState = tool({
 export const judgeJobPatchState = tool({
   name: 'judge.job.patch_state',
   roles: ['judge'],
-  doc: 'Moves the job on: `status`, `attempt`, `error`, `summary`, `containers`. Other fields may only repeat what they are. An end is set once; a cancelled job stays cancelled.',
+  doc: 'Moves the job on: `status`, `attempt`, `error`, `summary`, `containers`. Other fields may only repeat what they are. An end is set once; a cancelled job takes `summary` alone.',
   input: Claimed.extend({ patch: JsonDocument }),
   output: Done,
   annotations: SETS,

@@ -52,6 +52,8 @@ export const OWNER_OF: Sql = 'SELECT owner_id, status FROM jobs WHERE id = $1'
 export const START: Sql = `UPDATE jobs SET status = 'queued', expires_at = NULL WHERE id = $1 AND status = 'created'`
 export const CANCEL: Sql = `UPDATE jobs SET status = 'cancelled', finished_at = $2, expires_at = $3, error = $4
   WHERE id = $1 AND ${isOneOf(STATUS_BEFORE.cancelled)}`
+/** $1 job, $2 summary: what its judge had found when it was cancelled. */
+export const COUNT_CANCELLED: Sql = `UPDATE jobs SET summary = $2 WHERE id = $1 AND status = 'cancelled'`
 /** $1 queue, $2 key, $3 now: an item that nobody holds. */
 export const WITHDRAW_UNHELD: Sql = 'DELETE FROM leases WHERE queue = $1 AND key = $2 AND (holder IS NULL OR available_at <= $3)'
 

@@ -6,7 +6,7 @@ import { OFFER } from '../lease/statements.ts'
 import { MAX_PAYLOAD_BYTES, checkInteger, checkText } from '../limits.ts'
 import { type ClaimKey, JOB_QUEUE, type JobRecord, type StatePatch } from './job.ts'
 import { errorColumn, summaryColumn } from './job-row.ts'
-import { CANCEL, MOVE, START, WITHDRAW_UNHELD } from './job-statements.ts'
+import { CANCEL, COUNT_CANCELLED, MOVE, START, WITHDRAW_UNHELD } from './job-statements.ts'
 import { announceListed, announce, changedJob, findJob, lockHeld } from './job-steps.ts'
 
 /** Why a job is cancelled, in words. */
@@ -48,7 +48,14 @@ export async function patchJob(
 ): Promise<JobRecord> {
   checkPatch(patch)
   const job = await lockHeld(tx, key, now)
-  if (job.status === 'cancelled') return changedJob(tx, job.id)
+  if (job.status === 'cancelled') {
+    // How far its judge had come is known only after the word to stop has reached it.
+    if (patch.summary !== undefined) {
+      await tx.run(COUNT_CANCELLED, [job.id, summaryColumn(patch.summary)])
+      announceListed(tx, job)
+    }
+    return changedJob(tx, job.id)
+  }
   if (isEnd(job.status)) {
     // The claim that holds an ended job is the one that ended it: this is its resend.
     if (patch.status === job.status) return changedJob(tx, job.id)

@@ -240,6 +240,8 @@ describe.each(ENGINES)('jobs on %s', (engine) => {
     const cancelled = await store.jobs.cancel(held.id)
     expect(cancelled).toMatchObject({ status: 'cancelled', attempt: 1 })
     expect(await store.jobs.patch(key, { status: 'succeeded', attempt: 7 }, KEPT)).toEqual(cancelled)
+    const counted = await store.jobs.patch(key, { status: 'succeeded', attempt: 7, summary: SUMMARY }, KEPT)
+    expect(counted).toEqual({ ...cancelled, summary: SUMMARY })
     expect(await store.jobs.renew(key, TTL)).toMatchObject({ job: { status: 'cancelled' } })
     expect(await store.logs.append(jobLog(held.id, 'cases'), [bytes('x')], { fence })).toMatchObject({ kind: 'appended' })
     await store.jobs.putArtifacts(key, [{ name: 'report.json', attempt: 1, ...(await storeFor(store, held.id, '{}')) }])

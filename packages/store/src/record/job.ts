@@ -146,7 +146,7 @@ export interface Jobs {
   ): Promise<{ readonly job: JobRecord; readonly fence: LeaseFence; readonly expiresAt: number }>
   /**
    * Moves the job on. An end sets `finishedAt` and `expiresAt` (now + `keptMs`). The same end again under the same claim is
-   * harmless; a cancelled job stays as it is; a status that may not follow is `conflict`.
+   * harmless; a cancelled job takes `summary` alone; a status that may not follow is `conflict`.
    */
   patch(key: ClaimKey, patch: StatePatch, keptMs: number): Promise<JobRecord>
   /**

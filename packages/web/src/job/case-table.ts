@@ -11,6 +11,7 @@ import {
 import { element } from '../element.ts'
 import { memoryText } from '../text/amount-text.ts'
 import { plainText } from '../text/plain-text.ts'
+import { sentence } from '../text/sentence.ts'
 import { durationText } from '../text/time-text.ts'
 import { textOf } from './base64.ts'
 import { VERDICT_WORDS, toneOf } from './verdict.ts'
@@ -19,6 +20,7 @@ import { VERDICT_WORDS, toneOf } from './verdict.ts'
 const ROWS_MAX = 5_000
 const HEADS = ['Case', 'Verdict', 'Time', 'Memory']
 const NONE_YET = 'No case has been run yet.'
+const NONE_TOLD = 'No case was told of.'
 
 /** The cases of the newest round, each as soon as it is done, in the order in which they are listed. */
 export class CaseTable {
@@ -94,8 +96,9 @@ export class CaseTable {
   #result(): string {
     const job = this.#job
     if (this.#counts.total > 0 && job?.unjudged !== true) return countsText(this.#counts)
-    const result = job !== undefined && isEnd(job.status) ? resultText(job) : ''
-    return result === '' ? NONE_YET : `${result.charAt(0).toUpperCase()}${result.slice(1)}.`
+    if (job === undefined || !isEnd(job.status)) return NONE_YET
+    const result = resultText(job)
+    return result === '' ? NONE_TOLD : sentence(result)
   }
 
   /** Cases end in any order; the table keeps theirs. */

@@ -4,6 +4,7 @@ import { modelName } from '../jobs/model-name.ts'
 import { setStatus, statusBadge } from '../jobs/status-badge.ts'
 import { jobPath } from '../route.ts'
 import { plainText } from '../text/plain-text.ts'
+import { sentence } from '../text/sentence.ts'
 import { agoText, durationText } from '../text/time-text.ts'
 
 export interface JobActions {
@@ -61,7 +62,7 @@ export class JobHeader {
 
   /** Shows why the job cannot be followed or done anything with; empty: no longer. */
   trouble(message: string): void {
-    this.#refusal = message
+    this.#refusal = sentence(message)
     this.#draw()
   }
 
@@ -94,7 +95,7 @@ export class JobHeader {
       try {
         await act()
       } catch (error) {
-        this.#refusal = error instanceof Error ? error.message : String(error)
+        this.#refusal = sentence(error instanceof Error ? error.message : String(error))
       }
       button.disabled = false
       this.#draw()
@@ -106,7 +107,10 @@ export class JobHeader {
 
 function problemOf(state: JobState | undefined, me: string): string {
   if (state === undefined || state.error === null) return ''
-  return state.error.by === me ? 'You cancelled it.' : plainText(state.error.message)
+  if (state.error.by === me) return 'You cancelled it.'
+  const words = plainText(state.error.message)
+  // What a judge says may begin with the name of a file, which has no capital.
+  return state.status === 'cancelled' ? sentence(words) : words
 }
 
 function factsOf(state: JobState, isScript: boolean, took: HTMLElement): readonly HTMLElement[] {

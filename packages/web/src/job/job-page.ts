@@ -11,6 +11,7 @@ import { codeCard } from './code.ts'
 import { followJob } from './follow-job.ts'
 import { JobHeader } from './job-header.ts'
 import { noSuchJob } from './no-such-job.ts'
+import { nothingHappened } from './nothing-happened.ts'
 import { solutionCard } from './solution.ts'
 import { Terminal } from './terminal.ts'
 import { usageCard } from './usage.ts'
@@ -45,6 +46,8 @@ class JobPage {
   /** The log itself says that a script was played, also when the channel is long gone. */
   #saysScript = false
   #isLoaded = false
+  /** Why it was with no judge when it was last told; the state of a job that is over does not say so any more. */
+  #waited: string | undefined
 
   constructor(link: GatewayLink, models: ScriptModels, { id, me }: { readonly id: JobId; readonly me: string }) {
     this.#link = link
@@ -93,7 +96,11 @@ class JobPage {
     this.#showHeader()
     this.#cases.show(state)
     document.title = `${state.title === '' ? 'Job' : state.title} · Parley`
-    if (isEnd(state.status) && !this.#isLoaded) void this.#load(state)
+    if (state.waiting !== null) this.#waited = state.waiting.message
+    if (!isEnd(state.status)) return
+    this.#timeline.empty(nothingHappened(state, this.#waited))
+    this.#terminal.end()
+    if (!this.#isLoaded) void this.#load(state)
   }
 
   get #isScript(): boolean {

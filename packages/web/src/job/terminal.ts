@@ -30,6 +30,11 @@ export class Terminal {
     )
   }
 
+  /** The job is over: nothing is printed any more. */
+  end(): void {
+    if (this.#shownChars === 0 && this.#timer === undefined) this.#note.textContent = 'Nothing was printed.'
+  }
+
   /** What comes begins at this byte of the log. */
   from(offset: number): void {
     this.#text = new TerminalText(offset > 0)

@@ -36,6 +36,7 @@ export class GatewayLink {
   readonly #closing = new AbortController()
   #client: Client | undefined
   #isLost = false
+  #held: Promise<void> | undefined
 
   constructor(options: GatewayLinkOptions) {
     this.#options = options
@@ -57,6 +58,16 @@ export class GatewayLink {
     return this.#client.callTool(name, input)
   }
 
+  /**
+   * The token is about to end, because the person asked for it: a connection that is lost from now on says nothing about the gateway,
+   * and nobody is asked about it before the answer is called.
+   */
+  hold(): () => void {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    this.#held = promise
+    return resolve
+  }
+
   close(): void {
     this.#closing.abort()
     void this.#client?.close()
@@ -72,6 +83,7 @@ export class GatewayLink {
         await this.#serve(client)
       }
       await client?.close()
+      await this.#held
       if (signal.aborted) return
       this.#options.onState({ kind: 'lost' })
       // A browser does not say why a socket was refused; this does.

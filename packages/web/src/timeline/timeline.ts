@@ -17,7 +17,7 @@ export class Timeline {
   #attempt = 0
 
   constructor() {
-    this.#note.textContent = 'Nothing has happened yet.'
+    this.empty('Nothing has happened yet.')
     this.root = element(
       'section',
       { class: 'card', 'aria-label': 'Timeline' },
@@ -25,6 +25,11 @@ export class Timeline {
       this.#note,
       this.#list,
     )
+  }
+
+  /** What stands here for as long as there is nothing else. */
+  empty(words: string): void {
+    if (this.#views.size === 0 && this.#timer === undefined) this.#note.textContent = words
   }
 
   push(item: AgentStatusItem): void {
