@@ -112,6 +112,18 @@ test('a shim with nothing behind it is told from a program', async () => {
   expect({ code, err }).toEqual({ code: 1, err: expect.stringContaining('shims/tool is a shim of a version manager') })
 })
 
+test('help says of the machine what is there inside, and no more', async () => {
+  await using scratch = new Scratch()
+  const cwd = openWork(scratch)
+  const { out: help } = await commandsHere(scratch).run(['sandbox', 'run', '--help'])
+  expect(help.replaceAll(/\s+/g, ' ')).toContain('a passwd that names root and the box’s user')
+  expect(help).not.toContain('every user of this machine')
+  const { out } = await scratch.run(['sandbox', 'run', '--', 'sh', '-c', 'wc -l < /etc/passwd; cat /etc/hostname || echo hidden'], {
+    cwd,
+  })
+  expect(out).toBe('2\nhidden\n')
+})
+
 test('of a program that lies in the home itself, the home is not shown', async () => {
   await using scratch = new Scratch()
   const cwd = openWork(scratch)
