@@ -1,5 +1,6 @@
 import type { HttpAnswer, HttpCallFailed } from '@parley/rpc'
 import type { ModelDirectory, ReachableModel } from '../channel/directory.ts'
+import { hostAndPort } from '../channel/upstream-url.ts'
 import { addressAdvice, keyAdvice } from './channel-advice.ts'
 import type { Mask } from './mask.ts'
 import { ModelRefusal } from './refusal.ts'
@@ -100,8 +101,16 @@ export function unansweredRefusal(reachable: ReachableModel, failure: HttpCallFa
   if (isAboutTls(failure))
     return wrongAddress(reachable, `${name} has no secure connection that could be trusted: ${causeText(failure)}`)
   return failure.code === 'unreachable'
-    ? new ModelRefusal(502, 'upstream_unreachable', `${name} cannot be reached: ${causeText(failure)}`, more)
+    ? new ModelRefusal(502, 'upstream_unreachable', unreachableText(reachable, failure), more)
     : new ModelRefusal(502, 'upstream_cut', `${name} broke off before it answered: ${causeText(failure)}`, more)
+}
+
+/** Host and port are named, as models.list names them: without them nobody can tell a wrong address from a server that is down. */
+function unreachableText(reachable: ReachableModel, failure: HttpCallFailed): string {
+  const { name, baseUrl } = reachable.channel
+  const where = baseUrl === null ? '' : ` at ${hostAndPort(baseUrl)}`
+  const check = 'check that its server runs and its base URL is right'
+  return `channel ${name} cannot be reached${where}: ${causeText(failure)}; ${check}; ${addressAdvice(reachable)}`
 }
 
 const refusal = (code: string, status: number, message: string): ModelRefusal => new ModelRefusal(status, code, message)
