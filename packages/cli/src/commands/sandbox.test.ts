@@ -118,9 +118,12 @@ test('help says of the machine what is there inside, and no more', async () => {
   const { out: help } = await commandsHere(scratch).run(['sandbox', 'run', '--help'])
   expect(help.replaceAll(/\s+/g, ' ')).toContain('a passwd that names root and the box’s user')
   expect(help).not.toContain('every user of this machine')
-  const { out } = await scratch.run(['sandbox', 'run', '--', 'sh', '-c', 'wc -l < /etc/passwd; cat /etc/hostname || echo hidden'], {
-    cwd,
-  })
+  const { out } = await scratch.run(
+    ['sandbox', 'run', '--', 'sh', '-c', 'wc -l < /etc/passwd; cat /etc/hostname || echo hidden'],
+    {
+      cwd,
+    },
+  )
   expect(out).toBe('2\nhidden\n')
 })
 

@@ -1,7 +1,7 @@
 import type { HttpAnswer, HttpCallFailed } from '@parley/rpc'
 import type { ModelDirectory, ReachableModel } from '../channel/directory.ts'
 import { hostAndPort } from '../channel/upstream-url.ts'
-import { addressAdvice, keyAdvice } from './channel-advice.ts'
+import { addressAdvice, keyAdvice, keyPlace } from './channel-advice.ts'
 import type { Mask } from './mask.ts'
 import { ModelRefusal } from './refusal.ts'
 import { type Said, causeText, isAboutTls, readSaid, saidText } from './upstream-words.ts'
@@ -41,7 +41,7 @@ export async function channelRefusal(
   }
   if (isOutOfCredit(answer, said)) {
     const fault = `the provider’s account behind ${name} has no credit left (${what})`
-    const advice = `an admin adds credit there, or sets the key of another account; ${keyAdvice(reachable)}`
+    const advice = `an admin adds credit there, or sets the key of another account ${keyPlace(reachable)}`
     return refusal('upstream_quota', 402, `${fault}; ${advice}`)
   }
   if (status === 403) {

@@ -38,6 +38,6 @@ export async function claimDatabase(settings: Settings, keys: Keys): Promise<voi
   if (there === keys.fingerprint) return
   throw new GatewayRefused(
     'secret_mismatch',
-    'this database belongs to another PARLEY_SECRET; start with the secret it was made with (PARLEY_SECRET or DATA/secret)',
+    'this database belongs to another PARLEY_SECRET',
   )
 }
