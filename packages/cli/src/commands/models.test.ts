@@ -2,6 +2,7 @@ import { writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
+import { NO_TOKENS } from '@parley/protocol'
 import { expect, test } from 'vitest'
 import { LocalGateway } from '../fixtures/local-gateway.ts'
 import { MANY_PROCESSES, Scratch } from '../fixtures/parley.ts'
@@ -117,6 +118,20 @@ test('usage says what was used and what is left', MANY_PROCESSES, async () => {
   await using bench = await openBench()
   expect((await bench.run('usage')).out).toMatch(/^day +calls +tokens in +cached +tokens out +cost\nall +0 +0 +0 +0 +\$0\.00\n$/)
   expect(await bench.json('usage', '--by', 'model')).toMatchObject({ groups: [], total: { calls: 0 } })
+  const { user } = await bench.gateway.call('user.add', { username: 'ada' })
+  for (const [callId, estimated] of [
+    ['a', true],
+    ['b', false],
+  ] as const)
+    await bench.gateway.store.usages.add({
+      ...{ jobId: null, ownerId: user.id, claimId: 'claim', claim: 1, attempt: 1, callId, channel: 'main', model: 'm' },
+      ...{ threadId: null, estimated, tokens: { ...NO_TOKENS, input_tokens: 100, output_tokens: 20 }, prices: null },
+      costMicrousd: null,
+    })
+  const { out } = await bench.run('usage', '--by', 'user')
+  expect(out).toMatch(/^ada +2 \(1 estimated\) +200 +0 +40 +unpriced$/m)
+  expect(out).toMatch(/^all +2 \(1 estimated\) /m)
+  expect(await bench.json('usage', '--by', 'user')).toMatchObject({ groups: [{ key: user.id, estimated_calls: 1 }] })
 })
 
 test('a job for a model takes the only one there is; of several one has to be named', MANY_PROCESSES, async () => {

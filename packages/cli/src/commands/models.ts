@@ -1,12 +1,11 @@
 import type { Channel, ChannelCheck, Model, ModelPrices, ToolInput, ToolOutput } from '@parley/protocol'
-import { ChannelKind, ChannelName, ModelWire } from '@parley/protocol'
+import { ChannelKind, ChannelName, ModelWire, dollars } from '@parley/protocol'
 import type { Invocation } from '../command-line/command.ts'
 import { usageError } from '../command-line/command-error.ts'
 import { readGivenLine } from '../command-line/given-file.ts'
 import { inCommands } from '../command-line/tool-words.ts'
 import type { SteadyCaller } from '../job/steady-caller.ts'
 import { wholeNumber } from '../job/whole-number.ts'
-import { dollars } from '../job/usage-text.ts'
 import { columns } from './columns.ts'
 import { show, withCaller } from './with-caller.ts'
 

@@ -82,6 +82,18 @@ test('a quota is shown and set, and people see their own', async () => {
     expect(await run(['quota', 'set', 'ann', ...wrong, ...at])).toMatchObject({ code: 2, out: '' })
 })
 
+test('a job without artifacts says so beside the list, which is empty', async () => {
+  const who = await as('admin')
+  writeFileSync(join(scratch.folder, 'bare.cpp'), 'int main() {}\n')
+  writeFileSync(join(scratch.folder, 'bare.zip'), Buffer.from(ONE_CASE_ZIP, 'base64'))
+  await run(['job', 'submit', '--code', 'bare.cpp', '--tests', 'bare.zip', '--detach'], who)
+  expect(await run(['job', 'artifacts', '@last'], who)).toEqual({
+    code: 0,
+    out: '',
+    err: expect.stringMatching(/^job_\w+ has no artifacts\n$/),
+  })
+})
+
 test('accounts are listed with their role, and with their state beside it', async () => {
   await gateway.call('user.add', { username: 'off', admin: true })
   await gateway.call('user.disable', { username: 'off' })

@@ -108,7 +108,7 @@ test('a word that comes while the picture is drawn stays above it, and nothing o
   const ended = { ...STATE, status: 'cancelled', summary: null, error: { code: 'cancelled', message: 'somebody did it' } }
   view.end({ state: ended as unknown as JobState, report: null, usage: null })
   view.close()
-  expect(screenAfter(out, SCREEN.columns).lines).toEqual(['cancelling', 'cancelled: somebody did it, no case was run', ''])
+  expect(screenAfter(out, SCREEN.columns).lines).toEqual(['cancelling', 'cancelled: somebody did it, no case was finished', ''])
 })
 
 test('a reason that does not fit beside its row goes below it', () => {

@@ -77,7 +77,7 @@ test.each<[string, Partial<JobResult>, string]>([
     'not compiled: no case was run',
   ],
   ['it failed before', { status: 'failed', error: { code: 'engine_missing', message: '' } }, 'no case was run'],
-  ['it was cancelled before', { status: 'cancelled' }, 'no case was run'],
+  ['it was cancelled before', { status: 'cancelled' }, 'no case was finished'],
   [
     'it was cancelled in the middle',
     { status: 'cancelled', summary: counts({ total: 9, judged: 2, passed: 2, skipped: 7 }) },

@@ -42,6 +42,8 @@ export function resultText(job: JobResult): string {
   if (summary !== null && summary.judged + summary.run_only > 0) return countsText(summary)
   // A judge that tells no counts may have judged all the same.
   if (summary === null && status === 'succeeded') return ''
+  // Some may have been under way.
+  if (status === 'cancelled') return 'no case was finished'
   const isCompiled = error?.code !== 'compile_error' && summary?.first_failure_verdict !== 'CE'
   return isCompiled ? 'no case was run' : 'not compiled: no case was run'
 }
