@@ -109,7 +109,7 @@ test('a shim with nothing behind it is told from a program', async () => {
   await using scratch = new Scratch()
   const cwd = openWork(scratch)
   const { code, err } = await scratch.run(['sandbox', 'run', '--', 'tool'], { cwd, env: openShims(scratch, []) })
-  expect({ code, err }).toEqual({ code: 1, err: expect.stringContaining('shims/tool is a shim of a version manager') })
+  expect({ code, err }).toEqual({ code: 127, err: expect.stringContaining('shims/tool is a shim of a version manager') })
 })
 
 test('help says of the machine what is there inside, and no more', async () => {
@@ -165,7 +165,7 @@ test.each([
   [['run'], 2, 'usage', '--'],
   [['run', '--cpu-ms', 'x', '--', 'true'], 2, 'usage', '--cpu-ms'],
   [['run', '--stdin', 'none', '--', 'true'], 2, 'usage', '--stdin'],
-  [['run', '--', 'no-such-program'], 1, 'command_not_found', 'no-such-program'],
+  [['run', '--', 'no-such-program'], 127, 'command_not_found', 'there is no program no-such-program'],
 ])('sandbox %j fails in one line', async (args, exit, code, names) => {
   await using scratch = new Scratch()
   const { code: ended, err } = await commandsHere(scratch).run(['sandbox', ...args.slice(0, 1), '--json', ...args.slice(1)])
