@@ -131,6 +131,7 @@ test('usage says what was used and what is left', MANY_PROCESSES, async () => {
   const { out } = await bench.run('usage', '--by', 'user')
   expect(out).toMatch(/^ada +2 \(1 estimated\) +200 +0 +40 +unpriced$/m)
   expect(out).toMatch(/^all +2 \(1 estimated\) /m)
+  expect(out).toContain('\nestimated: broken off before its tokens were told.')
   expect(await bench.json('usage', '--by', 'user')).toMatchObject({ groups: [{ key: user.id, estimated_calls: 1 }] })
 })
 

@@ -17,7 +17,8 @@ export const usage = (invocation: Invocation): Promise<number> => {
     const rows = result.groups.map(({ key, ...group }) => [names.get(key ?? '') ?? key ?? '-', ...cells(group)])
     const header = [by, 'calls', 'tokens in', 'cached', 'tokens out', 'cost']
     const table = columns([header, ...rows, ['all', ...cells(result.total)]], invocation.io.screen(), { mayGo: ['cached'] })
-    return show(invocation, result, [table, ...quotaLines(result.quota, invocation)].join('\n'))
+    const lines = [table, ...estimateLines(result.total), ...quotaLines(result.quota, invocation)]
+    return show(invocation, result, lines.join('\n'))
   })
 }
 
@@ -51,6 +52,12 @@ const cells = (total: UsageTotal): string[] => [
   counted(total.output_tokens),
   total.calls === 0 ? dollars(0) : costText(total.cost_microusd, total.unpriced_calls, total.calls),
 ]
+
+/** Figures that are nobody's count are told from those that a provider gave. */
+const estimateLines = ({ estimated_calls }: UsageTotal): string[] =>
+  estimated_calls === 0
+    ? []
+    : ['', 'estimated: broken off before its tokens were told. One that was given up here counts all that was set aside for it.']
 
 /** Bounds that there are; without one there is nothing to say. */
 function quotaLines(
