@@ -55,6 +55,20 @@ test('the audit log is searched and exported from the shell', async () => {
   })
 })
 
+test('audit search --changes leaves out what only reads, and the beginning of what has ended', async () => {
+  await gateway.call('user.add', { username: 'changed' })
+  await run(['user', 'list', ...at])
+  await run(['user', 'disable', 'nobody-there', ...at])
+  const { items } = await json(['audit', 'search', '--changes', '--limit', '2', ...at])
+  expect(items).toMatchObject([
+    { action: 'user.disable', target: 'nobody-there', outcome: 'failed', code: 'not_found' },
+    { action: 'user.add', outcome: 'ok', code: null },
+  ])
+  const all = await json(['audit', 'search', ...at])
+  expect(all.items.map(({ action }: { action: string }) => action)).toContain('user.list')
+  expect((await json(['audit', 'search', '--changes', '--action', 'user.list', ...at])).items).toEqual([])
+})
+
 test('a quota is shown and set, and people see their own', async () => {
   await gateway.call('user.add', { username: 'ann' })
   const set = await json(['quota', 'set', 'ann', '--jobs', '2', '--usd', '1.5', ...at])
