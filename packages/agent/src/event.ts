@@ -22,8 +22,10 @@ export const TURN_FAILURES = [
   'model_quota',
   /** Too busy in every try, or for longer than we wait (429, 529). Try again later. */
   'model_overloaded',
-  /** No answer in any try: unreachable, 5xx, cut streams. Try again later. */
+  /** No answer in any try: 5xx, cut streams. Try again later. */
   'model_unavailable',
+  /** Nobody took the connection in any try. The gateway says where; the server is down or the base URL is wrong. */
+  'model_unreachable',
   /** The model was asked and said nothing for too long. */
   'model_timeout',
   /** An answer that no retry made readable. */

@@ -37,6 +37,10 @@ export function asCommandError(error: unknown): CommandError {
     const hint = told === undefined ? HINTS[code] : inCommands(told)
     const field = textIn(error, 'field')
     const said = code === 'unauthorized' ? withoutChallenge(error.message) : error.message
+    if (code === 'unreachable' && told === undefined) {
+      const { what, advice = hint } = splitAdvice(said)
+      return new CommandError(code, what, { cause: error, ...(advice === undefined ? {} : { hint: advice }) })
+    }
     const message = field === undefined || said.includes(field) ? said : `${field}: ${said}`
     return new CommandError(code, message, { cause: error, ...(hint === undefined ? {} : { hint }) })
   }
@@ -50,6 +54,12 @@ export function asCommandError(error: unknown): CommandError {
     hint: 'PARLEY_DEBUG=1 shows where',
     cause: error,
   })
+}
+
+/** The wire says after a semicolon what helps where it knows: that is then the one hint, and no other is given beside it. */
+export function splitAdvice(message: string): { readonly what: string; readonly advice?: string } {
+  const at = message.indexOf('; ')
+  return at < 0 ? { what: message } : { what: message.slice(0, at), advice: message.slice(at + 2) }
 }
 
 /** The header of a 401 says to programs what the answer has said to people already. */

@@ -1,6 +1,7 @@
 import type { Invocation, OptionSpec } from './command-line/command.ts'
 import { usageError } from './command-line/command-error.ts'
 import { readGivenLine } from './command-line/given-file.ts'
+import { warnIfOpen } from './command-line/private-file.ts'
 
 /** A gateway somewhere, and who we are there. */
 export interface Target {
@@ -45,7 +46,12 @@ export function targetOf(
 function tokenOf({ values, io }: Pick<Invocation, 'values' | 'io'>, variables: readonly string[]): string | undefined {
   const file = values.text('token-file')
   if (file !== undefined && values.has('token')) throw usageError('--token and --token-file exclude each other')
-  if (file !== undefined) return wellFormed(`--token-file ${file}`, readGivenLine({ what: '--token-file', file, cwd: io.cwd }))
+  if (file !== undefined) {
+    const given = { what: '--token-file', file, cwd: io.cwd }
+    const token = wellFormed(`--token-file ${file}`, readGivenLine(given))
+    warnIfOpen(given, io)
+    return token
+  }
   const given = values.text('token')
   if (given !== undefined) return wellFormed('--token', given)
   for (const name of variables) {

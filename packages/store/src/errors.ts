@@ -133,7 +133,7 @@ export class StoreUnavailable extends StoreError {
 /** Another process owns the file. Stop it, or go through it. */
 export class StoreLocked extends StoreError {
   constructor(path: string, options?: ErrorOptions) {
-    super('locked', `${path} is held by another process: stop it, or send the command through it`, options)
+    super('locked', `${path} is held by another process`, options)
   }
 }
 

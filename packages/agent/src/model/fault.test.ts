@@ -40,7 +40,7 @@ test.each([
   ['upstream_quota', 402, 'model_quota', false],
   ['upstream_redirected', 424, 'model_misconfigured', false],
   ['upstream_bad_answer', 424, 'model_misconfigured', false],
-  ['upstream_unreachable', 502, 'model_unavailable', true],
+  ['upstream_unreachable', 502, 'model_unreachable', true],
   ['upstream_cut', 502, 'model_unavailable', true],
   ['upstream_timeout', 504, 'model_timeout', true],
 ])("the gateway's %s is told in its own words, as %s", (code, status, failure, retry) => {

@@ -37,7 +37,7 @@ export function faultOf(error: ProviderError, askedMs: number | undefined, limit
 }
 
 /** What may be over after a while. */
-const PASSING: ReadonlySet<TurnFailure> = new Set(['model_overloaded', 'model_unavailable', 'model_timeout'])
+const PASSING: ReadonlySet<TurnFailure> = new Set(['model_overloaded', 'model_unavailable', 'model_unreachable', 'model_timeout'])
 
 function failureOf(error: ProviderError, asked: number | undefined): TurnFailure {
   const { status, code } = error

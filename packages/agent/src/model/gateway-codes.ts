@@ -8,7 +8,7 @@ const FAILURES: ReadonlyMap<string, TurnFailure> = new Map([
   ['upstream_quota', 'model_quota'],
   ['upstream_redirected', 'model_misconfigured'],
   ['upstream_bad_answer', 'model_misconfigured'],
-  ['upstream_unreachable', 'model_unavailable'],
+  ['upstream_unreachable', 'model_unreachable'],
   ['upstream_cut', 'model_unavailable'],
   ['upstream_timeout', 'model_timeout'],
 ])

@@ -56,6 +56,7 @@ test.each([
     'channel.list names those there are; channel.set adds one',
     'parley channel list names those there are; parley channel set NAME adds one',
   ],
+  ['models.list with live says why; models.list', 'parley model list --live says why; parley model list'],
   ['job.cancel first.', 'parley job cancel JOB first.'],
   ['judge.job.list, job.list.x, my-job.listing', 'judge.job.list, job.list.x, my-job.listing'],
 ])('%j is told as %j', (hint, told) => {

@@ -43,5 +43,6 @@ export const COMMAND_OF: Readonly<Record<string, string>> = {
 const NAMES = Object.keys(COMMAND_OF).map((name) => name.replaceAll('.', String.raw`\.`))
 const TOOL = new RegExp(String.raw`(?<![\w.])(?:${NAMES.join('|')})(?![\w-]|\.\w)`, 'g')
 
-/** A hint of a gateway in the words of the shell. */
-export const inCommands = (hint: string): string => hint.replaceAll(TOOL, (name) => COMMAND_OF[name] ?? name)
+/** A hint of a gateway in the words of the shell. The argument that a tool is named with is an option there. */
+export const inCommands = (hint: string): string =>
+  hint.replaceAll('models.list with live', 'parley model list --live').replaceAll(TOOL, (name) => COMMAND_OF[name] ?? name)

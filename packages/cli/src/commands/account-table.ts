@@ -107,10 +107,11 @@ export const ACCOUNT_COMMANDS: readonly CommandSpec[] = [
       name: { doc: 'what it is called in lists; for --role judge: the name of the judge', value: 'NAME' },
       agent: { doc: 'for --role agent: the id of the agent', value: 'ID' },
       ttl: { doc: 'how long it is good: 90s, 30m, 12h, 7d (default: until revoked)', value: 'TIME' },
+      out: { doc: 'a new file for it, which only you can read, instead of stdout', value: 'FILE', isFile: true },
       ...WHERE,
     },
     notes: [
-      'Only the token goes to stdout, as for > FILE. With --json it prints {token, id, role, expires_at} on one line.',
+      'Only the token goes to stdout. With --json it prints {token, id, role, expires_at} on one line, with --out {file, id, role, expires_at}.',
       WAY_NOTE,
     ],
     run: inAccount(({ tokenCreate }) => tokenCreate),

@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs'
+import { chmodSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { connectClient, webSocketTransport } from '@parley/rpc'
 import { expect, test } from 'vitest'
@@ -110,6 +110,38 @@ test('only the token goes to stdout, and what is said about it to stderr', async
     out: expect.stringMatching(/^jdg_[\w-]+\n$/),
     err: about("a judge's token for tower, good until revoked"),
   })
+})
+
+test('a token goes into a new file that only its owner can read, and one that others can read is told of', async () => {
+  await using scratch = new Scratch()
+  const { run, json } = commandsHere(scratch)
+  const at = ['--data', scratch.data]
+  const create = ['token', 'create', '--role', 'judge', '--name', 'tower', ...at]
+  expect(await run([...create, '--out', 'token'])).toEqual({
+    code: 0,
+    out: '',
+    err: expect.stringMatching(/^tok_\w+ is a judge's token for tower, .*It is in token, which only you can read\.\n$/),
+  })
+  const path = join(scratch.folder, 'token')
+  expect(readFileSync(path, 'utf8')).toMatch(/^jdg_[\w-]+\n$/)
+  expect(statSync(path).mode & 0o777).toBe(0o600)
+  const before = (await json(['token', 'list', ...at])).items.length
+  expect(await run([...create, '--out', 'token'])).toEqual({
+    code: 2,
+    out: '',
+    err: expect.stringContaining('--out token: there is a file of that name already'),
+  })
+  // Nothing is made that has no place, and nothing is left of what was not made.
+  expect((await json(['token', 'list', ...at])).items).toHaveLength(before)
+  expect((await run(['token', 'create', '--role', 'user', '--user', 'nobody', '--out', 'none', ...at])).code).toBe(1)
+  expect(statSync(join(scratch.folder, 'none'), { throwIfNoEntry: false })).toBeUndefined()
+  expect(await json([...create, '--out', 'other'])).toEqual({
+    ...{ file: join(scratch.folder, 'other'), id: expect.stringMatching(/^tok_/), role: 'judge', expires_at: null },
+  })
+  const reading = ['job', 'list', '--url', 'http://127.0.0.1:1', '--token-file', 'token']
+  expect((await run(reading)).err).not.toContain('others')
+  chmodSync(path, 0o644)
+  expect((await run(reading)).err).toMatch(/^warning: --token-file token: others .* can read this token; chmod 600 token\n/)
 })
 
 test('a token with characters that no token has is told as such, wherever it comes from', async () => {

@@ -1,9 +1,11 @@
+import { resolve } from 'node:path'
 import { AgentId, type Token, TokenId, type ToolInput, type User } from '@parley/protocol'
 import type { Admin } from '../admin/admin.ts'
 import { openAdmin } from '../admin/open-admin.ts'
 import { readPassword } from '../admin/read-password.ts'
 import type { Invocation } from '../command-line/command.ts'
 import { CommandError, usageError } from '../command-line/command-error.ts'
+import { makePrivateFile } from '../command-line/private-file.ts'
 import { agoText, timeText } from '../command-line/time-text.ts'
 import { instanceOf } from '../config/instance.ts'
 import { findId, startOfId } from '../job/find-id.ts'
@@ -137,14 +139,23 @@ export const userLink = (invocation: Invocation): Promise<number> =>
 export async function tokenCreate(invocation: Invocation): Promise<number> {
   const { io, values } = invocation
   const input = tokenInput(invocation)
+  const out = values.text('out')
   return withAdmin(invocation, async (admin) => {
-    const { token, id, role, expires_at } = await admin.call('token.create', input)
-    // Only the token goes to stdout: `> token` makes a file of it, and `$(…)` a variable.
+    const create = async () => {
+      const made = await admin.call('token.create', input)
+      return { ...made, text: `${made.token}\n` }
+    }
+    const { token, id, role, expires_at } =
+      out === undefined ? await create() : await makePrivateFile({ what: '--out', file: out, cwd: io.cwd }, create)
+    // Only the token goes to stdout: `$(…)` makes a variable of it.
     if (!values.has('json')) {
       const until = expires_at === null ? 'until revoked' : `until ${timeText(expires_at, io)}`
-      io.err(`${id} is a ${role}'s token for ${holderOf(input)}, good ${until}. It is not shown again.\n`)
+      const where = out === undefined ? 'It is not shown again.' : `It is in ${out}, which only you can read.`
+      io.err(`${id} is a ${role}'s token for ${holderOf(input)}, good ${until}. ${where}\n`)
     }
-    return show(invocation, { token, id, role, expires_at }, token)
+    if (out === undefined) return show(invocation, { token, id, role, expires_at }, token)
+    if (values.has('json')) return show(invocation, { file: resolve(io.cwd, out), id, role, expires_at }, '')
+    return 0
   })
 }
 

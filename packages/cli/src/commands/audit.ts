@@ -5,6 +5,7 @@ import type { Invocation } from '../command-line/command.ts'
 import { atPath } from '../command-line/path-failure.ts'
 import { secondText } from '../command-line/time-text.ts'
 import { wholeNumber } from '../job/whole-number.ts'
+import { searchChanges } from './audit-changes.ts'
 import { columns } from './columns.ts'
 import { momentOf } from './moment.ts'
 import { show, withCaller } from './with-caller.ts'
@@ -33,7 +34,7 @@ export const auditSearch = (invocation: Invocation): Promise<number> => {
     limit: wholeNumber(values, 'limit', LIMIT) ?? LIMIT_USUAL,
   }
   return withCaller(invocation, 'admin', async (caller) => {
-    const result = await caller.call('audit.search', input)
+    const result = values.has('changes') ? await searchChanges(caller, input) : await caller.call('audit.search', input)
     if (!values.has('json')) {
       if (result.items.length === 0) io.err('nothing of the kind is in the audit log\n')
       if (result.next_before_seq !== null) io.err(`only the newest ${result.items.length} are shown; --limit shows more\n`)

@@ -55,7 +55,7 @@ async function playOut(
     say(`${model.model} works on it: a script, no model is asked.\n`)
     const { job_id } = await caller.once('job.create', { ...example.input, model: model.model })
     await caller.call('job.start', { job_id })
-    say(pageWords(instance.ready, job_id))
+    say(pageWords(instance.ready, job_id, invocation.values.has('keep') ? '' : ' (npm run demo -- --keep stays up)'))
     const code = await watchJob(caller, job_id, invocation, 'cancels')
     say('\nThis was a script, no model was asked: its tokens cost nothing.')
     return { code, jobId: job_id }
@@ -103,11 +103,12 @@ function pageOf({ url }: Ready, jobId: string, signIn: string | null): URL {
   return page
 }
 
-/** The way to the job's page: said before the work begins, so that it can be watched there. */
-function pageWords(ready: Ready, jobId: string): string {
+/** The way to the job's page, and how long it leads there: said before the work begins, so that it can be watched there. */
+function pageWords(ready: Ready, jobId: string, longer: string): string {
   const { href } = pageOf(ready, jobId, ready.sign_in)
-  if (ready.sign_in === null) return `Watch it on its page:\n  ${href}\n`
-  return `Watch it on its page. This link signs you in once, within 15 minutes:\n  ${href}\n`
+  const watch = `Watch it on its page while this runs${longer}`
+  if (ready.sign_in === null) return `${watch}:\n  ${href}\n`
+  return `${watch}. This link signs you in once, within 15 minutes:\n  ${href}\n`
 }
 
 /** What is said besides the job itself: beside the result if that is for a program. */

@@ -45,6 +45,7 @@ test('doctor walks a connection and names the step that fails', MANY_PROCESSES, 
   const walked = await scratch.json(['doctor', '--url', up.ready.url, '--token', token])
   const steps = ['header ok', 'token ok', 'role ok', 'server ok', 'subscribe ok', 'update ok', 're-read ok', 'models missing']
   expect(names(walked)).toEqual(steps)
+  expect(walked.checks).toContainEqual({ name: 'role', status: 'ok', detail: 'user (an admin)' })
   expect(JSON.stringify(walked)).not.toContain(token)
   const walkWith = async (url: string, ...more: string[]) => {
     const { code, out } = await here.run(['doctor', '--url', url, ...more, '--json'])
@@ -52,6 +53,14 @@ test('doctor walks a connection and names the step that fails', MANY_PROCESSES, 
   }
   expect(await walkWith(up.ready.url)).toEqual({ code: 1, steps: ['header failed'] })
   expect(await walkWith(up.ready.url, '--token', 'pat_wrong')).toEqual({ code: 1, steps: ['header ok', 'token failed'] })
+  // Where the wire knows what helps, that is the only hint.
+  const tls = await here.run(['doctor', '--url', up.ready.url.replace('http:', 'https:'), '--token', token, '--json'])
+  expect(JSON.parse(tls.out).checks).toContainEqual({
+    name: 'server',
+    status: 'failed',
+    detail: expect.stringMatching(/does not speak TLS$/),
+    hint: expect.stringMatching(/^try http:\/\/127\.0\.0\.1:\d+$/),
+  })
   expect(await walkWith('http://127.0.0.1:1', '--token', token)).toEqual({ code: 1, steps: ['header ok', 'server failed'] })
   const local = await scratch.json(['doctor', ...at])
   expect(local.checks).toContainEqual(expect.objectContaining({ name: 'database', status: 'ok' }))

@@ -20,7 +20,8 @@ export const jobArtifacts = (invocation: Invocation): Promise<number> =>
     const { artifacts } = await caller.call('job.get_state', { job_id })
     const names = chosen(job_id, artifacts.names, wanted)
     if (wanted === undefined && out === undefined && !values.has('json')) {
-      io.out(names.length === 0 ? '' : `${names.map(plainText).join('\n')}\n`)
+      if (names.length === 0) io.err(`${job_id} has no artifacts\n`)
+      else io.out(`${names.map(plainText).join('\n')}\n`)
       return 0
     }
     const { items } = await caller.call('job.get_artifacts', { job_id, names: [...names] })

@@ -92,9 +92,9 @@ export const JUDGE_COMMANDS: readonly CommandSpec[] = [
     },
     rest: 'CMD [ARGS…]',
     notes: [
-      'What every user of this machine may read outside homes, such as /usr and /etc/passwd, is readable inside too. A judge shows its programs less: /usr and the job alone.',
+      'Of the machine, /usr, /bin, /sbin, /lib* and a few settings of /etc are readable inside too, with a passwd that names root and the box’s user; docs/sandbox.md has the list. A judge shows its programs less: /usr and the job alone.',
       'A shim of pyenv or rustup stands for the newest version it has.',
-      'Exit code: that of the program; 128 and the signal that ended it; 124 when it went over a limit; 125 when the sandbox failed.',
+      'Exit code: that of the program; 128 and the signal that ended it; 124 when it went over a limit; 125 when the sandbox failed; 127 when there is no such program.',
       'With --json one line: {status, exit_code, signal, cpu_ms, wall_ms, memory_kb, stdout, stderr, …}; exit code 0 whatever the program did.',
     ],
     run: async (invocation) => (await import('./sandbox.ts')).sandboxRun(invocation),

@@ -1,5 +1,8 @@
 import { writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
+import { NO_TOKENS } from '@parley/protocol'
 import { expect, test } from 'vitest'
 import { LocalGateway } from '../fixtures/local-gateway.ts'
 import { MANY_PROCESSES, Scratch } from '../fixtures/parley.ts'
@@ -29,6 +32,27 @@ test('models are listed with their prices, and a script says that it is one', MA
   const { out } = await bench.scratch.run(['model', 'list', '--data', bench.scratch.data])
   expect(out).toMatch(/^script-knapsack +play-knapsack +\$0\.00 +\$0\.00 +\$0\.00 +\$0\.00 +400000 +- +a script, no model/m)
   expect((await bench.json('model', 'list')).items).toMatchObject([{ model: 'script-knapsack', script: true, priced: true }])
+})
+
+test('the first live list says which channels are silent and which have no list, with what to do', MANY_PROCESSES, async () => {
+  await using bench = await openBench()
+  const server = createServer((request, response) => {
+    if (!(request.url ?? '').startsWith('/silent')) response.writeHead(404).end()
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  try {
+    const { port } = server.address() as AddressInfo
+    for (const name of ['silent', 'bare'])
+      await bench.run('channel', 'set', name, '--base-url', `http://127.0.0.1:${port}/${name}`)
+    const { err } = await bench.run('model', 'list', '--live')
+    expect(err).toContain('silent does not list its models: no whole answer within 3 s\n')
+    expect(err).toMatch(
+      /^bare does not list its models: it has no list of models there \(status 404\); .*parley pricing set MODEL/m,
+    )
+  } finally {
+    server.closeAllConnections()
+    server.close()
+  }
 })
 
 test('a channel is set up, priced, changed and removed, and its key is never shown', MANY_PROCESSES, async () => {
@@ -64,7 +88,7 @@ test('a channel is set up, priced, changed and removed, and its key is never sho
     input_microusd_per_1m_tokens: 1_250_000,
     output_microusd_per_1m_tokens: null,
   })
-  expect((await run('model', 'list', '--live')).err).toContain('house does not answer')
+  expect((await run('model', 'list', '--live')).err).toMatch(/^house does not list its models: .*ECONNREFUSED 127\.0\.0\.1:9$/m)
   expect((await run('channel', 'set', 'house', '--disable')).out).toMatch(/^house +openai .* chat .* disabled +admin$/m)
   expect(await json('channel', 'set', 'house', '--no-key')).toMatchObject({ key: null })
   expect(await run('pricing', 'delete', 'big', '--channel', 'house')).toMatchObject({
@@ -94,6 +118,21 @@ test('usage says what was used and what is left', MANY_PROCESSES, async () => {
   await using bench = await openBench()
   expect((await bench.run('usage')).out).toMatch(/^day +calls +tokens in +cached +tokens out +cost\nall +0 +0 +0 +0 +\$0\.00\n$/)
   expect(await bench.json('usage', '--by', 'model')).toMatchObject({ groups: [], total: { calls: 0 } })
+  const { user } = await bench.gateway.call('user.add', { username: 'ada' })
+  for (const [callId, estimated] of [
+    ['a', true],
+    ['b', false],
+  ] as const)
+    await bench.gateway.store.usages.add({
+      ...{ jobId: null, ownerId: user.id, claimId: 'claim', claim: 1, attempt: 1, callId, channel: 'main', model: 'm' },
+      ...{ threadId: null, estimated, tokens: { ...NO_TOKENS, input_tokens: 100, output_tokens: 20 }, prices: null },
+      costMicrousd: null,
+    })
+  const { out } = await bench.run('usage', '--by', 'user')
+  expect(out).toMatch(/^ada +2 \(1 estimated\) +200 +0 +40 +unpriced$/m)
+  expect(out).toMatch(/^all +2 \(1 estimated\) /m)
+  expect(out).toContain('\nestimated: broken off before its tokens were told.')
+  expect(await bench.json('usage', '--by', 'user')).toMatchObject({ groups: [{ key: user.id, estimated_calls: 1 }] })
 })
 
 test('a job for a model takes the only one there is; of several one has to be named', MANY_PROCESSES, async () => {

@@ -1,10 +1,11 @@
-import type { Channel, ChannelCheck, Model, ModelPrices, ToolInput } from '@parley/protocol'
-import { ChannelKind, ChannelName, ModelWire } from '@parley/protocol'
+import type { Channel, ChannelCheck, Model, ModelPrices, ToolInput, ToolOutput } from '@parley/protocol'
+import { ChannelKind, ChannelName, ModelWire, dollars } from '@parley/protocol'
 import type { Invocation } from '../command-line/command.ts'
 import { usageError } from '../command-line/command-error.ts'
 import { readGivenLine } from '../command-line/given-file.ts'
+import { inCommands } from '../command-line/tool-words.ts'
+import type { SteadyCaller } from '../job/steady-caller.ts'
 import { wholeNumber } from '../job/whole-number.ts'
-import { dollars } from '../job/usage-text.ts'
 import { columns } from './columns.ts'
 import { show, withCaller } from './with-caller.ts'
 
@@ -19,10 +20,10 @@ const PRICE_USD_MAX = 1_000_000
 export const modelList = (invocation: Invocation): Promise<number> =>
   withCaller(invocation, 'user', async (caller) => {
     const { io, values } = invocation
-    const result = await caller.call('models.list', { live: values.has('live') })
+    const result = values.has('live') ? await listLive(caller) : await caller.call('models.list', { live: false })
     if (!values.has('json')) {
       if (result.items.length === 0) io.err('there is no model; parley channel set makes a way to some\n')
-      for (const { channel, error } of result.channels.filter(isFault)) io.err(`${channel} does not answer: ${error}\n`)
+      for (const check of result.channels.filter(({ ok }) => !ok)) io.err(`${faultText(check)}\n`)
     }
     return show(
       invocation,
@@ -31,7 +32,24 @@ export const modelList = (invocation: Invocation): Promise<number> =>
     )
   })
 
-const isFault = ({ ok, checked_at }: ChannelCheck): boolean => !ok && checked_at !== null
+/** A gateway answers after a second and asks its channels for three: each round waits for the same answers to come. */
+const LIVE_ROUNDS = 4
+
+/** Asks until it is known of every channel whether it lists its models. */
+async function listLive(caller: Pick<SteadyCaller, 'call'>): Promise<ToolOutput<'models.list'>> {
+  let result = await caller.call('models.list', { live: true })
+  for (let round = 1; round < LIVE_ROUNDS && result.channels.some(isOpen); round += 1)
+    result = await caller.call('models.list', { live: true })
+  return result
+}
+
+const isOpen = ({ checked_at }: ChannelCheck): boolean => checked_at === null
+
+/** The code in front is for programs, which have it with --json. */
+function faultText(check: ChannelCheck): string {
+  if (isOpen(check)) return `${check.channel} has not answered yet`
+  return `${check.channel} does not list its models: ${inCommands((check.error ?? 'no answer').replace(/^[a-z_]+: /, ''))}`
+}
 
 function modelRow(model: Model): string[] {
   const { upstream_channel, live, context_tokens, script, display_name } = model

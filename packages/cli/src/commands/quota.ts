@@ -1,9 +1,9 @@
-import type { Quota, UserId } from '@parley/protocol'
+import { type Quota, type UserId, dollars } from '@parley/protocol'
 import type { Invocation } from '../command-line/command.ts'
 import { CommandError, usageError } from '../command-line/command-error.ts'
 import { timeText } from '../command-line/time-text.ts'
 import type { SteadyCaller } from '../job/steady-caller.ts'
-import { counted, dollars } from '../job/usage-text.ts'
+import { counted } from '../job/usage-text.ts'
 import { columns } from './columns.ts'
 import { show, withCaller } from './with-caller.ts'
 

@@ -109,7 +109,22 @@ test('a shim with nothing behind it is told from a program', async () => {
   await using scratch = new Scratch()
   const cwd = openWork(scratch)
   const { code, err } = await scratch.run(['sandbox', 'run', '--', 'tool'], { cwd, env: openShims(scratch, []) })
-  expect({ code, err }).toEqual({ code: 1, err: expect.stringContaining('shims/tool is a shim of a version manager') })
+  expect({ code, err }).toEqual({ code: 127, err: expect.stringContaining('shims/tool is a shim of a version manager') })
+})
+
+test('help says of the machine what is there inside, and no more', async () => {
+  await using scratch = new Scratch()
+  const cwd = openWork(scratch)
+  const { out: help } = await commandsHere(scratch).run(['sandbox', 'run', '--help'])
+  expect(help.replaceAll(/\s+/g, ' ')).toContain('a passwd that names root and the box’s user')
+  expect(help).not.toContain('every user of this machine')
+  const { out } = await scratch.run(
+    ['sandbox', 'run', '--', 'sh', '-c', 'wc -l < /etc/passwd; cat /etc/hostname || echo hidden'],
+    {
+      cwd,
+    },
+  )
+  expect(out).toBe('2\nhidden\n')
 })
 
 test('of a program that lies in the home itself, the home is not shown', async () => {
@@ -150,7 +165,7 @@ test.each([
   [['run'], 2, 'usage', '--'],
   [['run', '--cpu-ms', 'x', '--', 'true'], 2, 'usage', '--cpu-ms'],
   [['run', '--stdin', 'none', '--', 'true'], 2, 'usage', '--stdin'],
-  [['run', '--', 'no-such-program'], 1, 'command_not_found', 'no-such-program'],
+  [['run', '--', 'no-such-program'], 127, 'command_not_found', 'there is no program no-such-program'],
 ])('sandbox %j fails in one line', async (args, exit, code, names) => {
   await using scratch = new Scratch()
   const { code: ended, err } = await commandsHere(scratch).run(['sandbox', ...args.slice(0, 1), '--json', ...args.slice(1)])

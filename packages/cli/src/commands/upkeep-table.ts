@@ -39,6 +39,7 @@ export const AUDIT_COMMANDS: readonly CommandSpec[] = [
     options: {
       actor: { doc: 'only what this one did: a user name, the name of a judge, local', value: 'NAME' },
       action: { doc: 'only this, as in job.create', value: 'ACTION' },
+      changes: { doc: 'only what changes something, without what only reads; one line for each' },
       outcome: { doc: 'only what ended so', value: 'OUTCOME', choices: ['ok', 'denied', 'failed'] },
       since: { doc: TIME_DOC, value: 'TIME' },
       until: { doc: 'the same', value: 'TIME' },

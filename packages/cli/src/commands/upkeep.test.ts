@@ -55,6 +55,20 @@ test('the audit log is searched and exported from the shell', async () => {
   })
 })
 
+test('audit search --changes leaves out what only reads, and the beginning of what has ended', async () => {
+  await gateway.call('user.add', { username: 'changed' })
+  await run(['user', 'list', ...at])
+  await run(['user', 'disable', 'nobody-there', ...at])
+  const { items } = await json(['audit', 'search', '--changes', '--limit', '2', ...at])
+  expect(items).toMatchObject([
+    { action: 'user.disable', target: 'nobody-there', outcome: 'failed', code: 'not_found' },
+    { action: 'user.add', outcome: 'ok', code: null },
+  ])
+  const all = await json(['audit', 'search', ...at])
+  expect(all.items.map(({ action }: { action: string }) => action)).toContain('user.list')
+  expect((await json(['audit', 'search', '--changes', '--action', 'user.list', ...at])).items).toEqual([])
+})
+
 test('a quota is shown and set, and people see their own', async () => {
   await gateway.call('user.add', { username: 'ann' })
   const set = await json(['quota', 'set', 'ann', '--jobs', '2', '--usd', '1.5', ...at])
@@ -80,6 +94,18 @@ test('a quota is shown and set, and people see their own', async () => {
   })
   for (const wrong of [[], ['--jobs', 'x'], ['--jobs', '-1'], ['--usd', '1,5'], ['--tokens', '1.5'], ['--kept-bytes', '4GB']])
     expect(await run(['quota', 'set', 'ann', ...wrong, ...at])).toMatchObject({ code: 2, out: '' })
+})
+
+test('a job without artifacts says so beside the list, which is empty', async () => {
+  const who = await as('admin')
+  writeFileSync(join(scratch.folder, 'bare.cpp'), 'int main() {}\n')
+  writeFileSync(join(scratch.folder, 'bare.zip'), Buffer.from(ONE_CASE_ZIP, 'base64'))
+  await run(['job', 'submit', '--code', 'bare.cpp', '--tests', 'bare.zip', '--detach'], who)
+  expect(await run(['job', 'artifacts', '@last'], who)).toEqual({
+    code: 0,
+    out: '',
+    err: expect.stringMatching(/^job_\w+ has no artifacts\n$/),
+  })
 })
 
 test('accounts are listed with their role, and with their state beside it', async () => {

@@ -1,8 +1,9 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
 import { loadSettings } from './load.ts'
+import { unreadSettings } from './settings-layers.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'parley-config-'))
 afterAll(() => rmSync(folder, { recursive: true }))
@@ -90,4 +91,14 @@ test('a file that is no TOML, or is not there, is an error that names it', () =>
   ])
   const missing = loadSettings({ env: {}, cwd: folder, configFile: 'nowhere.toml' })
   expect(missing.problems).toMatchObject([{ key: `--config ${join(folder, 'nowhere.toml')}`, level: 'error' }])
+})
+
+test('the data folder of the clone itself is not told of as a foreign one, also where another is meant', () => {
+  const clone = mkdtempSync(join(folder, 'clone-'))
+  const own = join(clone, '.parley')
+  mkdirSync(own)
+  const options = { env: {}, cwd: clone }
+  const unread = (ownData: string) => unreadSettings(options, { kind: 'unknown' }, join(folder, 'elsewhere'), ownData)
+  expect(unread(own)).toEqual([])
+  expect(unread(join(folder, 'other'))).toMatchObject([{ key: `${own}:`, level: 'warning' }])
 })

@@ -3,7 +3,7 @@ import { join, resolve } from 'node:path'
 import { type TomlTable, type TomlValue, parse as parseToml } from 'smol-toml'
 import { readGiven } from '../command-line/given-file.ts'
 import { inShell } from '../command-line/program.ts'
-import { cloneFolder } from '../data/default-data-dir.ts'
+import { cloneFolder, defaultDataDir } from '../data/default-data-dir.ts'
 import { personFolders } from '../data/person-folders.ts'
 import { folderSettings } from '../trust/folder-settings.ts'
 import type { FolderTrust } from '../trust/folder-trust.ts'
@@ -49,8 +49,16 @@ function ownSettingsFile(env: LoadOptions['env']): string {
   return beside !== undefined && isFile(beside) ? beside : join(personFolders(env).config, FOLDER_SETTINGS)
 }
 
-/** What lies in the folder that we are called in, looks like ours and is not read: one warning says how it would be. */
-export function unreadSettings(options: LoadOptions, trust: FolderTrust, dataDir: string): readonly Problem[] {
+/**
+ * What lies in the folder that we are called in, looks like ours and is not read: one warning says how it would be. The data
+ * folder of the clone itself is no foreign one, whichever instance is meant this time.
+ */
+export function unreadSettings(
+  options: LoadOptions,
+  trust: FolderTrust,
+  dataDir: string,
+  ownData = defaultDataDir(options.env),
+): readonly Problem[] {
   const { env, cwd, configFile, flags } = options
   if (configFile === null) return []
   const own = ownSettingsFile(env)
@@ -61,7 +69,7 @@ export function unreadSettings(options: LoadOptions, trust: FolderTrust, dataDir
   }
   const unread = settingsIn(cwd).filter(({ name, path }) => {
     // Whoever names another one knows.
-    if (isSaid[name] || path === own || isSame(path, resolve(cwd, dataDir))) return false
+    if (isSaid[name] || path === own || isSame(path, resolve(cwd, dataDir)) || isSame(path, ownData)) return false
     return trust.kind !== 'trusted' || (name === FOLDER_SETTINGS && refused !== undefined)
   })
   if (unread.length === 0) return []

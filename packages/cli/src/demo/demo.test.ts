@@ -26,6 +26,7 @@ interface Seen {
 async function play(scratch: Scratch, example: string): Promise<Seen> {
   const { code, out, err } = await scratch.run(['demo', '--json', '--example', example])
   expect({ code, err }).toMatchObject({ code: 0, err: expect.stringContaining('no model was asked') })
+  expect(err).toMatch(/^Watch it on its page while this runs \(npm run demo -- --keep stays up\)\. /m)
   expect(err).toMatch(/^ {2}http:\S+\/jobs\/job_\w+#link=\S+$/m)
   const events = out
     .trimEnd()

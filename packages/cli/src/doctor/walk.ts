@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type ToolOutput, isJsonObject } from '@parley/protocol'
 import { type Client, WireError, connectClient, httpTransport } from '@parley/rpc'
-import { asCommandError } from '../failure.ts'
+import { asCommandError, splitAdvice } from '../failure.ts'
 import type { Target } from '../target.ts'
 import { ownVersion } from '../version.ts'
 import { type Check, reasonOf } from './check.ts'
@@ -41,7 +41,10 @@ export async function walk(target: Target): Promise<Check[]> {
   } catch (error) {
     if (error instanceof WireError && error.code === 'unauthorized')
       return fail('token', asCommandError(error).message, WAYS_OUT['token'] ?? '')
-    if (error instanceof WireError && error.code === 'unreachable') return fail('server', error.message, WAYS_OUT['reach'] ?? '')
+    if (error instanceof WireError && error.code === 'unreachable') {
+      const { what, advice = WAYS_OUT['reach'] ?? '' } = splitAdvice(error.message)
+      return fail('server', what, advice)
+    }
     return fail('server', `no MCP server answers there: ${reasonOf(error)}`, WAYS_OUT['reach'] ?? '')
   }
   try {
@@ -56,7 +59,7 @@ async function walkInside(client: Client, checks: Check[]): Promise<Check[]> {
   let step = 'role'
   try {
     const { role, isAdmin, tools } = await whoAmI(client)
-    checks.push({ name: 'role', status: 'ok', detail: isAdmin ? `${role}, admin` : (role ?? 'a server that knows no roles') })
+    checks.push({ name: 'role', status: 'ok', detail: isAdmin ? `${role} (an admin)` : (role ?? 'a server that knows no roles') })
     step = 'server'
     const { info } = client.server
     checks.push({

@@ -1,7 +1,8 @@
+import { dollars } from '@parley/protocol'
 import { expect, test } from 'vitest'
 import { AgentText, agentLine } from './agent-text.ts'
 import { widthOf, wrap } from './plain-text.ts'
-import { counted, dollars, usageText } from './usage-text.ts'
+import { counted, usageText } from './usage-text.ts'
 
 const thinks = (delta: string) => ({ kind: 'reasoning_summary_delta', delta })
 const says = (delta: string) => ({ kind: 'agent_message_delta', delta })

@@ -1,17 +1,5 @@
-import type { Usage } from '@parley/protocol'
+import { type Usage, dollars } from '@parley/protocol'
 import { plainText } from './plain-text.ts'
-
-const MICROUSD = 1_000_000
-/** Below a cent one wants to see more of it. */
-const CENTS = 2
-const FINE = 6
-
-/** An amount of money in dollars, as exact as it is small. */
-export function dollars(microusd: number): string {
-  const usd = microusd / MICROUSD
-  const digits = usd === 0 || usd >= 1 ? CENTS : FINE
-  return `$${usd.toFixed(digits).replace(/(\.\d\d\d*?)0+$/, '$1')}`
-}
 
 /** A number with its thousands apart. */
 export const counted = (count: number): string => String(count).replaceAll(/\B(?=(\d{3})+$)/g, ' ')

@@ -16,6 +16,8 @@ export interface FoundProgram {
 const SYSTEM = ['/usr/', '/bin/', '/sbin/', '/lib/', '/lib64/']
 /** So version managers call the folder of their shims. */
 const SHIMS = 'shims'
+/** As shells have it. */
+const NOT_FOUND_EXIT = 127
 
 /** Looks a command up as a shell does, by its path or on PATH save its relative places, and goes behind the shim of a version manager as a judge does. */
 export async function findProgram(command: string, { env, cwd }: Pick<Io, 'env' | 'cwd'>): Promise<FoundProgram> {
@@ -27,13 +29,17 @@ export async function findProgram(command: string, { env, cwd }: Pick<Io, 'env' 
         .map((folder) => join(folder, command))
   const path = candidates.find(isProgram)
   if (path === undefined)
-    throw new CommandError('command_not_found', `there is no program ${command}`, { hint: 'give its path, or check PATH' })
+    throw new CommandError('command_not_found', `there is no program ${command}`, {
+      hint: 'give its path, or check PATH',
+      exitCode: NOT_FOUND_EXIT,
+    })
   const { homeFolder } = toolPlacesOf(env)
   const [behind] = await findBehindShim(path, homeFolder === undefined ? {} : { homeFolder })
   if (behind !== undefined) return behind
   if (basename(dirname(path)) === SHIMS)
     throw new CommandError('command_not_found', `${path} is a shim of a version manager, which is not there inside the sandbox`, {
       hint: `give the path of the program itself: ${basename(dirname(dirname(path))).replace(/^\./, '')} which ${command} may tell it`,
+      exitCode: NOT_FOUND_EXIT,
     })
   const real = realpathSync(path)
   const seen = [path, real].filter((file) => !isSystem(file)).map((file) => shownFor(file, homeFolder))

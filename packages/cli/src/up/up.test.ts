@@ -194,7 +194,13 @@ test('a secret that others can read, and another secret than that of the databas
   first.kill('SIGTERM')
   expect(await first.exited).toEqual({ code: 0, signal: null })
   const other = await scratch.run([...gateway, '--json'], { env: { PARLEY_SECRET: 'x'.repeat(40) } })
-  expect(JSON.parse(other.err)).toMatchObject({ error: { code: 'secret_mismatch' } })
+  expect(JSON.parse(other.err)).toMatchObject({
+    error: {
+      code: 'secret_mismatch',
+      message: 'this database belongs to another PARLEY_SECRET',
+      hint: expect.stringContaining('DATA/secret or PARLEY_SECRET'),
+    },
+  })
   const path = join(scratch.data, 'secret')
   const text = readFileSync(path, 'utf8')
   writeFileSync(path, 'short\n')

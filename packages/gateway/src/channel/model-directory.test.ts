@@ -234,7 +234,7 @@ describe('list', () => {
   test.each<[what: string, status: number, body: unknown, error: RegExp]>([
     ['a refused key', 401, { error: { message: `Incorrect API key: ${KEY}` } }, /^upstream_unauthorized: it refuses the key/],
     ['a forbidden key', 403, {}, /^upstream_unauthorized: .*403/],
-    ['a wrong path', 404, 'no', /^upstream_bad_response: .*404/],
+    ['a wrong path', 404, 'no', /^upstream_bad_response: it has no list of models .*404.*base URL.*pricing\.set/],
     ['a redirect', 307, '', /^upstream_bad_response: .*307/],
     ['too many calls', 429, {}, /^upstream_unavailable: .*429/],
     ['garbage', 200, '<html>', /^upstream_bad_response: .*not JSON/],
@@ -394,7 +394,7 @@ describe('resolve', () => {
       await expect(directory.resolve('gpt-c', channel)).rejects.toMatchObject({
         code: 'not_found',
         field: 'upstream_channel',
-        hint: 'models.list names those there are: main',
+        hint: 'the channels there are: main',
       })
     // Taken out of use, although the upstream lists it.
     for (const model of ['gpt-b', 'gpt-x'])
@@ -412,7 +412,8 @@ describe('resolve', () => {
     await expect(directory.resolve('gpt-a', null)).rejects.toMatchObject({
       code: 'unavailable',
       field: 'model',
-      message: expect.stringContaining('channel main'),
+      message: 'model: whether there is a model gpt-a is not known: channel main does not list its models',
+      hint: expect.stringContaining('models.list with live says'),
     })
     expect((await directory.resolve('gpt-c', null)).model).toBe('gpt-c')
   })

@@ -6,7 +6,7 @@ const NAMES_SHOWN_MAX = 20
 export function noSuchChannel(channel: string, enabled: readonly Pick<ChannelRecord, 'name'>[]): ToolError {
   return new ToolError('not_found', `upstream_channel: there is no channel ${channel}`, {
     field: 'upstream_channel',
-    hint: `models.list names those there are: ${shown(enabled.map(({ name }) => name))}`,
+    hint: `the channels there are: ${shown(enabled.map(({ name }) => name))}`,
   })
 }
 
@@ -20,10 +20,14 @@ export function noSuchModel(model: string, channel: string | null, items: readon
 }
 
 export function notKnownYet(model: string, silent: readonly string[]): ToolError {
-  const who = silent.length === 1 ? `channel ${silent.join('')} does` : `channels ${shown(silent)} do`
-  return new ToolError('unavailable', `model: whether there is a model ${model} is not known: ${who} not answer`, {
+  // One that answered with a refusal did answer: of all of them it is true that they listed nothing.
+  const who =
+    silent.length === 1
+      ? `channel ${silent.join('')} does not list its models`
+      : `channels ${shown(silent)} do not list their models`
+  return new ToolError('unavailable', `model: whether there is a model ${model} is not known: ${who}`, {
     field: 'model',
-    hint: 'try again in a moment; models.list says what is wrong with a channel; a model that an admin sets up needs no asking',
+    hint: 'try again in a moment; models.list with live says what is wrong with a channel; a model that an admin sets up needs no asking',
   })
 }
 

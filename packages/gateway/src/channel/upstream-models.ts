@@ -75,8 +75,12 @@ function refused(status: number, hasKey: boolean): UpstreamModels {
   if (status === 401 || status === 403)
     return failed('upstream_unauthorized', `it ${hasKey ? 'refuses the key' : 'wants a key'} (status ${status})`)
   if (status === 429 || status >= 500) return failed('upstream_unavailable', `it answered with status ${status}`)
+  if (status === 404 || status === 405)
+    return failed('upstream_bad_response', `it has no list of models there (status ${status}); ${NO_LIST}`)
   return failed('upstream_bad_response', `it answered with status ${status}`)
 }
+const NO_LIST =
+  'its base URL is probably wrong (most end in /v1), or its models_path; where a provider has no list, models that an admin sets up by pricing.set can be asked for'
 
 function broken(error: unknown): UpstreamModels {
   if (error instanceof WireError && error.code === 'too_large')

@@ -13,5 +13,11 @@ export function baseUrlFault(text: string): string | undefined {
 /** One address for one place: two that differ in a slash at the end are the same. */
 export const tidyBaseUrl = (text: string): string => text.replace(/\/+$/, '')
 
+/** Where an address leads, without its path: the port is there also where it goes without saying. */
+export function hostAndPort(baseUrl: string): string {
+  const { protocol, hostname, port } = new URL(baseUrl)
+  return `${hostname}:${port || (protocol === 'https:' ? '443' : '80')}`
+}
+
 /** A path below the address of an upstream. */
 export const upstreamUrl = (baseUrl: string, path: string): string => tidyBaseUrl(baseUrl) + path

@@ -8,6 +8,12 @@ export function keyAdvice({ channel, places }: Known): string {
   return `an admin sets another with: parley channel set ${channel.name} --key-file FILE`
 }
 
+/** The same after words that say who sets what. */
+export function keyPlace({ channel, places }: Known): string {
+  if (channel.source === 'settings') return `in ${places?.key ?? 'the settings of this gateway'} and restarts the gateway`
+  return `with: parley channel set ${channel.name} --key-file FILE`
+}
+
 /** How an admin gives a channel another address. */
 export function addressAdvice({ channel, places }: Known): string {
   if (channel.source === 'settings') return settingAdvice(places?.baseUrl ?? 'the settings of this gateway')

@@ -1,6 +1,7 @@
 import type { HttpAnswer, HttpCallFailed } from '@parley/rpc'
 import type { ModelDirectory, ReachableModel } from '../channel/directory.ts'
-import { addressAdvice, keyAdvice } from './channel-advice.ts'
+import { hostAndPort } from '../channel/upstream-url.ts'
+import { addressAdvice, keyAdvice, keyPlace } from './channel-advice.ts'
 import type { Mask } from './mask.ts'
 import { ModelRefusal } from './refusal.ts'
 import { type Said, causeText, isAboutTls, readSaid, saidText } from './upstream-words.ts'
@@ -40,7 +41,7 @@ export async function channelRefusal(
   }
   if (isOutOfCredit(answer, said)) {
     const fault = `the provider’s account behind ${name} has no credit left (${what})`
-    const advice = `an admin adds credit there, or sets the key of another account; ${keyAdvice(reachable)}`
+    const advice = `an admin adds credit there, or sets the key of another account ${keyPlace(reachable)}`
     return refusal('upstream_quota', 402, `${fault}; ${advice}`)
   }
   if (status === 403) {
@@ -100,8 +101,16 @@ export function unansweredRefusal(reachable: ReachableModel, failure: HttpCallFa
   if (isAboutTls(failure))
     return wrongAddress(reachable, `${name} has no secure connection that could be trusted: ${causeText(failure)}`)
   return failure.code === 'unreachable'
-    ? new ModelRefusal(502, 'upstream_unreachable', `${name} cannot be reached: ${causeText(failure)}`, more)
+    ? new ModelRefusal(502, 'upstream_unreachable', unreachableText(reachable, failure), more)
     : new ModelRefusal(502, 'upstream_cut', `${name} broke off before it answered: ${causeText(failure)}`, more)
+}
+
+/** Host and port are named, as models.list names them: without them nobody can tell a wrong address from a server that is down. */
+function unreachableText(reachable: ReachableModel, failure: HttpCallFailed): string {
+  const { name, baseUrl } = reachable.channel
+  const where = baseUrl === null ? '' : ` at ${hostAndPort(baseUrl)}`
+  const check = 'check that its server runs and its base URL is right'
+  return `channel ${name} cannot be reached${where}: ${causeText(failure)}; ${check}; ${addressAdvice(reachable)}`
 }
 
 const refusal = (code: string, status: number, message: string): ModelRefusal => new ModelRefusal(status, code, message)

@@ -279,7 +279,7 @@ test('an upstream that is not there is a 502, and nothing is booked', async () =
     502,
     {
       error: {
-        message: 'channel main cannot be reached: the connection was refused',
+        message: `channel main cannot be reached at ${new URL(bench.upstream.url).host}: the connection was refused; check that its server runs and its base URL is right; it comes from the settings of this gateway: an admin changes that and restarts the gateway`,
         type: 'server_error',
         code: 'upstream_unreachable',
         param: null,

@@ -77,13 +77,13 @@ describe.each(WIRES)('on the %s wire', (wire) => {
         json(402, { error: { code: 402, message: 'Insufficient credits' } }),
         402,
         'upstream_quota',
-        `the provider’s account behind channel main has no credit left (HTTP 402: “Insufficient credits”); an admin adds credit there, or sets the key of another account; ${SETTINGS}`,
+        `the provider’s account behind channel main has no credit left (HTTP 402: “Insufficient credits”); an admin adds credit there, or sets the key of another account in the settings of this gateway and restarts the gateway`,
       ],
       [
         json(429, says('You exceeded your current quota, please check your plan.', 'insufficient_quota', 'insufficient_quota')),
         402,
         'upstream_quota',
-        `the provider’s account behind channel main has no credit left (HTTP 429, insufficient_quota: “You exceeded your current quota, please check your plan.”); an admin adds credit there, or sets the key of another account; ${SETTINGS}`,
+        `the provider’s account behind channel main has no credit left (HTTP 429, insufficient_quota: “You exceeded your current quota, please check your plan.”); an admin adds credit there, or sets the key of another account in the settings of this gateway and restarts the gateway`,
       ],
       [
         (response) => response.writeHead(200, { 'content-type': 'text/html' }).end('<html>Welcome</html>'),

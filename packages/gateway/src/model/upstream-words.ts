@@ -57,7 +57,7 @@ const CAUSES: Readonly<Record<string, string>> = {
   UND_ERR_CONNECT_TIMEOUT: 'no connection came about in time',
 }
 
-/** Why there was no answer. Names no host: who may see a job need not know where its models are. */
+/** Why there was no answer, without host and path. */
 export function causeText({ cause }: HttpCallFailed): string {
   const code = codeOf(cause)
   return CAUSES[code] ?? (code === '' ? 'the connection broke' : `the connection broke (${code})`)

@@ -36,8 +36,5 @@ export function deriveKeys(secret: Uint8Array): Keys {
 export async function claimDatabase(settings: Settings, keys: Keys): Promise<void> {
   const there = await settings.setOnce(FINGERPRINT_SETTING, keys.fingerprint)
   if (there === keys.fingerprint) return
-  throw new GatewayRefused(
-    'secret_mismatch',
-    'this database belongs to another PARLEY_SECRET; start with the secret it was made with (PARLEY_SECRET or DATA/secret)',
-  )
+  throw new GatewayRefused('secret_mismatch', 'this database belongs to another PARLEY_SECRET')
 }

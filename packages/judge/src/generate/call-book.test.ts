@@ -29,6 +29,7 @@ function open(money: { readonly unpriced: number; readonly microusd: number | nu
 
 test.each([
   [{ unpriced: 0, microusd: 1_234 }, '240 tokens in 2 calls, $0.001234'],
+  [{ unpriced: 0, microusd: 200 }, '240 tokens in 2 calls, $0.0002'],
   [{ unpriced: 1, microusd: 1_234 }, '240 tokens in 2 calls, 1 of them without a price, $0.001234'],
   [{ unpriced: 2, microusd: null }, '240 tokens in 2 calls, 2 of them without a price, unpriced'],
 ])('what has no price is never told as nothing: %j', async (money, words) => {
@@ -43,7 +44,7 @@ test('of a script nothing is said about money', async () => {
   const { book } = open({ unpriced: 0, microusd: 0 }, true)
   book.take(event('a'))
   const line = await book.close()
-  expect(line?.summary).toBe('usage: 100 tokens in (40 cached), 20 out; the job so far: 120 tokens in 1 calls')
+  expect(line?.summary).toBe('usage: 100 tokens in (40 cached), 20 out; the job so far: 120 tokens in 1 call')
 })
 
 test('calls are booked in order; one that is refused is told and keeps none of the others', async () => {

@@ -7,6 +7,7 @@ import {
   ToolError,
   addTokens,
   costOf,
+  dollars,
   totalTokens,
 } from '@parley/protocol'
 import type { GeneratePorts, UsageTotal } from '../worker/generator.ts'
@@ -14,7 +15,6 @@ import type { GeneratePorts, UsageTotal } from '../worker/generator.ts'
 type UsageEvent = Extract<EngineEvent, { type: 'usage' }>
 
 const CALL_ID_CHARS = 128
-const MILLION = 1_000_000
 
 /** Books the calls of one attempt as they are made, in order, so that a judge that dies has lost none of them. */
 export class CallBook {
@@ -92,11 +92,11 @@ export class CallBook {
 /** Tokens of the attempt, and what the whole job has come to. */
 function usageLine(used: TokenUsage, total: UsageTotal, money: string): string {
   const { input_tokens, cached_input_tokens, output_tokens } = used
-  const all = `the job so far: ${totalTokens(total)} tokens in ${total.calls} calls${money}`
+  const all = `the job so far: ${totalTokens(total)} tokens in ${total.calls} ${total.calls === 1 ? 'call' : 'calls'}${money}`
   return `usage: ${input_tokens} tokens in (${cached_input_tokens} cached), ${output_tokens} out; ${all}`
 }
 
 function moneyText({ unpriced_calls, cost_microusd }: UsageTotal): string {
   const unpriced = unpriced_calls > 0 ? `, ${unpriced_calls} of them without a price` : ''
-  return `${unpriced}, ${cost_microusd === null ? 'unpriced' : `$${(cost_microusd / MILLION).toFixed(6)}`}`
+  return `${unpriced}, ${cost_microusd === null ? 'unpriced' : dollars(cost_microusd)}`
 }

@@ -18,5 +18,7 @@ test('where waiting is all that can be done, the command for later is named', ()
   const error = (code: string) => advised({ code, message: 'busy' }, 'job_1').message
   for (const code of ['model_overloaded', 'model_unavailable', 'model_timeout'])
     expect(error(code)).toBe('busy; try again later: parley job retry job_1')
+  // Waiting mends no address.
+  expect(error('model_unreachable')).toBe('busy; once that is mended: parley job retry job_1')
   for (const code of ['model_unauthorized', 'model_quota', 'model_refusal', 'budget_tokens']) expect(error(code)).toBe('busy')
 })

@@ -11,8 +11,9 @@ export function turnError({ code, message }: Extract<TurnEnd, { kind: 'failed' }
   return { code: code === 'internal' ? 'generate_failed' : code, message }
 }
 
-/** The same with what a person can do about it, where waiting is all. */
+/** The same with what a person can do about it, where waiting is all, or what comes after mending what the message names. */
 export function advised({ code, message }: JobError, jobId: string): JobError {
+  if (code === 'model_unreachable') return { code, message: `${message}; once that is mended: parley job retry ${jobId}` }
   return PASSING.has(code) ? { code, message: `${message}; try again later: parley job retry ${jobId}` } : { code, message }
 }
 

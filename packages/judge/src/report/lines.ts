@@ -55,7 +55,7 @@ export function summaryLine({ status, unjudged, summary, error }: Report, model:
   const { total, judged, run_only, first_failure, first_failure_verdict, score, max_score } = summary
   const isRun = judged + run_only > 0
   const counts = [
-    ...(isRun ? [countsText(summary)] : total > 0 ? ['no case was run'] : []),
+    ...(isRun ? [countsText(summary)] : total > 0 ? [status === 'cancelled' ? 'no case was finished' : 'no case was run'] : []),
     ...(first_failure === null ? [] : [`first failure ${first_failure} (${first_failure_verdict})`]),
     ...(isRun && max_score > 0 ? [`score ${score} of ${max_score}`] : []),
   ]

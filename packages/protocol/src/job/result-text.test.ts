@@ -87,6 +87,11 @@ test.each<[string, Partial<JobResult>, string]>([
   ['it was cancelled before', { status: 'cancelled' }, 'no case was run'],
   ['it was cancelled under a judge that told no counts', { status: 'cancelled', started_at: '2026-01-01T00:00:00.000Z' }, ''],
   [
+    'it was cancelled before any was finished',
+    { status: 'cancelled', summary: counts({ total: 9, judged: 0, passed: 0, skipped: 9 }) },
+    'no case was finished',
+  ],
+  [
     'it was cancelled in the middle',
     { status: 'cancelled', summary: counts({ total: 9, judged: 2, passed: 2, skipped: 7 }) },
     '2 of 2 judged cases passed, 7 not run',

@@ -45,6 +45,8 @@ export function resultText(job: JobResult): string {
   if (summary === null && status === 'succeeded') return ''
   // One that a judge had begun may have run cases; without its counts, which come after the cancel, nobody can tell.
   if (summary === null && status === 'cancelled' && started_at !== null) return ''
+  // Some may have been under way.
+  if (summary !== null && status === 'cancelled') return 'no case was finished'
   const isCompiled = error?.code !== 'compile_error' && summary?.first_failure_verdict !== 'CE'
   return isCompiled ? 'no case was run' : 'not compiled: no case was run'
 }

@@ -34,6 +34,7 @@ const HOPELESS: ReadonlySet<TurnFailure> = new Set([
   'model_quota',
   'model_overloaded',
   'model_unavailable',
+  'model_unreachable',
   'model_timeout',
 ])
 
