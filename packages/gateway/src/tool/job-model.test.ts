@@ -77,7 +77,8 @@ test.each<[args: object, code: string, field: string]>([
 ])('%j is %s at %s', async (args, code, field) => {
   const error = failure(await call('job.create', { statement_md: '# Sum', ...args }))
   expect(error).toMatchObject({ code, field })
-  if (code === 'not_found' || !('model' in args)) expect(error).toMatchObject({ hint: expect.stringContaining('models.list') })
+  const where = code === 'not_found' && field === 'upstream_channel' ? 'the channels there are: first, second' : 'models.list'
+  if (code === 'not_found' || !('model' in args)) expect(error).toMatchObject({ hint: expect.stringContaining(where) })
 })
 
 test('a job whose model is gone is not tried again', async () => {
