@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import { existsSync, mkdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { skipAloud } from '@parley/sandbox/testing'
 import { startPostgres } from '@parley/store/testing'
 import { type TestContext, expect, test } from 'vitest'
 import { MANY_PROCESSES, Scratch } from '../fixtures/parley.ts'
@@ -139,7 +140,7 @@ function ownDisk(context: TestContext, folder: string): OwnDisk {
   try {
     execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${DISK_MB}m,mode=700`, 'tmpfs', folder], { stdio: 'pipe' })
   } catch (error) {
-    context.skip(`no disk can be mounted here, so a full one is not tried: ${String(error)}`)
+    skipAloud(context, 'a database on a full or read-only disk', `no disk can be mounted here: ${String(error)}`)
   }
   const filler = join(folder, 'filler')
   return {

@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process'
 import { chmodSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
+import { skipAloud } from '@parley/sandbox/testing'
 import { expect, test } from 'vitest'
 import { peerFor } from '../../../../scripts/peers/peer-or-skip.ts'
 import { openOauthServer } from '@parley/rpc/testing'
@@ -110,7 +111,7 @@ test(
 )
 
 test('on a terminal the sign-in is offered, and done at once', MANY_PROCESSES, async (context) => {
-  if (!hasTerminals()) return context.skip('script of util-linux is missing')
+  if (!hasTerminals()) skipAloud(context, 'the offer to sign in on a terminal', 'script of util-linux is missing')
   await using b = await bench()
   await using server = await openOauthServer()
   const browser = join(b.scratch.folder, 'browser.mjs')

@@ -3,6 +3,7 @@ import { readFileSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { AgentStatusItem, type Report } from '@parley/protocol'
+import { skipAloud } from '@parley/sandbox/testing'
 import { expect, test } from 'vitest'
 import { EXAMPLES_FOLDER } from '../data/examples.ts'
 import { KEPT_COMPILED, Scratch, childrenOf } from '../fixtures/parley.ts'
@@ -123,7 +124,8 @@ test('with --keep it stays up for whoever wants to look, and goes when told to',
   await expect(fetch(`${link.origin}/healthz`)).rejects.toThrow('fetch failed')
 })
 
-test.skipIf(!hasTerminals())('on a terminal: the steps, what is said, then the table', WHOLE_JOB, async () => {
+test('on a terminal: the steps, what is said, then the table', WHOLE_JOB, async (context) => {
+  if (!hasTerminals()) skipAloud(context, 'the demo on a terminal', 'script of util-linux is missing')
   await using scratch = new Scratch()
   const size = { columns: 130, rows: 24 }
   const { code, out } = await onTerminal(scratch, ['demo', '--example', 'goldbach'], size)

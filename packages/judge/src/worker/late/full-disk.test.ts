@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { skipAloud } from '@parley/sandbox/testing'
 import { type TestContext, expect, onTestFinished, test } from 'vitest'
 import { JobDesk } from '../../fixture/job-desk.ts'
 import { specOf } from '../../fixture/open-bench.ts'
@@ -42,16 +43,12 @@ test(
   },
 )
 
-test('neither does one on which nothing can be written any more', { timeout: SLOW_MS }, async (context) => {
+test('neither does one on which nothing can be written any more', { timeout: SLOW_MS }, async () => {
   const folder = mkdtempSync(join(tmpdir(), 'parley-unwritable-'))
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
   await talkBeyond(join(folder, 'work'), (pid) => {
-    try {
-      // Every write to a file fails from now on, also one over what is there.
-      execFileSync('prlimit', [`--pid=${pid}`, '--fsize=0'], { stdio: 'pipe' })
-    } catch (error) {
-      context.skip(`no limit can be set here, so a disk that fails is not tried: ${String(error)}`)
-    }
+    // Every write to a file fails from now on, also one over what is there.
+    execFileSync('prlimit', [`--pid=${pid}`, '--fsize=0'], { stdio: 'pipe' })
   })
 })
 
@@ -62,7 +59,7 @@ function smallDisk(context: TestContext): string {
   try {
     execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=2m,mode=700', 'tmpfs', folder], { stdio: 'pipe' })
   } catch (error) {
-    context.skip(`no disk can be mounted here, so a full one is not tried: ${String(error)}`)
+    skipAloud(context, 'a judge whose disk is full', `no disk can be mounted here: ${String(error)}`)
   }
   onTestFinished(() => void execFileSync('umount', ['-l', folder]))
   return folder
