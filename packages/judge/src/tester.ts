@@ -1,4 +1,5 @@
 import type { AgentStage, CaseItem, JobSpec, Language, Report } from '@parley/protocol'
+import type { WorkClock } from './box/work-clock.ts'
 
 /** A solution to be tested, with the job's inputs unpacked on this machine. */
 export interface TestRequest {
@@ -9,6 +10,8 @@ export interface TestRequest {
   readonly attempt: number
   readonly claim: number
   readonly judgeName: string
+  /** Runs while the cases are worked on. It stands while all of them wait for the tests of others, and while a compiler is at work. */
+  readonly clock?: WorkClock
 }
 
 /** One line for the job's timeline; the worker adds time, job, attempt and sequence. */

@@ -1,14 +1,16 @@
-import { openSandbox } from '@parley/sandbox'
+import { type Sandbox, openSandbox } from '@parley/sandbox'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { CAGE_CACHE } from '../fixture/cage-cache.ts'
-import { type Lease, Slots } from './slots.ts'
+import { type Asker, type Lease, Slots } from './slots.ts'
+import { WorkClock } from './work-clock.ts'
 
 let folder: string
 let slots: Slots
 const never = new AbortController().signal
+const NOBODY: Asker = { owner: null }
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'parley-slots-'))
   const sandbox = await openSandbox({ driver: 'auto', cacheFolder: CAGE_CACHE, runFolder: folder })
@@ -29,9 +31,9 @@ test('who wants all cores waits for those at work, and those who come later wait
       order.push(name)
       return held
     })
-  const first = await note('first', slots.one(never))
-  const all = note('all', slots.all(never))
-  const late = note('late', slots.one(never))
+  const first = await note('first', slots.one(NOBODY, never))
+  const all = note('all', slots.all(NOBODY, never))
+  const late = note('late', slots.one(NOBODY, never))
   await settle()
   expect(order).toEqual(['first'])
   first.release()
@@ -45,16 +47,16 @@ test('who wants all cores waits for those at work, and those who come later wait
 
 test('who leaves the queue frees the way, and giving back twice counts once', async () => {
   const controller = new AbortController()
-  const [one, two] = [await slots.one(never), await slots.one(never)]
-  const all = slots.all(controller.signal)
-  const next = slots.one(never)
+  const [one, two] = [await slots.one(NOBODY, never), await slots.one(NOBODY, never)]
+  const all = slots.all(NOBODY, controller.signal)
+  const next = slots.one(NOBODY, never)
   controller.abort()
   await expect(all).rejects.toMatchObject({ code: 'no_slot' })
   one.release()
   one.release()
   const third = await next
   let isEarly = false
-  const fourth = slots.one(never).then((lease) => {
+  const fourth = slots.one(NOBODY, never).then((lease) => {
     isEarly = true
     return lease
   })
@@ -66,11 +68,120 @@ test('who leaves the queue frees the way, and giving back twice counts once', as
 })
 
 test('a box that was given up is replaced by a fresh one', async () => {
-  const lease = await slots.one(never)
+  const lease = await slots.one(NOBODY, never)
   const before = await lease.slot.box('program')
   expect(await lease.slot.box('program')).toBe(before)
   expect(await lease.slot.box('author')).not.toBe(before)
   await lease.slot.renew()
   expect(await lease.slot.box('program')).not.toBe(before)
   lease.release()
+})
+
+describe('shared out among owners', () => {
+  /** Cores whose clock the test sets, and who got one when. */
+  function cores(count: number) {
+    let nowMs = 0
+    const order: string[] = []
+    const sandbox = {} as Sandbox
+    const shared = new Slots(sandbox, count, () => nowMs)
+    const ask = (owner: string, name: string, how: 'one' | 'all' = 'one', signal = never): Promise<Lease> =>
+      shared[how]({ owner }, signal).then((lease) => {
+        order.push(name)
+        return lease
+      })
+    return { order, ask, passes: (ms: number) => (nowMs += ms) }
+  }
+
+  test('who came later and had less goes before those who had more', async () => {
+    const { order, ask, passes } = cores(1)
+    const first = await ask('ann', 'ann 1')
+    const [second, third] = [ask('ann', 'ann 2'), ask('ann', 'ann 3')]
+    const bob = ask('bob', 'bob 1')
+    passes(1_000)
+    first.release()
+    ;(await bob).release()
+    ;(await second).release()
+    ;(await third).release()
+    expect(order).toEqual(['ann 1', 'bob 1', 'ann 2', 'ann 3'])
+  })
+
+  test('a run alone counts for all cores that it keeps, those included that stood idle for it', async () => {
+    const { order, ask, passes } = cores(2)
+    const [ann, bob] = [await ask('ann', 'ann 1'), await ask('bob', 'bob 1')]
+    const alone = ask('ann', 'ann alone', 'all')
+    const later = [ask('bob', 'bob 2'), ask('bob', 'bob 3'), ask('bob', 'bob 4'), ask('bob', 'bob 5')]
+    const again = ask('ann', 'ann alone again', 'all')
+    ann.release()
+    // One core stands idle until Bob's has ended: nobody begins before the one that wants both.
+    passes(1_000)
+    await settle()
+    expect(order).toEqual(['ann 1', 'bob 1'])
+    bob.release()
+    const held = await alone
+    passes(100)
+    held.release()
+    // Ann has had 1,200 and Bob 1,000.
+    for (const lease of later.slice(0, 2)) {
+      passes(50)
+      ;(await lease).release()
+    }
+    for (const lease of later.slice(2)) (await lease).release()
+    ;(await again).release()
+    expect(order.slice(2)).toEqual(['ann alone', 'bob 2', 'bob 3', 'bob 4', 'bob 5', 'ann alone again'])
+  })
+
+  test('a run alone that was next stays next, whoever comes', async () => {
+    const { order, ask, passes } = cores(2)
+    const bob = await ask('bob', 'bob 1')
+    passes(500)
+    const alone = ask('ann', 'ann alone', 'all')
+    passes(10_000)
+    const others = ['cid', 'dan'].map((name) => ask(name, name))
+    const gone = new AbortController()
+    const leaves = ask('eve', 'eve', 'one', gone.signal)
+    gone.abort()
+    await expect(leaves).rejects.toMatchObject({ code: 'no_slot' })
+    await settle()
+    expect(order).toEqual(['bob 1'])
+    bob.release()
+    ;(await alone).release()
+    for (const lease of others) (await lease).release()
+    expect(order).toEqual(['bob 1', 'ann alone', 'cid', 'dan'])
+  })
+
+  test('nobody saves up by staying away', async () => {
+    const { order, ask, passes } = cores(1)
+    const ann = await ask('ann', 'ann 1')
+    passes(60_000)
+    // Bob had nothing of the minute before he came: from here on both have the same.
+    const names = ['bob 1', 'bob 2', 'ann 2', 'ann 3']
+    const runs = names.map(async (name) => {
+      const held = await ask(name.slice(0, 3), name)
+      passes(20)
+      held.release()
+    })
+    passes(10)
+    ann.release()
+    await Promise.all(runs)
+    expect(order).toEqual(['ann 1', 'bob 1', 'ann 2', 'bob 2', 'ann 3'])
+  })
+
+  test('the clock of a job stands while all that it wants waits, and runs while it holds a core', async () => {
+    const ended: string[] = []
+    const { promise: over, resolve } = Promise.withResolvers<void>()
+    const shared = new Slots({} as Sandbox, 1)
+    const other = await shared.one({ owner: 'ann' }, never)
+    const clock = new WorkClock(50, () => {
+      ended.push('bob')
+      resolve()
+    })
+    const waits = shared.one({ owner: 'bob', clock }, never)
+    const measure = new WorkClock(200, () => other.release())
+    const lease = await waits
+    measure.stop()
+    expect(ended).toEqual([])
+    await over
+    lease.release()
+    expect(ended).toEqual(['bob'])
+  })
 })

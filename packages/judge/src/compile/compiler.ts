@@ -124,12 +124,12 @@ export class Compiler {
   }
 
   /** Runs a compiler. Our own failure is tried once more in a fresh box. */
-  async #run({ toolchain, code, beside, use }: Source, order: CompilerOrder, signal: AbortSignal): Promise<RunOutcome> {
+  async #run({ toolchain, code, owner, beside, use }: Source, order: CompilerOrder, signal: AbortSignal): Promise<RunOutcome> {
     const words = { name: order.name, memoryMb: 0 }
     const files: BoxFile[] = beside.map(({ name, bytes }) => ({ name, from: { bytes } }))
     files.push({ name: order.file.replaceAll('{name}', () => order.name), from: { bytes: Buffer.from(code) } })
     for (let tries = 1; ; tries += 1) {
-      const lease = await this.#slots.one(signal).catch((cause: unknown) => Promise.reject(new Cancelled({ cause })))
+      const lease = await this.#slots.one({ owner }, signal).catch((cause: unknown) => Promise.reject(new Cancelled({ cause })))
       try {
         const box = await lease.slot.box(use)
         const outcome = await box.run(

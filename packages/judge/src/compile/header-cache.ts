@@ -77,7 +77,7 @@ export class HeaderCache {
     header: { name: string; command: readonly [string, ...string[]] },
     to: string,
   ): Promise<boolean> {
-    const lease = await this.#slots.one(this.#closing.signal)
+    const lease = await this.#slots.one({ owner: null }, this.#closing.signal)
     try {
       const box = await lease.slot.box('author')
       const outcome = await box.run(

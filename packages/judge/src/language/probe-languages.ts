@@ -10,7 +10,7 @@ export async function probeLanguages(slots: Slots, places: ToolPlaces): Promise<
   const byTool = [...Map.groupBy(LANGUAGES, ({ tool }) => tool).values()]
   const found = await Promise.all(
     byTool.map(async (languages) => {
-      const lease = await slots.one(never)
+      const lease = await slots.one({ owner: null }, never)
       try {
         return await probeTool(languages, places, await lease.slot.box('program'))
       } finally {

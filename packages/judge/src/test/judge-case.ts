@@ -21,12 +21,12 @@ export class SourceUnreadable extends Error {
 
 /** Runs one case and says what became of it; again and alone if the first run says too little. */
 export async function judgeCase(context: CaseContext, testCase: TestCase, signal: AbortSignal): Promise<Finding> {
-  const { spec, slots } = context
+  const { spec, slots, asker } = context
   const mode = testCase.compare_mode ?? spec.tests.compare.mode
   const refusal = refuse(context, testCase, mode)
   if (refusal !== undefined) return refusal
   let expected: Promise<Expected> | undefined
-  let run = await hold(slots.one(signal), (slot) => {
+  let run = await hold(slots.one(asker, signal), (slot) => {
     // It is read while the program runs, and not before: only as many are in memory as there are cores.
     expected = readExpected(context, testCase, mode)
     return runOnce(context, testCase, mode, { slot, company: 'beside', signal })
@@ -34,7 +34,7 @@ export async function judgeCase(context: CaseContext, testCase: TestCase, signal
   let reruns = 0
   if (isUnsure(run, context.limits) && !signal.aborted) {
     reruns = 1
-    run = await hold(slots.all(signal), (slot) => runOnce(context, testCase, mode, { slot, company: 'alone', signal }))
+    run = await hold(slots.all(asker, signal), (slot) => runOnce(context, testCase, mode, { slot, company: 'alone', signal }))
   }
   if (signal.aborted) return { ...unrun('CANCELLED', null), outcome: run.outcome, reruns }
   if (!(await context.isReadable(run.outcome))) throw new SourceUnreadable()

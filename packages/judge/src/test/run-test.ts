@@ -88,13 +88,14 @@ async function testWith(test: Test, toolchain: Toolchain | undefined): Promise<F
   const owner = request.spec.owner_user_id
   const source: Source = { toolchain, code: request.code, owner, beside: [], use: 'program' }
   try {
-    const [compiled, authors] = await Promise.allSettled([
+    const compiling = Promise.allSettled([
       bench.compiler.compile(source, signal, () => tell('compiling with')),
       (async () => {
         cases = await findCases(request)
         return await compileAuthors({ ...bench, ...request, cases: cases.discovery?.cases ?? [], paths: cases.paths }, signal)
       })(),
     ])
+    const [compiled, authors] = await (request.clock?.waitsFor(compiling) ?? compiling)
     try {
       if (compiled.status === 'rejected') throw compiled.reason
       if (authors.status === 'rejected') throw authors.reason
@@ -118,7 +119,11 @@ async function testCompiled(
   compiled: Compiled,
   authors: AuthorPrograms,
 ): Promise<Found> {
-  const result = discovery === null && compiled.ok ? await readSource(bench.compiler, source, compiled, signal) : compiled.result
+  const read = once(() => {
+    const reading = readSource(bench.compiler, source, compiled, signal)
+    return request.clock?.waitsFor(reading) ?? reading
+  })
+  const result = discovery === null && compiled.ok ? await read() : compiled.result
   listener.terminal(commandLine(result.cmd) + compileLines(result))
   if (!compiled.ok || !result.ok || discovery === null) return { discovery, compile: result, results: [], error }
   if (!authors.ok) {
@@ -126,10 +131,10 @@ async function testCompiled(
     return { discovery, compile: result, results, error: { code: 'judge_error', message: authors.message } }
   }
   const limits = caseLimits(request.spec, source.toolchain)
-  const read = once(() => readSource(bench.compiler, source, compiled, signal))
   const context: CaseContext = {
     ...bench,
     spec: request.spec,
+    asker: { owner: request.spec.owner_user_id, ...(request.clock === undefined ? {} : { clock: request.clock }) },
     inputFolder: request.inputFolder,
     start: startOf(compiled.program, limits.memoryMb),
     limits,

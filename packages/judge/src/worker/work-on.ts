@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type JobError, JobSpec, type Report, type SandboxFacts, type Solution, isSameLanguage } from '@parley/protocol'
+import { WorkClock } from '../box/work-clock.ts'
 import type { Tester } from '../tester.ts'
 import { generateAndTest } from './attempts.ts'
 import { fetchInputs } from './fetch-inputs.ts'
@@ -100,7 +101,7 @@ async function readSpec(input: string, jobId: string): Promise<JobSpec> {
   throw new InputRefused('job.json belongs to another job')
 }
 
-/** One test, within the time that its cases can explain. Writing takes none of it. */
+/** One test, within the time that its cases can explain. Writing takes none of it, nor does waiting for the tests of others. */
 async function test(
   { job, logs, tester, judgeName, folder }: WorkParts,
   what: { readonly spec: JobSpec; readonly attempt: number; readonly code: string; readonly testMs: number },
@@ -109,13 +110,13 @@ async function test(
   // Nobody has to wait for the word that it runs: the test begins meanwhile.
   const told = job.patch({ status: 'running_test', attempt })
   told.catch(() => {})
-  const timer = setTimeout(() => job.stop('timeout'), testMs)
+  const clock = new WorkClock(testMs, () => job.stop('timeout'))
   try {
-    const request = { spec, code, inputFolder: join(folder, 'input'), attempt, claim: job.claim.claim, judgeName }
+    const request = { spec, code, inputFolder: join(folder, 'input'), attempt, claim: job.claim.claim, judgeName, clock }
     const report = await tester.test(request, logs, job.signal)
     await told
     return report
   } finally {
-    clearTimeout(timer)
+    clock.stop()
   }
 }

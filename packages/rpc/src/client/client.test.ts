@@ -9,7 +9,8 @@ const FACE: ClientOptions = {
   clientInfo: { name: 'test', version: '1' },
   capabilities: { elicitation: {} },
   handlers: { elicit: () => ({ action: 'accept', content: {} }) },
-  limits: { reconnectMs: 20 },
+  // On a busy machine a server takes long to start; one that does not know the question says so at once.
+  limits: { reconnectMs: 20, probeTimeoutMs: 60_000 },
 }
 const textOf = (result: unknown): unknown => JSON.parse(JSON.stringify(result)).content[0].text
 

@@ -64,6 +64,8 @@ async function relayTo(dial: Dial, more: Partial<RelayOptions> = {}) {
     clientInfo: { name: 'relay', version: '1' },
     ...more,
     limits: { reconnectMs: 10, ...more.limits },
+    // On a busy machine a server takes long to start.
+    clientLimits: { probeTimeoutMs: 60_000, ...more.clientLimits },
   })
   const server = await openTestServer(relay)
   closing.push(async () => {
