@@ -12,7 +12,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#define LARGE_BYTES (128 * 1024) // more than this is not taken from what the program may write, nor from the last run's memory
+#define LARGE_BYTES (128 * 1024) // more than this is not taken from what the program may write
 #define PAGE_BYTES 65536u         // the largest that there are: a file takes whole ones
 #define CHUNK_BYTES (1 << 20)
 
@@ -89,8 +89,6 @@ bool add_bind(struct stage *stage, struct placed *placed, const char *path) {
 // What we put into the box is not what the program may write there.
 static bool make_room(struct stage *stage, uint64_t bytes) {
   if (bytes <= LARGE_BYTES) return true;
-  // The last run's limit is still set, and this may be larger.
-  cgroup_relax();
   uint64_t whole = (bytes + PAGE_BYTES - 1) / PAGE_BYTES * PAGE_BYTES;
   stage->shared->placed_bytes += whole;
   if (cage.tier == TIER_LANDLOCK) return true;

@@ -116,7 +116,7 @@ static struct usage look_at_tree(void) {
 }
 
 static uint64_t counted_cpu_us(void) {
-  uint64_t all = cgroup_cpu_us() - shared->cpu_mark_us, ours = atomic_load(&shared->owner_cpu_us) + own_cpu_us() + shared->prelude_us;
+  uint64_t all = cgroup_cpu_us() - shared->cpu_mark_us, ours = own_cpu_us() + shared->prelude_us;
   return all > ours ? all - ours : 0;
 }
 
@@ -250,7 +250,7 @@ static void report(int socket) {
   if (send(socket, "D", 1, MSG_NOSIGNAL) != 1) _exit(1);
 }
 
-void init_main(struct stage *stage, int socket, int program_socket, const int ends[3]) {
+void init_main(struct stage *stage, const struct init_ends *ends) {
   shared = stage->shared;
   box_folder = stage->box;
   tmp_folder = stage->tmp;
@@ -271,13 +271,13 @@ void init_main(struct stage *stage, int socket, int program_socket, const int en
   program = fork();
   must(program >= 0, "fork");
   if (program == 0) {
-    close(socket);
-    program_main(stage, program_socket, ends);
+    close(ends->socket);
+    program_main(stage, ends->program_socket, ends->streams);
   }
-  for (int i = 0; i < 3; i++) close(ends[i]);
+  for (int i = 0; i < 3; i++) close(ends->streams[i]);
   close_live();
-  close(program_socket);
-  watch(socket);
-  report(socket);
+  close(ends->program_socket);
+  watch(ends->socket);
+  report(ends->socket);
   _exit(0);
 }
