@@ -27,6 +27,7 @@
 #define MAX_FAMILY 4096
 #define PARTING_NS 50000000ull
 #define MESSAGE_BYTES 1024
+#define PLACED_AT "/placed" // where programs find, read-only, what is shown in the box under its own name
 #define ROOT_AT "/sys" // where the tree is built: a folder that is always there and that nothing is taken from
 #define OPEN_FILES_WATCHED 256 // without a cgroup, of a judged program: what is sent and not yet taken is held too, up to as many per user
 #define LIVE_FIRST 3 // descriptors that the owner gave us for one program: its standard input, output and error
@@ -46,7 +47,8 @@ struct limits {
 struct shared {
   struct limits limits;
   uint32_t argc, envc, bind_count;
-  uint64_t placed_bytes; // of large files that we put into the box
+  uint32_t placed_count; // of large files that we put into the box: the first of the binds
+  uint64_t placed_bytes; // of them
   bool bind_is_folder[MAX_BINDS];
   _Atomic uint32_t why;
   _Atomic int failed_errno;
@@ -102,6 +104,7 @@ struct stage {
   pid_t init;
   int init_pidfd, init_socket, program_socket;
   int box, tmp;
+  int placed; // what holds large files that we put into the box, once there is one
   int in, out, err; // our ends
   uint64_t box_bytes;
   struct shared *shared;
@@ -173,6 +176,9 @@ int clone_open(int opened, uint64_t attributes);
 int put_mount(int mount, const char *at);
 int set_mount(const char *at, uint64_t set, uint64_t clear);
 
+// binds.c
+const char *bind_all(const struct shared *shared, const int *fds, uint32_t count);
+
 // starter.c
 struct init_ends { // of what connects a run with us, its own ends
   int socket, program_socket, streams[3];
@@ -232,7 +238,7 @@ void join_order(struct cursor *order);
 _Noreturn void probe_main(int count, char **words);
 bool pass(int socket, char message, const int *fds, int count);
 
-struct placed {
+struct placed { // mounts that init puts into its tree
   int mounts[MAX_BINDS];
   int count;
 };

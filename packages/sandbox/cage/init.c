@@ -87,20 +87,6 @@ static void own_mounts(const struct stage *stage) {
   must(put_mount(stage->box, "/box") == 0, "/box");
 }
 
-// Binds of one run. The root is read-only but while their targets are made.
-static void bind_all(const int *fds, int count) {
-  const char *at = shared->strings;
-  must((uint32_t)count == shared->bind_count, "binds");
-  must(set_mount("/", 0, MOUNT_ATTR_RDONLY) == 0, "root");
-  for (int i = 0; i < count; i++) {
-    bool done = make_target(at, shared->bind_is_folder[i]) == 0 && put_mount(fds[i], at) == 0;
-    must(done, at);
-    close(fds[i]);
-    at += strlen(at) + 1;
-  }
-  must(set_mount("/", MOUNT_ATTR_RDONLY, 0) == 0, "root");
-}
-
 static void end_with(enum why why) {
   uint32_t none = WHY_NONE;
   atomic_compare_exchange_strong(&shared->why, &none, why);
@@ -190,7 +176,8 @@ static bool hear(int socket) {
   if (message == 'B') {
     struct cmsghdr *rights = CMSG_FIRSTHDR(&head);
     must(rights != NULL && rights->cmsg_type == SCM_RIGHTS, "binds");
-    bind_all((const int *)CMSG_DATA(rights), (int)((rights->cmsg_len - CMSG_LEN(0)) / sizeof(int)));
+    const char *failed = bind_all(shared, (const int *)CMSG_DATA(rights), (uint32_t)((rights->cmsg_len - CMSG_LEN(0)) / sizeof(int)));
+    must(failed == NULL, failed);
     must(send(socket, "b", 1, MSG_NOSIGNAL) == 1, "binds");
   }
   if (message == 'G') shared->began = true;

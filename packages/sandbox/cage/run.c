@@ -91,7 +91,7 @@ static bool take_input(struct run *run, struct cursor *order) {
 }
 
 static bool wait_for_binds(struct run *run, struct placed *placed) {
-  if (placed->count == 0) return true;
+  if (run->stage->shared->bind_count == 0 || cage.tier == TIER_LANDLOCK) return true;
   char answer = 0;
   return pass(run->stage->init_socket, 'B', placed->mounts, placed->count) && recv(run->stage->init_socket, &answer, 1, 0) == 1 && answer == 'b';
 }
@@ -195,7 +195,10 @@ static void drain(struct run *run) {
 
 static bool fill_box(struct run *run, struct cursor *order, struct placed *placed) {
   struct shared *shared = run->stage->shared;
-  if (!place_files(run->stage, order, run->message, sizeof run->message) || !take_readable(run, order, placed)) return false;
+  if (!place_files(run->stage, order, run->message, sizeof run->message)) return false;
+  if (run->stage->placed >= 0) placed->mounts[placed->count++] = run->stage->placed;
+  run->stage->placed = -1;
+  if (!take_readable(run, order, placed)) return false;
   if (take_strings(shared, order, &shared->argc) && take_strings(shared, order, &shared->envc) && shared->argc > 0) return true;
   snprintf(run->message, sizeof run->message, "arguments and environment are too long");
   return false;

@@ -65,7 +65,7 @@ bool stage_open(struct stage *stage) {
   uint64_t bytes = stage->box_bytes != 0 ? stage->box_bytes : FIRST_BOX_BYTES;
   bool real = cage.tier == TIER_LANDLOCK;
   stage->init = -1;
-  stage->init_pidfd = stage->init_socket = stage->program_socket = stage->in = stage->out = stage->err = -1;
+  stage->placed = stage->init_pidfd = stage->init_socket = stage->program_socket = stage->in = stage->out = stage->err = -1;
   stage->box = real ? real_folder("box", 0700) : own_tmpfs(bytes, 0755);
   stage->tmp = real ? real_folder("tmp", 0700) : own_tmpfs(bytes, 01777);
   stage->box_bytes = bytes;
@@ -113,7 +113,7 @@ void stage_close(struct stage *stage) {
     while (waitpid(stage->init, NULL, 0) < 0 && errno == EINTR) continue;
   }
   stage->init = -1;
-  int *const fds[] = {&stage->init_pidfd, &stage->init_socket, &stage->program_socket, &stage->in, &stage->out, &stage->err, &stage->box, &stage->tmp};
+  int *const fds[] = {&stage->init_pidfd, &stage->init_socket, &stage->program_socket, &stage->in, &stage->out, &stage->err, &stage->box, &stage->tmp, &stage->placed};
   for (size_t i = 0; i < sizeof fds / sizeof *fds; i++) shut(fds[i]);
   if (cage.tier != TIER_LANDLOCK) return;
   int parent = open(cage.box_folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);

@@ -1,4 +1,4 @@
-import { writeFile } from 'node:fs/promises'
+import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Box, BoxFile, RunLimits, RunOutcome, RunRequest } from '../index.ts'
@@ -8,6 +8,7 @@ const MIB = 1024 * 1024
 const PLACED_MIB = 48
 const TIERS = (['root', 'user-namespaces', 'landlock'] as const).slice(process.getuid?.() === 0 ? 0 : 1)
 const LIMITS = { memoryBytes: 64 * MIB, boxBytes: 16 * MIB, cpuMs: 20_000, wallMs: 60_000 }
+const WAYS = ['unlinking', 'truncating', 'punching', 'opening', 'replacing']
 /** Twelve children with ten MiB each: too much together, and none of them alone. */
 const TOO_MUCH = ['forked-hog', 12, 10]
 const WITHIN = ['forked-hog', 3, 12]
@@ -39,13 +40,29 @@ describe.each(TIERS)('what the judge needs for a run is not the program’s to u
     return box.run({ ...request, ...given, files: [...(request.files ?? []), ...(given.files ?? [])] })
   }
 
-  test.each(['unlinking', 'truncating', 'punching', 'opening', 'replacing'])(
-    'by %s large files that were put into its box it gets no memory',
-    async (how) => {
-      expect((await uses(['frees', how, ...TOO_MUCH], { files: placed })).status).toBe('memory-limit')
-      expect((await uses(['frees', how, ...WITHIN], { files: placed })).status).toBe('ok')
-    },
-  )
+  test.each(WAYS)('by %s large files that were put into its box it gets no memory', async (how) => {
+    expect((await uses(['frees', how, ...TOO_MUCH], { files: placed })).status).toBe('memory-limit')
+    expect((await uses(['frees', how, ...WITHIN], { files: placed })).status).toBe('ok')
+  })
+
+  test.each(tier === 'landlock' ? [] : WAYS)('nor room in its box by %s them', async (how) => {
+    const outcome = await uses(['frees', how, 'disk'], { files: placed })
+    expect([outcome.status, textOf(outcome)]).toEqual(['ok', expect.stringMatching(/^(No space .*|short) after 1[56] MiB\n$/)])
+  })
+
+  test('and they are still there to read, also as a program', async () => {
+    const outcome = await box.run({
+      argv: [
+        '/bin/sh',
+        '-c',
+        'cat placed-0 | wc -c; stat -c "%a %s" placed-1; ls; ./deep/uses exit 3; echo $?; touch deep/own; mv deep moved; ls moved',
+      ],
+      files: [...placed, { name: 'deep/uses', from: { bytes: await readFile(from.program('uses')) }, executable: true }],
+      limits: from.request('uses', [], LIMITS).limits,
+    })
+    const bytes = PLACED_MIB * MIB
+    expect(textOf(outcome)).toBe(`${bytes}\n444 ${bytes}\ndeep\nplaced-0\nplaced-1\n3\nown\nuses\n`)
+  })
 
   test('nor by unlinking files that were put there as bytes, however small', async () => {
     const files = Array.from({ length: 640 }, (_, i) => ({
