@@ -22,7 +22,7 @@ uint32_t settle(struct run *run) {
     return WHY_SANDBOX;
   }
   if (cage.cgroup != 0) {
-    uint64_t all = cgroup_cpu_us() - shared->cpu_mark_us, ours = own_cpu_us() - shared->own_mark_us + shared->prelude_us;
+    uint64_t all = cgroup_cpu_us() - shared->cpu_mark_us, ours = shared->prelude_us;
     if (all > ours + shared->cpu_us + HIDDEN_CPU_US) shared->cpu_us = all - ours;
   }
   uint32_t why = atomic_load(&shared->why);

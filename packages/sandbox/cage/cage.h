@@ -2,6 +2,7 @@
 //
 //   owner (Node) -- frames on stdin/stdout -- helper -- init (process 1 of a run's namespaces) -- the program
 //
+// Where there is a cgroup, init and the program are in it, born there from the starter, and the helper is not.
 // The next run's namespaces, folders and process are made ready while the owner is busy with the last result.
 #ifndef CAGE_H
 #define CAGE_H
@@ -26,6 +27,7 @@
 #define MAX_FAMILY 4096
 #define PARTING_NS 50000000ull
 #define MESSAGE_BYTES 1024
+#define PLACED_AT "/placed" // where programs find, read-only, what is shown in the box under its own name
 #define ROOT_AT "/sys" // where the tree is built: a folder that is always there and that nothing is taken from
 #define OPEN_FILES_WATCHED 256 // without a cgroup, of a judged program: what is sent and not yet taken is held too, up to as many per user
 #define LIVE_FIRST 3 // descriptors that the owner gave us for one program: its standard input, output and error
@@ -45,13 +47,13 @@ struct limits {
 struct shared {
   struct limits limits;
   uint32_t argc, envc, bind_count;
-  uint64_t placed_bytes; // of large files that we put into the box
+  uint32_t placed_count; // of large files that we put into the box: the first of the binds
+  uint64_t placed_bytes; // of them
   bool bind_is_folder[MAX_BINDS];
   _Atomic uint32_t why;
   _Atomic int failed_errno;
   char failed_at[96];
-  _Atomic uint64_t owner_cpu_us; // the helper's own time since the run began, to take off the cgroup's figure
-  uint64_t cpu_mark_us, own_mark_us, oom_mark, refusal_mark; // what the cgroup said when the run was made ready
+  uint64_t cpu_mark_us, oom_mark, refusal_mark; // what the cgroup said when the run was made ready
   uint64_t forked_ns, go_ns, start_ns, end_ns, prelude_us, cpu_us, maxrss_bytes;
   uint64_t prelude_wait_us; // how long the program's process had waited for a processor before its time began
   uint64_t starved_us;      // as it was asked for last
@@ -102,6 +104,7 @@ struct stage {
   pid_t init;
   int init_pidfd, init_socket, program_socket;
   int box, tmp;
+  int placed; // what holds large files that we put into the box, once there is one
   int in, out, err; // our ends
   uint64_t box_bytes;
   struct shared *shared;
@@ -132,14 +135,16 @@ uint64_t own_cpu_us(void);
 
 // ground.c: users and namespaces of the box
 void stand_on_ground(enum tier wanted);
+void own_cgroup_view(void);
 void leave_ground(void);
 
 // cgroup.c
 void cgroup_open(void);
 void cgroup_mark(struct shared *shared);
-void cgroup_limit(const struct limits *limits, uint64_t slack);
-void cgroup_relax(void);
+bool cgroup_join(void);
+void cgroup_limit(const struct limits *limits);
 void cgroup_close(void);
+void oom_last(void);
 uint64_t cgroup_cpu_us(void);
 uint64_t cgroup_oom_kills(void);
 uint64_t cgroup_refusals(void);
@@ -171,11 +176,24 @@ int clone_open(int opened, uint64_t attributes);
 int put_mount(int mount, const char *at);
 int set_mount(const char *at, uint64_t set, uint64_t clear);
 
+// binds.c
+const char *bind_all(const struct shared *shared, const int *fds, uint32_t count);
+
+// starter.c
+struct init_ends { // of what connects a run with us, its own ends
+  int socket, program_socket, streams[3];
+};
+pid_t clone_init(int *pidfd, uint64_t flags);
+bool starter_open(void);
+pid_t starter_start(const struct stage *stage, const struct init_ends *ends, int *pidfd);
+void starter_close(void);
+
 // stage.c, init.c, program.c, filter.c
+struct shared *new_shared(void);
 bool stage_open(struct stage *stage);
 void stage_close(struct stage *stage);
 void close_live(void);
-_Noreturn void init_main(struct stage *stage, int socket, int program_socket, const int ends[3]);
+_Noreturn void init_main(struct stage *stage, const struct init_ends *ends);
 _Noreturn void program_main(struct stage *stage, int socket, const int ends[3]);
 void fail_stage(struct shared *shared, const char *at);
 void filter_build(void);
@@ -220,7 +238,7 @@ void join_order(struct cursor *order);
 _Noreturn void probe_main(int count, char **words);
 bool pass(int socket, char message, const int *fds, int count);
 
-struct placed {
+struct placed { // mounts that init puts into its tree
   int mounts[MAX_BINDS];
   int count;
 };

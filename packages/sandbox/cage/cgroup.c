@@ -1,5 +1,5 @@
-// Memory, processes and time of everything in the box, where a cgroup hierarchy is ours to write. The helper itself sits in the
-// leaf and its children are born there: moving a process in costs milliseconds, being born there costs nothing.
+// Memory, processes and time of everything in the box, where a cgroup hierarchy is ours to write. In the leaf are a run's processes and
+// the starter that they are born from, nobody else.
 #include "cage.h"
 #include <dirent.h>
 #include <errno.h>
@@ -12,7 +12,8 @@
 #include <unistd.h>
 
 #define GROUP "parley"
-#define OWN_TASKS 2 // the helper and a run's init are in the leaf too
+#define OWN_TASKS 2 // the starter and a run's init are in the leaf too
+#define MEMORY_SLACK (4ull << 20) // what is in the leaf and not the program's: these two, pipes, page tables. Nothing that it can give back
 #define UNLIMITED UINT64_MAX
 #define LEAF_TRIES 16
 #define RELEASE_MOMENTS 2000 // of a millisecond
@@ -79,17 +80,16 @@ static void sweep(const char *parent) {
 }
 
 static bool make_leaf(const char *mount, char *leaf) {
-  char parent[240], self[16];
+  char parent[240];
   snprintf(parent, sizeof parent, "%s/" GROUP, mount);
   snprintf(leaf, 256, "%s/box-%d", parent, cage.slot);
-  snprintf(self, sizeof self, "%d", getpid());
   // Another box that closes may take the folder above away between two of these lines.
   for (int tries = 0; tries < LEAF_TRIES; tries++) {
     if (mkdir(parent, 0755) != 0 && errno != EEXIST) break;
     if (cage.cgroup == 2) put(parent, "cgroup.subtree_control", "+memory +pids");
     if (tries == 0) sweep(parent);
-    if (mkdir(leaf, 0755) != 0 && errno != EEXIST) continue;
-    if (put(leaf, "cgroup.procs", self)) return true;
+    rmdir(leaf); // one of ours that was killed may have left it, with its limits
+    if (mkdir(leaf, 0755) == 0 || errno == EEXIST) return true;
   }
   leaf[0] = 0;
   return false;
@@ -122,14 +122,20 @@ void cgroup_open(void) {
   cage.cpu_fd = cage.oom_fd = cage.pids_fd = -1;
   find_mounts(where, unified);
   bool held = where[MEMORY][0] != 0 ? open_legacy(where) : unified[0] != 0 && open_unified(unified);
-  if (!held) {
-    cgroup_close();
-    return;
-  }
-  // The kernel must take the program, never us.
-  put("/proc/self", "oom_score_adj", "-1000");
+  if (!held) cgroup_close();
   cage.memory_set = UNLIMITED;
 }
+
+bool cgroup_join(void) {
+  char self[16];
+  snprintf(self, sizeof self, "%d", getpid());
+  for (int i = 0; i < (cage.cgroup == 2 ? 1 : CONTROLLERS); i++)
+    if (!put(leaves[i], "cgroup.procs", self)) return false;
+  return true;
+}
+
+// The kernel must take the program, never us.
+void oom_last(void) { put("/proc/self", "oom_score_adj", "-1000"); }
 
 static uint64_t field(int fd, const char *name) {
   char text[1024];
@@ -170,42 +176,35 @@ static uint64_t read_once(const char *name, const char *line) {
 
 // Shared segments of the program before are freed a moment after its namespace, and count in the group until then: the next
 // program would end for memory that it never had.
-static void await_release(uint64_t slack) {
+static void await_release(void) {
   const struct timespec moment = {.tv_nsec = 1000000};
   const char *usage = cage.cgroup == 2 ? "memory.current" : "memory.usage_in_bytes";
   for (int i = 0; i < RELEASE_MOMENTS; i++) {
-    if (read_once(usage, NULL) <= slack || read_once("memory.stat", "shmem") <= slack) return;
+    if (read_once(usage, NULL) <= MEMORY_SLACK || read_once("memory.stat", "shmem") <= MEMORY_SLACK) return;
     nanosleep(&moment, NULL);
   }
 }
 
-void cgroup_limit(const struct limits *limits, uint64_t slack) {
+void cgroup_limit(const struct limits *limits) {
   if (cage.cgroup == 0) return;
-  await_release(slack);
-  set_memory(limits->memory + limits->memory / 64 + slack);
+  await_release();
+  set_memory(limits->memory + limits->memory / 64 + MEMORY_SLACK);
   if (cage.pids_set == limits->processes) return;
   put_number(leaves[PIDS], "pids.max", (uint64_t)limits->processes + OWN_TASKS, "max");
   cage.pids_set = limits->processes;
 }
 
-void cgroup_relax(void) { set_memory(UNLIMITED); }
-
 void cgroup_mark(struct shared *shared) {
   shared->cpu_mark_us = cgroup_cpu_us();
-  shared->own_mark_us = own_cpu_us();
   shared->oom_mark = cgroup_oom_kills();
   shared->refusal_mark = cgroup_refusals();
 }
 
-// A leaf with a process in it cannot go: we step out first.
+// A leaf with a process in it cannot go.
 void cgroup_close(void) {
-  char self[16];
-  snprintf(self, sizeof self, "%d", getpid());
+  starter_close();
   for (int i = 0; i < CONTROLLERS; i++) {
     if (leaves[i][0] == 0) continue;
-    char up[PATH_BYTES];
-    snprintf(up, sizeof up, "%s/../..", leaves[i]);
-    put(up, "cgroup.procs", self);
     rmdir(leaves[i]);
     *strrchr(leaves[i], '/') = 0;
     rmdir(leaves[i]); // refused while another box is there

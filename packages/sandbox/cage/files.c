@@ -12,7 +12,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#define LARGE_BYTES (128 * 1024) // more than this is not taken from what the program may write, nor from the last run's memory
+#define LARGE_BYTES (128 * 1024) // more than this is not taken from what the program may write
 #define PAGE_BYTES 65536u         // the largest that there are: a file takes whole ones
 #define CHUNK_BYTES (1 << 20)
 
@@ -86,17 +86,35 @@ bool add_bind(struct stage *stage, struct placed *placed, const char *path) {
   return true;
 }
 
-// What we put into the box is not what the program may write there.
-static bool make_room(struct stage *stage, uint64_t bytes) {
-  if (bytes <= LARGE_BYTES) return true;
-  // The last run's limit is still set, and this may be larger.
-  cgroup_relax();
-  uint64_t whole = (bytes + PAGE_BYTES - 1) / PAGE_BYTES * PAGE_BYTES;
-  stage->shared->placed_bytes += whole;
-  if (cage.tier == TIER_LANDLOCK) return true;
-  if (resize_tmpfs(stage->box, stage->box_bytes + whole) != 0) return false;
-  stage->box_bytes += whole;
-  return true;
+// What we put into the box is not what the program may write there. Without namespaces it is more room in one folder; else a large file
+// lies in a memory file system of its own, which init shows read-only under the file's name: in one with what the program writes, the
+// program could remove it and write as much instead.
+static int create_large(struct stage *stage, const char *name, uint64_t bytes, mode_t mode) {
+  struct shared *shared = stage->shared;
+  uint64_t all = shared->placed_bytes + (bytes + PAGE_BYTES - 1) / PAGE_BYTES * PAGE_BYTES;
+  char own[32];
+  int length = snprintf(NULL, 0, "/box/%s", name) + 1;
+  if (cage.tier == TIER_LANDLOCK) {
+    shared->placed_bytes = all;
+    return create_below(stage->box, name, mode);
+  }
+  errno = ENOSPC;
+  if (shared->bind_count >= MAX_BINDS || shared->strings_used + (uint32_t)length > ORDER_BYTES) return -1;
+  if (stage->placed < 0 ? (stage->placed = new_tmpfs(all, 0755)) < 0 : resize_tmpfs(stage->placed, all) != 0) return -1;
+  int shown = create_below(stage->box, name, mode);
+  if (shown < 0) return -1;
+  close(shown);
+  shared->placed_bytes = all;
+  snprintf(own, sizeof own, "%u", shared->placed_count++);
+  snprintf(shared->strings + shared->strings_used, (size_t)length, "/box/%s", name);
+  shared->strings_used += (uint32_t)length;
+  shared->bind_is_folder[shared->bind_count++] = false;
+  return create_below(stage->placed, own, mode);
+}
+
+static int create_placed(struct stage *stage, const char *name, uint64_t bytes, bool executable) {
+  mode_t mode = executable ? 0555 : 0444;
+  return bytes > LARGE_BYTES ? create_large(stage, name, bytes, mode) : create_below(stage->box, name, mode);
 }
 
 // Copied, however large: a mount of the file itself would tell its path on the host (/proc/self/mountinfo).
@@ -104,13 +122,10 @@ static bool place_path(struct stage *stage, const char *name, const char *path, 
   struct stat found;
   int from = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
   if (from < 0) return false;
-  int to = create_below(stage->box, name, executable ? 0555 : 0444);
-  bool done = to >= 0 && fstat(from, &found) == 0;
-  if (done && !S_ISREG(found.st_mode)) {
-    errno = EINVAL;
-    done = false;
-  }
-  done = done && make_room(stage, (uint64_t)found.st_size) && copy_all(from, to, UINT64_MAX);
+  bool plain = fstat(from, &found) == 0 && S_ISREG(found.st_mode);
+  if (!plain) errno = EINVAL;
+  int to = plain ? create_placed(stage, name, (uint64_t)found.st_size, executable) : -1;
+  bool done = to >= 0 && copy_all(from, to, UINT64_MAX);
   int kept = errno;
   close(from);
   if (to >= 0) close(to);
@@ -119,9 +134,9 @@ static bool place_path(struct stage *stage, const char *name, const char *path, 
 }
 
 static bool place_bytes(struct stage *stage, const char *name, const uint8_t *bytes, uint32_t count, bool executable) {
-  int to = create_below(stage->box, name, executable ? 0555 : 0444);
+  int to = create_placed(stage, name, count, executable);
   if (to < 0) return false;
-  bool done = make_room(stage, count) && write_all(to, bytes, count);
+  bool done = write_all(to, bytes, count);
   int kept = errno;
   close(to);
   errno = kept;

@@ -56,6 +56,9 @@ static const int ATTRIBUTES[] = {SYS_setxattr, SYS_lsetxattr, SYS_fsetxattr, 463
 static const int LOST_ATTRIBUTES[] = {SYS_removexattr, SYS_lremovexattr, SYS_fremovexattr, 466 /* removexattrat */};
 // Memory that neither the size of a process nor a folder's bound counts.
 static const int UNCOUNTED[] = {SYS_memfd_create, SYS_shmget, SYS_shmat, SYS_mq_open, SYS_msgget, SYS_semget, SYS_vmsplice, SYS_splice, SYS_tee};
+// What a judged program finds in its input's pipe is in the helper's memory: in pipes of its own it would keep, and could fill up, pages that
+// are not counted as its own.
+static const int HANDED_ON[] = {SYS_splice, SYS_tee};
 
 void refuse_all(const int *calls, size_t count, unsigned error) {
   for (size_t i = 0; i < count; i++) {
@@ -230,6 +233,8 @@ static void build(void) {
   if (cage.cgroup == 0) {
     REFUSE_ALL(UNCOUNTED, ENOSYS);
     buffer_sizes();
+  } else if (cage.profile == PROFILE_JUDGE) {
+    REFUSE_ALL(HANDED_ON, ENOSYS);
   }
   if (cage.tier == TIER_LANDLOCK || cage.profile == PROFILE_JUDGE) {
     filter_watching();

@@ -157,10 +157,14 @@ static void loopback_up(void) {
   close(any);
 }
 
+// The names of groups tell of users, sessions and containers. A kernel without groups has none to tell.
+void own_cgroup_view(void) {
+  if (unshare(CLONE_NEWCGROUP) != 0 && access("/proc/self/cgroup", F_OK) == 0) give_up("a cgroup view of its own");
+}
+
 static void own_network(void) {
   if (unshare((cage.host_network ? 0 : CLONE_NEWNET) | CLONE_NEWUTS) != 0) give_up("a network of its own");
-  // The names of groups tell of users, sessions and containers. A kernel without groups has none to tell.
-  if (unshare(CLONE_NEWCGROUP) != 0 && (cage.cgroup != 0 || access("/proc/self/cgroup", F_OK) == 0)) give_up("a cgroup view of its own");
+  if (cage.cgroup == 0) own_cgroup_view(); // else the starter's, who is in the group where it is to end
   if (sethostname("box", 3) != 0) give_up("a host name of its own");
   if (cage.profile == PROFILE_WORKSPACE && !cage.host_network) loopback_up();
 }

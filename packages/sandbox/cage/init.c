@@ -87,20 +87,6 @@ static void own_mounts(const struct stage *stage) {
   must(put_mount(stage->box, "/box") == 0, "/box");
 }
 
-// Binds of one run. The root is read-only but while their targets are made.
-static void bind_all(const int *fds, int count) {
-  const char *at = shared->strings;
-  must((uint32_t)count == shared->bind_count, "binds");
-  must(set_mount("/", 0, MOUNT_ATTR_RDONLY) == 0, "root");
-  for (int i = 0; i < count; i++) {
-    bool done = make_target(at, shared->bind_is_folder[i]) == 0 && put_mount(fds[i], at) == 0;
-    must(done, at);
-    close(fds[i]);
-    at += strlen(at) + 1;
-  }
-  must(set_mount("/", MOUNT_ATTR_RDONLY, 0) == 0, "root");
-}
-
 static void end_with(enum why why) {
   uint32_t none = WHY_NONE;
   atomic_compare_exchange_strong(&shared->why, &none, why);
@@ -116,7 +102,7 @@ static struct usage look_at_tree(void) {
 }
 
 static uint64_t counted_cpu_us(void) {
-  uint64_t all = cgroup_cpu_us() - shared->cpu_mark_us, ours = atomic_load(&shared->owner_cpu_us) + own_cpu_us() + shared->prelude_us;
+  uint64_t all = cgroup_cpu_us() - shared->cpu_mark_us, ours = own_cpu_us() + shared->prelude_us;
   return all > ours ? all - ours : 0;
 }
 
@@ -190,7 +176,8 @@ static bool hear(int socket) {
   if (message == 'B') {
     struct cmsghdr *rights = CMSG_FIRSTHDR(&head);
     must(rights != NULL && rights->cmsg_type == SCM_RIGHTS, "binds");
-    bind_all((const int *)CMSG_DATA(rights), (int)((rights->cmsg_len - CMSG_LEN(0)) / sizeof(int)));
+    const char *failed = bind_all(shared, (const int *)CMSG_DATA(rights), (uint32_t)((rights->cmsg_len - CMSG_LEN(0)) / sizeof(int)));
+    must(failed == NULL, failed);
     must(send(socket, "b", 1, MSG_NOSIGNAL) == 1, "binds");
   }
   if (message == 'G') shared->began = true;
@@ -250,7 +237,7 @@ static void report(int socket) {
   if (send(socket, "D", 1, MSG_NOSIGNAL) != 1) _exit(1);
 }
 
-void init_main(struct stage *stage, int socket, int program_socket, const int ends[3]) {
+void init_main(struct stage *stage, const struct init_ends *ends) {
   shared = stage->shared;
   box_folder = stage->box;
   tmp_folder = stage->tmp;
@@ -271,13 +258,13 @@ void init_main(struct stage *stage, int socket, int program_socket, const int en
   program = fork();
   must(program >= 0, "fork");
   if (program == 0) {
-    close(socket);
-    program_main(stage, program_socket, ends);
+    close(ends->socket);
+    program_main(stage, ends->program_socket, ends->streams);
   }
-  for (int i = 0; i < 3; i++) close(ends[i]);
+  for (int i = 0; i < 3; i++) close(ends->streams[i]);
   close_live();
-  close(program_socket);
-  watch(socket);
-  report(socket);
+  close(ends->program_socket);
+  watch(ends->socket);
+  report(ends->socket);
   _exit(0);
 }

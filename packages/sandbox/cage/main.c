@@ -47,7 +47,16 @@ static void open_cage(void) {
   cage.cpu_count = sched_getaffinity(0, sizeof cpus, &cpus) == 0 ? CPU_COUNT(&cpus) : 1;
   stand_on_ground(tier);
   if (tier != TIER_LANDLOCK) skeleton_open();
-  filter_build();
+}
+
+// Where the group is there and cannot be joined, the box does without.
+static void start_inside(void) {
+  if (cage.cgroup == 0) return;
+  if (starter_open()) oom_last();
+  else {
+    cgroup_close();
+    own_cgroup_view();
+  }
 }
 
 static void say_ready(void) {
@@ -67,7 +76,9 @@ int main(int argc, char **argv) {
   umask(0022);
   open_cage();
   prctl(PR_SET_DUMPABLE, 0);
-  struct stage stage = {0};
+  struct stage stage = {.shared = new_shared()};
+  start_inside();
+  filter_build();
   stage_open(&stage);
   say_ready();
   for (;;) {

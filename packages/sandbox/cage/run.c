@@ -12,11 +12,7 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
-#include <sys/vfs.h>
 #include <unistd.h>
-
-#define PLACED_STEP (1ull << 20)
-#define MEMORY_SLACK (4ull << 20) // what is in the box's cgroup and not the program's: the helper, init, pipes, page tables
 
 enum input { INPUT_EMPTY = 0, INPUT_BYTES = 1, INPUT_FILE = 2, INPUT_JOINED = 3 };
 
@@ -95,7 +91,7 @@ static bool take_input(struct run *run, struct cursor *order) {
 }
 
 static bool wait_for_binds(struct run *run, struct placed *placed) {
-  if (placed->count == 0) return true;
+  if (run->stage->shared->bind_count == 0 || cage.tier == TIER_LANDLOCK) return true;
   char answer = 0;
   return pass(run->stage->init_socket, 'B', placed->mounts, placed->count) && recv(run->stage->init_socket, &answer, 1, 0) == 1 && answer == 'b';
 }
@@ -166,10 +162,7 @@ static void carry(struct run *run) {
     if (from[IN].revents != 0) pump_in(&run->feed);
     if (from[PIDS].revents != 0 && cgroup_refusals() > shared->refusal_mark) end_with(run, WHY_PROCESSES);
     if (from[OWNER].revents != 0) hear_owner(run);
-    if (run->over || ready > 0) {
-      atomic_store(&shared->owner_cpu_us, own_cpu_us() - shared->own_mark_us);
-      continue;
-    }
+    if (run->over || ready > 0) continue;
     if (now_ns() < run->deadline_ns || (!run->told && !clock_is_over(run))) continue;
     if (run->told) { // init itself does not answer
       syscall(SYS_pidfd_send_signal, run->stage->init_pidfd, SIGKILL, NULL, 0);
@@ -202,21 +195,16 @@ static void drain(struct run *run) {
 
 static bool fill_box(struct run *run, struct cursor *order, struct placed *placed) {
   struct shared *shared = run->stage->shared;
-  if (!place_files(run->stage, order, run->message, sizeof run->message) || !take_readable(run, order, placed)) return false;
+  if (!place_files(run->stage, order, run->message, sizeof run->message)) return false;
+  if (run->stage->placed >= 0) placed->mounts[placed->count++] = run->stage->placed;
+  run->stage->placed = -1;
+  if (!take_readable(run, order, placed)) return false;
   if (take_strings(shared, order, &shared->argc) && take_strings(shared, order, &shared->envc) && shared->argc > 0) return true;
   snprintf(run->message, sizeof run->message, "arguments and environment are too long");
   return false;
 }
 
-// What we put into the box is in its cgroup too, and not the program's doing. In whole steps: a limit that stays costs nothing to set.
-static uint64_t placed_bytes(const struct stage *stage) {
-  struct statfs box;
-  if (cage.cgroup == 0 || fstatfs(stage->box, &box) != 0) return 0;
-  uint64_t bytes = (uint64_t)(box.f_blocks - box.f_bfree) * (uint64_t)box.f_bsize;
-  return (bytes + PLACED_STEP - 1) / PLACED_STEP * PLACED_STEP;
-}
-
-static bool get_ready(struct run *run, struct cursor *order, uint64_t frame_bytes) {
+static bool get_ready(struct run *run, struct cursor *order) {
   struct stage *stage = run->stage;
   struct shared *shared = stage->shared;
   struct limits *limits = &shared->limits;
@@ -241,7 +229,7 @@ static bool get_ready(struct run *run, struct cursor *order, uint64_t frame_byte
     stage->box_bytes = limits->box;
   }
   bool ready = fill_box(run, order, &placed) && take_input(run, order) && wait_for_binds(run, &placed);
-  cgroup_limit(limits, MEMORY_SLACK + placed_bytes(stage) + frame_bytes + run->out.capture + run->err.capture);
+  cgroup_limit(limits);
   for (int i = 0; i < placed.count; i++) close(placed.mounts[i]);
   return ready;
 }
@@ -274,8 +262,7 @@ static void go(struct run *run) {
 
 void run_order(struct stage *stage, struct cursor *order) {
   struct run run = {.stage = stage, .out = {.fd = -1, .forward = -1}, .err = {.fd = -1, .forward = -1}, .feed = {.fd = -1, .source = -1}, .input = -1};
-  uint64_t frame_bytes = (uint64_t)(order->end - order->at);
-  bool ready = get_ready(&run, order, frame_bytes) && !order->bad;
+  bool ready = get_ready(&run, order) && !order->bad;
   if (ready) go(&run);
   uint32_t why = settle(&run);
   if (!ready && why == WHY_NONE) why = WHY_SANDBOX;

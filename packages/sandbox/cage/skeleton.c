@@ -106,7 +106,7 @@ static void build(void) {
   int mounted = new_tmpfs(ROOT_BYTES, 0755);
   if (mounted < 0 || put_mount(mounted, root) != 0) give_up("a root of its own");
   if (cage.tier == TIER_ROOT && set_mount(root, 0, MOUNT_ATTR_NODEV) != 0) give_up("devices");
-  static const char *const FOLDERS[] = {"/proc", "/tmp", "/box"};
+  static const char *const FOLDERS[] = {"/proc", "/tmp", "/box", PLACED_AT};
   char at[PATH_BYTES];
   for (size_t i = 0; i < sizeof FOLDERS / sizeof *FOLDERS; i++) {
     inside(at, root, FOLDERS[i]);

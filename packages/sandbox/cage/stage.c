@@ -2,7 +2,6 @@
 #include "cage.h"
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/sched.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -47,28 +46,26 @@ static int real_folder(const char *name, mode_t mode) {
   return folder;
 }
 
-static pid_t new_init(int *pidfd) {
-  struct clone_args wanted = {.flags = CLONE_PIDFD, .pidfd = (uint64_t)(uintptr_t)pidfd, .exit_signal = SIGCHLD};
-  if (cage.tier != TIER_LANDLOCK) wanted.flags |= CLONE_NEWPID | CLONE_NEWIPC;
-  return (pid_t)syscall(SYS_clone3, &wanted, sizeof wanted);
+struct shared *new_shared(void) {
+  struct shared *shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  if (shared == MAP_FAILED) give_up("shared memory");
+  return shared;
 }
 
-static struct shared *clean_shared(struct shared *shared) {
-  if (shared == NULL) {
-    shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    if (shared == MAP_FAILED) give_up("shared memory");
-  }
-  memset(shared, 0, offsetof(struct shared, strings));
-  return shared;
+static pid_t new_init(struct stage *stage, const struct init_ends *ends) {
+  if (cage.cgroup != 0) return starter_start(stage, ends, &stage->init_pidfd);
+  pid_t init = clone_init(&stage->init_pidfd, 0);
+  if (init == 0) init_main(stage, ends);
+  return init;
 }
 
 // False leaves a reason in the shared memory; the next order is answered with it.
 bool stage_open(struct stage *stage) {
-  stage->shared = clean_shared(stage->shared);
+  memset(stage->shared, 0, offsetof(struct shared, strings));
   uint64_t bytes = stage->box_bytes != 0 ? stage->box_bytes : FIRST_BOX_BYTES;
   bool real = cage.tier == TIER_LANDLOCK;
   stage->init = -1;
-  stage->init_pidfd = stage->init_socket = stage->program_socket = stage->in = stage->out = stage->err = -1;
+  stage->placed = stage->init_pidfd = stage->init_socket = stage->program_socket = stage->in = stage->out = stage->err = -1;
   stage->box = real ? real_folder("box", 0700) : own_tmpfs(bytes, 0755);
   stage->tmp = real ? real_folder("tmp", 0700) : own_tmpfs(bytes, 01777);
   stage->box_bytes = bytes;
@@ -83,9 +80,8 @@ bool stage_open(struct stage *stage) {
   stage->err = err[0];
   stage->init_socket = to_init[0];
   stage->program_socket = to_program[0];
-  const int ends[3] = {in[0], out[1], err[1]};
-  stage->init = new_init(&stage->init_pidfd);
-  if (stage->init == 0) init_main(stage, to_init[1], to_program[1], ends);
+  const struct init_ends ends = {to_init[1], to_program[1], {in[0], out[1], err[1]}};
+  stage->init = new_init(stage, &ends);
   if (stage->init < 0) fail_stage(stage->shared, "starting a run's namespaces");
   const int theirs[5] = {in[0], out[1], err[1], to_init[1], to_program[1]};
   for (int i = 0; i < 5; i++) close(theirs[i]);
@@ -117,7 +113,7 @@ void stage_close(struct stage *stage) {
     while (waitpid(stage->init, NULL, 0) < 0 && errno == EINTR) continue;
   }
   stage->init = -1;
-  int *const fds[] = {&stage->init_pidfd, &stage->init_socket, &stage->program_socket, &stage->in, &stage->out, &stage->err, &stage->box, &stage->tmp};
+  int *const fds[] = {&stage->init_pidfd, &stage->init_socket, &stage->program_socket, &stage->in, &stage->out, &stage->err, &stage->box, &stage->tmp, &stage->placed};
   for (size_t i = 0; i < sizeof fds / sizeof *fds; i++) shut(fds[i]);
   if (cage.tier != TIER_LANDLOCK) return;
   int parent = open(cage.box_folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);

@@ -9,8 +9,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#define RELAX_ABOVE_BYTES (1u << 20)
-
 static bool read_all(uint8_t *into, size_t count) {
   while (count > 0) {
     ssize_t got = read(0, into, count);
@@ -29,7 +27,6 @@ uint8_t *read_frame(uint8_t *type, uint32_t *length) {
   memcpy(length, head, 4);
   *type = head[4];
   if (*length > MAX_FRAME_BYTES) return NULL;
-  if (*length > RELAX_ABOVE_BYTES) cgroup_relax();
   uint8_t *frame = mmap(NULL, *length + 1, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (frame == MAP_FAILED) return NULL;
   if (!read_all(frame, *length)) return NULL;

@@ -35,7 +35,10 @@ export const RUN_STATUSES = [
 ] as const
 export type RunStatus = (typeof RUN_STATUSES)[number]
 
-/** A file that the program finds in its box: put there before it starts, readable, never the original to write to. */
+/**
+ * A file that the program finds in its box: put there before it starts, readable, never the original to write to. A large one (above 128 KiB) does
+ * not count in `boxBytes`, and with namespaces the program can neither remove nor replace it; it is not to be named in `keep`.
+ */
 export interface BoxFile {
   /** A path below the box, `/` between its parts, no `..`. */
   readonly name: string

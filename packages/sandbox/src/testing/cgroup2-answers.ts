@@ -6,6 +6,7 @@ export const CGROUP2_ANSWERS = {
   held: { status: 'ok', text: 'held\n' },
   hog: 'memory-limit',
   children: 'memory-limit',
+  freed: 'memory-limit',
   tooMany: 'process-limit',
   unwaited: 'cpu-limit',
   after: 'ok',

@@ -2,7 +2,7 @@
 import { existsSync, readFileSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
-import { openSandbox, type RunLimits } from '../index.ts'
+import { type BoxFile, openSandbox, type RunLimits } from '../index.ts'
 import { writeAnswers } from './cgroup2-answers.ts'
 import { ROOMY } from './fixtures.ts'
 
@@ -49,15 +49,20 @@ async function orphansLeft(): Promise<string[]> {
 const sandbox = await openSandbox({ driver: 'cage', tier: 'root', cacheFolder, runFolder })
 const box = await sandbox.openBox({ kind: 'judge' })
 
-async function run(words: readonly string[], limits: Partial<RunLimits> = {}): Promise<{ status: string; text: string }> {
+async function run(
+  words: readonly string[],
+  limits: Partial<RunLimits> = {},
+  placed: readonly BoxFile[] = [],
+): Promise<{ status: string; text: string }> {
   const outcome = await box.run({
     argv: ['./uses', ...words],
-    files: [{ name: 'uses', from: { path: `${programs}/uses` }, executable: true }],
+    files: [{ name: 'uses', from: { path: `${programs}/uses` }, executable: true }, ...placed],
     limits: { ...ROOMY, ...PATIENT, memoryBytes: 24 * 1024 * 1024, ...limits },
   })
   return { status: outcome.status, text: Buffer.from(outcome.stdout.bytes).toString() || (outcome.message ?? '') }
 }
 
+const PLACED = { name: 'placed-0', from: { bytes: Buffer.alloc(16 * 1024 * 1024, 'p') } }
 const answers = {
   tier: sandbox.report.tier,
   // Whether a working folder can be shown is up to the file system of the machine that was booted, not to its cgroups.
@@ -66,6 +71,7 @@ const answers = {
   held: await run(['hog', '12']),
   hog: (await run(['hog', '100'])).status,
   children: (await run(['forked-hog', '3', '12'])).status,
+  freed: (await run(['frees', 'unlinking', 'forked-hog', '3', '12'], {}, [PLACED])).status,
   tooMany: (await run(['forks', '20'], { processes: 8 })).status,
   unwaited: (await run(['unwaited-spin', '6', '100'], { cpuMs: 300 })).status,
   after: (await run(['exit', '0'])).status,
