@@ -49,7 +49,7 @@ function tokenOf({ values, io }: Pick<Invocation, 'values' | 'io'>, variables: r
   if (file !== undefined) {
     const given = { what: '--token-file', file, cwd: io.cwd }
     const token = wellFormed(`--token-file ${file}`, readGivenLine(given))
-    warnIfOpen(given, io)
+    warnIfOpen(given, io, 'token')
     return token
   }
   const given = values.text('token')

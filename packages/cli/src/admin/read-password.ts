@@ -1,6 +1,7 @@
 import { CommandError, usageError } from '../command-line/command-error.ts'
 import { readGivenText } from '../command-line/given-file.ts'
 import type { Io } from '../command-line/io.ts'
+import { warnIfOpen } from '../command-line/private-file.ts'
 
 const TYPED_CHARACTERS = 1024
 const FILE_BYTES = 64 * 1024
@@ -12,7 +13,9 @@ export async function readPassword(
 ): Promise<string> {
   if (file !== undefined || !io.stdin.isTTY) {
     const given = { what: '--password-file', file: file ?? '-', cwd: io.cwd }
-    return firstLine(readGivenText(given, FILE_BYTES), `--password-file ${given.file}`)
+    const password = firstLine(readGivenText(given, FILE_BYTES), `--password-file ${given.file}`)
+    warnIfOpen(given, io, 'password')
+    return password
   }
   const first = await typeHidden(io, `Password for ${who}: `)
   const second = await typeHidden(io, 'Once more: ')

@@ -1,6 +1,6 @@
 import { closeSync, openSync, rmSync, statSync, writeSync } from 'node:fs'
 import { resolve } from 'node:path'
-import type { GivenFile } from './given-file.ts'
+import { type GivenFile, readGivenLine } from './given-file.ts'
 import type { Io } from './io.ts'
 import { atPath } from './path-failure.ts'
 
@@ -26,10 +26,19 @@ export async function makePrivateFile<T extends { readonly text: string }>(given
   }
 }
 
-/** One line about a file with a token that others on this machine can read too. Pipes and descriptors belong to who made them. */
-export function warnIfOpen({ what, file, cwd }: GivenFile, { err }: Pick<Io, 'err'>): void {
+/** The first line of a file, which is a secret; says so where it is none to others on this machine. */
+export function readSecretLine(given: GivenFile, io: Pick<Io, 'err'>, secret: Secret = 'token'): string {
+  const line = readGivenLine(given)
+  warnIfOpen(given, io, secret)
+  return line
+}
+
+type Secret = 'token' | 'key' | 'password' | 'secret'
+
+/** One line about a file with a secret that others on this machine can read too. Pipes and descriptors belong to who made them. */
+export function warnIfOpen({ what, file, cwd }: GivenFile, { err }: Pick<Io, 'err'>, secret: Secret): void {
   if (file === '-' || process.platform === 'win32') return
   const found = statSync(resolve(cwd, file), { throwIfNoEntry: false })
   if (found?.isFile() === true && (found.mode & OTHERS) !== 0)
-    err(`warning: ${what} ${file}: others on this machine can read this token; chmod 600 ${file}\n`)
+    err(`warning: ${what} ${file}: others on this machine can read this ${secret}; chmod 600 ${file}\n`)
 }

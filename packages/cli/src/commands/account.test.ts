@@ -144,6 +144,22 @@ test('a token goes into a new file that only its owner can read, and one that ot
   expect((await run(reading)).err).toMatch(/^warning: --token-file token: others .* can read this token; chmod 600 token\n/)
 })
 
+test.each([
+  ['key', '--key-file', ['channel', 'set', 'main']],
+  ['password', '--password-file', ['user', 'passwd', 'admin']],
+])('a %s in a file that others can read is warned of as a token is', async (secret, flag, command) => {
+  await using scratch = new Scratch()
+  const { run } = commandsHere(scratch)
+  const path = join(scratch.folder, 'held')
+  writeFileSync(path, 'one-word-of-mine\n', { mode: 0o600 })
+  const reading = [...command, '--url', 'http://127.0.0.1:1', '--token', 'pat_x', flag, 'held']
+  expect((await run(reading)).err).not.toContain('others')
+  chmodSync(path, 0o640)
+  expect((await run(reading)).err).toContain(
+    `warning: ${flag} held: others on this machine can read this ${secret}; chmod 600 held\n`,
+  )
+})
+
 test('a token with characters that no token has is told as such, wherever it comes from', async () => {
   await using scratch = new Scratch()
   const { run } = commandsHere(scratch)

@@ -1,7 +1,7 @@
 import { OauthError, discoverOauth, signIn } from '@parley/rpc/oauth'
 import type { Invocation } from '../command-line/command.ts'
 import { CommandError, usageError } from '../command-line/command-error.ts'
-import { readGivenLine } from '../command-line/given-file.ts'
+import { readSecretLine } from '../command-line/private-file.ts'
 import { openBrowser } from '../mcp-config/open-browser.ts'
 import { serversFileOf } from '../mcp-config/servers-file.ts'
 import { tokenShelf } from '../mcp-config/token-file.ts'
@@ -22,7 +22,9 @@ export async function mcpLogin(invocation: Invocation): Promise<number> {
   if (secretFile !== undefined && id === undefined)
     throw usageError('--client-secret-file goes with a server that was added with --oauth-client-id')
   const secret =
-    secretFile === undefined ? {} : { secret: readGivenLine({ what: '--client-secret-file', file: secretFile, cwd: io.cwd }) }
+    secretFile === undefined
+      ? {}
+      : { secret: readSecretLine({ what: '--client-secret-file', file: secretFile, cwd: io.cwd }, io, 'secret') }
   const scopes =
     values
       .text('scopes')

@@ -2,7 +2,7 @@ import type { Channel, ChannelCheck, Model, ModelPrices, ToolInput, ToolOutput }
 import { ChannelKind, ChannelName, ModelWire, dollars } from '@parley/protocol'
 import type { Invocation } from '../command-line/command.ts'
 import { usageError } from '../command-line/command-error.ts'
-import { readGivenLine } from '../command-line/given-file.ts'
+import { readSecretLine } from '../command-line/private-file.ts'
 import { inCommands } from '../command-line/tool-words.ts'
 import type { SteadyCaller } from '../job/steady-caller.ts'
 import { wholeNumber } from '../job/whole-number.ts'
@@ -130,7 +130,7 @@ function channelInput(invocation: Invocation): ToolInput<'channel.set'> {
       ? { api_key: '' }
       : keyFile === undefined
         ? {}
-        : { api_key: readGivenLine({ what: '--key-file', file: keyFile, cwd: io.cwd }) }),
+        : { api_key: readSecretLine({ what: '--key-file', file: keyFile, cwd: io.cwd }, io, 'key') }),
     ...(wire === undefined ? {} : { wire }),
     ...text('models-path', 'models_path'),
     ...text('script', 'script'),

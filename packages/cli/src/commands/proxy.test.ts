@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs'
+import { chmodSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { Client } from '@modelcontextprotocol/sdk/client/index.js'
@@ -81,6 +81,7 @@ test('a URL is proxied too, with a token of its own on either side', async () =>
   const inner = await scratch.start(['proxy', '--port', '0', '--json', ...command])
   writeFileSync(join(scratch.folder, 'inner'), inner.ready.token)
   writeFileSync(join(scratch.folder, 'outer'), 'outer-token\n')
+  for (const name of ['inner', 'outer']) chmodSync(join(scratch.folder, name), 0o644)
   const outer = await scratch.start([
     'proxy',
     '--port',
@@ -93,6 +94,8 @@ test('a URL is proxied too, with a token of its own on either side', async () =>
     inner.ready.mcp,
   ])
   expect(outer.ready.token).toBe(null)
+  await expect.poll(outer.err).toContain('warning: --token-file outer: others on this machine can read this token')
+  await expect.poll(outer.err).toContain('warning: --upstream-token-file inner: others on this machine can read this token')
   const client = await connect(outer.ready.mcp, 'outer-token')
   expect(await childPid(client)).toBeGreaterThan(1)
   await client.close()

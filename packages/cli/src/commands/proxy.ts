@@ -2,7 +2,7 @@ import { type Processes, openProcesses } from '@parley/executor'
 import { type ClientTransport, httpTransport, openHttpServer, openRelay, type Route, webSocketTransport } from '@parley/rpc'
 import type { Invocation } from '../command-line/command.ts'
 import { usageError } from '../command-line/command-error.ts'
-import { readGivenLine } from '../command-line/given-file.ts'
+import { readSecretLine } from '../command-line/private-file.ts'
 import { checkExposure, isLoopback } from '../gateway-process/exposure.ts'
 import { listenFailure } from '../gateway-process/listen-failure.ts'
 import { readTls } from '../gateway-process/read-tls.ts'
@@ -84,7 +84,7 @@ function upstreamOf({ io, values, positionals, rest }: Invocation, processes: Pr
   if (parsed === null || !/^(http|ws)s?:$/.test(parsed.protocol))
     throw usageError(`${JSON.stringify(url)} is no http:// or ws:// URL`, 'a command goes after --')
   const file = values.text('upstream-token-file')
-  const auth = file === undefined ? {} : { token: readGivenLine({ what: '--upstream-token-file', file, cwd: io.cwd }) }
+  const auth = file === undefined ? {} : { token: readSecretLine({ what: '--upstream-token-file', file, cwd: io.cwd }, io) }
   const open = parsed.protocol.startsWith('http') ? httpTransport : webSocketTransport
   return async () => open({ url: parsed.href, ...auth })
 }
@@ -112,7 +112,7 @@ function tokenOf({ io, values }: Invocation): { text: string; isNew: boolean } |
       throw usageError('--no-auth works on loopback only', 'leave --host away, or use a token')
     return undefined
   }
-  if (file !== undefined) return { text: readGivenLine({ what: '--token-file', file, cwd: io.cwd }), isNew: false }
+  if (file !== undefined) return { text: readSecretLine({ what: '--token-file', file, cwd: io.cwd }, io), isNew: false }
   return { text: Buffer.from(io.random(TOKEN_BYTES)).toString('base64url'), isNew: true }
 }
 

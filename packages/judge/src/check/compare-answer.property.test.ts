@@ -1,6 +1,6 @@
 import type { CompareMode } from '@parley/protocol'
 import { expect, test } from 'vitest'
-import { compareAnswer } from './compare-answer.ts'
+import { compareWhole } from './compare-whole.ts'
 
 /** The modes again, as plainly as they can be said, over text. */
 const REFERENCE: Readonly<Record<string, (expected: string, actual: string) => boolean>> = {
@@ -75,7 +75,7 @@ test.each(Object.entries(REFERENCE))('%s agrees with its plain form', (name, ref
     const expected = Array.from({ length: random(9) }, piece)
     const actual = change(expected, random, piece)
     const [left, right] = [expected.join(''), actual.join('')]
-    const { verdict, diff } = compareAnswer({
+    const { verdict, diff } = compareWhole({
       mode: name as CompareMode,
       tolerance: { absolute: 0.01, relative: 0.01 },
       expected: Buffer.from(left, 'latin1'),

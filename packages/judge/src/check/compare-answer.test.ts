@@ -1,11 +1,15 @@
 import type { CompareMode } from '@parley/protocol'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
 import { compareAnswer } from './compare-answer.ts'
+import { TURN_BYTES } from './compare-thread.ts'
+import { compareWhole } from './compare-whole.ts'
 import { PREVIEW_BYTES } from './preview.ts'
 
+const NONE = { absolute: 0, relative: 0 }
 const bytes = (text: string): Uint8Array => Buffer.from(text, 'latin1')
 const compare = (mode: CompareMode, expected: string, actual: string, tolerance = { absolute: 1e-6, relative: 1e-6 }) =>
-  compareAnswer({ mode, tolerance, expected: bytes(expected), actual: bytes(actual) })
+  compareWhole({ mode, tolerance, expected: bytes(expected), actual: bytes(actual) })
 const verdict = (mode: CompareMode, expected: string, actual: string): string => compare(mode, expected, actual).verdict
 const message = (mode: CompareMode, expected: string, actual: string): string => compare(mode, expected, actual).diff.message
 const text = (base64: string): string => Buffer.from(base64, 'base64').toString('utf8')
@@ -65,25 +69,21 @@ describe('what each mode takes for the same', () => {
   })
 
   test('no tolerance at all asks for the same number, in whatever spelling', () => {
-    const none = { absolute: 0, relative: 0 }
-    expect(compare('floats', '1.50', '1.5', none).verdict).toBe('AC')
-    expect(compare('floats', '1', '1.0000000000000002', none).verdict).toBe('WA')
+    expect(compare('floats', '1.50', '1.5', NONE).verdict).toBe('AC')
+    expect(compare('floats', '1', '1.0000000000000002', NONE).verdict).toBe('WA')
   })
 
-  test('a null tolerance is one millionth', () => {
+  test('a null tolerance is one millionth', async () => {
     const near = (actual: string) =>
       compareAnswer({ mode: 'floats', tolerance: null, expected: bytes('0'), actual: bytes(actual) })
-    expect([near('0.000001').verdict, near('0.0000011').verdict]).toEqual(['AC', 'WA'])
+    expect([(await near('0.000001')).verdict, (await near('0.0000011')).verdict]).toEqual(['AC', 'WA'])
   })
 
   test('bytes that are no text are compared as they are', () => {
     const actual = Uint8Array.of(0xff, 0xfe, 0x00, 0x0a)
-    expect(compareAnswer({ mode: 'tokens', tolerance: null, expected: Uint8Array.of(0xff, 0xfe, 0x00), actual }).verdict).toBe(
-      'AC',
-    )
-    expect(compareAnswer({ mode: 'tokens', tolerance: null, expected: Uint8Array.of(0xff, 0xfd, 0x00), actual }).verdict).toBe(
-      'WA',
-    )
+    const tokens = (expected: Uint8Array) => compareWhole({ mode: 'tokens', tolerance: NONE, expected, actual }).verdict
+    expect(tokens(Uint8Array.of(0xff, 0xfe, 0x00))).toBe('AC')
+    expect(tokens(Uint8Array.of(0xff, 0xfd, 0x00))).toBe('WA')
   })
 
   test('modes that a program decides are refused', () => {
@@ -158,12 +158,51 @@ describe('large answers', () => {
     ['unordered_lines', broken, 'WA'],
     ['lines', broken, 'WA'],
     ['exact', broken, 'WA'],
-  ])('%s', (mode, actual, wanted) => {
+  ])('%s, and the event loop turns all the while', async (mode, actual, wanted) => {
     expect(unix.length).toBeGreaterThan(13_000_000)
-    expect(compareAnswer({ mode, ...none, actual }).verdict).toBe(wanted)
+    const { result, turns } = await turning(compareAnswer({ mode, ...none, actual }))
+    expect(result.verdict).toBe(wanted)
+    expect(turns).toBeGreaterThan((unix.length + actual.length) / TURN_BYTES)
   })
 
-  test('the last of very many tokens is named', () => {
-    expect(compareAnswer({ mode: 'tokens', ...none, actual: broken }).diff.message).toMatch(`token ${LINES}: expected`)
+  test('the last of very many tokens is named', async () => {
+    const { diff } = await compareAnswer({ mode: 'tokens', ...none, actual: broken })
+    expect(diff.message).toMatch(`token ${LINES}: expected`)
+  })
+
+  test('an answer that is right to the byte does not hold the event loop either, and the caller keeps its bytes', async () => {
+    const actual = Buffer.from(unix)
+    const { result, turns } = await turning(compareAnswer({ mode: 'unordered_lines', ...none, actual }))
+    expect(result.verdict).toBe('AC')
+    expect(turns).toBeGreaterThanOrEqual(Math.floor(unix.length / TURN_BYTES))
+    await compareAnswer({ mode: 'exact', ...none, actual: broken })
+    expect([unix.length, broken.length]).toEqual([actual.length, actual.length - 1])
+  })
+
+  test('many at once all get their own answer', async () => {
+    const last = (index: number): Buffer => Buffer.concat([unix, Buffer.from(`x${index}\n`)])
+    const asked = Array.from({ length: 5 }, (_, index) => compareAnswer({ mode: 'tokens', ...none, actual: last(index) }))
+    const messages = (await Promise.all(asked)).map(({ diff }) => diff.message)
+    expect(messages).toEqual([0, 1, 2, 3, 4].map((index) => `answer goes on after token ${LINES} with x${index}`))
+  })
+
+  test('a failure in the thread is the caller’s', async () => {
+    await expect(compareAnswer({ mode: 'checker', ...none, actual: broken })).rejects.toThrow('a program decides')
   })
 })
+
+/** How often the event loop came round until the work was done. */
+async function turning<Result>(work: Promise<Result>): Promise<{ readonly result: Result; readonly turns: number }> {
+  let turns = 0
+  const stop = new AbortController()
+  const counting = (async () => {
+    for (; !stop.signal.aborted; turns += 1) await nextTurn()
+  })()
+  try {
+    const result = await work
+    return { result, turns }
+  } finally {
+    stop.abort()
+    await counting
+  }
+}

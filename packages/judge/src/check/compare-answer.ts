@@ -1,90 +1,38 @@
-import type { CaseDiff, CompareMode, FloatTolerance } from '@parley/protocol'
-import { samePrefix, viewOf } from './bytes.ts'
-import { compareFloats } from './floats.ts'
-import { compareLines, TRIMMED_LINES, WHOLE_LINES } from './lines.ts'
-import type { Mismatch } from './mismatch.ts'
-import { previewBytes, quote } from './preview.ts'
-import { compareTokens, sameTokens } from './tokens.ts'
-import { compareUnorderedLines } from './unordered-lines.ts'
+import { FloatTolerance } from '@parley/protocol'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { viewOf } from './bytes.ts'
+import { compareInThread, TURN_BYTES } from './compare-thread.ts'
+import { type AnswerPair, type AnswerVerdict, compareWhole } from './compare-whole.ts'
 
-/** What a program wrote and what it should have written, as bytes: nothing is decoded, so any output can be compared. */
-export interface AnswerPair {
-  readonly mode: CompareMode
-  /** For `floats`; null stands for one millionth, absolute or relative. */
+/** Both sides together: so much is compared in less time than a thread takes to begin. */
+const AT_ONCE_BYTES = 256 * 1024
+const DEFAULT_TOLERANCE = FloatTolerance.parse({})
+
+/** As in `AnswerPair`; a null tolerance stands for one millionth, absolute or relative. */
+export interface AnswerQuestion extends Omit<AnswerPair, 'tolerance'> {
   readonly tolerance: FloatTolerance | null
-  readonly expected: Uint8Array
-  readonly actual: Uint8Array
-}
-
-export interface AnswerVerdict {
-  readonly verdict: 'AC' | 'WA' | 'PE'
-  readonly diff: CaseDiff
 }
 
 /**
- * Compares an answer with what is expected. `PE` stands for white space alone: the answer differs under `exact`, `lines` or
- * `trim_ws`, and would be right under `tokens`. The other modes know only right and wrong.
- * `checker` and `interactive` are decided by a program; to ask for them here is a bug.
+ * Compares an answer with what is expected. All jobs of a judge share one event loop, and their claims are renewed there: answers
+ * that would hold it for long are compared in a thread.
  */
-export function compareAnswer({ mode, tolerance, expected, actual }: AnswerPair): AnswerVerdict {
-  const wanted = viewOf(expected)
-  const got = viewOf(actual)
-  const mismatch = wanted.equals(got) ? undefined : compareUnder(mode, tolerance, wanted, got)
-  if (mismatch === undefined) {
-    return { verdict: 'AC', diff: { ok: true, mode, message: 'ok', expected_preview_b64: '', actual_preview_b64: '' } }
-  }
-  const layoutOnly = COUNTS_LAYOUT.has(mode) && sameTokens(wanted, got)
-  return {
-    verdict: layoutOnly ? 'PE' : 'WA',
-    diff: {
-      ok: false,
-      mode,
-      message: layoutOnly ? `only white space differs: ${mismatch.message}` : mismatch.message,
-      expected_preview_b64: viewOf(mismatch.expectedPreview).toString('base64'),
-      actual_preview_b64: viewOf(mismatch.actualPreview).toString('base64'),
-    },
-  }
+export async function compareAnswer(question: AnswerQuestion): Promise<AnswerVerdict> {
+  const { expected, actual } = question
+  const pair = { ...question, tolerance: question.tolerance ?? DEFAULT_TOLERANCE }
+  if (expected.length + actual.length <= AT_ONCE_BYTES) return compareWhole(pair)
+  // Most answers are right to the byte: those need neither a thread nor a copy.
+  if (await areSame(expected, actual)) return compareWhole({ ...pair, expected: NOTHING, actual: NOTHING })
+  return compareInThread(pair)
 }
 
-const COUNTS_LAYOUT: ReadonlySet<CompareMode> = new Set<CompareMode>(['exact', 'lines', 'trim_ws'])
+const NOTHING = new Uint8Array()
 
-function compareUnder(
-  mode: CompareMode,
-  tolerance: FloatTolerance | null,
-  expected: Buffer,
-  actual: Buffer,
-): Mismatch | undefined {
-  switch (mode) {
-    case 'tokens':
-      return compareTokens(expected, actual)
-    case 'trim_ws':
-      return compareLines(expected, actual, TRIMMED_LINES)
-    case 'exact':
-      return compareExact(expected, actual)
-    case 'lines':
-      return compareLines(expected, actual, WHOLE_LINES)
-    case 'unordered_lines':
-      return compareUnorderedLines(expected, actual)
-    case 'floats':
-      return compareFloats(expected, actual, tolerance)
-    case 'checker':
-    case 'interactive':
-      throw new TypeError(`a program decides under ${mode}: there is nothing to compare`)
+async function areSame(left: Uint8Array, right: Uint8Array): Promise<boolean> {
+  if (left.length !== right.length) return false
+  for (let at = 0; at < left.length; at += TURN_BYTES) {
+    if (!viewOf(left.subarray(at, at + TURN_BYTES)).equals(right.subarray(at, at + TURN_BYTES))) return false
+    await nextTurn()
   }
-}
-
-function compareExact(expected: Buffer, actual: Buffer): Mismatch | undefined {
-  const at = samePrefix(expected, actual)
-  if (at === expected.length && at === actual.length) return undefined
-  return {
-    message: exactWords(expected, actual, at),
-    expectedPreview: previewBytes(expected, at),
-    actualPreview: previewBytes(actual, at),
-  }
-}
-
-function exactWords(expected: Buffer, actual: Buffer, at: number): string {
-  if (at === actual.length) return `answer ends after byte ${at}, ${expected.length - at} more expected`
-  if (at === expected.length) return `answer goes on after byte ${at} with "${quote(actual, at, actual.length)}"`
-  return `byte ${at + 1}: expected "${quote(expected, at, expected.length)}", got "${quote(actual, at, actual.length)}"`
+  return true
 }

@@ -1,15 +1,13 @@
-import { FloatTolerance } from '@parley/protocol'
+import type { FloatTolerance } from '@parley/protocol'
 import type { Mismatch } from './mismatch.ts'
 import { readNumber } from './number-token.ts'
 import { compareTokens, type TokenMatch } from './tokens.ts'
 
-const DEFAULT_TOLERANCE = FloatTolerance.parse({})
 /** What reading two decimals and taking their difference may lose: an answer exactly at the bound must pass. */
 const ROUNDING = 4 * Number.EPSILON
 
 /** Token by token: numbers may be off by the tolerance, everything else is text. */
-export function compareFloats(expected: Buffer, actual: Buffer, tolerance: FloatTolerance | null): Mismatch | undefined {
-  const allowed = tolerance ?? DEFAULT_TOLERANCE
+export function compareFloats(expected: Buffer, actual: Buffer, allowed: FloatTolerance): Mismatch | undefined {
   const matches: TokenMatch = (wantedBytes, wantedStart, wantedEnd, gotBytes, gotStart, gotEnd) => {
     const wanted = readNumber(wantedBytes, wantedStart, wantedEnd)
     if (wanted === undefined) return false

@@ -11,6 +11,7 @@ export interface CachedProgram {
 }
 
 interface Entry {
+  /** Of both files. */
   readonly bytes: number
   pins: number
 }
@@ -81,11 +82,13 @@ export class ProgramCache {
     const bytes = await seal(draft)
     await rename(draft, this.#path(key, PROGRAM))
     const metaDraft = this.draft()
-    await writeFile(metaDraft, JSON.stringify({ bytes, result } satisfies z.input<typeof Meta>))
+    const meta = Buffer.from(JSON.stringify({ bytes, result } satisfies z.input<typeof Meta>))
+    await writeFile(metaDraft, meta)
     await rename(metaDraft, this.#path(key, META))
     const before = this.#entries.get(key)
-    this.#bytes += bytes - (before?.bytes ?? 0)
-    const entry = { bytes, pins: before?.pins ?? 0 }
+    // A compiler may say more than the program is large.
+    const entry = { bytes: bytes + meta.length, pins: before?.pins ?? 0 }
+    this.#bytes += entry.bytes - (before?.bytes ?? 0)
     const handle = this.#pin(key, entry)
     await this.#shrink()
     return { ...handle, result }
@@ -150,7 +153,7 @@ async function scan(folder: string): Promise<Map<string, Entry>> {
       stat(join(folder, key + PROGRAM)).catch(() => undefined),
     ])
     if (meta === undefined || program?.size !== meta.bytes) continue
-    found.push({ key, bytes: meta.bytes, usedMs: metaFile.mtimeMs })
+    found.push({ key, bytes: meta.bytes + metaFile.size, usedMs: metaFile.mtimeMs })
     kept.add(name).add(key + PROGRAM)
   }
   await Promise.all(

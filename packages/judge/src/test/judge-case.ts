@@ -38,7 +38,7 @@ export async function judgeCase(context: CaseContext, testCase: TestCase, signal
   }
   if (signal.aborted) return { ...unrun('CANCELLED', null), outcome: run.outcome, reruns }
   if (!(await context.isReadable(run.outcome))) throw new SourceUnreadable()
-  return { ...decide(context, testCase, mode, run, (await expected) ?? { kind: 'none' }), outcome: run.outcome, reruns }
+  return { ...(await decide(context, testCase, mode, run, (await expected) ?? { kind: 'none' })), outcome: run.outcome, reruns }
 }
 
 function isUnsure(run: CaseRun, limits: CaseLimits): boolean {
@@ -47,7 +47,13 @@ function isUnsure(run: CaseRun, limits: CaseLimits): boolean {
 
 type Decision = Pick<Finding, 'verdict' | 'score' | 'message' | 'diff'>
 
-function decide(context: CaseContext, testCase: TestCase, mode: CompareMode, run: CaseRun, expected: Expected): Decision {
+async function decide(
+  context: CaseContext,
+  testCase: TestCase,
+  mode: CompareMode,
+  run: CaseRun,
+  expected: Expected,
+): Promise<Decision> {
   const { said, outcome } = run
   const ended = isForgiven(run) ? undefined : endVerdict(run, context.limits, context.memorySigns)
   if (ended !== undefined) return { ...ended, score: 0, diff: null }
@@ -58,7 +64,7 @@ function decide(context: CaseContext, testCase: TestCase, mode: CompareMode, run
   if (expected.kind === 'none') return { verdict: 'RUN', score: 0, message: null, diff: null }
   if (expected.kind === 'unreadable') return { verdict: 'SE', score: 0, message: expected.message, diff: null }
   const { tolerance } = context.spec.tests.compare
-  const { verdict, diff } = compareAnswer({ mode, tolerance, expected: expected.bytes, actual: outcome.stdout.bytes })
+  const { verdict, diff } = await compareAnswer({ mode, tolerance, expected: expected.bytes, actual: outcome.stdout.bytes })
   return { verdict, score: verdict === 'AC' ? 1 : 0, message: verdict === 'AC' ? null : diff.message, diff }
 }
 

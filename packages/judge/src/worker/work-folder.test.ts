@@ -36,6 +36,35 @@ test('a start removes what dead judges left and leaves a living one alone', asyn
   expect(readdirSync(folder)).toEqual(['inputs'])
 })
 
+test('two judges that sweep at once: whoever is done first finds all that a dead one said', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'parley-work-'))
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+  const tryLock = openLocks()
+  const judges = [
+    await openWorkFolder(folder, 'aa', tryLock, LATE_PARTS),
+    await openWorkFolder(folder, 'bb', tryLock, LATE_PARTS),
+  ]
+  const claims = [1, 2, 3, 4, 5, 6, 7, 8, 9]
+  for (const claim of claims)
+    leaveLogs(join(folder, 'judge-dead/jobs', nameOf(claim), 'logs'), claim, { terminal: { text: `said by ${claim}` } })
+  const seen = await Promise.all(
+    judges.map(async (judge) => {
+      await judge.sweep()
+      return readdirSync(join(folder, 'late')).length
+    }),
+  )
+  expect(seen).toEqual([claims.length, claims.length])
+  const [first, second] = judges
+  second?.makeJob(nameOf(0))
+  const waiting = second === undefined ? undefined : await openWaiting(second, 0)
+  expect(waiting?.terminal).toBe(claims.map((claim) => `said by ${claim}`).join(''))
+  waiting?.logs.close()
+  await second?.removeJob(nameOf(0))
+  await first?.close()
+  await second?.close()
+  expect(readdirSync(folder)).toEqual([])
+})
+
 test('what a judge said that died beside a living one is kept by that one, before any of its claims looks for it', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'parley-work-'))
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }))

@@ -1,6 +1,7 @@
 import { mkdirSync } from 'node:fs'
 import { mkdir, readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { LateLogs, type LateParts } from './late/late-logs.ts'
 import { removeTree } from './remove-tree.ts'
 
@@ -25,6 +26,11 @@ export interface WorkFolder {
 }
 
 const OWN = /^judge-[0-9a-z]+$/
+/** Held while the logs of dead judges are moved, by one judge of the folder at a time. */
+const SWEEP_LOCK = 'sweep.lock'
+const SWEEP_RETRY_MS = 20
+/** Ten seconds: to move logs takes a rename for each. */
+const SWEEP_TRIES = 500
 
 /** Opens a work folder for one judge, and removes what judges left there that are no more, save what they said. */
 export async function openWorkFolder(path: string, name: string, tryLock: TryLock, parts: LateParts): Promise<WorkFolder> {
@@ -37,7 +43,13 @@ export async function openWorkFolder(path: string, name: string, tryLock: TryLoc
   let sweeping = Promise.resolve()
   // One at a time: who comes second must find what the first one kept.
   const sweep = (): Promise<void> => {
-    sweeping = sweeping.catch(() => {}).then(() => removeLeftovers(path, tryLock, own, late))
+    sweeping = sweeping
+      .catch(() => {})
+      .then(async () => {
+        const removals = await alone(path, tryLock, parts, () => keepLogs(path, tryLock, own, late))
+        for (const ended of await Promise.allSettled(removals.map((remove) => remove())))
+          if (ended.status === 'rejected') throw ended.reason
+      })
     return sweeping
   }
   await sweep()
@@ -65,8 +77,29 @@ export async function openWorkFolder(path: string, name: string, tryLock: TryLoc
   }
 }
 
-/** A folder whose lock can be had belongs to nobody any more. */
-async function removeLeftovers(path: string, tryLock: TryLock, own: string, late: LateLogs): Promise<void> {
+/** What another judge is moving is found once it is done: a claim that looked before would go on without it. */
+async function alone<Result>(path: string, tryLock: TryLock, { log }: LateParts, work: () => Promise<Result>): Promise<Result> {
+  const lockPath = join(path, SWEEP_LOCK)
+  let lock = tryLock(lockPath)
+  for (let tries = 1; lock === undefined && tries < SWEEP_TRIES; tries += 1) {
+    await sleep(SWEEP_RETRY_MS)
+    lock = tryLock(lockPath)
+  }
+  if (lock === undefined)
+    log('warn', 'another judge looks through the work folder for long: what it finds is sent by a later claim')
+  try {
+    return await work()
+  } finally {
+    if (lock !== undefined) {
+      lock.release()
+      await rm(lockPath, { force: true })
+    }
+  }
+}
+
+/** Keeps what dead judges said. Answers how to remove what else they left, which takes longer and which nobody waits for. */
+async function keepLogs(path: string, tryLock: TryLock, own: string, late: LateLogs): Promise<(() => Promise<void>)[]> {
+  const removals: (() => Promise<void>)[] = []
   const names = await readdir(path)
   const folders = new Set(names.map((name) => name.replace(/\.lock(-journal)?$/, '')).filter((name) => OWN.test(name)))
   for (const name of folders) {
@@ -76,9 +109,15 @@ async function removeLeftovers(path: string, tryLock: TryLock, own: string, late
     if (lock === undefined) continue
     // Whoever dies before the next line leaves the rest of the folder to the next judge.
     for (const job of await readdir(join(folder, 'jobs')).catch(() => [])) await late.keep(join(folder, 'jobs', job), job)
-    await removeTree(folder)
-    lock.release()
-    await rm(`${folder}.lock`, { force: true })
+    removals.push(async () => {
+      try {
+        await removeTree(folder)
+      } finally {
+        lock.release()
+      }
+      await rm(`${folder}.lock`, { force: true })
+    })
   }
   await late.trim()
+  return removals
 }

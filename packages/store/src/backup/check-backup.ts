@@ -5,6 +5,8 @@ import { SqliteDatabase } from '../database/sqlite.ts'
 import { NotAStore, SchemaTooNew } from '../errors.ts'
 import { MAX_APPEND_BYTES } from '../limits.ts'
 import { MIGRATIONS, migrate } from '../migration/migrate.ts'
+import { checkValues } from './check-values.ts'
+import { shown } from './shown.ts'
 import { TABLES } from './tables.ts'
 
 /** No value that this version or an earlier one wrote is larger: the longest are entries of logs and the inputs of a job. */
@@ -17,8 +19,6 @@ const COUNTED: ReadonlyMap<string, string> = new Map([
   ['leases', 'id'],
   ['audit_entries', 'seq'],
 ])
-/** A name out of the file is shown by so much of it. */
-const NAME_SHOWN_CHARS = 100
 const STEPS = 'schema_migrations'
 
 /**
@@ -51,6 +51,7 @@ export async function checkRows(copy: Queries, file: string): Promise<void> {
     if (found !== undefined)
       throw new NotAStore(file, `holds a value of more than ${MAX_VALUE_BYTES} bytes in ${name}.${text(found, 'at')}`)
   }
+  await checkValues(copy, file)
   await checkCounters(copy, file)
 }
 
@@ -112,6 +113,3 @@ async function partsOf(queries: Queries): Promise<ReadonlyMap<string, string | n
     }),
   )
 }
-
-/** Names come from the file, and may hold what a terminal would act on. */
-const shown = (name: string): string => name.slice(0, NAME_SHOWN_CHARS).replaceAll(/\p{Cc}|\p{Cf}/gu, '\uFFFD')

@@ -50,6 +50,28 @@ const DOCTORED: readonly (readonly [what: string, sql: string, words: string])[]
   ['a huge value', `INSERT INTO settings VALUES ('k', CAST(zeroblob(${HUGE_BYTES}) AS TEXT))`, 'in settings.value'],
   ['a row without its parent', `INSERT INTO sign_ins VALUES ('j', 'nobody', 1, NULL)`, 'a row refers to one that is not there'],
   ['a number that JavaScript does not have', `${ANN} ('u', 'ann', 9223372036854775807, 0, 0)`, 'a row of users'],
+  ['a size below zero', `INSERT INTO blobs VALUES ('ab', -5, 'c', 0)`, '"-5" in blobs.size of the row "ab", which is below zero'],
+  [
+    'a quota below zero',
+    `${ANN} ('u', 'ann', 0, 0, 0); INSERT INTO quotas VALUES ('u', 1, -1, 1, 1, 1)`,
+    'quotas.tokens_per_day of the row "u"',
+  ],
+  ['an end below zero', 'UPDATE log_entries SET end_offset = -3', '"-3" in log_entries.end_offset of the row "1 '],
+  [
+    'a status that no job has',
+    `INSERT INTO jobs (id, status, outline, created_at) VALUES ('job_1', 'odd\u001b', '{}', 0)`,
+    '"odd\uFFFD" in jobs.status of the row "job_1", which is none of \'created\'',
+  ],
+  [
+    'a status that no call has',
+    `INSERT INTO usage VALUES ('u', 'paid', NULL, NULL, 'c', 1, 1, 'i', NULL, 'm', NULL, 'proxy', 0, 1, 0, 1, 0, 0, NULL, NULL, 0)`,
+    '"paid" in usage.status of the row "u"',
+  ],
+  [
+    'a role that nobody has',
+    `${ANN} ('u', 'ann', 0, 0, 0); INSERT INTO tokens (id, hash, role, name, user_id, created_at) VALUES ('t', 'h', 'root', 'n', 'u', 0)`,
+    '"root" in tokens.role of the row "t"',
+  ],
   ['another program’s mark', 'PRAGMA application_id = 7', 'is a database of another program'],
 ]
 

@@ -1,0 +1,44 @@
+import { ChannelKind, JobStatus, ModelWire, Role } from '@parley/protocol'
+import { text } from '../database/column.ts'
+import type { Queries } from '../database/database.ts'
+import { NotAStore } from '../errors.ts'
+import { shown } from './shown.ts'
+import { TABLES, type Table } from './tables.ts'
+
+/** Columns of which we know all values. One that is not known would fail wherever the row is read later. */
+const KNOWN: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> = {
+  jobs: { status: JobStatus.options },
+  usage: { status: ['reserved', 'booked'], source: ['proxy', 'judge', 'script'] },
+  tokens: { role: Role.options },
+  audit_entries: { outcome: ['ok', 'denied', 'failed'] },
+  channels: { kind: ChannelKind.options, wire: ModelWire.options, source: ['settings', 'admin'] },
+  models: { source: ['settings', 'admin'] },
+}
+/** The one number that may be below zero: it marks a blob that is about to go. */
+const MARKS: ReadonlySet<string> = new Set(['blobs.touched_at'])
+
+/** Throws `NotAStore` that names table, row and column of a number below zero, or of a word that is none of ours. */
+export async function checkValues(copy: Queries, file: string): Promise<void> {
+  for (const table of TABLES) {
+    for (const column of table.columns) {
+      if (MARKS.has(`${table.name}.${column}`)) continue
+      const place = await firstWhere(copy, table, column, `typeof(${column}) = 'integer' AND ${column} < 0`)
+      if (place !== undefined) throw new NotAStore(file, `holds ${place}, which is below zero`)
+    }
+    for (const [column, words] of Object.entries(KNOWN[table.name] ?? {})) {
+      const listed = words.map((word) => `'${word}'`).join(', ')
+      const place = await firstWhere(copy, table, column, `${column} NOT IN (${listed})`)
+      if (place !== undefined) throw new NotAStore(file, `holds ${place}, which is none of ${listed}`)
+    }
+  }
+}
+
+/** The value that the condition finds first, and where it stands. */
+async function firstWhere(copy: Queries, { name, key }: Table, column: string, condition: string): Promise<string | undefined> {
+  const keys = key.map((part) => `coalesce(CAST(${part} AS TEXT), '')`).join(` || ' ' || `)
+  const sql = `SELECT CAST(${column} AS TEXT) AS value, ${keys} AS id FROM ${name} WHERE ${condition} LIMIT 1`
+  const found = await copy.get(sql, [])
+  if (found === undefined) return undefined
+  const [value, id] = [shown(text(found, 'value')), shown(text(found, 'id'))]
+  return `${JSON.stringify(value)} in ${name}.${column} of the row ${JSON.stringify(id)}`
+}
