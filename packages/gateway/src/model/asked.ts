@@ -10,8 +10,6 @@ import { ModelRefusal, wrongField } from './refusal.ts'
 export const BYTES_PER_TOKEN = 4
 /** A picture costs about this much, however many bytes it has. */
 const PICTURE_TOKENS = 1_500
-/** The most that a provider is known to count for one: the dearest way to look at the largest. */
-const PICTURE_TOKENS_MOST = 50_000
 const OUTPUT_TOKENS_MAX = 10_000_000
 /** Where a request has JSON Schemas. */
 const SCHEMA_FIELDS = ['tools', 'text', 'response_format'] as const
@@ -25,8 +23,6 @@ export interface Asked {
   readonly text: string
   /** Our own guess, before the upstream has counted. */
   readonly inputTokens: number
-  /** What no upstream counts more than: a token is a byte at least. */
-  readonly inputTokensMost: number
   /** The most that the client lets the model write; `undefined`: it set no bound. */
   readonly outputTokens: number | undefined
 }
@@ -53,7 +49,7 @@ export function readAsked(bytes: Buffer, wire: ModelWire, model: string): Asked 
   const outputTokens = outputBound(body, wire)
   const sent = wire === 'responses' ? { ...passed, store: false } : withUsage(passed, stream === true)
   const text = textOf(sent)
-  return { wire, stream: stream === true, body: sent, text, ...inputTokens(text, pictures), outputTokens }
+  return { wire, stream: stream === true, body: sent, text, inputTokens: inputTokens(text, pictures), outputTokens }
 }
 
 /** The same request with a bound on what the model writes, where the client set none. */
@@ -94,10 +90,7 @@ function textOf(body: JsonObject): string {
   }
 }
 
-function inputTokens(text: string, pictures: Pictures): Pick<Asked, 'inputTokens' | 'inputTokensMost'> {
+function inputTokens(text: string, pictures: Pictures): number {
   const bytes = Buffer.byteLength(text) - pictures.chars
-  return {
-    inputTokens: Math.ceil(bytes / BYTES_PER_TOKEN) + pictures.count * PICTURE_TOKENS,
-    inputTokensMost: bytes + pictures.count * PICTURE_TOKENS_MOST,
-  }
+  return Math.ceil(bytes / BYTES_PER_TOKEN) + pictures.count * PICTURE_TOKENS
 }

@@ -15,8 +15,6 @@ export interface BookingOptions {
   /** What the request was guessed to come to, and what was set aside for its answer. */
   readonly inputTokens: number
   readonly outputTokens: number
-  /** The most that the request can have come to. */
-  readonly inputTokensMost: number
   readonly prices: ModelPrices
   readonly metrics: ModelMetrics
   readonly log: Logger
@@ -37,15 +35,14 @@ export class Booking {
   }
 
   /**
-   * Books the most that the request can have come to and what was set aside for the answer, or more where more has passed. Where
-   * we hung up, nobody tells what the model had read, thought and written by then: booked by what was seen or guessed, whoever
-   * hangs up early would have a part of it for nothing.
+   * Books what was set aside, or more where more has passed. Where we hung up, nobody tells what the model had thought and
+   * written by then: booked by what was seen, whoever hangs up early would think for nothing.
    */
   settleWhole({ tokens, writtenTokens }: Passed): Promise<void> {
-    const { inputTokensMost, outputTokens } = this.#options
+    const { inputTokens, outputTokens } = this.#options
     const most: TokenUsage = {
       ...NO_TOKENS,
-      input_tokens: tokens?.input_tokens ?? inputTokensMost,
+      input_tokens: Math.max(inputTokens, tokens?.input_tokens ?? 0),
       output_tokens: Math.max(outputTokens, writtenTokens, tokens?.output_tokens ?? 0),
     }
     return (this.#settled ??= this.#book({ tokens: most, final: false, writtenTokens }))

@@ -67,13 +67,12 @@ export function openModelProxy({ world, metrics }: { readonly world: World; read
       await openKey(store.modelKeys, found.key.hash, now())
       const asked = readAsked(bytes, wire, key.model)
       const { id, outputTokens, outputTokensMax } = await reserveCall(world, found, { id: callId, asked, reachable, now: now() })
-      const { inputTokens, inputTokensMost } = asked
+      const { inputTokens } = asked
       // A script has written what was seen of it, and nothing else.
       const reserved = {
         id,
         callId,
         inputTokens,
-        inputTokensMost: reachable.script === null ? inputTokensMost : inputTokens,
         outputTokens: reachable.script === null ? outputTokens : 0,
         prices: reachable.prices,
       }
