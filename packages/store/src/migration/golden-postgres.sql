@@ -116,9 +116,11 @@ leases.holder text
 leases.turns bigint NOT NULL DEFAULT 0
 leases.claims bigint NOT NULL DEFAULT 0
 leases.available_at bigint NOT NULL
-leases: leases_pkey PRIMARY KEY (queue, id)
+leases.lane text COLLATE "C" NOT NULL DEFAULT ''::text
+leases: leases_pkey PRIMARY KEY (queue, lane, id)
 leases: leases_queue_key_key UNIQUE (queue, key)
-CREATE UNIQUE INDEX leases_pkey ON leases USING btree (queue, id)
+CREATE INDEX leases_held ON leases USING btree (queue, lane) WHERE (holder IS NOT NULL)
+CREATE UNIQUE INDEX leases_pkey ON leases USING btree (queue, lane, id)
 CREATE UNIQUE INDEX leases_queue_key_key ON leases USING btree (queue, key)
 log_entries.log_id bigint NOT NULL
 log_entries.seq bigint NOT NULL
