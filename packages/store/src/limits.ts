@@ -5,7 +5,7 @@ const KIB = 1024
 const MIB = 1024 * KIB
 
 /** Names of logs, queues, keys, holders and owners. PostgreSQL's index rows must hold two of them. */
-const MAX_NAME_BYTES = KIB
+export const MAX_NAME_BYTES = KIB
 /** A NOTIFY payload carries at most 8,000 bytes, the topic among them. */
 export const MAX_TOPIC_BYTES = 4 * KIB
 /** What a lease carries along. */

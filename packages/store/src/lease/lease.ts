@@ -8,11 +8,21 @@ export interface Lease extends LeaseFence {
   readonly payload: string
 }
 
+export interface OfferOptions {
+  readonly payload?: string
+  readonly notBefore?: number
+  /** Whose turn it takes. Items without one share a lane. */
+  readonly lane?: string
+}
+
 /** At most one holder; ends unless renewed; every write shows its fence. */
 export interface Leases {
-  /** Puts an item up for claiming. The same key again changes nothing and answers false. */
-  offer(queue: string, key: string, options?: { readonly payload?: string; readonly notBefore?: number }): Promise<boolean>
-  /** Takes the oldest item that nobody holds. Waits without polling; `undefined` when there was none. */
+  /** Puts an item up for claiming, in a lane of its queue. The same key again changes nothing and answers false. */
+  offer(queue: string, key: string, options?: OfferOptions): Promise<boolean>
+  /**
+   * Takes an item that nobody holds: lane by lane, and of each lane the oldest. Waits without polling; `undefined` when there was
+   * none.
+   */
   claim(
     queue: string,
     holder: string,

@@ -1,10 +1,18 @@
 import { integer, text } from '../database/column.ts'
 import type { Database, Row } from '../database/database.ts'
 import { LeaseLost } from '../errors.ts'
-import { MAX_CLAIM_WAIT_MS, MAX_LEASE_TTL_MS, MAX_PAYLOAD_BYTES, checkInteger, checkName, checkText } from '../limits.ts'
+import {
+  MAX_CLAIM_WAIT_MS,
+  MAX_LEASE_TTL_MS,
+  MAX_NAME_BYTES,
+  MAX_PAYLOAD_BYTES,
+  checkInteger,
+  checkName,
+  checkText,
+} from '../limits.ts'
 import type { LeaseFence } from '../log/log.ts'
 import { fenceValues, makeFence } from './fence.ts'
-import type { Lease, Leases } from './lease.ts'
+import type { Lease, Leases, OfferOptions } from './lease.ts'
 import { CHECK, CLAIM, COMPLETE, COUNT, GET, GRACE, NEXT_DUE, OFFER, RELEASE, RENEW, WITHDRAW } from './statements.ts'
 import { WaitingLine } from './waiting-line.ts'
 
@@ -19,17 +27,14 @@ export class SqlLeases implements Leases {
     this.#now = now
   }
 
-  async offer(
-    queue: string,
-    key: string,
-    options: { readonly payload?: string; readonly notBefore?: number } = {},
-  ): Promise<boolean> {
-    const { payload = '', notBefore = 0 } = options
+  async offer(queue: string, key: string, options: OfferOptions = {}): Promise<boolean> {
+    const { payload = '', notBefore = 0, lane = '' } = options
     checkName('queue', queue)
     checkName('key', key)
     checkText('payload', payload, MAX_PAYLOAD_BYTES)
     checkInteger('notBefore', notBefore, 0)
-    return (await this.#db.change(OFFER, [queue, key, payload, notBefore], queueSignal(queue))) > 0
+    checkText('lane', lane, MAX_NAME_BYTES)
+    return (await this.#db.change(OFFER, [queue, key, payload, notBefore, lane], queueSignal(queue))) > 0
   }
 
   async claim(

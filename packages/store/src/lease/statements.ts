@@ -1,14 +1,26 @@
 import type { Sql } from '../database/database.ts'
 import { heldBy } from './fence.ts'
 
-export const OFFER: Sql =
-  'INSERT INTO leases (queue, key, payload, available_at) VALUES ($1, $2, $3, $4) ON CONFLICT (queue, key) DO NOTHING'
+/** Where the queue stands: at the round of the first item that waits, or, where none does, of the last that is held. */
+const ROUND_NOW = `coalesce((SELECT round FROM leases WHERE queue = $1 AND holder IS NULL ORDER BY round, id LIMIT 1),
+  (SELECT max(round) FROM leases WHERE queue = $1), 0)`
+const AFTER_ITS_LAST = 'coalesce((SELECT max(round) FROM leases WHERE queue = $1 AND lane = $5), -1) + 1'
+const offer = (larger: string) => `INSERT INTO leases (queue, key, payload, available_at, lane, round)
+  VALUES ($1, $2, $3, $4, $5, ${larger}(${ROUND_NOW}, ${AFTER_ITS_LAST})) ON CONFLICT (queue, key) DO NOTHING`
+/**
+ * $1 queue, $2 key, $3 payload, $4 when it is due, $5 lane. In each round a lane has one item: whoever comes with the first one stands in
+ * the round that is being served, and whoever brings a hundred at once stands in the next hundred rounds.
+ */
+export const OFFER: Sql = { sqlite: offer('max'), postgres: offer('greatest') }
 
 const claim = (lock: string) => `
   UPDATE leases SET holder = $2, turns = turns + 1, claims = claims + 1, available_at = $4
-  WHERE queue = $1 AND id = (SELECT id FROM leases WHERE queue = $1 AND available_at <= $3 ORDER BY id LIMIT 1 ${lock})
+  WHERE queue = $1 AND id = (SELECT id FROM leases WHERE queue = $1 AND available_at <= $3 ORDER BY round, id LIMIT 1 ${lock})
   RETURNING id, turns, key, payload, claims`
-/** $1 queue, $2 holder, $3 now, $4 expiry. An item is there for the taking when it waits and is due, or ran out. */
+/**
+ * $1 queue, $2 holder, $3 now, $4 expiry. An item is there for the taking when it waits and is due, or ran out. The earliest round is next,
+ * and in a round the oldest item.
+ */
 export const CLAIM: Sql = { sqlite: claim(''), postgres: claim('FOR UPDATE SKIP LOCKED') }
 
 /** When the first item of a queue becomes, or became, claimable. */

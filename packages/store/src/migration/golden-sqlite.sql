@@ -106,10 +106,11 @@ CREATE TABLE leases (
   holder TEXT,
   turns INTEGER NOT NULL DEFAULT 0,
   claims INTEGER NOT NULL DEFAULT 0,
-  available_at INTEGER NOT NULL,
+  available_at INTEGER NOT NULL, lane TEXT NOT NULL DEFAULT '', round INTEGER NOT NULL DEFAULT 0,
   UNIQUE (queue, key)
 ) STRICT;
-CREATE INDEX leases_in_order ON leases (queue);
+CREATE INDEX leases_in_order ON leases (queue, round);
+CREATE INDEX leases_of_lane ON leases (queue, lane, round);
 CREATE TABLE log_entries (
   log_id INTEGER NOT NULL REFERENCES logs (id) ON DELETE CASCADE,
   seq INTEGER NOT NULL,

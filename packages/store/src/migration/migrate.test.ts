@@ -17,6 +17,7 @@ import { judgeNames } from './0004-judge-names.ts'
 import { deletedUsers } from './0005-deleted-users.ts'
 import { usedLinks } from './0006-used-links.ts'
 import { identities } from './0007-identities.ts'
+import { shares } from './0008-shares.ts'
 import { migrate, schemaVersion } from './migrate.ts'
 import { schemaDump } from './schema-dump.ts'
 
@@ -24,6 +25,7 @@ import { schemaDump } from './schema-dump.ts'
 const REWRITE = process.env['PARLEY_REWRITE_GOLDEN'] === '1'
 
 const ANN = UserId.parse(`usr_${'0'.repeat(26)}`)
+const BOB = UserId.parse(`usr_${'1'.repeat(26)}`)
 const JOB = JobId.parse(`job_${'0'.repeat(26)}`)
 const OTHER_JOB = JobId.parse(`job_${'1'.repeat(26)}`)
 const OLD_USAGE =
@@ -200,6 +202,33 @@ describe.each(ENGINES)('migrations on %s', (engine) => {
       expect(await store.logs.append(log, [new Uint8Array(10)], { at: { offset: 300 } })).toMatchObject({ offset: 310 })
       expect((await store.shares.of(ANN)).bytes.used).toBeGreaterThanOrEqual(texts + 310)
       expect(await store.logs.append('other', [new Uint8Array(77)])).toMatchObject({ kind: 'appended' })
+    } finally {
+      await store.close()
+    }
+  })
+
+  test('jobs that wait or are held in a database of before stand with their owners after the upgrade', async () => {
+    const url = await host.freshUrl()
+    const db = await open(url)
+    await migrate(db, () => 0, [firstTables, jobs, models, judgeNames, deletedUsers, usedLinks, identities, shares])
+    for (const [id, name] of [[ANN, 'ann'] as const, [BOB, 'bob'] as const])
+      await db.run('INSERT INTO users (id, username, admin, created_at) VALUES ($1, $2, 0, 5)', [id, name])
+    const owners = [ANN, ANN, ANN, BOB, null]
+    for (const [index, owner] of owners.entries()) {
+      const id = `job_${`${index}`.repeat(26)}`
+      await db.run(`INSERT INTO jobs (id, owner_id, status, outline, created_at) VALUES ($1, $2, 'queued', '{}', 5)`, [id, owner])
+      await db.run(`INSERT INTO leases (queue, key, payload, available_at) VALUES ('jobs', $1, '', 0)`, [id])
+    }
+    await db.run(`INSERT INTO leases (queue, key, payload, available_at) VALUES ('other', $1, '', 0)`, [JOB])
+    await db.run(`UPDATE leases SET holder = 'judge', turns = 1, available_at = 9000 WHERE queue = 'jobs' AND key = $1`, [JOB])
+    await db.close()
+    const store = await openStore({ url, now: () => 1_000 })
+    try {
+      expect(await store.leases.get('jobs', JOB)).toMatchObject({ holder: 'judge', expiresAt: 9_000 })
+      const next = []
+      for (let turn = 0; turn < 4; turn += 1) next.push((await store.leases.claim('jobs', 'judge', { ttlMs: 1_000 }))?.key[4])
+      expect(next).toEqual(['3', '4', '1', '2'])
+      expect(await store.leases.claim('other', 'h', { ttlMs: 1_000 })).toMatchObject({ key: JOB })
     } finally {
       await store.close()
     }

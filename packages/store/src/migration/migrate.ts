@@ -9,6 +9,7 @@ import { deletedUsers } from './0005-deleted-users.ts'
 import { usedLinks } from './0006-used-links.ts'
 import { identities } from './0007-identities.ts'
 import { shares } from './0008-shares.ts'
+import { lanes } from './0009-lanes.ts'
 import type { Migration } from './migration.ts'
 
 export const MIGRATIONS: readonly Migration[] = [
@@ -20,6 +21,7 @@ export const MIGRATIONS: readonly Migration[] = [
   usedLinks,
   identities,
   shares,
+  lanes,
 ]
 
 /** The schema that this version reads and writes. */

@@ -16,12 +16,12 @@ export function cancelled(by: string | undefined): JobError {
     : { code: 'cancelled', message: `cancelled by ${by}`, by }
 }
 
-/** created → queued, with its lease. */
+/** created → queued, with its lease in the lane of its owner. */
 export async function startJob(tx: Transaction, id: JobId): Promise<JobRecord | undefined> {
   if ((await tx.run(START, [id])) === 0) return findJob(tx, id)
-  await tx.run(OFFER, [JOB_QUEUE, id, '', 0])
-  tx.signal(queueSignal(JOB_QUEUE))
   const job = await changedJob(tx, id)
+  await tx.run(OFFER, [JOB_QUEUE, id, '', 0, job.ownerId ?? ''])
+  tx.signal(queueSignal(JOB_QUEUE))
   announceListed(tx, job)
   return job
 }
