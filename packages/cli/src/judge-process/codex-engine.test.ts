@@ -158,6 +158,7 @@ test.skipIf(peer === undefined)(
     expect(everything).not.toMatch(/mdl_\w|API_KEY/)
     expect(env).toMatch(/CODEX_HOME=/)
     // Of the judge's data there is what the job has of its own, and its two sockets.
+    expect(files).toContain(`/jobs/${job_id}`)
     expect(files.match(/jobs\/\w+/g)?.filter((name) => !name.includes(job_id))).toEqual([])
     expect(files).not.toMatch(/\/input|\/logs|\/output|\/inputs|data\\n/)
     // Of somebody's home there is at most the way to the Codex that runs.

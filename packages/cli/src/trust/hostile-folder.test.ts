@@ -140,4 +140,5 @@ test('commands in a folder that was trusted are held, also while its mode keeps 
   const file = join(world.scratch.folder, '.local/share/parley/trusted.json')
   writeFileSync(file, 'damaged')
   expect(heldNames(folder, env)).toEqual({ hidden: [], placeholders: held })
+  rmSync(file)
 })
