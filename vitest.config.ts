@@ -3,12 +3,13 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
 /** They take longest, most of the time without a core. Begun last, one of them would run alone at the end. */
 const FIRST = [
-  'packages/bench/src/soak/soaks.test.ts',
   'packages/cli/src/demo/demo.test.ts',
   'packages/cli/src/judge-process/codex-engine.test.ts',
   'packages/cli/src/up/up.test.ts',
   'packages/rpc/src/client/conformance.test.ts',
   'scripts/flake/flake.test.ts',
+  'scripts/job-page.test.ts',
+  'scripts/judged-page.test.ts',
   'packages/cli/src/up/up-judge.test.ts',
   'packages/judge/src/hostile/hostile.test.ts',
   'packages/judge/src/agreement/agreement.test.ts',

@@ -5,13 +5,13 @@ import type { Box, BoxFile, RunLimits, RunOutcome, RunRequest } from '../index.t
 import { type Scratch, scratch, textOf } from '../testing/fixtures.ts'
 
 const MIB = 1024 * 1024
-const PLACED_MIB = 48
+const PLACED_MIB = 24
 const TIERS = (['root', 'user-namespaces', 'landlock'] as const).slice(process.getuid?.() === 0 ? 0 : 1)
-const LIMITS = { memoryBytes: 64 * MIB, boxBytes: 16 * MIB, cpuMs: 20_000, wallMs: 60_000 }
+const LIMITS = { memoryBytes: 32 * MIB, boxBytes: 16 * MIB, cpuMs: 20_000, wallMs: 60_000 }
 const WAYS = ['unlinking', 'truncating', 'punching', 'opening', 'replacing']
-/** Twelve children with ten MiB each: too much together, and none of them alone. */
-const TOO_MUCH = ['forked-hog', 12, 10]
-const WITHIN = ['forked-hog', 3, 12]
+/** Eight children with eight MiB each: too much together, and none of them alone. */
+const TOO_MUCH = ['forked-hog', 8, 8]
+const WITHIN = ['forked-hog', 3, 6]
 
 let from: Scratch
 let placed: readonly BoxFile[]
