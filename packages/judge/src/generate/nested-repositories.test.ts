@@ -49,6 +49,7 @@ test('a folder that cannot be listed is told of, and so is that there are more t
     for (let index = 0; index < 20; index += 1) mkdirSync(join(place, `r${index}/.git`), { recursive: true })
     expect(await nestedRepositories(place)).toMatchObject({ isCut: true })
   } finally {
+    execFileSync('chmod', ['-R', 'u+rwX', place])
     execFileSync('rm', ['-rf', place])
   }
 })
