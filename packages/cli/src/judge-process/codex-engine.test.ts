@@ -52,8 +52,8 @@ afterAll(async () => {
   await world?.[Symbol.asyncDispose]()
 }, SLOW.timeout)
 
-async function submit(model: string, more: JsonObject = {}): Promise<JobId> {
-  const { job_id } = await world.gateway.call('job.create', {
+async function submit(model: string, more: JsonObject = {}, at = world): Promise<JobId> {
+  const { job_id } = await at.gateway.call('job.create', {
     statement_md: 'Add two numbers.',
     language: 'python',
     time_limit_ms: 60_000,
@@ -254,24 +254,26 @@ test.skipIf(peer === undefined)(
   'kill -9 of a judge leaves no Codex and no key behind, and another judge goes on in the same conversation',
   SLOW,
   async () => {
-    const { gateway, scratch } = world
-    await world.stopJudge()
+    // Its judges are its own: the others' jobs must not get to them.
+    await using own = await openCodexJudge(codexPath)
+    const { gateway, scratch } = own
+    await own.stopJudge()
     const start = (name: string) =>
       scratch.start(
         ['judge', '--url', gateway.ws, '--name', name, '--engine', 'codex', '--data', join(scratch.folder, name), '--json'],
         { env: { PARLEY_JUDGE_TOKEN: gateway.token, PARLEY_CODEX: codexPath } },
       )
     const first = await start('first')
-    world.play('moved', [solution('print(0)'), run('echo began; sleep 1000'), solution(SUM)])
-    const job_id = await submit('moved')
+    own.play('moved', [solution('print(0)'), run('echo began; sleep 1000'), solution(SUM)])
+    const job_id = await submit('moved', {}, own)
     await gateway.call('job.start', { job_id })
     await expect.poll(() => gateway.log(job_id, 'agent_status')).toContain('sleep 1000')
     process.kill(first.pid, 'SIGKILL')
-    await expect.poll(() => world.codexes()).toEqual([])
+    await expect.poll(() => own.codexes()).toEqual([])
     expect(leftIn(join(scratch.folder, 'first'))).not.toMatch(/mdl_\w/)
     await start('second')
     expect(await gateway.ended(job_id)).toMatchObject({ status: 'succeeded', attempt: 2, claims: 2 })
-    const asked = world.requests.filter(({ body }) => body['model'] === 'moved').map(({ body }) => body)
+    const asked = own.requests.filter(({ body }) => body['model'] === 'moved').map(({ body }) => body)
     expect(new Set(asked.map((body) => body['prompt_cache_key'])).size).toBe(1)
     expect(JSON.stringify(asked.at(-1)?.['input'])).toContain('print(0)')
   },
