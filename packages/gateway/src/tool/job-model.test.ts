@@ -4,6 +4,13 @@ import { addUser } from '../fixture/test-job.ts'
 import { type TestGateway, type ToolReply, callTool, openTestGateway } from '../fixture/test-gateway.ts'
 import { type TestUpstream, openTestUpstream } from '../fixture/test-upstream.ts'
 
+const PRICED = {
+  model: 'gpt-b',
+  upstream_channel: 'second',
+  input_microusd_per_1m_tokens: 1,
+  output_microusd_per_1m_tokens: 1,
+  active: true,
+}
 let gw: TestGateway
 let upstream: TestUpstream
 let token: string
@@ -14,12 +21,7 @@ beforeAll(async () => {
   token = (await addUser(gw, 'ada')).token
   await gw.admin('channel.set', { name: 'first', base_url: upstream.url })
   await gw.admin('channel.set', { name: 'second', base_url: upstream.url })
-  await gw.admin('pricing.set', {
-    model: 'gpt-b',
-    upstream_channel: 'second',
-    input_microusd_per_1m_tokens: 1,
-    output_microusd_per_1m_tokens: 1,
-  })
+  await gw.admin('pricing.set', PRICED)
   await gw.admin('pricing.set', { model: 'gpt-off', upstream_channel: 'second', active: false })
 })
 afterAll(async () => {
@@ -89,4 +91,7 @@ test('a job whose model is gone is not tried again', async () => {
   expect(failure(await call('job.retry', { job_id: id }))).toMatchObject({ code: 'not_found', field: 'model' })
   await gw.admin('channel.set', { name: 'second', enabled: false })
   expect(failure(await call('job.retry', { job_id: id }))).toMatchObject({ code: 'not_found', field: 'upstream_channel' })
+  // As it was, for whichever test comes next.
+  await gw.admin('channel.set', { name: 'second', enabled: true })
+  await gw.admin('pricing.set', PRICED)
 })
