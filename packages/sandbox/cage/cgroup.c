@@ -16,7 +16,7 @@
 #define MEMORY_SLACK (4ull << 20) // what is in the leaf and not the program's: these two, pipes, page tables. Nothing that it can give back
 #define UNLIMITED UINT64_MAX
 #define LEAF_TRIES 16
-#define RELEASE_MOMENTS 2000 // of a millisecond
+#define RELEASE_MOMENTS 30000 // of a millisecond: the kernel frees them when it comes to it, on a busy machine seconds later
 
 enum { MEMORY, PIDS, CPU, CONTROLLERS };
 static const char *const NAMES[CONTROLLERS] = {"memory", "pids", "cpuacct"};

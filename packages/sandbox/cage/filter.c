@@ -59,6 +59,8 @@ static const int UNCOUNTED[] = {SYS_memfd_create, SYS_shmget, SYS_shmat, SYS_mq_
 // What a judged program finds in its input's pipe is in the helper's memory: in pipes of its own it would keep, and could fill up, pages that
 // are not counted as its own.
 static const int HANDED_ON[] = {SYS_splice, SYS_tee};
+// The machine code of a filter is in no group's memory, and one bound on it holds for the whole machine.
+static const int FILTERS[] = {SYS_seccomp};
 
 void refuse_all(const int *calls, size_t count, unsigned error) {
   for (size_t i = 0; i < count; i++) {
@@ -239,6 +241,10 @@ static void build(void) {
   if (cage.tier == TIER_LANDLOCK || cage.profile == PROFILE_JUDGE) {
     filter_watching();
     refuse_value(SYS_fcntl, 1, F_NOTIFY);
+  }
+  if (cage.profile == PROFILE_JUDGE) {
+    REFUSE_ALL(FILTERS, EPERM);
+    refuse_value(SYS_prctl, 0, PR_SET_SECCOMP);
   }
   if (cage.tier == TIER_LANDLOCK) filter_unmediated();
   modes();

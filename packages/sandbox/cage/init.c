@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/shm.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -218,6 +219,18 @@ static void count_left(void) {
   if (watch_tree(shared->limits.processes).tasks + 1 > shared->limits.processes) end_with(WHY_PROCESSES);
 }
 
+// They end with their namespace, but the kernel comes to that when it likes, and they would count as the next program's until then.
+static void free_segments(void) {
+  struct shm_info all;
+  struct shmid_ds one;
+  if (cage.tier == TIER_LANDLOCK) return;
+  int last = shmctl(0, SHM_INFO, (struct shmid_ds *)&all);
+  for (int i = 0; i <= last; i++) {
+    int id = shmctl(i, SHM_STAT, &one);
+    if (id >= 0) shmctl(id, IPC_RMID, NULL);
+  }
+}
+
 static void report(int socket) {
   bool early = !program_gone;
   count_left();
@@ -225,6 +238,7 @@ static void report(int socket) {
   uint64_t seen_us = cage.cgroup == 0 && looks > 0 ? look_at_tree().cpu_us : 0;
   kill_all();
   collect(0);
+  free_segments();
   if (early) shared->end_ns = now_ns();
   struct rusage used;
   getrusage(RUSAGE_CHILDREN, &used);

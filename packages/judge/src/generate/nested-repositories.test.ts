@@ -19,14 +19,15 @@ afterAll(async () => {
 })
 
 test('repositories below a folder are found, also bare ones and those whose .git is a file', async () => {
+  const place = join(folder, 'several')
   for (const path of ['.git/objects', 'one/.git', 'two', 'bare/objects', 'bare/refs', 'plain'])
-    mkdirSync(join(folder, path), { recursive: true })
-  writeFileSync(join(folder, 'two/.git'), 'gitdir: /x\n')
-  writeFileSync(join(folder, 'bare/HEAD'), '')
-  mkdirSync(join(folder, 'shares'))
-  for (const name of ['HEAD', 'commondir']) writeFileSync(join(folder, 'shares', name), '')
-  const { found, unseen, isCut } = await nestedRepositories(folder)
-  expect(found.toSorted()).toEqual(['bare', 'one', 'shares', 'two'].map((name) => join(folder, name)))
+    mkdirSync(join(place, path), { recursive: true })
+  writeFileSync(join(place, 'two/.git'), 'gitdir: /x\n')
+  writeFileSync(join(place, 'bare/HEAD'), '')
+  mkdirSync(join(place, 'shares'))
+  for (const name of ['HEAD', 'commondir']) writeFileSync(join(place, 'shares', name), '')
+  const { found, unseen, isCut } = await nestedRepositories(place)
+  expect(found.toSorted()).toEqual(['bare', 'one', 'shares', 'two'].map((name) => join(place, name)))
   expect({ unseen, isCut }).toEqual({ unseen: [], isCut: false })
 })
 

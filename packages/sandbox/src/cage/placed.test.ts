@@ -6,6 +6,8 @@ import { type Scratch, scratch, textOf } from '../testing/fixtures.ts'
 
 const MIB = 1024 * 1024
 const PLACED_MIB = 24
+/** Its number, which Python does not know. */
+const SYS_SECCOMP = process.arch === 'arm64' ? 277 : 317
 const TIERS = (['root', 'user-namespaces', 'landlock'] as const).slice(process.getuid?.() === 0 ? 0 : 1)
 const LIMITS = { memoryBytes: 32 * MIB, boxBytes: 16 * MIB, cpuMs: 20_000, wallMs: 60_000 }
 const WAYS = ['unlinking', 'truncating', 'punching', 'opening', 'replacing']
@@ -96,6 +98,17 @@ except OSError as error: print(error.strerror)`
       limits: from.request('uses', [], LIMITS).limits,
     })
     expect([outcome.status, textOf(outcome)]).toEqual(['ok', 'Function not implemented\n'])
+  })
+
+  test('nor by filters of its own, which the kernel keeps in nobody’s memory', async () => {
+    const program = `import ctypes
+libc = ctypes.CDLL(None, use_errno=True)
+filter = ctypes.create_string_buffer(bytes([6, 0, 0, 0, 0, 0, 255, 127]))
+class Program(ctypes.Structure): _fields_ = [('length', ctypes.c_ushort), ('filter', ctypes.c_void_p)]
+one = ctypes.byref(Program(1, ctypes.addressof(filter)))
+for call in [lambda: libc.prctl(22, 2, one), lambda: libc.syscall(${SYS_SECCOMP}, 1, 0, one)]: print(call(), ctypes.get_errno())`
+    const outcome = await box.run({ argv: ['/usr/bin/python3', '-c', program], limits: from.request('uses', [], LIMITS).limits })
+    expect([outcome.status, textOf(outcome)]).toEqual(['ok', '-1 1\n-1 1\n'])
   })
 
   test('and none of it counts as the program’s', async () => {

@@ -3,6 +3,7 @@ import { integer, text, textOrNull } from '../database/column.ts'
 import type { Queries } from '../database/database.ts'
 import { SqliteDatabase } from '../database/sqlite.ts'
 import { NotAStore, SchemaTooNew } from '../errors.ts'
+import { MAX_LEASES } from '../lease/fence.ts'
 import { MAX_APPEND_BYTES } from '../limits.ts'
 import { MIGRATIONS, migrate } from '../migration/migrate.ts'
 import { checkValues } from './check-values.ts'
@@ -13,11 +14,11 @@ import { TABLES } from './tables.ts'
 const MAX_VALUE_BYTES = 4 * MAX_APPEND_BYTES
 /** A number that was given last is below this, or the next ones would soon be none that JavaScript counts exactly. */
 const MAX_COUNTER = 2 ** 52
-/** The tables that SQLite counts for, and the column it counts. */
-const COUNTED: ReadonlyMap<string, string> = new Map([
-  ['logs', 'id'],
-  ['leases', 'id'],
-  ['audit_entries', 'seq'],
+/** The tables that SQLite counts for, the column it counts, and what the number that was given last may be. */
+const COUNTED: ReadonlyMap<string, { readonly column: string; readonly most: number }> = new Map([
+  ['logs', { column: 'id', most: MAX_COUNTER }],
+  ['leases', { column: 'id', most: MAX_LEASES }],
+  ['audit_entries', { column: 'seq', most: MAX_COUNTER }],
 ])
 const STEPS = 'schema_migrations'
 
@@ -62,14 +63,14 @@ async function checkCounters(copy: Queries, file: string): Promise<void> {
     const name = textOrNull(row, 'name') ?? ''
     if (!COUNTED.has(name)) throw new NotAStore(file, `counts for ${shown(name)}, which no backup does`)
   }
-  for (const [name, column] of COUNTED) {
+  for (const [name, { column, most }] of COUNTED) {
     const last = await copy.get(`SELECT coalesce(max(${column}), 0) AS last FROM ${name}`, [])
     const least = last === undefined ? 0 : integer(last, 'last')
     const given = rows.filter((row) => textOrNull(row, 'name') === name)
     const [{ seq, kind } = NOTHING_GIVEN] = given
     // One that came from PostgreSQL may stand there as a fraction without any.
     const isNumber = (kind === 'integer' || kind === 'real') && Number.isSafeInteger(seq)
-    const isFit = isNumber && typeof seq === 'number' && seq >= least && seq <= MAX_COUNTER
+    const isFit = isNumber && typeof seq === 'number' && seq >= least && seq <= most
     if (given.length > 1 || !isFit) throw new NotAStore(file, `has a number for ${name} that cannot be gone on from`)
   }
 }

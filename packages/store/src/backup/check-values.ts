@@ -2,6 +2,7 @@ import { ChannelKind, JobStatus, ModelWire, Role } from '@parley/protocol'
 import { text } from '../database/column.ts'
 import type { Queries } from '../database/database.ts'
 import { NotAStore } from '../errors.ts'
+import { MAX_TURNS } from '../lease/fence.ts'
 import { shown } from './shown.ts'
 import { TABLES, type Table } from './tables.ts'
 
@@ -14,6 +15,10 @@ const KNOWN: Readonly<Record<string, Readonly<Record<string, readonly string[]>>
   channels: { kind: ChannelKind.options, wire: ModelWire.options, source: ['settings', 'admin'] },
   models: { source: ['settings', 'admin'] },
 }
+/** Numbers that others are made of or go on after, and their bounds. */
+const MOST: Readonly<Record<string, Readonly<Record<string, number>>>> = {
+  leases: { turns: MAX_TURNS, round: 2 ** 52, claims: 2 ** 52 },
+}
 /** The one number that may be below zero: it marks a blob that is about to go. */
 const MARKS: ReadonlySet<string> = new Set(['blobs.touched_at'])
 
@@ -24,6 +29,10 @@ export async function checkValues(copy: Queries, file: string): Promise<void> {
       if (MARKS.has(`${table.name}.${column}`)) continue
       const place = await firstWhere(copy, table, column, `typeof(${column}) = 'integer' AND ${column} < 0`)
       if (place !== undefined) throw new NotAStore(file, `holds ${place}, which is below zero`)
+    }
+    for (const [column, most] of Object.entries(MOST[table.name] ?? {})) {
+      const place = await firstWhere(copy, table, column, `${column} > ${most}`)
+      if (place !== undefined) throw new NotAStore(file, `holds ${place}, which cannot be gone on from`)
     }
     for (const [column, words] of Object.entries(KNOWN[table.name] ?? {})) {
       const listed = words.map((word) => `'${word}'`).join(', ')

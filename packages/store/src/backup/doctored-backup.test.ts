@@ -8,6 +8,7 @@ import { ENGINES, type TestEngine, startEngine } from '../testing/engines.ts'
 import { SCHEMA_VERSION } from '../migration/migrate.ts'
 
 const HUGE_BYTES = 65 * 1024 * 1024
+const LEASE = 'INSERT INTO leases (queue, key, payload, turns, available_at) VALUES'
 const ANN = `INSERT INTO users (id, username, admin, disabled, created_at) VALUES`
 
 /** What somebody does to a backup, and the words in which it is refused. */
@@ -45,6 +46,8 @@ const DOCTORED: readonly (readonly [what: string, sql: string, words: string])[]
   ['a number for a table that has none', `INSERT INTO sqlite_sequence VALUES ('users', 1)`, 'counts for users'],
   ['two numbers', `INSERT INTO sqlite_sequence VALUES ('leases', 1), ('leases', 2)`, 'a number for leases'],
   ['a number that is too large', `INSERT INTO sqlite_sequence VALUES ('leases', 9223372036854775807)`, 'a number for leases'],
+  ['a number after which no fence is exact', `INSERT INTO sqlite_sequence VALUES ('leases', 17179869184)`, 'a number for leases'],
+  ['a lease with too many turns', `${LEASE} ('jobs', 'k', '', 1048575, 0)`, 'in leases.turns'],
   ['a number that is none', `INSERT INTO sqlite_sequence VALUES ('leases', 'many')`, 'a number for leases'],
   ['no number for rows that have some', `DELETE FROM sqlite_sequence WHERE name = 'logs'`, 'a number for logs'],
   ['a huge value', `INSERT INTO settings VALUES ('k', CAST(zeroblob(${HUGE_BYTES}) AS TEXT))`, 'in settings.value'],

@@ -9,9 +9,9 @@ const TTL_MS = 600_000
 const QUEUE = 'items'
 
 /** How many of each lane there are, from keys like `ann-7`. */
-function countLanes(leases: readonly Pick<Lease, 'key'>[]): Readonly<Record<string, number>> {
+function countLanes(keys: readonly string[]): Readonly<Record<string, number>> {
   const counts: Record<string, number> = {}
-  for (const { key } of leases) {
+  for (const key of keys) {
     const lane = key.replace(/-\d+$/, '')
     counts[lane] = (counts[lane] ?? 0) + 1
   }
@@ -47,7 +47,7 @@ describe.each(ENGINES)('claims among lanes on %s', (engine) => {
   const addUser = async (username: string): Promise<UserId> =>
     (await store.users.add({ username, passwordHash: null, admin: false })).id
 
-  test('whoever started fifty jobs before somebody else started one has one at work, and the other is next', async () => {
+  test('whoever started fifty jobs before somebody else started one has two at work, and the other is next', async () => {
     const [ann, bob] = [await addUser('ann'), await addUser('bob')]
     const anns = []
     for (let job = 0; job < 50; job += 1) anns.push((await startedJob(store, ann)).id)
@@ -55,14 +55,14 @@ describe.each(ENGINES)('claims among lanes on %s', (engine) => {
     const nobodys = (await startedJob(store)).id
     const claimed = []
     for (let turn = 0; turn < 5; turn += 1) claimed.push((await claimNext(store, `judge-${turn}`, TTL_MS)).jobId)
-    expect(claimed).toEqual([anns[0], bobs, nobodys, anns[1], anns[2]])
+    expect(claimed).toEqual([anns[0], anns[1], bobs, nobodys, anns[2]])
   })
 
   test('three with unequal queues get as many each, in the order of their own', async () => {
     const keys = [...(await offer(store, 'ann', 30)), ...(await offer(store, 'bob', 10)), ...(await offer(store, 'cid', 4))]
     const leases: Lease[] = []
-    for (let turn = 0; turn < 12; turn += 1) leases.push(await claim(store))
-    expect(countLanes(leases)).toEqual({ ann: 4, bob: 4, cid: 4 })
+    for (let turn = 0; turn < 13; turn += 1) leases.push(await claim(store))
+    expect(countLanes(leases.map(({ key }) => key))).toEqual({ ann: 5, bob: 4, cid: 4 })
     for (;;) {
       const lease = await store.leases.claim(QUEUE, 'judge', { ttlMs: TTL_MS })
       if (lease === undefined) break
@@ -99,10 +99,10 @@ describe.each(ENGINES)('claims among lanes on %s', (engine) => {
     await work(10)
     await offer(store, 'bob', 3)
     await work(4)
-    expect(keys.slice(10)).toEqual(['ann-10', 'bob-0', 'ann-11', 'bob-1'])
+    expect(keys.slice(10)).toEqual(['ann-10', 'ann-11', 'bob-0', 'ann-12'])
     await offer(store, 'cid', 1)
     await work(5)
-    expect(keys.slice(14)).toEqual(['ann-12', 'bob-2', 'cid-0', 'ann-13', 'ann-14'])
+    expect(keys.slice(14)).toEqual(['bob-1', 'ann-13', 'bob-2', 'cid-0', 'ann-14'])
   })
 
   test('nobody gets ahead by handing in one at a time', async () => {
@@ -116,7 +116,25 @@ describe.each(ENGINES)('claims among lanes on %s', (engine) => {
         await store.leases.complete(lease)
       }
     }
-    expect(countLanes(keys.map((key) => ({ key })))).toEqual({ ann: 5, bob: 5 })
+    expect(countLanes(keys)).toEqual({ ann: 6, bob: 4 })
+  })
+
+  test('a second job is reached, however often others come back with one', async () => {
+    const keys: string[] = []
+    await offer(store, 'bob', 2)
+    await offer(store, 'cid', 1)
+    await offer(store, 'dan', 1)
+    // What nobody can take now stands in an early round, and holds up none.
+    await store.leases.offer(QUEUE, 'eve-0', { lane: 'eve', notBefore: 5_000 })
+    for (let turn = 1; turn < 10; turn += 1) {
+      const lease = await claim(store)
+      keys.push(lease.key)
+      await store.leases.complete(lease)
+      const lane = lease.key.slice(0, 3)
+      if (lane !== 'bob') await store.leases.offer(QUEUE, `${lane}-${turn}`, { lane })
+    }
+    expect(keys.indexOf('bob-1')).toBeLessThan(5)
+    expect(countLanes(keys)).toMatchObject({ bob: 2 })
   })
 
   test('a lease that ran out is claimable again, in its old place', async () => {
@@ -124,12 +142,12 @@ describe.each(ENGINES)('claims among lanes on %s', (engine) => {
     await offer(store, 'bob', 3)
     const short = await claim(store, 100)
     expect(short.key).toBe('ann-0')
-    expect(await claim(store)).toMatchObject({ key: 'bob-0' })
+    expect(await claim(store)).toMatchObject({ key: 'ann-1' })
     now += 100
     expect(await claim(store)).toMatchObject({ key: 'ann-0', claims: 2 })
     await expect(store.leases.check(short)).rejects.toMatchObject({ code: 'lease_lost' })
-    expect(await claim(store)).toMatchObject({ key: 'ann-1' })
-    expect(await claim(store)).toMatchObject({ key: 'bob-1' })
+    expect(await claim(store)).toMatchObject({ key: 'bob-0' })
+    expect(await claim(store)).toMatchObject({ key: 'ann-2' })
   })
 
   test('without lanes the oldest is next, whatever is at work', async () => {

@@ -6,6 +6,9 @@ import type { LeaseFence } from '../log/log.ts'
  * an item that was completed and offered again can never fit; and a later fence is always the greater one.
  */
 const TURNS = 2 ** 20
+/** What a restored store may have given: the fences of as many more items and turns are still numbers that JavaScript counts exactly. */
+export const MAX_LEASES = 2 ** 32
+export const MAX_TURNS = TURNS / 2
 
 /** The columns that a fence stands for. One that nobody was ever given stands for no row. */
 function fenceColumns({ fence }: Pick<LeaseFence, 'fence'>): readonly [id: number, turns: number] {

@@ -34,7 +34,7 @@ export class SqlLeases implements Leases {
     checkText('payload', payload, MAX_PAYLOAD_BYTES)
     checkInteger('notBefore', notBefore, 0)
     checkText('lane', lane, MAX_NAME_BYTES)
-    return (await this.#db.change(OFFER, [queue, key, payload, notBefore, lane], queueSignal(queue))) > 0
+    return (await this.#db.change(OFFER, [queue, key, payload, notBefore, lane, this.#now()], queueSignal(queue))) > 0
   }
 
   async claim(

@@ -1,15 +1,16 @@
 import type { Sql } from '../database/database.ts'
 import { heldBy } from './fence.ts'
 
-/** Where the queue stands: at the round of the first item that waits, or, where none does, of the last that is held. */
-const ROUND_NOW = `coalesce((SELECT round FROM leases WHERE queue = $1 AND holder IS NULL ORDER BY round, id LIMIT 1),
-  (SELECT max(round) FROM leases WHERE queue = $1), 0)`
-const AFTER_ITS_LAST = 'coalesce((SELECT max(round) FROM leases WHERE queue = $1 AND lane = $5), -1) + 1'
+/** Where the queue stands: at the round of the first item that waits and is due, or, where none is, of the last that there is. */
+const ROUND_NOW = `coalesce((SELECT round FROM leases WHERE queue = $1 AND holder IS NULL AND available_at <= $6 ORDER BY round, id LIMIT 1),
+  (SELECT max(round) FROM leases WHERE queue = $1), -1)`
+const LAST_OF_LANE = 'coalesce((SELECT max(round) FROM leases WHERE queue = $1 AND lane = $5), -1)'
 const offer = (larger: string) => `INSERT INTO leases (queue, key, payload, available_at, lane, round)
-  VALUES ($1, $2, $3, $4, $5, ${larger}(${ROUND_NOW}, ${AFTER_ITS_LAST})) ON CONFLICT (queue, key) DO NOTHING`
+  VALUES ($1, $2, $3, $4, $5, ${larger}(${ROUND_NOW}, ${LAST_OF_LANE}) + 1) ON CONFLICT (queue, key) DO NOTHING`
 /**
- * $1 queue, $2 key, $3 payload, $4 when it is due, $5 lane. In each round a lane has one item: whoever comes with the first one stands in
- * the round that is being served, and whoever brings a hundred at once stands in the next hundred rounds.
+ * $1 queue, $2 key, $3 payload, $4 when it is due, $5 lane, $6 now. In each round a lane has one item. Nobody joins the round that is being
+ * served: whoever was just served there would, again and again, and it would never end. So the next one is the first to stand in, and
+ * whoever brings a hundred at once stands in a hundred.
  */
 export const OFFER: Sql = { sqlite: offer('max'), postgres: offer('greatest') }
 
