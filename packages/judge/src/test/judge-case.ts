@@ -27,7 +27,7 @@ export async function judgeCase(context: CaseContext, testCase: TestCase, signal
   if (refusal !== undefined) return refusal
   let expected: Promise<Expected> | undefined
   let run = await hold(slots.one(asker, signal), (slot) => {
-    // It is read while the program runs, and not before: only as many are in memory as there are cores.
+    // It is read while the program runs, and not before: those of cases that wait for a core are not in memory.
     expected = readExpected(context, testCase, mode)
     return runOnce(context, testCase, mode, { slot, company: 'beside', signal })
   })
