@@ -1,4 +1,5 @@
 import type { Sandbox } from '@parley/sandbox'
+import { once } from './once.ts'
 import { Shares } from './shares.ts'
 import { Slot } from './slot.ts'
 import type { WorkClock } from './work-clock.ts'
@@ -151,14 +152,5 @@ export class Slots {
     this.#idle += cores
     this.#shares.holds(owner, -cores)
     this.#serve()
-  }
-}
-
-function once(act: () => void): () => void {
-  let done = false
-  return () => {
-    if (done) return
-    done = true
-    act()
   }
 }

@@ -1,3 +1,5 @@
+import { once } from './once.ts'
+
 /**
  * How long something has been worked on. It stands while all that could go on with it waits for others: who has to wait must not be
  * called slow for it.
@@ -71,14 +73,5 @@ export class WorkClock {
   #end(): void {
     this.stop()
     this.#ends()
-  }
-}
-
-function once(act: () => void): () => void {
-  let isDone = false
-  return () => {
-    if (isDone) return
-    isDone = true
-    act()
   }
 }
