@@ -46,9 +46,8 @@ export async function openWorkFolder(path: string, name: string, tryLock: TryLoc
     sweeping = sweeping
       .catch(() => {})
       .then(async () => {
-        const removals = await alone(path, tryLock, parts, () => keepLogs(path, tryLock, own, late))
-        for (const ended of await Promise.allSettled(removals.map((remove) => remove())))
-          if (ended.status === 'rejected') throw ended.reason
+        const dead = await alone(path, tryLock, parts, () => keepLogs(path, tryLock, own, late))
+        for (const ended of await Promise.allSettled(dead.map(removeFolder))) if (ended.status === 'rejected') throw ended.reason
       })
     return sweeping
   }
@@ -97,27 +96,40 @@ async function alone<Result>(path: string, tryLock: TryLock, { log }: LateParts,
   }
 }
 
-/** Keeps what dead judges said. Answers how to remove what else they left, which takes longer and which nobody waits for. */
-async function keepLogs(path: string, tryLock: TryLock, own: string, late: LateLogs): Promise<(() => Promise<void>)[]> {
-  const removals: (() => Promise<void>)[] = []
+/** The folder of a judge that is no more, which nobody else touches until its lock is released. */
+interface DeadFolder {
+  readonly folder: string
+  readonly lock: { release(): void }
+}
+
+/** Keeps what dead judges said, and answers their folders: to remove them takes longer, and nobody waits for that. */
+async function keepLogs(path: string, tryLock: TryLock, own: string, late: LateLogs): Promise<readonly DeadFolder[]> {
+  const dead: DeadFolder[] = []
   const names = await readdir(path)
   const folders = new Set(names.map((name) => name.replace(/\.lock(-journal)?$/, '')).filter((name) => OWN.test(name)))
-  for (const name of folders) {
-    const folder = join(path, name)
-    if (folder === own) continue
-    const lock = tryLock(`${folder}.lock`)
-    if (lock === undefined) continue
-    // Whoever dies before the next line leaves the rest of the folder to the next judge.
-    for (const job of await readdir(join(folder, 'jobs')).catch(() => [])) await late.keep(join(folder, 'jobs', job), job)
-    removals.push(async () => {
-      try {
-        await removeTree(folder)
-      } finally {
-        lock.release()
-      }
-      await rm(`${folder}.lock`, { force: true })
-    })
+  try {
+    for (const name of folders) {
+      const folder = join(path, name)
+      if (folder === own) continue
+      const lock = tryLock(`${folder}.lock`)
+      if (lock === undefined) continue
+      dead.push({ folder, lock })
+      // Whoever dies before the next line leaves the rest of the folder to the next judge.
+      for (const job of await readdir(join(folder, 'jobs')).catch(() => [])) await late.keep(join(folder, 'jobs', job), job)
+    }
+    await late.trim()
+    return dead
+  } catch (error) {
+    for (const { lock } of dead) lock.release()
+    throw error
   }
-  await late.trim()
-  return removals
+}
+
+async function removeFolder({ folder, lock }: DeadFolder): Promise<void> {
+  try {
+    await removeTree(folder)
+  } finally {
+    lock.release()
+  }
+  await rm(`${folder}.lock`, { force: true })
 }

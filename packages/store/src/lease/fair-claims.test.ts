@@ -133,7 +133,7 @@ describe.each(ENGINES)('claims among lanes on %s', (engine) => {
       const lane = lease.key.slice(0, 3)
       if (lane !== 'bob') await store.leases.offer(QUEUE, `${lane}-${turn}`, { lane })
     }
-    expect(keys.indexOf('bob-1')).toBeLessThan(5)
+    expect(keys.slice(0, 5)).toContain('bob-1')
     expect(countLanes(keys)).toMatchObject({ bob: 2 })
   })
 
