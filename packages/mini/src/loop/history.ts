@@ -137,10 +137,10 @@ export class History {
 
 const isSame = (one: ModelCall, other: ModelCall): boolean => one.name === other.name && one.text === other.text
 
-/** An item that is not what the provider gave must not claim to be. */
+/** An item that was changed loses its id: a provider compares it with what it gave under that id. */
 const withoutId = ({ id: _, ...item }: ModelItem): ModelItem => item
 
-/** Thoughts that nothing follows are refused by providers. */
+/** Providers refuse reasoning that no other item follows, so it is taken off the end. */
 function withoutLooseEnd(items: ModelItem[]): ModelItem[] {
   return items.slice(0, items.findLastIndex(({ type }) => type !== 'reasoning') + 1)
 }

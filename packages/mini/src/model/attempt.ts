@@ -152,7 +152,7 @@ const WORDS: Readonly<Record<HttpCallFailed['code'], (message: string, limits: M
   aborted: () => 'the request was given up',
 }
 
-/** What answers is there for people. Whoever asks again gets the same page. */
+/** A web page answered, so the base URL is wrong: another try would get the same page. */
 const webPage = (status: number): Reading => ({
   kind: 'failed',
   fault: {

@@ -113,7 +113,7 @@ function waitInWords(message: string): number | undefined {
   return Math.ceil(Number(found[1]) * (found[2] === 'ms' ? 1 : 1_000))
 }
 
-/** What the gateway says is for people as it is. */
+/** Messages of our own gateway are written for people and go on unchanged; others get the status and the code. */
 function wordsOf({ status, code, message }: ProviderError): string {
   if (gatewayFailure(code) !== undefined) return message
   const label = [status === null ? [] : String(status), code ?? []].flat().join(' ')

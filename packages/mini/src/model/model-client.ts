@@ -68,7 +68,7 @@ export function openModelClient(options: ModelClientOptions): ModelClient {
 }
 
 const ID_BYTES = 12
-/** Ids that are drawn at once: asking for chance costs more than the chance. */
+/** Ids that are drawn at once: each call for random bytes costs more than the bytes do. */
 const IDS_DRAWN = 64
 
 function idsFrom(random: (size: number) => Uint8Array): (prefix: string) => string {
@@ -124,7 +124,7 @@ class Tries {
     return 0
   }
 
-  /** Half of each wait is chance, so that those who failed together do not come back together. */
+  /** Half of each wait is random, so that clients that failed at the same moment do not all ask again at the same moment. */
   waitAfter({ retry, code, waitMs }: ModelFault): number | undefined {
     const { attempts, malformedAttempts, silentAttempts, firstWaitMs, longestWaitMs, waitedMs } = this.#limits
     this.#failed += 1
@@ -134,7 +134,7 @@ class Tries {
     if (this.#malformed >= malformedAttempts || this.#silent >= silentAttempts) return undefined
     const grown = Math.min(firstWaitMs * 2 ** (this.#failed - 1), longestWaitMs)
     const chance = Math.ceil((grown / 2) * this.#chance())
-    // Never before the provider said, and not everybody at the same moment after.
+    // The wait is at least what the provider asked for, with a random part added so that clients do not come back all at once.
     const wait = waitMs === undefined ? Math.ceil(grown / 2) + chance : waitMs + Math.ceil(chance / 4)
     if (this.#waitedMs + wait > waitedMs) return undefined
     this.#waitedMs += wait

@@ -52,7 +52,7 @@ function fieldOf(location: JsonValue | undefined): string | null {
   return parts.length === 0 ? null : parts.join('.')
 }
 
-/** A page instead of JSON: its tags say nothing. */
+/** Some send a web page instead of JSON: its text is kept, its tags are not. */
 function plain(text: string): string {
   const words = text
     .replaceAll(/<[^>]*>/g, ' ')

@@ -1,6 +1,6 @@
 import { type JsonObject, type JsonValue, isJsonObject } from '@parley/protocol'
 
-/** What every strict mode that we know understands. Others understand more; a tool too many without it costs nothing but some care. */
+/** What every strict mode that we know understands. Some understand more; a tool that is sent loose without need only loses the provider's check. */
 const KEYWORDS = new Set([
   'type',
   'properties',

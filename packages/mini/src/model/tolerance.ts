@@ -30,7 +30,7 @@ const COMPLAINT =
 
 const TOOL_SCHEMA = /schema for function ['"`]([\w-]+)/i
 const TOOL_PARAM = /^tools(?:\[|\.)(\d+)/
-/** The word itself is unknown, not what it promises. */
+/** The provider does not know the field `strict` at all, which is not the same as refusing a schema as strict. */
 const isAboutStrictField = ({ param }: ProviderError): boolean => param !== null && /(^|\.)strict$/.test(param)
 
 /** What one provider turned out not to know about one model. It only grows. */
@@ -39,7 +39,7 @@ export class Tolerance {
   readonly #loose = new Set<string>()
   #isOutputLoose = false
 
-  /** Another number whenever something was learned. */
+  /** It changes whenever something was learned. */
   get version(): number {
     return this.#left.size + this.#loose.size + (this.#isOutputLoose ? 1 : 0)
   }

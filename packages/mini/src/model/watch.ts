@@ -82,6 +82,6 @@ async function drain(rest: AsyncIterator<unknown>): Promise<void> {
   try {
     while ((await rest.next()).done !== true);
   } catch {
-    // It was over before: how the connection ends matters to nobody.
+    // The answer was whole before this: a failure of the connection after it changes nothing.
   }
 }

@@ -14,7 +14,7 @@ import { describe, expect, test } from 'vitest'
 import { BadArguments } from './toolbox.ts'
 import { makeUpdate, wrapPatch } from './fixture/make-patch.ts'
 import { type Work, openWork } from './fixture/open-work.ts'
-import { seeded } from './fixture/random.ts'
+import { seeded } from '../fixture/random.ts'
 
 const apply = (work: Work, ...sections: string[]): Promise<string> => work.text('apply_patch', { patch: wrapPatch(...sections) })
 const at = (work: Work, path: string): string => readFileSync(join(work.folder, path), 'utf8')

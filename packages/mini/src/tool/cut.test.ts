@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { cutText, headOf } from './cut.ts'
-import { seeded } from './fixture/random.ts'
+import { seeded } from '../fixture/random.ts'
 import { HeadAndTail } from './head-and-tail.ts'
 
 test('what fits stays as it is', () => {

@@ -22,7 +22,7 @@ const Input = z.strictObject({
 })
 type Input = z.infer<typeof Input>
 
-/** Entries after which others get their turn. */
+/** After so many entries the event loop gets a turn, so that other conversations go on. */
 const YIELD_EVERY = 500
 const FOOTER_BYTES = 400
 

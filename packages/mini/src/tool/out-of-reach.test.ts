@@ -49,7 +49,7 @@ async function said(tool: string, args: JsonObject, reach: Reach = 'workspace-wr
 }
 const patch = (...lines: readonly string[]): JsonObject => ({ patch: ['*** Begin Patch', ...lines, '*** End Patch'].join('\n') })
 
-/** Other ways to the same things, made by whoever has the folder. */
+/** Links and second names that lead to what is out of reach, as somebody who may write the folder can make them. */
 function makeDetours(): string[] {
   symlinkSync('state/data', at('by-link'))
   symlinkSync(at('state/data/auth.json'), at('by-file-link'))

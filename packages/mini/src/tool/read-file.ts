@@ -18,7 +18,7 @@ const Input = z.strictObject({
 
 const readAt = promisify(read)
 const CHUNK_BYTES = 256 * 1024
-/** Where binary files give themselves away. */
+/** The beginning of a file, in which a NUL byte tells that it is binary. */
 const PROBE_BYTES = 8 * 1024
 /** Kept free for the last line of the answer. */
 const FOOTER_BYTES = 400

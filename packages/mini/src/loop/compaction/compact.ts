@@ -19,7 +19,7 @@ export type Compacted =
 const ROOM_AFTER = 0.5
 /** Of the context, what is handed over to be summed up; the second where the first was too much. */
 const HANDED_OVER = [0.6, 0.25] as const
-/** Rather too few, so that what is handed over fits. */
+/** Fewer than a token has on average, so that what is handed over fits. */
 const CHARACTERS_PER_TOKEN = 3
 
 const INSTRUCTIONS = `You hand over a task that is under way to a successor who knows nothing of it. Sum up the conversation below for them in less than 2000 words: what was asked, what was done and found out, what was decided and why, what failed, what is still to be done. Keep names of files, paths, ids, numbers, commands and error messages exactly as they stand. Write the summary and nothing else.`

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { seeded } from '../../fixture/random.ts'
 import { History } from '../history.ts'
 import { planCompaction } from './plan.ts'
 
@@ -7,18 +8,10 @@ const call = (id: string) => ({ type: 'function_call', call_id: id, name: 'x', a
 const output = (id: string) => ({ type: 'function_call_output', call_id: id, output: 'y'.repeat(40) })
 const reasoning = (id: string) => ({ type: 'reasoning', id, summary: [] })
 
-/** Numbers that look like chance and are the same every time. */
-function* chances(seed: number): Generator<number, never> {
-  for (let state = seed; ;) {
-    state = (Math.imul(state, 1_103_515_245) + 12_345) & 0x7f_ff_ff_ff
-    yield state / 0x7f_ff_ff_ff
-  }
-}
-
 /** Some turns with any number of parallel calls, whose outputs come in any order. */
 function someHistory(seed: number): History {
-  const chance = chances(seed)
-  const upTo = (most: number): number => Math.floor(chance.next().value * (most + 1))
+  const random = seeded(seed)
+  const upTo = (most: number): number => random.below(most + 1)
   const history = new History()
   let seq = 0
   const add = { next: () => (seq += 1) }
@@ -28,7 +21,7 @@ function someHistory(seed: number): History {
     if (upTo(1) === 0) history.addItem(add.next(), reasoning(`r${answer}`), answer)
     for (const id of calls) history.addItem(add.next(), call(id), answer)
     if (calls.length === 0) history.addItem(add.next(), { type: 'message', role: 'assistant', content: 'words' }, answer)
-    for (const id of calls.toSorted(() => chance.next().value - 0.5)) history.addOutput(add.next(), output(id))
+    for (const id of calls.toSorted(() => random.below(2) - 0.5)) history.addOutput(add.next(), output(id))
   }
   return history
 }

@@ -51,7 +51,7 @@ function declared(tools: readonly ModelTool[], tolerance: Tolerance): JsonObject
   if (known?.version === tolerance.version) return known.tools
   const fresh = tools.map((tool): JsonObject => {
     const { name, description, parameters } = tool
-    // Left out it means true to some.
+    // Some providers take a tool without the field as strict, so that it is always said.
     const strict = tolerance.leavesOut('strict') ? {} : { strict: tolerance.isStrict(tool) }
     return { type: 'function', name, description, parameters, ...strict }
   })

@@ -118,7 +118,7 @@ function opened(fd: number): OpenFile {
   }
 }
 
-/** One step is one name: anything else would be a walk that nobody looks at. */
+/** Only a single name may be stepped to: several at once would be resolved by the system, without a check of each. */
 function checked(name: string): string {
   if (name === '' || name === '.' || name === '..' || name.includes(sep) || /[/\0]/.test(name))
     throw new PathRefused('bad_path', `${JSON.stringify(name)} is not the name of a file`)

@@ -36,7 +36,7 @@ export interface Folder {
   walkToWrite(path: string, lastLink: 'follow' | 'keep'): Walked
 }
 
-/** Git runs what it finds in there. */
+/** Never written: git runs the hooks and the settings that it finds there. */
 const GIT = '.git'
 
 export interface FolderOptions {
@@ -56,7 +56,7 @@ export function openFolderOf(path: string, options: FolderOptions = {}): Folder 
     base: path,
     aliases: real === undefined || real === path ? [] : [real],
   }
-  // Renaming `.git` does not make it another folder.
+  // Known by device and inode, so that it is still refused after somebody renamed it.
   const git = gitIdentity(path)
 
   const begin = (given: string): string => {
@@ -126,7 +126,7 @@ function unmoved(dir: Dir, path: string, real: string): Dir {
 function refuseProtected({ names, dirs }: Walked, given: string, git: string | undefined): void {
   if (names.some((name) => name.toLowerCase() === GIT) || dirs.some((dir) => dir.identity === git || isRepository(dir)))
     throw new PathRefused('protected', `${given}: git's own files, hooks among them, are not written by hand`)
-  // Names that are not there yet are no less Parley's own.
+  // They are refused before they exist, too: a file that is made now would count the next time.
   if (names.some(isOwnName))
     throw new PathRefused('protected', `${given}: out of reach: what configures Parley is not written by hand`)
 }

@@ -3,9 +3,9 @@ import { basename, dirname, join, sep } from 'node:path'
 import { type Dir, type Holding, type OpenFile, identityOf } from './dir.ts'
 import { PathRefused } from './path-refused.ts'
 
-/** What configures us, by its name in any folder: an agent that could write it would decide what runs next time. */
+/** Names of what configures Parley, in any folder: an agent that could write it would decide what runs next time. */
 const OWN_NAMES: readonly string[] = ['.parley', 'parley.toml']
-/** There are the environment and the memory of this very process. */
+/** Below it the environment and the memory of this process can be read. */
 const PROCESSES = '/proc'
 /** Files that are looked at to tell whether another name of one of them was opened. */
 const KNOWN_FILES = 20_000
@@ -43,7 +43,7 @@ export function outOfReach(paths: readonly string[], known: Iterable<string> = [
   }
   const checkFile = (stats: Stats): void => {
     if (identities.has(identityOf(stats))) throw refused()
-    // A second name of a file is the file.
+    // A file with several names may be one of these under another of its names.
     if (stats.isFile() && stats.nlink > 1 && (files ??= filesOf(paths)).has(identityOf(stats))) throw refused()
   }
   refresh()

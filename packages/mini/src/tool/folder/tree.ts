@@ -30,7 +30,7 @@ export interface TreeCount {
   overfull: number
 }
 
-/** Folders that hold what others made: they are entered only when they are asked for by name. */
+/** Folders of git and of installed packages: they are large and rarely meant, so they are entered only when asked for by name. */
 export const SKIPPED: ReadonlySet<string> = new Set(['.git', 'node_modules'])
 
 /** Entries below a folder, sorted by name, each folder before what is in it. Links are never followed. Whoever stops early stops the walk. */

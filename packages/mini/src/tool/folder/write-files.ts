@@ -47,7 +47,7 @@ interface Staged {
 
 /**
  * Writes everything beside its place first and then renames file by file, removals last: until the first rename nothing has
- * changed, and no instant shows half a file. Whoever changed a file since it was read wins.
+ * changed, and no instant shows half a file. A file that was changed since it was read is not written over.
  */
 export function writeFiles(folder: Folder, files: readonly FileWrite[], newName: () => string): WriteOutcome {
   using held = new DisposableStack()

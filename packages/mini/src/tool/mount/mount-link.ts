@@ -51,7 +51,7 @@ export class MountLink {
     const client = await this.#current?.catch(() => undefined)
     if (client === undefined) return
     const waiting = new AbortController()
-    // A server that does not take leave is left.
+    // A server that does not close in time is not waited for any longer.
     await Promise.race([client.close(), after(TOOL_BOUNDS.mountCloseMs, undefined, { signal: waiting.signal })]).catch(() => {})
     waiting.abort()
   }

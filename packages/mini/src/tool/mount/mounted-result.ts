@@ -52,7 +52,7 @@ function partOf(block: JsonValue, pictures: Pictures): ResultPart {
   }
 }
 
-/** Images pass by what they are, not by what they are called. */
+/** The kind of an image is read from its first bytes: the name that a server gives may be wrong, and a provider would refuse it. */
 function picture(data: string, named: string, pictures: Pictures): ResultPart {
   const bytes = Buffer.from(data, 'base64')
   const kind = imageKind(bytes)
@@ -88,7 +88,7 @@ function withMark(parts: readonly ResultPart[]): readonly ResultPart[] {
   return first?.type === 'text' ? [textPart(ERROR + first.text), ...rest] : [textPart(ERROR), ...parts]
 }
 
-/** Neighbouring texts are one text. */
+/** Texts that follow each other are joined into one. */
 function joined(parts: readonly ResultPart[]): readonly ResultPart[] {
   const all: ResultPart[] = []
   for (const part of parts) {

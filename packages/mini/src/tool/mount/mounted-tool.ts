@@ -64,7 +64,7 @@ async function call(
   })
 }
 
-/** A server that dies, hangs or breaks the rules is news for the model, not the end of the turn. */
+/** When a server dies, hangs or breaks the rules, the model reads so as the result of its call, and the turn goes on. */
 function gone(mount: string, error: unknown, timeoutMs: number, resultBytes: number): ToolResult {
   const code = error instanceof WireError ? error.code : undefined
   const why =

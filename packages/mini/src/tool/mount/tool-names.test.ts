@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { seeded } from '../fixture/random.ts'
+import { seeded } from '../../fixture/random.ts'
 import { OWN_TOOLS } from '../own-tool.ts'
 import { type Origin, toolNames } from './tool-names.ts'
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { makeUpdate, wrapPatch } from '../fixture/make-patch.ts'
-import { type Random, seeded } from '../fixture/random.ts'
+import { type Random, seeded } from '../../fixture/random.ts'
 import { applyChunks } from './apply-chunks.ts'
 import { parsePatch } from './parse-patch.ts'
 

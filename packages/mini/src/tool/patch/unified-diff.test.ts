@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { seeded } from '../fixture/random.ts'
+import { seeded } from '../../fixture/random.ts'
 import { lineDiff } from './line-diff.ts'
 import { unifiedDiff } from './unified-diff.ts'
 

@@ -11,7 +11,7 @@ export type SearchOutcome =
   | { readonly kind: 'refused'; readonly message: string }
 
 /**
- * Searches in a thread that can be ended: a regular expression may take longer than anybody lives, and nothing else stops it.
+ * Searches in a thread that can be ended: a regular expression may match for hours, and nothing else stops it.
  * The time counts from when the thread has begun, so that a crowded machine takes nothing of it. Rejects only when the signal fired.
  */
 export async function runSearch(order: SearchOrder, timeoutMs: number, signal: AbortSignal): Promise<SearchOutcome> {

@@ -64,7 +64,7 @@ async function search(parts: SearchParts, input: Input, { reach, signal }: ToolC
   return told(await runSearch(order, parts.timeoutMs, signal), maxResults, parts)
 }
 
-/** Reading an expression takes no time to speak of; only using it can. */
+/** Compiling an expression is quick and is done here; only matching can take long, and that is done in the thread. */
 function expression({ pattern, literal, ignore_case: ignoresCase }: Input): { pattern: string; flags: string } {
   if (Buffer.byteLength(pattern) > TOOL_BOUNDS.searchPatternBytes)
     throw new BadArguments(`pattern: ${TOOL_BOUNDS.searchPatternBytes} bytes at most`)
