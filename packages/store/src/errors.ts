@@ -1,5 +1,3 @@
-import type { LeaseFence } from './log/log.ts'
-
 /** Stable: programs switch on it. */
 export type StoreErrorCode =
   | 'already_exists'
@@ -29,7 +27,7 @@ export class StoreError extends Error {
 
 /** Somebody else holds the lease, or it ran out. Stop the work: nothing more of it is accepted. */
 export class LeaseLost extends StoreError {
-  constructor({ queue, key }: Pick<LeaseFence, 'queue' | 'key'>) {
+  constructor({ queue, key }: { readonly queue: string; readonly key: string }) {
     super('lease_lost', `the lease on ${queue}/${key} is no longer held under this fence`)
   }
 }

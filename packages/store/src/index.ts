@@ -6,15 +6,16 @@ export { type FileLock, lockFile } from './database/lock-file.ts'
 export { openPostgres } from './database/postgres.ts'
 export { SCHEMA_VERSION } from './migration/migrate.ts'
 export { type StoreLocation, parseStoreUrl } from './store-url.ts'
-export type { AppendOptions, AppendOutcome, LeaseFence, LogEntry, LogPage, Logs, Position, ReadOptions } from './log/log.ts'
+export type { AppendOptions, AppendOutcome, LogEntry, LogPage, Logs, Position, ReadOptions } from './log/log.ts'
+export type { LeaseFence } from './lease/fence.ts'
 export type { Lease, Leases } from './lease/lease.ts'
 export type { Blobs } from './blob/blob.ts'
 export type { Topics } from './topic/topic.ts'
-export type { ExternalIdentity, UserRecord, Users } from './record/user.ts'
-export type { TokenRecord, Tokens } from './record/token.ts'
-export type { LinkRecord, SignInProof, SignInRecord, SignIns } from './record/sign-in.ts'
-export type { AuditEntries, AuditRecord } from './record/audit.ts'
-export type { Settings } from './record/setting.ts'
+export type { ExternalIdentity, UserRecord, Users } from './record/user/user.ts'
+export type { TokenRecord, Tokens } from './record/token/token.ts'
+export type { LinkRecord, SignInProof, SignInRecord, SignIns } from './record/sign-in/sign-in.ts'
+export type { AuditEntries, AuditRecord } from './record/audit/audit.ts'
+export type { Settings } from './record/setting/setting.ts'
 export {
   type ClaimKey,
   type InputFile,
@@ -29,13 +30,13 @@ export {
   type StatePatch,
   jobHolder,
   jobLog,
-} from './record/job.ts'
-export type { ChannelRecord, Channels, ModelRecord } from './record/channel.ts'
-export type { ModelKeyRecord, ModelKeys } from './record/model-key.ts'
-export type { QuotaRecord, Quotas, SpendLimits, Spent, UsageGrouping, UsageRecord, Usages } from './record/usage.ts'
+} from './record/job/job.ts'
+export type { ChannelRecord, Channels, ModelRecord } from './record/channel/channel.ts'
+export type { ModelKeyRecord, ModelKeys } from './record/model-key/model-key.ts'
+export type { QuotaRecord, Quotas, SpendLimits, Spent, UsageGrouping, UsageRecord, Usages } from './record/usage/usage.ts'
 export type { Shares } from './share/share.ts'
-export { PERSON_HOLDERS, leftHolder, personHolder } from './blob/holder.ts'
-export { type JudgeRecord, type Judges, type SeenJudge, ownMachineId } from './record/judge.ts'
+export { PERSON_HOLDERS, leftHolder, personHolder } from './share/holder.ts'
+export { type JudgeRecord, type Judges, type SeenJudge, ownMachineId } from './record/judge/judge.ts'
 export {
   AlreadyExists,
   Conflict,

@@ -2,7 +2,8 @@ import { createHash } from 'node:crypto'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { type Store, openStore, personHolder } from '../index.ts'
 import { ENGINES, type TestEngine, startEngine } from '../testing/engines.ts'
-import { execute, rowCounts } from '../testing/look.ts'
+import { execute } from '../testing/execute.ts'
+import { rowCounts } from '../fixture/look.ts'
 
 const MIB = 1024 * 1024
 const HOUR = 60 * 60_000

@@ -3,7 +3,7 @@ import type { Database } from '../database/database.ts'
 import { UPLOAD_AGE_MS } from '../limits.ts'
 import { breathe } from './chunks.ts'
 import { dropStale } from './drop-stale.ts'
-import { LEFT_HOLDERS } from './holder.ts'
+import { LEFT_HOLDERS } from '../share/holder.ts'
 import {
   ADD_GARBAGE,
   DELETE_BLOB,

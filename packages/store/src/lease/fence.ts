@@ -1,5 +1,11 @@
 import type { Value } from '../database/database.ts'
-import type { LeaseFence } from '../log/log.ts'
+
+/** What a holder shows with every write: the item, and the number of its lease. */
+export interface LeaseFence {
+  readonly queue: string
+  readonly key: string
+  readonly fence: number
+}
 
 /**
  * A fence is the item's number times this, plus how often it was claimed. Numbers are never given twice, so a fence of

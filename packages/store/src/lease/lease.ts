@@ -1,4 +1,4 @@
-import type { LeaseFence } from '../log/log.ts'
+import type { LeaseFence } from './fence.ts'
 
 export interface Lease extends LeaseFence {
   readonly holder: string

@@ -10,8 +10,7 @@ import {
   checkName,
   checkText,
 } from '../limits.ts'
-import type { LeaseFence } from '../log/log.ts'
-import { fenceValues, makeFence } from './fence.ts'
+import { type LeaseFence, fenceValues, makeFence } from './fence.ts'
 import type { Lease, Leases, OfferOptions } from './lease.ts'
 import { CHECK, CLAIM, COMPLETE, COUNT, GET, GRACE, NEXT_DUE, OFFER, RELEASE, RENEW, WITHDRAW } from './statements.ts'
 import { WaitingLine } from './waiting-line.ts'

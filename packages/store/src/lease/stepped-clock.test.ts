@@ -8,12 +8,12 @@ import { expect, test } from 'vitest'
 import { openStore } from '../open-store.ts'
 import { ENGINES, startEngine } from '../testing/engines.ts'
 import { startPostgres } from '../testing/start-postgres.ts'
-import { openSteppedClock } from '../testing/stepped-clock.ts'
+import { openSteppedClock } from '../fixture/stepped-clock.ts'
 
 const HOUR_S = 3_600
 const HOUR_MS = HOUR_S * 1_000
 const TTL_MS = 60_000
-const HOLDER = fileURLToPath(new URL('../testing/lease-holder.ts', import.meta.url))
+const HOLDER = fileURLToPath(new URL('../fixture/lease-holder.ts', import.meta.url))
 
 test.for(ENGINES)('on %s a machine whose clock is set costs no lease', async (engine) => {
   await using made = await startEngine(engine)

@@ -1,11 +1,11 @@
 import { integer } from '../database/column.ts'
 import type { Database, Queries, Row } from '../database/database.ts'
 import { LeaseLost, StoreUnavailable } from '../errors.ts'
-import { fenceValues } from '../lease/fence.ts'
+import { type LeaseFence, fenceValues } from '../lease/fence.ts'
 import { DEFAULT_LOG_MAX_BYTES, DEFAULT_LOG_MAX_ENTRIES } from '../limits.ts'
 import { continuation } from './continuation.ts'
 import { type Head, findHead } from './head.ts'
-import type { AppendOptions, AppendOutcome, LeaseFence, Position } from './log.ts'
+import type { AppendOptions, AppendOutcome, Position } from './log.ts'
 import { APPEND_ALL, APPEND_ALL_FENCED, APPEND_ONE, APPEND_ONE_FENCED, CREATE, CREATE_FENCED, HELD } from './statements.ts'
 
 /** How often the log may change under an append before it gives up; each try sees a new end. */

@@ -1,3 +1,5 @@
+import type { LeaseFence } from '../lease/fence.ts'
+
 /** Where a reader or writer stands: by byte, or by entry. */
 export type Position = { readonly offset: number } | { readonly seq: number }
 
@@ -6,11 +8,6 @@ export interface AppendOptions {
   readonly at?: Position
   /** The write counts only while this lease is held; otherwise `LeaseLost` is thrown. */
   readonly fence?: LeaseFence
-}
-export interface LeaseFence {
-  readonly queue: string
-  readonly key: string
-  readonly fence: number
 }
 
 /** `seq` and `offset` are where the log ends now: the next entry's number, the bytes so far. */

@@ -2,8 +2,8 @@ import { TokenId, UserId } from '@parley/protocol'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { type SignInProof, type Store, openStore } from '../index.ts'
 import { ENGINES, type TestEngine, startEngine } from '../testing/engines.ts'
-import { topicsTold } from '../testing/look.ts'
-import { deletedName } from './user.ts'
+import { topicsTold } from '../fixture/look.ts'
+import { deletedName } from './user/user.ts'
 
 const NOBODY = UserId.parse(`usr_${'0'.repeat(26)}`)
 /** What `addUser` gives everybody. */

@@ -1,10 +1,11 @@
 import { JOB_LIMITS, type JobId, NO_PRICES, type UserId } from '@parley/protocol'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { MAX_JOB_CALLS } from '../record/usage-steps.ts'
+import { MAX_JOB_CALLS } from '../record/usage/steps.ts'
 import { type Store, StoreError, openStore, personHolder } from '../index.ts'
 import { type TestPostgres, startPostgres } from '../testing/start-postgres.ts'
 import { claimNext, newJobId, sampleCall, sampleInputs, startedJob, storeFor } from '../testing/sample-job.ts'
-import { execute, rowCounts } from '../testing/look.ts'
+import { rowCounts } from '../fixture/look.ts'
+import { execute } from '../testing/execute.ts'
 
 const GATEWAYS = 3
 const AT_ONCE = 48

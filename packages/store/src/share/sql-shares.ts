@@ -2,7 +2,7 @@ import { JOB_LIMITS, type UserId } from '@parley/protocol'
 import type { Database } from '../database/database.ts'
 import { checkInteger } from '../limits.ts'
 import type { Shares } from './share.ts'
-import { boundsOf, checkBytes, checkJobs, jobCounts, usedBytes } from './share-steps.ts'
+import { boundsOf, checkBytes, checkJobs, jobCounts, usedBytes } from './steps.ts'
 
 /** Shares are sums over what is there: nothing is counted beside it that could say otherwise. */
 export class SqlShares implements Shares {

@@ -1,5 +1,5 @@
 import { isEnd } from '@parley/protocol'
-import { JOB_QUEUE, type JobRecord, jobLog } from '../record/job.ts'
+import { JOB_QUEUE, type JobRecord, jobLog } from '../record/job/job.ts'
 import type { Store } from '../store.ts'
 import type { Acknowledged } from './acknowledged.ts'
 import { endJob } from './sample-job.ts'

@@ -1,5 +1,5 @@
 import type { UsageId } from '@parley/protocol'
-import type { UsageRecord } from '../record/usage.ts'
+import type { UsageRecord } from '../record/usage/usage.ts'
 import type { Store } from '../store.ts'
 import type { Acknowledged } from './acknowledged.ts'
 

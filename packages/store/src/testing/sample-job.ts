@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { JobId, type JobSpec, NO_TOKENS, type UserId, makeId } from '@parley/protocol'
-import { type ClaimKey, JOB_QUEUE, type JobClaim, type JobInputs, type JobRecord, jobHolder, jobLog } from '../record/job.ts'
-import type { Usages } from '../record/usage.ts'
+import { type ClaimKey, JOB_QUEUE, type JobClaim, type JobInputs, type JobRecord, jobHolder, jobLog } from '../record/job/job.ts'
+import type { Usages } from '../record/usage/usage.ts'
 import type { Store } from '../store.ts'
 
 const LIMITS = { maxLost: 3, keptMs: 60_000 }

@@ -1,0 +1,119 @@
+import type { JobId, UserId } from '@parley/protocol'
+import type { Sql } from '../../database/database.ts'
+import type { UsageGrouping } from './usage.ts'
+
+const COLUMNS = `id, status, job_id, owner_id, claim_id, claim, attempt, call_id, channel, model, thread_id, source, estimated,
+  input_tokens, cached_input_tokens, output_tokens, cached_output_tokens, reasoning_output_tokens, prices, cost_microusd, at`
+/** In the order of `COLUMNS`. */
+export const ADD: Sql = `INSERT INTO usage (${COLUMNS})
+  VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21)
+  ON CONFLICT (claim_id, attempt, call_id) DO NOTHING`
+export const BY_CALL: Sql = 'SELECT * FROM usage WHERE claim_id = $1 AND attempt = $2 AND call_id = $3'
+/** $1 id, $2 to $6 tokens, $7 cost, $8 estimated. */
+export const BOOK: Sql = `UPDATE usage SET status = 'booked', input_tokens = $2, cached_input_tokens = $3, output_tokens = $4,
+  cached_output_tokens = $5, reasoning_output_tokens = $6, cost_microusd = $7, estimated = $8
+  WHERE id = $1 AND status = 'reserved' RETURNING job_id, owner_id`
+export const DROP: Sql = `DELETE FROM usage WHERE id = $1 AND status = 'reserved'`
+export const STALE: Sql = `SELECT * FROM usage WHERE status = 'reserved' AND at < $1 ORDER BY at, id LIMIT $2`
+export const RESERVED_FOR: Sql = `SELECT * FROM usage WHERE status = 'reserved' AND job_id = $1 ORDER BY at, id LIMIT $2`
+export const PRUNE: Sql = 'DELETE FROM usage WHERE at < $1'
+export const OF_JOB: Sql = `SELECT * FROM usage WHERE job_id = $1 AND status = 'booked' ORDER BY at, id LIMIT $2`
+
+/**
+ * Whoever reserves for one owner or one job waits here for the one before, so that each sees what the other wrote. First the
+ * owner, then the job: two who need both cannot wait for each other. SQLite's transaction is the only writer already.
+ */
+const lock = (space: number): Sql => ({
+  sqlite: 'SELECT $1 AS one',
+  postgres: `SELECT pg_advisory_xact_lock(${space}, hashtext(CAST($1 AS TEXT)))`,
+})
+export const LOCK_OWNER: Sql = lock(7401)
+export const LOCK_JOB: Sql = lock(7402)
+
+/** Sums stay whole numbers that JavaScript holds exactly; one that would not is as large as one can be. */
+const MOST = Number.MAX_SAFE_INTEGER
+type Sum = (of: string) => string
+const forBoth = (build: (sum: Sum, engine: 'sqlite' | 'postgres') => string): Sql => ({
+  sqlite: build((of) => `min(coalesce(sum(${of}), 0), ${MOST})`, 'sqlite'),
+  postgres: build((of) => `CAST(least(coalesce(sum(${of}), 0), ${MOST}) AS BIGINT)`, 'postgres'),
+})
+
+const spent = (where: string): Sql =>
+  forBoth(
+    (sum) => `SELECT ${sum('input_tokens + output_tokens')} AS tokens, ${sum('cost_microusd')} AS microusd, ${sum('1')} AS calls
+      FROM usage WHERE ${where}`,
+  )
+/** $1 since, $2 owner. */
+const SPENT_BY_OWNER: Sql = spent('at >= $1 AND owner_id = $2')
+const SPENT_BY_NOBODY: Sql = spent('at >= $1 AND owner_id IS NULL')
+export const SPENT_ON_JOB: Sql = spent('job_id = $1')
+export const spentSql = (owner: UserId | null): Sql => (owner === null ? SPENT_BY_NOBODY : SPENT_BY_OWNER)
+
+const TOTALS = {
+  calls: '1',
+  unpriced_calls: 'CASE WHEN cost_microusd IS NULL THEN 1 ELSE 0 END',
+  estimated_calls: 'estimated',
+  cost_microusd: 'cost_microusd',
+  input_tokens: 'input_tokens',
+  cached_input_tokens: 'cached_input_tokens',
+  output_tokens: 'output_tokens',
+  cached_output_tokens: 'cached_output_tokens',
+  reasoning_output_tokens: 'reasoning_output_tokens',
+}
+const totals = (sum: Sum): string =>
+  Object.entries(TOTALS)
+    .map(([name, of]) => `${sum(of)} AS ${name}`)
+    .join(', ')
+const totalsOfTotals = (sum: Sum): string =>
+  Object.keys(TOTALS)
+    .map((name) => `${sum(name)} AS ${name}`)
+    .join(', ')
+export const TOTAL_OF_JOB: Sql = forBoth((sum) => `SELECT ${totals(sum)} FROM usage WHERE job_id = $1 AND status = 'booked'`)
+
+/** Which rows a list or a summary looks at. Undefined: anybody's, any job's. */
+export interface UsageScope {
+  readonly ownerId?: UserId | null | undefined
+  readonly jobId?: JobId | undefined
+}
+
+/** The conditions of a scope, whose parameters start at `first`. One text for each kind of scope, so there are few. */
+const within = ({ ownerId, jobId }: UsageScope, first: number): string => {
+  let next = first
+  const conditions = [`status = 'booked'`]
+  if (ownerId === null) conditions.push('owner_id IS NULL')
+  else if (ownerId !== undefined) conditions.push(`owner_id = $${next++}`)
+  if (jobId !== undefined) conditions.push(`job_id = $${next++}`)
+  return conditions.join(' AND ')
+}
+/** What `within` asks for. */
+export const scopeValues = ({ ownerId, jobId }: UsageScope): readonly string[] => [
+  ...(typeof ownerId === 'string' ? [ownerId] : []),
+  ...(jobId === undefined ? [] : [jobId]),
+]
+
+/** $1 from, $2 to, $3 rows, then the scope. */
+export const listSql = (scope: UsageScope): Sql => `SELECT * FROM usage WHERE at >= $1 AND at < $2 AND ${within(scope, 4)}
+  ORDER BY at DESC, id DESC LIMIT $3`
+/** As `listSql`, $4 the id that the page before ended with. */
+export const listBeforeSql = (scope: UsageScope): Sql => `SELECT * FROM usage WHERE at >= $1 AND at < $2 AND ${within(scope, 5)}
+  AND (at, id) < (SELECT at, id FROM usage WHERE id = $4) ORDER BY at DESC, id DESC LIMIT $3`
+
+const DAY = {
+  sqlite: `strftime('%Y-%m-%d', at / 1000, 'unixepoch')`,
+  postgres: `to_char(to_timestamp(at / 1000) AT TIME ZONE 'UTC', 'YYYY-MM-DD')`,
+}
+const KEYS = { model: 'model', job: 'job_id', user: 'owner_id' }
+
+/** $1 from, $2 to, $3 groups, then the scope: the total as part 0, then the groups as part 1, all of one moment. */
+export const summarySql = (scope: UsageScope, groupBy: UsageGrouping): Sql =>
+  forBoth(
+    (sum, engine) => `
+    WITH grouped AS (SELECT ${groupBy === 'day' ? DAY[engine] : KEYS[groupBy]} AS key, ${totals(sum)} FROM usage
+      WHERE at >= $1 AND at < $2 AND ${within(scope, 4)} GROUP BY 1)
+    SELECT * FROM (
+      SELECT 0 AS part, CAST(NULL AS TEXT) AS key, ${totalsOfTotals(sum)} FROM grouped
+      UNION ALL SELECT 1 AS part, key, ${Object.keys(TOTALS).join(', ')} FROM grouped
+    ) AS parts
+    ORDER BY part, ${groupBy === 'day' ? 'key DESC' : `cost_microusd DESC, input_tokens + output_tokens DESC, coalesce(key, '')`}
+    LIMIT $3 + 1`,
+  )
