@@ -39,7 +39,11 @@ export interface OpenStoreOptions {
   /** What that clock goes by. */
   readonly clocks?: MachineClocks
   readonly random?: (size: number) => Uint8Array
-  /** SQLite: `normal` survives the death of the process, `full` the loss of power too, at a sync per write. */
+  /**
+   * SQLite runs in WAL mode. With `normal`, the default, the operating system has a commit before it is acknowledged: it survives the
+   * death of the process at any moment, and a loss of power may cost the last commits but never corrupts the file. `full` syncs every
+   * commit and survives that too, at about a tenth of the writes a second. PostgreSQL keeps its server's `synchronous_commit`.
+   */
   readonly synchronous?: Synchronous
 }
 

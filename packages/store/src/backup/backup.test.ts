@@ -12,7 +12,7 @@ import { firstTables } from '../migration/0001-first-tables.ts'
 import { jobs } from '../migration/0002-jobs.ts'
 import { migrate } from '../migration/migrate.ts'
 import { TABLES } from './tables.ts'
-import { claimNext, newJobId, sampleCall, startedJob, storeFor } from '../testing/sample-job.ts'
+import { claimNext, newJobId, sampleCall, startedJob, storeFor } from '../fixture/sample-job.ts'
 
 const bytes = (value: string) => new TextEncoder().encode(value)
 const PAIRS = ENGINES.flatMap((from) => ENGINES.map((to) => [from, to] as const))

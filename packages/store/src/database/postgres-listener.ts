@@ -21,10 +21,11 @@ const BEAT_TIMEOUT_MS = 2_000
 const TELL_TIMEOUT_MS = 5_000
 
 /**
- * One connection that listens, and tells others what is committed already: a NOTIFY inside the writing transaction
- * would make all writers of the database wait for each other's disk. While it is down names are lost, so after every
- * reconnect everybody is woken. It tries again for as long as it is open: the store is useless without it, and the wait
- * between tries is bounded.
+ * One connection that listens. Leases and records are signalled inside their transactions. Appends to logs are told here after
+ * their commit: a NOTIFY inside the writing transaction would make all writers of the database wait for each other's disk. What a
+ * process that died had not told is found by `Tails`, which looks at all followed logs every few seconds. While the connection is
+ * down names are lost, so after every reconnect everybody is woken. It tries again for as long as it is open: the store is useless
+ * without it, and the wait between tries is bounded.
  */
 export class PostgresListener {
   readonly #config: ClientConfig

@@ -2,7 +2,7 @@ import type { UserId } from '@parley/protocol'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { type Lease, type Store, openStore } from '../index.ts'
 import { ENGINES, type TestEngine, startEngine } from '../testing/engines.ts'
-import { claimNext, startedJob } from '../testing/sample-job.ts'
+import { claimNext, startedJob } from '../fixture/sample-job.ts'
 
 /** Longer than a busy machine takes: a lease that ran out would be claimed twice. */
 const TTL_MS = 600_000

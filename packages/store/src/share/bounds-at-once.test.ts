@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { MAX_JOB_CALLS } from '../record/usage/steps.ts'
 import { type Store, StoreError, openStore, personHolder } from '../index.ts'
 import { type TestPostgres, startPostgres } from '../testing/start-postgres.ts'
-import { claimNext, newJobId, sampleCall, sampleInputs, startedJob, storeFor } from '../testing/sample-job.ts'
+import { claimNext, newJobId, sampleCall, sampleInputs, startedJob, storeFor } from '../fixture/sample-job.ts'
 import { rowCounts } from '../fixture/look.ts'
 import { execute } from '../testing/execute.ts'
 

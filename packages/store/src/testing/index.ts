@@ -1,7 +1,6 @@
 export { ownLoopback } from './own-loopback.ts'
 export { type TestPostgres, startPostgres } from './start-postgres.ts'
 export { ENGINES, type TestEngine, startEngine } from './engines.ts'
-export { type KillReport, killRounds } from './kill-rounds.ts'
 export { ONE_CASE_ZIP } from './one-case-zip.ts'
 export { execute } from './execute.ts'
 export { listenerPids } from './listener-pids.ts'

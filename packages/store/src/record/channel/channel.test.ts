@@ -1,8 +1,8 @@
 import { NO_PRICES, UserId } from '@parley/protocol'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { topicsTold } from '../../fixture/look.ts'
 import { type Channels, type Store, openStore } from '../../index.ts'
 import { ENGINES, type TestEngine, startEngine } from '../../testing/engines.ts'
-import { topicsTold } from '../../fixture/look.ts'
 
 const MAIN: Parameters<Channels['put']>[0] = {
   name: 'main',

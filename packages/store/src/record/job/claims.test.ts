@@ -1,9 +1,9 @@
 import { JOB_LIMITS, type JobId, NO_BUDGET } from '@parley/protocol'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { rowCounts, topicsTold } from '../../fixture/look.ts'
+import { claimNext, newJobId, startedJob, storeFor, tryClaim } from '../../fixture/sample-job.ts'
 import { type ClaimKey, JOB_QUEUE, type Store, jobLog, openStore } from '../../index.ts'
 import { ENGINES, type TestEngine, startEngine } from '../../testing/engines.ts'
-import { rowCounts, topicsTold } from '../../fixture/look.ts'
-import { claimNext, newJobId, startedJob, storeFor, tryClaim } from '../../testing/sample-job.ts'
 
 const TTL = 1_000
 const KEPT = 5_000

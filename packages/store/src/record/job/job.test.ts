@@ -1,9 +1,9 @@
 import { JOB_LIMITS, type JobId, JobStatus, NO_BUDGET, type ReportSummary, UserId } from '@parley/protocol'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { rowCounts, topicsTold } from '../../fixture/look.ts'
+import { claimNext, newJobId, sampleCall, sampleInputs, startedJob, storeFor, tryClaim } from '../../fixture/sample-job.ts'
 import { JOB_QUEUE, type JobRecord, type Store, jobHolder, jobLog, openStore } from '../../index.ts'
 import { ENGINES, type TestEngine, startEngine } from '../../testing/engines.ts'
-import { claimNext, newJobId, sampleCall, sampleInputs, startedJob, storeFor, tryClaim } from '../../testing/sample-job.ts'
-import { rowCounts, topicsTold } from '../../fixture/look.ts'
 
 const HOUR = 60 * 60_000
 const TTL = 1_000

@@ -1,10 +1,10 @@
 import type { JobId, UserId } from '@parley/protocol'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { topicsTold } from '../../fixture/look.ts'
+import { claimNext, newJobId, sampleInputs, startedJob, tryClaim } from '../../fixture/sample-job.ts'
 import { JOB_QUEUE, type Store, openStore } from '../../index.ts'
 import { ENGINES, type TestEngine, startEngine } from '../../testing/engines.ts'
 import { execute } from '../../testing/execute.ts'
-import { topicsTold } from '../../fixture/look.ts'
-import { claimNext, newJobId, sampleInputs, startedJob, tryClaim } from '../../testing/sample-job.ts'
 
 const TTL = 1_000
 const KEPT = 5_000

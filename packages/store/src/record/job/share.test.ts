@@ -1,8 +1,8 @@
 import { JOB_LIMITS, type JobId, type UserId } from '@parley/protocol'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { claimNext, newJobId, sampleInputs, startedJob, storeFor } from '../../fixture/sample-job.ts'
 import { type Store, jobLog, leftHolder, openStore, personHolder } from '../../index.ts'
 import { ENGINES, type TestEngine, startEngine } from '../../testing/engines.ts'
-import { claimNext, newJobId, sampleInputs, startedJob, storeFor } from '../../testing/sample-job.ts'
 
 const KIB = 1024
 const MIB = KIB * KIB

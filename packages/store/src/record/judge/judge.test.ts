@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto'
 import type { JudgeFacts, TokenId } from '@parley/protocol'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { topicsTold } from '../../fixture/look.ts'
 import { type Store, openStore, ownMachineId } from '../../index.ts'
 import { ENGINES, type TestEngine, startEngine } from '../../testing/engines.ts'
-import { topicsTold } from '../../fixture/look.ts'
 
 const FACTS: JudgeFacts = {
   version: '1.0.0',

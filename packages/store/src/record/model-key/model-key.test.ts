@@ -1,8 +1,8 @@
 import { type JobId, NO_BUDGET } from '@parley/protocol'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { claimNext, startedJob } from '../../fixture/sample-job.ts'
 import { type Store, openStore } from '../../index.ts'
 import { ENGINES, type TestEngine, startEngine } from '../../testing/engines.ts'
-import { claimNext, startedJob } from '../../testing/sample-job.ts'
 
 const TTL = 1_000
 const KEPT = 5_000

@@ -1,8 +1,8 @@
 import { NO_TOKENS, type UsageId, type UserId } from '@parley/protocol'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { newJobId, sampleCall } from '../../fixture/sample-job.ts'
 import { type Store, openStore } from '../../index.ts'
 import { ENGINES, type TestEngine, startEngine } from '../../testing/engines.ts'
-import { newJobId, sampleCall } from '../../testing/sample-job.ts'
 
 const DAY = 24 * 60 * 60_000
 const MIDNIGHT = Date.UTC(2026, 10, 5)

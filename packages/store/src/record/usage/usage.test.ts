@@ -1,10 +1,10 @@
 import { NO_PRICES, NO_TOKENS, type UsageId, type UserId } from '@parley/protocol'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { rowCounts, topicsTold } from '../../fixture/look.ts'
+import { newJobId, sampleCall } from '../../fixture/sample-job.ts'
 import { type SpendLimits, type Store, type Usages, openStore } from '../../index.ts'
 import { ENGINES, type TestEngine, startEngine } from '../../testing/engines.ts'
 import { execute } from '../../testing/execute.ts'
-import { rowCounts, topicsTold } from '../../fixture/look.ts'
-import { newJobId, sampleCall } from '../../testing/sample-job.ts'
 
 const NO_LIMITS: SpendLimits = { since: 0, ownerTokens: null, ownerMicrousd: null, jobTokens: null, jobMicrousd: null }
 const PRICES = { ...NO_PRICES, input_microusd_per_1m_tokens: 1_000_000, output_microusd_per_1m_tokens: 5_000_000 }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { ENGINES, startEngine } from './engines.ts'
-import { killRounds } from './kill-rounds.ts'
+import { killRounds } from './fixture/kill-rounds.ts'
+import { ENGINES, startEngine } from './testing/engines.ts'
 
 const ROUNDS = 5
 
