@@ -1,14 +1,14 @@
 export type { Store } from './store.ts'
-export { type OpenStoreOptions, openStore } from './open-store.ts'
+export { openStore } from './open-store.ts'
 export { backupSqlite } from './backup/backup-file.ts'
 export { restoreStore } from './backup/restore-store.ts'
-export { type FileLock, lockFile } from './database/lock-file.ts'
+export { lockFile } from './database/lock-file.ts'
 export { openPostgres } from './database/postgres.ts'
 export { SCHEMA_VERSION } from './migration/migrate.ts'
-export { type StoreLocation, parseStoreUrl } from './store-url.ts'
-export type { AppendOptions, AppendOutcome, LogEntry, LogPage, Logs, Position, ReadOptions } from './log/log.ts'
+export { parseStoreUrl } from './store-url.ts'
+export type { AppendOptions, AppendOutcome, LogEntry, LogPage, Logs } from './log/log.ts'
 export type { LeaseFence } from './lease/fence.ts'
-export type { Lease, Leases } from './lease/lease.ts'
+export type { Lease } from './lease/lease.ts'
 export type { Blobs } from './blob/blob.ts'
 export type { Topics } from './topic/topic.ts'
 export type { ExternalIdentity, UserRecord, Users } from './record/user/user.ts'
@@ -21,20 +21,17 @@ export {
   type InputFile,
   JOB_QUEUE,
   type JobArtifact,
-  type JobClaim,
   type JobInputs,
   type JobOutline,
   type JobRecord,
   type JobLog,
-  type Jobs,
   type StatePatch,
   jobHolder,
   jobLog,
 } from './record/job/job.ts'
 export type { ChannelRecord, Channels, ModelRecord } from './record/channel/channel.ts'
-export type { ModelKeyRecord, ModelKeys } from './record/model-key/model-key.ts'
-export type { QuotaRecord, Quotas, SpendLimits, Spent, UsageGrouping, UsageRecord, Usages } from './record/usage/usage.ts'
-export type { Shares } from './share/share.ts'
+export type { ModelKeys } from './record/model-key/model-key.ts'
+export type { SpendLimits, Spent, UsageRecord, Usages } from './record/usage/usage.ts'
 export { PERSON_HOLDERS, leftHolder, personHolder } from './share/holder.ts'
 export { type JudgeRecord, type Judges, type SeenJudge, ownMachineId } from './record/judge/judge.ts'
 export {

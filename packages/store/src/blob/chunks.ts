@@ -34,7 +34,7 @@ export async function readChunks(queries: Queries, content: string, offset: numb
   return only !== undefined && pieces.length === 1 ? only : Buffer.concat(pieces)
 }
 
-/** Hashes the first `size` bytes, a few rows at a time and with a breath between, so that others are served meanwhile. */
+/** Hashes the first `size` bytes, a few rows at a time. In between other work of this process has its turn. */
 export async function hashChunks(queries: Queries, content: string, size: number): Promise<string> {
   const hash = createHash('sha256')
   const step = ROWS_PER_READ * CHUNK_BYTES
@@ -45,4 +45,5 @@ export async function hashChunks(queries: Queries, content: string, size: number
   return hash.digest('hex')
 }
 
+/** Lets other work of this process run. */
 export const breathe = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))

@@ -20,8 +20,8 @@ const BLOBS_PER_STEP = 100
 const ROWS_PER_STEP = 16
 
 /**
- * What was let go of long enough ago is nobody's any more. First the names go, in transactions that check again that nobody refers to them; then the bytes, row by row. What a
- * crash leaves in `blob_garbage` the next collection takes away.
+ * What was let go of long enough ago is nobody's any more. First the names go, in transactions that check again that nobody refers
+ * to them; then the bytes, row by row. What a crash leaves in `blob_garbage` the next collection takes away.
  */
 export async function collect(
   db: Database,

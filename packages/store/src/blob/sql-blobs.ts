@@ -10,7 +10,7 @@ import type { Blobs } from './blob.ts'
 import { appendChunks, hashChunks, readChunks } from './chunks.ts'
 import { collect, removeUpload } from './collect.ts'
 import { dropStale } from './drop-stale.ts'
-import { personOf } from '../share/holder.ts'
+import { personOfHolder } from '../share/holder.ts'
 import * as sql from './statements.ts'
 
 interface Stored {
@@ -43,7 +43,7 @@ export class SqlBlobs implements Blobs {
   async write(upload: UploadId, owner: string, offset: number, bytes: Uint8Array): Promise<{ readonly offset: number }> {
     checkInteger('offset', offset, 0)
     if (bytes.length > MAX_APPEND_BYTES) throw new TooLarge('the chunk', MAX_APPEND_BYTES)
-    const person = personOf(owner)
+    const person = personOfHolder(owner)
     return this.#db.transaction(async (tx) => {
       const bounds = person === undefined ? undefined : await lockShare(tx, person)
       const size = await uploadSize(tx, sql.UPLOAD_FOR_WRITE, upload, owner)

@@ -2,7 +2,10 @@ import type { Sql } from '../database/database.ts'
 
 export const BEGIN_UPLOAD: Sql = 'INSERT INTO uploads (id, owner, touched_at) VALUES ($1, $2, $3)'
 
-/** One that is being removed has this time of its last use; it counts for its owner until its bytes are gone, and is nothing else. */
+/**
+ * An upload whose bytes are being removed has this as the time of its last use. It counts for its owner until they are gone, and can
+ * no longer be written or committed.
+ */
 const REMOVED_AT = -1
 const upload = (lock: string) => `SELECT size FROM uploads WHERE id = $1 AND owner = $2 AND touched_at > ${REMOVED_AT} ${lock}`
 /** The row is held to the end of the transaction: two writers of one upload go one after the other. */
@@ -45,7 +48,7 @@ export const DELETE_CHUNKS: Sql = `DELETE FROM blob_chunks WHERE content = $1
 export const FORGET_GARBAGE: Sql = 'DELETE FROM blob_garbage WHERE content = $1'
 
 export const IS_HELD: Sql = 'SELECT 1 AS one FROM blob_holders WHERE sha256 = $1 AND holder = $2'
-/** Who holds the blob's row keeps others from holding the blob; what is locked is in use. */
+/** The blobs' rows are locked, so that nobody comes to hold them meanwhile. One that another has locked is in use and is left out. */
 const staleHolders = (lock: string) => `SELECT h.sha256, h.holder FROM blob_holders h JOIN blobs b ON b.sha256 = h.sha256
   WHERE h.holder >= $1 AND h.holder < $2 AND b.touched_at < $3 ORDER BY h.sha256, h.holder LIMIT $4 ${lock}`
 /** $1 and $2 the first holder and the one after the last, $3 before, $4 rows. */

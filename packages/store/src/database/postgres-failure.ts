@@ -3,7 +3,7 @@ import { InvalidArgument, StoreUnavailable } from '../errors.ts'
 
 /** Classes and codes of PostgreSQL that say something about the server, not about the statement. */
 const ENVIRONMENT = /^(?:08|53|57P|58|XX000|25006|3D000|28|40)/
-/** What is wrong with a value that was handed in. Whoever took it should have said so by the name of its field; this is the net. */
+/** What is wrong with a value that was handed in. It should have been refused before, with the name of its field; this is for what was not. */
 const VALUES: ReadonlyMap<string | undefined, string> = new Map([
   ['22021', 'must not contain a NUL character'],
   ['22P05', 'must not contain a NUL character'],

@@ -54,7 +54,7 @@ export class SqliteDatabase implements Database {
   readonly #statements = new Map<string, StatementSync>()
   readonly #path: string
   #turn: Promise<void> | undefined
-  /** The last write did not fit. Small ones may still find room in what is there, and would say that all is well. */
+  /** Whether the last write found no room. Reads still succeed then, so `checkWritable` looks at this too. */
   #isFull = false
 
   constructor(connection: DatabaseSync, path: string) {
@@ -113,7 +113,7 @@ export class SqliteDatabase implements Database {
     }
   }
 
-  /** One process has the file, and it hears itself. */
+  /** Always: whatever is signalled about a file is signalled by this process. */
   hears(): boolean {
     return true
   }

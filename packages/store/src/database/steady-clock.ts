@@ -1,6 +1,6 @@
 /** How much faster or slower than time itself a clock goes while it is led back to what it follows. */
 const SLEW = 0.1
-/** Less than this is the grain of the machine's own figures, not a sleep. */
+/** A smaller difference between the clocks comes from rounding and is no sleep. */
 const LEAST_SLEEP_MS = 2_000
 
 /** The machine's clocks, in milliseconds. */
@@ -16,7 +16,7 @@ export interface MachineClocks {
 /**
  * A time of day that never jumps. It goes by the machine's steady clock from one reading; what it follows may be set an hour forward or
  * back, and then it goes a tenth faster or slower until it is there. Leases compare its readings: a jump forward would end all of them at
- * once, a jump back would keep those of the dead.
+ * once, a jump back would keep leases of holders that are dead.
  */
 export class SteadyClock {
   readonly #clocks: Pick<MachineClocks, 'steady' | 'uptime'>

@@ -2,11 +2,12 @@ import { integer } from '../database/column.ts'
 import type { Database, Queries, Row } from '../database/database.ts'
 import { LeaseLost, StoreUnavailable } from '../errors.ts'
 import { type LeaseFence, fenceValues } from '../lease/fence.ts'
+import { CHECK } from '../lease/statements.ts'
 import { DEFAULT_LOG_MAX_BYTES, DEFAULT_LOG_MAX_ENTRIES } from '../limits.ts'
 import { continuation } from './continuation.ts'
 import { type Head, findHead } from './head.ts'
 import type { AppendOptions, AppendOutcome, Position } from './log.ts'
-import { APPEND_ALL, APPEND_ALL_FENCED, APPEND_ONE, APPEND_ONE_FENCED, CREATE, CREATE_FENCED, HELD } from './statements.ts'
+import { APPEND_ALL, APPEND_ALL_FENCED, APPEND_ONE, APPEND_ONE_FENCED, CREATE, CREATE_FENCED } from './statements.ts'
 
 /** How often the log may change under an append before it gives up; each try sees a new end. */
 const MAX_TRIES = 16
@@ -87,7 +88,7 @@ async function create(db: Database, { name, fence, now }: Write): Promise<void> 
 }
 
 async function checkFence(db: Database, fence: LeaseFence, now: number): Promise<void> {
-  const held = await db.get(HELD, fenceValues(fence, now))
+  const held = await db.get(CHECK, fenceValues(fence, now))
   if (held === undefined) throw new LeaseLost(fence)
 }
 

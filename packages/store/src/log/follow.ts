@@ -33,7 +33,7 @@ export async function* follow(
   try {
     yield* entries(db, follower, name, from, bufferBytes)
   } catch (error) {
-    // A store that closes ends its followers; the read that was under way has nothing to say.
+    // A store that closes ends its followers. That a read failed because of it is no error.
     if (!db.signals.ended) throw error
   } finally {
     signal?.removeEventListener('abort', end)

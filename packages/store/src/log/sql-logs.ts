@@ -61,7 +61,7 @@ export class SqlLogs implements Logs {
         const page = await this.#page(name, from, maxBytes)
         if (page.entries.length > 0 || page.closed) return page
         if (await watch.changed(until - performance.now(), signal)) continue
-        // The last look is for a signal that died with its sender.
+        // Read once more at the end: the signal is lost when its sender dies before it was sent.
         return this.#db.signals.ended ? page : await this.#page(name, from, maxBytes)
       }
     } finally {

@@ -61,8 +61,6 @@ export const APPEND_ALL_FENCED = appendAll(
   'AND EXISTS (SELECT 1 FROM lease)',
 )
 
-export const HELD: Sql = `SELECT 1 AS one FROM leases WHERE ${heldBy(1)}`
-
 /** $1 log, $2 first seq, $3 last byte that may be passed, $4 entries. The first entry comes whatever its size. */
 export const PAGE: Sql = `SELECT seq, end_offset, at, bytes FROM log_entries
   WHERE log_id = $1 AND seq >= $2 AND (seq = $2 OR end_offset <= $3) ORDER BY seq LIMIT $4`

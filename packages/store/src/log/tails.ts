@@ -63,7 +63,7 @@ class Tail {
     this.#off = db.signals.on(logSignal(name), () => this.#signalled())
   }
 
-  /** The signal of the same write follows at once and has nothing to add. */
+  /** The signal of the same write comes right after this, and is skipped. */
   deliver(entries: readonly LogEntry[]): void {
     for (const follower of this.followers) follower.push(entries)
     this.#delivered = true
@@ -90,7 +90,7 @@ class Tail {
     else void this.#pump()
   }
 
-  /** Reads from the first entry that somebody waits for to the end. Whatever is wrong, the followers' own reads will say. */
+  /** Reads from the first entry that somebody waits for to the end. When it fails, the followers read for themselves and get the error. */
   async #pump(): Promise<void> {
     this.#pumping = true
     try {

@@ -1,3 +1,4 @@
+import { lockAll } from '../database/advisory-lock.ts'
 import { integer } from '../database/column.ts'
 import type { Database, Queries } from '../database/database.ts'
 import { SchemaTooNew } from '../errors.ts'
@@ -62,7 +63,7 @@ const statements = (text: string) =>
     .map((statement) => statement.trim())
     .filter((statement) => statement !== '')
 
-const LOCK = { sqlite: 'SELECT 1 AS one', postgres: 'SELECT pg_advisory_xact_lock(7400, 1)' }
+const LOCK = lockAll('migration')
 const TABLE = {
   sqlite:
     'CREATE TABLE IF NOT EXISTS schema_migrations (version INTEGER PRIMARY KEY, name TEXT NOT NULL, applied_at INTEGER NOT NULL) STRICT',

@@ -9,7 +9,7 @@ export const LEFT_HOLDERS = 'left/'
 const NO_ACCOUNT = 'local'
 
 /** The person that a name of `personHolder` stands for; `undefined` for any other name. */
-export function personOf(holder: string): UserId | null | undefined {
+export function personOfHolder(holder: string): UserId | null | undefined {
   if (!holder.startsWith(PERSON_HOLDERS)) return undefined
   const name = holder.slice(PERSON_HOLDERS.length)
   return name === NO_ACCOUNT ? null : UserId.safeParse(name).data

@@ -2,9 +2,9 @@ import { JOB_LIMITS, type UserId } from '@parley/protocol'
 import type { Database } from '../database/database.ts'
 import { checkInteger } from '../limits.ts'
 import type { Shares } from './share.ts'
-import { boundsOf, checkBytes, checkJobs, jobCounts, usedBytes } from './steps.ts'
+import { boundsOf, checkBytes, checkJobCount, jobCounts, usedBytes } from './steps.ts'
 
-/** Shares are sums over what is there: nothing is counted beside it that could say otherwise. */
+/** Shares are summed over the rows themselves, because a counter kept beside them could come to differ from them. */
 export class SqlShares implements Shares {
   readonly #db: Database
 
@@ -26,7 +26,7 @@ export class SqlShares implements Shares {
     checkInteger('bytes', bytes, 0)
     checkInteger('jobs', jobs, 0)
     const bounds = await boundsOf(this.#db, ownerId)
-    if (jobs > 0) await checkJobs(this.#db, ownerId, bounds, jobs)
+    if (jobs > 0) await checkJobCount(this.#db, ownerId, bounds, jobs)
     await checkBytes(this.#db, ownerId, bounds, bytes)
   }
 }

@@ -1,11 +1,9 @@
 import { END_STATUSES, type UserId } from '@parley/protocol'
+import { lockNamed } from '../database/advisory-lock.ts'
 import type { Sql } from '../database/database.ts'
 
 /** Whoever adds to a share waits here for the one before, so that each sees what the other wrote. Taken before any row is locked. */
-export const LOCK_SHARE: Sql = {
-  sqlite: 'SELECT $1 AS one',
-  postgres: 'SELECT pg_advisory_xact_lock(7403, hashtext(CAST($1 AS TEXT)))',
-}
+export const LOCK_SHARE: Sql = lockNamed('share')
 
 export const BOUNDS: Sql = 'SELECT kept_bytes, kept_jobs FROM quotas WHERE user_id = $1'
 

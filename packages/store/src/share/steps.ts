@@ -1,8 +1,8 @@
 import { JOB_LIMITS, type UserId } from '@parley/protocol'
-import { leftHolder, personHolder } from './holder.ts'
 import { integer, integerOrNull } from '../database/column.ts'
 import type { Queries, Transaction } from '../database/database.ts'
 import { ShareExceeded } from '../errors.ts'
+import { leftHolder, personHolder } from './holder.ts'
 import { BOUNDS, LOCK_SHARE, jobCountsSql, usedBytesSql } from './statements.ts'
 
 /** How much one person may have us keep. */
@@ -43,7 +43,7 @@ export async function checkBytes(queries: Queries, ownerId: UserId | null, bound
 }
 
 /** Throws unless so many jobs more fit. */
-export async function checkJobs(queries: Queries, ownerId: UserId | null, bounds: Bounds, added: number): Promise<void> {
+export async function checkJobCount(queries: Queries, ownerId: UserId | null, bounds: Bounds, added: number): Promise<void> {
   const { jobs, unfinished } = await jobCounts(queries, ownerId)
   if (unfinished + added > JOB_LIMITS.unfinishedJobs) throw new ShareExceeded('unfinished', JOB_LIMITS.unfinishedJobs)
   if (jobs + added > bounds.jobs) throw new ShareExceeded('jobs', bounds.jobs)

@@ -1,4 +1,4 @@
-/** "This changed", by name. Subscribers re-read; nothing is carried, so nothing can be lost but time. */
+/** "This changed", by name. Subscribers read again. A notice carries no content, so one that is lost or doubled does no harm. */
 export interface Topics {
   publish(topic: string): Promise<void>
   /**

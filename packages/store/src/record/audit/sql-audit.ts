@@ -64,7 +64,7 @@ const search = (actor: string) => `SELECT * FROM audit_entries
 const SEARCH: Sql = search('CAST($1 AS TEXT) IS NULL')
 const SEARCH_ACTOR: Sql = search('actor = $1')
 
-/** What callers send may hold anything; an entry that cannot be stored would take its neighbours with it. */
+/** Callers may send any text. One entry that cannot be stored would fail the whole append, so such characters are replaced. */
 function storable(entry: Omit<AuditRecord, 'seq'>): Omit<AuditRecord, 'seq'> {
   const clean = (value: string) => value.toWellFormed().replaceAll('\0', '\uFFFD')
   const cleanOrNull = (value: string | null) => (value === null ? null : clean(value))

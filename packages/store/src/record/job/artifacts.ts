@@ -1,18 +1,18 @@
 import { JOB_LIMITS, type JobId, type UserId } from '@parley/protocol'
+import { HOLD, TOUCH_BLOB } from '../../blob/statements.ts'
 import { integer, text } from '../../database/column.ts'
 import type { Queries, Sql, Transaction } from '../../database/database.ts'
 import { Conflict, NotFound } from '../../errors.ts'
-import { leftHolder } from '../../share/holder.ts'
-import { HOLD, TOUCH_BLOB } from '../../blob/statements.ts'
 import { checkInteger, checkName } from '../../limits.ts'
+import { leftHolder } from '../../share/holder.ts'
 import { type JobArtifact, type JobRecord, jobHolder } from './job.ts'
-import { announce } from './steps.ts'
+import { announceJob } from './steps.ts'
 
 type NewArtifact = Omit<JobArtifact, 'claim' | 'at'>
 
 /** What a judge hands in, up to the limit. What the gateway writes itself always has room: an end must not fail for it. */
 export async function putJudged(tx: Transaction, job: JobRecord, artifacts: readonly NewArtifact[], now: number): Promise<void> {
-  // Read when the job is locked: its own row came with those that were there before the lock was waited for.
+  // Read after the job was locked: the names in `job` come from the statement that waited for the lock, and may be older.
   const known = await findArtifacts(tx, job.id)
   const names = new Set([...known, ...artifacts].map(({ name }) => name))
   if (names.size > JOB_LIMITS.artifacts)
@@ -31,7 +31,7 @@ async function putArtifacts(tx: Transaction, job: JobRecord, artifacts: readonly
     const { name, attempt, sha256, bytes } = artifact
     await tx.run(PUT, [job.id, name, attempt, job.claims, sha256, bytes, now])
     if (old !== undefined) replaced.add(text(old, 'sha256'))
-    announce(tx, job)
+    announceJob(tx, job)
   }
   for (const sha256 of replaced) {
     if ((await tx.run(DROP_UNUSED, [sha256, jobHolder(job.id), job.id])) === 0) continue

@@ -6,12 +6,12 @@ import { fenceValues } from '../../lease/fence.ts'
 import type { Lease } from '../../lease/lease.ts'
 import { queueSignal } from '../../lease/sql-leases.ts'
 import { COMPLETE, RELEASE, RENEW } from '../../lease/statements.ts'
-import { type ClaimKey, JOB_QUEUE, type JobRecord, type Jobs } from './job.ts'
 import { putReport } from './artifacts.ts'
+import { type ClaimKey, JOB_QUEUE, type JobRecord, type Jobs } from './job.ts'
+import { OWNER_DISABLED } from './owner.ts'
 import { errorColumn, toJob } from './row.ts'
 import * as sql from './statements.ts'
-import { announce, announceListed, changedJob, leaseOf } from './steps.ts'
-import { OWNER_DISABLED } from './owner.ts'
+import { announceJob, announceListed, changedJob, leaseOf } from './steps.ts'
 import { cancelJob, cancelled } from './transitions.ts'
 
 /** A lease that has lost less than a tenth of its time is not renewed: most calls of a judge then cost a read and no commit. */
@@ -19,16 +19,16 @@ const RENEW_PART = 10
 
 type NewClaim = Parameters<Jobs['claimed']>[1]
 
-/** Writes down who took the lease, unless there is nothing to take or too many have lost it. */
-export async function takeJob(tx: Transaction, lease: Lease, claim: NewClaim, now: number): ReturnType<Jobs['claimed']> {
-  const row = await tx.get(sql.JOB_TO_TAKE, [lease.key])
+/** Marks the job of a lease as claimed, unless it is gone, has ended, or was lost by too many judges. */
+export async function markClaimed(tx: Transaction, lease: Lease, claim: NewClaim, now: number): ReturnType<Jobs['claimed']> {
+  const row = await tx.get(sql.JOB_TO_CLAIM, [lease.key])
   if ((await tx.get(sql.LEASE_FOR_CHANGE, [lease.queue, lease.key, lease.fence, now])) === undefined) throw new LeaseLost(lease)
   const job = row && toJob(row)
   if (job === undefined || isEnd(job.status)) {
     await tx.run(COMPLETE, fenceValues(lease, now))
     return undefined
   }
-  // Nobody is left who could want it or see what it comes to.
+  // The owner was deleted or disabled: nobody could see the result.
   const gone = row === undefined ? undefined : ownerGone(row)
   if (gone !== undefined) {
     await tx.run(COMPLETE, fenceValues(lease, now))
@@ -39,8 +39,16 @@ export async function takeJob(tx: Transaction, lease: Lease, claim: NewClaim, no
   if (job.claim?.id === claim.id && job.claim.fence === lease.fence) return { kind: 'claimed', job }
   const lostClaims = job.lostClaims + (job.claim?.begun === true ? 1 : 0)
   if (lostClaims >= claim.maxLost) return poison(tx, job, { lease, claim, lostClaims, now })
-  await tx.run(sql.TAKE, [job.id, claim.id, lease.fence, claim.machineId, now, lostClaims, claim.judgeName ?? claim.machineId])
-  if (job.status === 'queued') announce(tx, job)
+  await tx.run(sql.MARK_CLAIMED, [
+    job.id,
+    claim.id,
+    lease.fence,
+    claim.machineId,
+    now,
+    lostClaims,
+    claim.judgeName ?? claim.machineId,
+  ])
+  if (job.status === 'queued') announceJob(tx, job)
   else announceListed(tx, job)
   return { kind: 'claimed', job: await changedJob(tx, job.id) }
 }
@@ -88,7 +96,7 @@ export async function renewClaim(db: Database, key: ClaimKey, ttlMs: number, now
   return { job: { ...job, claim: { ...job.claim, begun: true } }, fence, expiresAt }
 }
 
-/** Lets go of a job. Whether it was held is asked only of one that has not ended: there is nothing more to lose then. */
+/** Lets go of a job. Of one that has ended it is not asked whether the lease still holds, because nothing more is written to it. */
 export async function releaseClaim(
   tx: Transaction,
   { jobId, claimId }: ClaimKey,
@@ -103,11 +111,11 @@ export async function releaseClaim(
   if (isEnd(job.status)) {
     await tx.run(sql.END_LEASE, [JOB_QUEUE, jobId, fence.fence])
     await tx.run(sql.RELEASE_ENDED, [jobId, claimId])
-    return announce(tx, job)
+    return announceJob(tx, job)
   }
   if ((await tx.run(RELEASE, [...fenceValues(fence, now), notBefore, countLoss ? 0 : 1])) === 0) throw new LeaseLost(fence)
   await tx.run(countLoss ? sql.RELEASE_COUNTED : sql.RELEASE_FORGOTTEN, [jobId, claimId])
   tx.signal(queueSignal(JOB_QUEUE))
-  if (job.status === 'queued') announce(tx, job)
+  if (job.status === 'queued') announceJob(tx, job)
   else announceListed(tx, job)
 }

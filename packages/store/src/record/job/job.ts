@@ -116,16 +116,16 @@ export interface Jobs {
    */
   start(id: JobId, options?: { readonly atOnce?: number | null }): Promise<JobRecord | undefined>
   /**
-   * Any status but an end → cancelled, kept for `keptMs` (`JOB_LIMITS.keptMs`). `by` is the name of whoever asked for it. Nobody holds it: it leaves the queue in the
-   * same commit. Held: its judge may still flush until it releases.
+   * Any status but an end → cancelled, kept for `keptMs` (`JOB_LIMITS.keptMs`). `by` is the name of whoever asked for it. A job that
+   * nobody holds leaves the queue in the same commit; the judge of a held one may still flush until it releases.
    */
   cancel(id: JobId, options?: { readonly by?: string; readonly keptMs?: number }): Promise<JobRecord | undefined>
   /**
    * Writes down who took the lease; the same again changes nothing. Answers the record as `queued` under the new claim;
-   * `undefined` when the job is gone or has ended, or when its owner is deleted or disabled: it is cancelled then (its lease is completed). An earlier claim that had begun and neither
-   * ended the job nor was forgotten counts as lost. `LeaseLost` when the lease itself ran out meanwhile.
-   * When `lostClaims` reaches `maxLost` the job ends as failed with `poisoned` and the lease is completed: `{ poisoned }`;
-   * `report`, which `job/ID` holds already, becomes its report in the same commit.
+   * `undefined` when the job is gone or has ended, or when its owner is deleted or disabled: it is cancelled then, and its lease is
+   * completed. An earlier claim that had begun and neither ended the job nor was forgotten counts as lost. `LeaseLost` when the
+   * lease itself ran out meanwhile. When `lostClaims` reaches `maxLost` the job ends as failed with `poisoned`, its lease is
+   * completed, and `report`, which `job/ID` holds already, becomes its report in the same commit.
    */
   claimed(
     lease: Lease,
@@ -167,7 +167,10 @@ export interface Jobs {
   makeRoom(id: JobId, log: JobLog, endBytes: number): Promise<boolean>
   /** Removes a job that is not at work, with inputs, logs (`job/ID/…`), artifacts and holds. False: it runs, or there is none. */
   delete(id: JobId): Promise<boolean>
-  /** Cancels what deleted and disabled owners left. Deletes jobs whose time is over, ended or never started, and holds of jobs that never came to be (older than an hour). Answers how many jobs. */
+  /**
+   * Cancels what deleted and disabled owners left. Deletes jobs whose time is over, ended or never started, and holds of jobs that
+   * were never added (older than an hour). Answers how many jobs.
+   */
   sweep(): Promise<number>
 }
 

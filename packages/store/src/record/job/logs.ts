@@ -1,12 +1,12 @@
 import { JOB_LIMITS, type JobId, UserId } from '@parley/protocol'
 import { integer, textOrNull } from '../../database/column.ts'
 import type { Sql, Transaction } from '../../database/database.ts'
+import { parsedOrNull } from '../../database/json-column.ts'
 import { DEFAULT_LOG_MAX_ENTRIES } from '../../limits.ts'
 import { logSignal } from '../../log/head.ts'
 import { lockShare, usedBytes } from '../../share/steps.ts'
 import { type JobLog, jobLog } from './job.ts'
 import { OWNER_OF } from './statements.ts'
-import { parsedOrNull } from '../../database/json-column.ts'
 
 const KIB = 1024
 /** The most that each log of a job can grow to. */

@@ -10,7 +10,7 @@ import { cancelled } from './transitions.ts'
 /** Owners looked up at once; each has a transaction of its own. */
 const OWNERS_PER_STEP = 100
 
-/** Why jobs of somebody who may do nothing any more are cancelled. */
+/** Why jobs of a disabled user are cancelled. */
 export const OWNER_DISABLED: JobError = { code: 'owner_disabled', message: 'the account of its owner was disabled' }
 
 /** Cancels whatever of an owner has not ended, in few statements however many jobs there are. Held ones keep their lease. */

@@ -1,20 +1,20 @@
 import { JobId, UserId } from '@parley/protocol'
 import { text, textOrNull } from '../../database/column.ts'
 import type { Database, Sql, Transaction } from '../../database/database.ts'
-import { leftHolder } from '../../share/holder.ts'
+import { parsedOrNull } from '../../database/json-column.ts'
 import { WITHDRAW } from '../../lease/statements.ts'
+import { leftHolder } from '../../share/holder.ts'
 import { JOB_QUEUE, jobHolder } from './job.ts'
 import { deleteLogs } from './logs.ts'
 import { cancelLeft } from './owner.ts'
 import { DELETE, EXPIRED } from './statements.ts'
 import { announceListed } from './steps.ts'
-import { parsedOrNull } from '../../database/json-column.ts'
 
 /** How many are looked up at once; each job goes in a transaction of its own. */
 const JOBS_PER_STEP = 100
 /** Holds that go in one transaction. */
 const HOLDS_PER_STEP = 100
-/** Whoever adds a job stores its inputs first: so long they may lie there without it. */
+/** How long inputs may lie there without a job: whoever adds one stores its inputs first. */
 const ORPHAN_AGE_MS = 60 * 60_000
 
 /** Removes a job that is not at work, and everything that is its own. */
@@ -59,14 +59,14 @@ function dropOrphans(db: Database, before: number): Promise<number> {
   })
 }
 
-/** What is collected next must have been let go for as long as collecting waits. */
+/** Collecting leaves alone for a while what was touched lately. Letting go is a touch, so that the while begins now. */
 const TOUCH_HELD: Sql = 'UPDATE blobs SET touched_at = $2 WHERE sha256 IN (SELECT sha256 FROM blob_holders WHERE holder = $1)'
-/** Until it is collected it counts for who had it. */
+/** A blob that was let go of counts for its owner until it is collected. */
 const LEAVE_ALL: Sql = `INSERT INTO blob_holders (sha256, holder) SELECT sha256, CAST($2 AS TEXT) FROM blob_holders WHERE holder = $1
   ON CONFLICT (sha256, holder) DO NOTHING`
 const DROP_ALL: Sql = 'DELETE FROM blob_holders WHERE holder = $1'
 
-/** Names below `job/`: what follows the slash is the id. The zero comes right after the slash. */
+/** Names that start with `job/`, since `0` is the character after the slash. What follows the slash is the job's id. */
 const WITHOUT_JOB = `h.holder >= 'job/' AND h.holder < 'job0' AND NOT EXISTS (SELECT 1 FROM jobs j WHERE j.id = substr(h.holder, 5))`
 const orphans = (lock: string) => `SELECT h.sha256, h.holder FROM blob_holders h JOIN blobs b ON b.sha256 = h.sha256
   WHERE ${WITHOUT_JOB} AND b.touched_at < $1 ORDER BY h.sha256, h.holder LIMIT $2 ${lock}`

@@ -1,8 +1,8 @@
 import { JobError, JobId, JobSpec, JobStatus, ReportSummary, TestCase, UserId, isJsonObject, parseJson } from '@parley/protocol'
 import { flag, integer, integerOrNull, text, textOrNull } from '../../database/column.ts'
 import type { Row } from '../../database/database.ts'
-import type { InputFile, JobClaim, JobInputs, JobRecord } from './job.ts'
 import { fromJson, parsedOrNull, toJson } from '../../database/json-column.ts'
+import type { InputFile, JobClaim, JobInputs, JobRecord } from './job.ts'
 
 const { tests } = JobSpec.shape
 const Outline = JobSpec.omit({ problem: true, seed: true }).extend({

@@ -1,10 +1,14 @@
 import { JOB_LIMITS, JobId, JobStatus, UserId } from '@parley/protocol'
-import { flag, text, textOrNull } from '../../database/column.ts'
-import type { Database, Sql, Transaction } from '../../database/database.ts'
-import { AlreadyExists, Conflict, NotFound } from '../../errors.ts'
+import { text, textOrNull } from '../../database/column.ts'
+import type { Database } from '../../database/database.ts'
+import { parsedOrNull } from '../../database/json-column.ts'
+import { AlreadyExists } from '../../errors.ts'
 import type { Lease } from '../../lease/lease.ts'
 import { MAX_LEASE_TTL_MS, MAX_LIST, checkInteger, checkName } from '../../limits.ts'
-import { checkAtOnce, checkBytes, checkJobs, lockShare } from '../../share/steps.ts'
+import { checkAtOnce, checkBytes, checkJobCount, lockShare } from '../../share/steps.ts'
+import { checkOwner } from '../access/enabled.ts'
+import { findArtifacts, putJudged, takeInputs } from './artifacts.ts'
+import { releaseClaim, renewClaim, markClaimed } from './claims.ts'
 import {
   type ClaimKey,
   JOB_QUEUE,
@@ -15,15 +19,12 @@ import {
   type Jobs,
   type StatePatch,
 } from './job.ts'
-import { findArtifacts, putJudged, takeInputs } from './artifacts.ts'
-import { releaseClaim, renewClaim, takeJob } from './claims.ts'
 import { FIRST_ROOM_BYTES, createLogs, makeRoom } from './logs.ts'
 import { deleteJob, sweepJobs } from './removal.ts'
 import { fromInputs, toInputs, toJob } from './row.ts'
 import * as sql from './statements.ts'
-import { announceListed, changedJob, findJob, lockHeld } from './steps.ts'
+import { announceListed, changedJob, readJob, lockHeld } from './steps.ts'
 import { cancelJob, cancelled, patchJob, startJob } from './transitions.ts'
-import { parsedOrNull } from '../../database/json-column.ts'
 
 /** Jobs held at once, over all judges. */
 const MAX_HELD = 10_000
@@ -46,7 +47,7 @@ export class SqlJobs implements Jobs {
     return this.#db.transaction(async (tx) => {
       const bounds = await lockShare(tx, ownerId)
       if (ownerId !== null) await checkOwner(tx, ownerId)
-      await checkJobs(tx, ownerId, bounds, 1)
+      await checkJobCount(tx, ownerId, bounds, 1)
       if ((await tx.run(sql.ADD, [id, ownerId, outline, retryOf ?? null, now, now + JOB_LIMITS.keptMs, keptBytes])) === 0)
         throw new AlreadyExists(`job ${id}`)
       if (inputs.blob !== null) await takeInputs(tx, inputs.blob, { id, ownerId, retryOf })
@@ -61,7 +62,7 @@ export class SqlJobs implements Jobs {
   }
 
   async byId(id: JobId): Promise<JobRecord | undefined> {
-    return findJob(this.#db, id)
+    return readJob(this.#db, id)
   }
 
   async list(page: Parameters<Jobs['list']>[0]): Promise<readonly JobRecord[]> {
@@ -113,7 +114,7 @@ export class SqlJobs implements Jobs {
     if (claim.judgeName !== undefined) checkName('claim.judgeName', claim.judgeName)
     checkInteger('claim.maxLost', claim.maxLost, 1)
     checkInteger('claim.keptMs', claim.keptMs, 0)
-    return this.#db.transaction((tx) => takeJob(tx, lease, claim, this.#now()))
+    return this.#db.transaction((tx) => markClaimed(tx, lease, claim, this.#now()))
   }
 
   async renew(key: ClaimKey, ttlMs: number): ReturnType<Jobs['renew']> {
@@ -156,15 +157,4 @@ export class SqlJobs implements Jobs {
   async sweep(): Promise<number> {
     return sweepJobs(this.#db, this.#now())
   }
-}
-
-async function checkOwner(tx: Transaction, id: UserId): Promise<void> {
-  const row = await tx.get(OWNER, [id])
-  if (row === undefined) throw new NotFound(`user ${id}`)
-  if (flag(row, 'disabled')) throw new Conflict(`user ${id} is disabled`)
-}
-/** Held to the end of the transaction: whoever disables or deletes the user waits for the job and cancels it, or is seen here. */
-const OWNER: Sql = {
-  sqlite: 'SELECT disabled FROM users WHERE id = $1 AND deleted_at IS NULL',
-  postgres: 'SELECT disabled FROM users WHERE id = $1 AND deleted_at IS NULL FOR SHARE',
 }

@@ -7,7 +7,7 @@ const ARTIFACT_NAMES = {
   sqlite: '(SELECT json_group_array(name) FROM (SELECT name FROM job_artifacts WHERE job_id = j.id ORDER BY name))',
   postgres: `(SELECT CAST(coalesce(json_agg(name ORDER BY name), '[]') AS TEXT) FROM job_artifacts WHERE job_id = j.id)`,
 }
-/** One look by its key, so that a rename shows everywhere at once. */
+/** The owner's name is looked up and not kept with the job, so that a new name shows everywhere at once. */
 const OWNER_NAME = '(SELECT username FROM users u WHERE u.id = j.owner_id) AS owner_name'
 /** Jobs, and `more` columns of what the rest joins them with. */
 export const selectJobs = (rest: string, { lock = '', more = '' } = {}): Sql => ({
@@ -21,7 +21,7 @@ export const JOB: Sql = selectJobs(BY_ID)
 /** Everybody who changes a job locks its row first and its lease after it, so that no two wait for each other. */
 export const JOB_FOR_CHANGE: Sql = selectJobs(BY_ID, { lock: 'FOR UPDATE OF j' })
 /** The same, with what became of its owner. */
-export const JOB_TO_TAKE: Sql = selectJobs(BY_ID, {
+export const JOB_TO_CLAIM: Sql = selectJobs(BY_ID, {
   lock: 'FOR UPDATE OF j',
   more: `, (SELECT deleted_at FROM users u WHERE u.id = j.owner_id) AS owner_deleted_at,
     (SELECT disabled FROM users u WHERE u.id = j.owner_id) AS owner_disabled`,
@@ -84,7 +84,7 @@ const held = (lock: string) => `SELECT 1 AS one FROM leases l
 /** $1 queue, $2 key, $3 fence, $4 now. */
 export const LEASE_FOR_CHANGE: Sql = { sqlite: held(''), postgres: held('FOR UPDATE') }
 /** $1 job, $2 claim, $3 fence, $4 machine, $5 now, $6 lost claims, $7 name of the judge. */
-export const TAKE: Sql = `UPDATE jobs SET status = 'queued', claim_id = $2, fence = $3, machine_id = $4, claimed_at = $5,
+export const MARK_CLAIMED: Sql = `UPDATE jobs SET status = 'queued', claim_id = $2, fence = $3, machine_id = $4, claimed_at = $5,
   lost_claims = $6, judge_name = $7, claims = claims + 1, begun = 0, released = 0 WHERE id = $1 AND ${isOneOf(STATUS_BEFORE.queued)}`
 /** $1 job, $2 error, $3 now, $4 expires, $5 lost claims. */
 export const POISON: Sql = `UPDATE jobs SET status = 'failed', error = $2, finished_at = $3, expires_at = $4, lost_claims = $5

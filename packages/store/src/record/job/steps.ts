@@ -7,14 +7,14 @@ import { type ClaimKey, JOB_QUEUE, type JobRecord } from './job.ts'
 import { toJob } from './row.ts'
 import { HELD_JOB_FOR_CHANGE, JOB } from './statements.ts'
 
-export async function findJob(queries: Queries, id: JobId, statement: Sql = JOB): Promise<JobRecord | undefined> {
+export async function readJob(queries: Queries, id: JobId, statement: Sql = JOB): Promise<JobRecord | undefined> {
   const row = await queries.get(statement, [id])
   return row && toJob(row)
 }
 
-/** The job as it is now, read anew: what was read while waiting for a lock can be older in what is beside the row. */
+/** The job as it is now. A statement that waited for its row can show an older state of what is joined to it, so this reads again. */
 export async function changedJob(tx: Transaction, id: JobId): Promise<JobRecord> {
-  const job = await findJob(tx, id)
+  const job = await readJob(tx, id)
   if (job === undefined) throw new TypeError(`job ${id} vanished inside a transaction`)
   return job
 }
@@ -29,13 +29,13 @@ export async function lockHeld(tx: Transaction, { jobId, claimId }: ClaimKey, no
 export const leaseOf = (id: JobId): Pick<LeaseFence, 'queue' | 'key'> => ({ queue: JOB_QUEUE, key: id })
 
 /** Tells those who look at this job. */
-export function announce(tx: Transaction, { id }: Pick<JobRecord, 'id'>): void {
+export function announceJob(tx: Transaction, { id }: Pick<JobRecord, 'id'>): void {
   tx.signal(topicSignal(`job/${id}`))
 }
 
 /** Tells those who look at this job, and those who look at a list that it is in. */
 export function announceListed(tx: Transaction, job: Pick<JobRecord, 'id' | 'ownerId'>): void {
-  announce(tx, job)
+  announceJob(tx, job)
   tx.signal(topicSignal('jobs'))
   tx.signal(topicSignal(`jobs/${job.ownerId ?? '-'}`))
 }

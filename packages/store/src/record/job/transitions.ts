@@ -7,7 +7,7 @@ import { MAX_PAYLOAD_BYTES, checkInteger, checkText } from '../../limits.ts'
 import { type ClaimKey, JOB_QUEUE, type JobRecord, type StatePatch } from './job.ts'
 import { errorColumn, summaryColumn } from './row.ts'
 import { CANCEL, COUNT_CANCELLED, MOVE, START, WITHDRAW_UNHELD } from './statements.ts'
-import { announceListed, announce, changedJob, findJob, lockHeld } from './steps.ts'
+import { announceListed, announceJob, changedJob, readJob, lockHeld } from './steps.ts'
 
 /** Why a job is cancelled, in words. */
 export function cancelled(by: string | undefined): JobError {
@@ -18,7 +18,7 @@ export function cancelled(by: string | undefined): JobError {
 
 /** created → queued, with its lease in the lane of its owner. */
 export async function startJob(tx: Transaction, id: JobId, now: number): Promise<JobRecord | undefined> {
-  if ((await tx.run(START, [id])) === 0) return findJob(tx, id)
+  if ((await tx.run(START, [id])) === 0) return readJob(tx, id)
   const job = await changedJob(tx, id)
   await tx.run(OFFER, [JOB_QUEUE, id, '', 0, job.ownerId ?? '', now])
   tx.signal(queueSignal(JOB_QUEUE))
@@ -32,7 +32,7 @@ export async function cancelJob(
   id: JobId,
   { reason, now, keptMs }: { readonly reason: JobError; readonly now: number; readonly keptMs: number },
 ): Promise<JobRecord | undefined> {
-  if ((await tx.run(CANCEL, [id, now, now + keptMs, errorColumn(reason)])) === 0) return findJob(tx, id)
+  if ((await tx.run(CANCEL, [id, now, now + keptMs, errorColumn(reason)])) === 0) return readJob(tx, id)
   await tx.run(WITHDRAW_UNHELD, [JOB_QUEUE, id, now])
   const job = await changedJob(tx, id)
   announceListed(tx, job)
@@ -69,7 +69,7 @@ export async function patchJob(
     throw new Conflict(`job ${job.id} is ${job.status}: ${status} cannot follow`)
   }
   if (status !== job.status || patch.error !== undefined || patch.summary !== undefined) announceListed(tx, job)
-  else announce(tx, job)
+  else announceJob(tx, job)
   return changedJob(tx, job.id)
 }
 

@@ -36,6 +36,6 @@ export interface ModelKeys {
   ): Promise<{ readonly key: ModelKeyRecord; readonly job: JobRecord; readonly leaseExpiresAt: number | null } | undefined>
   /** Whether the attempt of the claim ever got a key: then its calls passed the proxy. */
   has(claimId: string, attempt: number): Promise<boolean>
-  /** Removes those whose claim has been over for `keptMs`. */
+  /** Removes those that were made before, unless the lease of their claim ends later. */
   prune(before: number): Promise<number>
 }

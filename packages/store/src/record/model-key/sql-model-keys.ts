@@ -1,13 +1,13 @@
 import { Budget, parseJson } from '@parley/protocol'
 import { integer, integerOrNull, text } from '../../database/column.ts'
 import type { Database, Row, Sql } from '../../database/database.ts'
+import { toJson } from '../../database/json-column.ts'
 import { sameFence } from '../../lease/fence.ts'
 import { checkInteger, checkName } from '../../limits.ts'
 import { type ClaimKey, JOB_QUEUE, type JobRecord } from '../job/job.ts'
 import { toJob } from '../job/row.ts'
 import { selectJobs } from '../job/statements.ts'
 import { lockHeld } from '../job/steps.ts'
-import { toJson } from '../../database/json-column.ts'
 import type { ModelKeyRecord, ModelKeys } from './model-key.ts'
 
 /** Keys to models by their hash. They go with their job. */

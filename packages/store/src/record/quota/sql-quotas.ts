@@ -1,10 +1,10 @@
-import { type UserId } from '@parley/protocol'
+import type { UserId } from '@parley/protocol'
 import { integerOrNull } from '../../database/column.ts'
 import type { Database, Sql } from '../../database/database.ts'
 import { NotFound } from '../../errors.ts'
 import { checkInteger } from '../../limits.ts'
 import { usageSignal } from '../usage/steps.ts'
-import type { QuotaRecord, Quotas } from '../usage/usage.ts'
+import type { QuotaRecord, Quotas } from './quota.ts'
 
 /** What people may use. Nobody has a row until a bound of theirs is set. */
 export class SqlQuotas implements Quotas {

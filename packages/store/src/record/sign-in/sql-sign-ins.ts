@@ -4,13 +4,14 @@ import type { Database, Sql, Transaction } from '../../database/database.ts'
 import { AlreadyExists, Conflict } from '../../errors.ts'
 import { checkName } from '../../limits.ts'
 import { topicSignal } from '../../topic/signal-topics.ts'
-import { checkEnabled, lockEnabled, revokeSignIns } from '../access/revoke.ts'
+import { checkEnabled, lockEnabled } from '../access/enabled.ts'
+import { revokeSignIns } from '../access/revoke.ts'
 import type { LinkRecord, SignInProof, SignInRecord, SignIns } from './sign-in.ts'
 
 /** How long one can still be told that a link is over. */
 const LINK_REMEMBERED_MS = 24 * 3_600_000
 
-/** Sign-ins of one person that hold at once: their machines and browsers, not as many as somebody can make. */
+/** Sign-ins of one person that hold at once: enough for all their machines and browsers. */
 const SIGN_INS_MAX = 100
 /** How many too many are ended at once; there are more only after an earlier version, which had no bound. */
 const ENDED_AT_ONCE = 1_000

@@ -4,7 +4,7 @@ import type { Database, Row, Sql } from '../../database/database.ts'
 import { AlreadyExists } from '../../errors.ts'
 import { MAX_LIST, checkInteger, checkName } from '../../limits.ts'
 import { topicSignal } from '../../topic/signal-topics.ts'
-import { checkEnabled } from '../access/revoke.ts'
+import { checkEnabled } from '../access/enabled.ts'
 import type { TokenRecord, Tokens } from './token.ts'
 
 /** Tokens by the hash of their text. */
@@ -59,7 +59,7 @@ export class SqlTokens implements Tokens {
       if (revoked > 0) {
         tx.signal(topicSignal(`token/${id}`))
         tx.signal(topicSignal('tokens'))
-        // Nobody works under that name any more.
+        // Nobody can come back as one of these judges, since their entries belong to the token.
         if ((await tx.run('DELETE FROM judges WHERE token_id = $1', [id])) > 0) tx.signal(topicSignal('judges'))
       }
       return toToken(await tx.get('SELECT * FROM tokens WHERE id = $1', [id]))

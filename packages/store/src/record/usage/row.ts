@@ -1,9 +1,9 @@
 import { JobId, ModelPrices, TokenUsage, UsageId, type UsageTotal, UserId } from '@parley/protocol'
 import { flag, integer, integerOrNull, text, textOrNull } from '../../database/column.ts'
 import type { Row, Value } from '../../database/database.ts'
+import { fromJson, parsedOrNull, toJson } from '../../database/json-column.ts'
 import { InvalidArgument } from '../../errors.ts'
 import { checkInteger, checkName, checkText } from '../../limits.ts'
-import { fromJson, parsedOrNull, toJson } from '../../database/json-column.ts'
 import type { UsageRecord } from './usage.ts'
 
 /** No model reads or writes as much in one call: whoever says so is broken, and a sum over such calls would mean nothing. */

@@ -2,8 +2,7 @@ import { type JobId, UsageId, type UsageTotal, type UserId, costOf, makeId } fro
 import { textOrNull } from '../../database/column.ts'
 import type { Database, Row } from '../../database/database.ts'
 import { MAX_LIST, checkInteger } from '../../limits.ts'
-import { announce } from '../job/steps.ts'
-import type { Spent, UsageRecord, Usages } from './usage.ts'
+import { announceJob } from '../job/steps.ts'
 import { toTotal, toUsage, usageValues } from './row.ts'
 import * as sql from './statements.ts'
 import {
@@ -18,6 +17,7 @@ import {
   spentOn,
   usageSignal,
 } from './steps.ts'
+import type { Spent, UsageRecord, Usages } from './usage.ts'
 
 /** Reservations that are settled in one transaction. */
 const STALE_PER_STEP = 100
@@ -65,7 +65,7 @@ export class SqlUsages implements Usages {
       tx.signal(usageSignal(ownerId))
       if (jobId === null) return true
       checkCalls(jobId, (await spentOn(tx, jobId)).calls - 1)
-      announce(tx, { id: jobId })
+      announceJob(tx, { id: jobId })
       return true
     })
   }
@@ -135,7 +135,7 @@ export class SqlUsages implements Usages {
     }
   }
 
-  /** What was sent is charged; what would have come back nobody knows. */
+  /** The input was sent and is charged. How much output would have come is unknown, so none is. */
   async #settle(stale: readonly UsageRecord[]): Promise<number> {
     return this.#db.transaction(async (tx) => {
       let settled = 0
@@ -154,7 +154,7 @@ export class SqlUsages implements Usages {
   }
 }
 
-/** People ask for any time they can write, also for one before 1970. */
+/** Any whole number is a time, also one before 1970. */
 function checkTimes(times: Readonly<Record<string, number>>): void {
   for (const [field, value] of Object.entries(times)) checkInteger(field, value, Number.MIN_SAFE_INTEGER)
 }

@@ -1,4 +1,5 @@
 import type { JobId, UserId } from '@parley/protocol'
+import { lockNamed } from '../../database/advisory-lock.ts'
 import type { Sql } from '../../database/database.ts'
 import type { UsageGrouping } from './usage.ts'
 
@@ -20,15 +21,11 @@ export const PRUNE: Sql = 'DELETE FROM usage WHERE at < $1'
 export const OF_JOB: Sql = `SELECT * FROM usage WHERE job_id = $1 AND status = 'booked' ORDER BY at, id LIMIT $2`
 
 /**
- * Whoever reserves for one owner or one job waits here for the one before, so that each sees what the other wrote. First the
- * owner, then the job: two who need both cannot wait for each other. SQLite's transaction is the only writer already.
+ * Whoever reserves for one owner or one job waits here for the one before, so that each sees what the other wrote. The owner is
+ * locked first and then the job, so that two who need both cannot wait for each other.
  */
-const lock = (space: number): Sql => ({
-  sqlite: 'SELECT $1 AS one',
-  postgres: `SELECT pg_advisory_xact_lock(${space}, hashtext(CAST($1 AS TEXT)))`,
-})
-export const LOCK_OWNER: Sql = lock(7401)
-export const LOCK_JOB: Sql = lock(7402)
+export const LOCK_OWNER: Sql = lockNamed('spendingOfOwner')
+export const LOCK_JOB: Sql = lockNamed('callsOfJob')
 
 /** Sums stay whole numbers that JavaScript holds exactly; one that would not is as large as one can be. */
 const MOST = Number.MAX_SAFE_INTEGER

@@ -4,10 +4,10 @@ import type { Queries, Row, Transaction } from '../../database/database.ts'
 import { Conflict } from '../../errors.ts'
 import { checkInteger } from '../../limits.ts'
 import { topicSignal } from '../../topic/signal-topics.ts'
-import { announce } from '../job/steps.ts'
-import type { SpendLimits, UsageRecord, Usages } from './usage.ts'
-import { BOOK, LOCK_JOB, LOCK_OWNER, SPENT_ON_JOB, spentSql } from './statements.ts'
+import { announceJob } from '../job/steps.ts'
 import { costValue, tokenValues } from './row.ts'
+import { BOOK, LOCK_JOB, LOCK_OWNER, SPENT_ON_JOB, spentSql } from './statements.ts'
+import type { SpendLimits, UsageRecord, Usages } from './usage.ts'
 
 /** Calls of models that one job may make. */
 export const MAX_JOB_CALLS = 10_000
@@ -75,7 +75,7 @@ export async function bookReserved(tx: Transaction, id: string, usage: Parameter
   if (row === undefined) return false
   const jobId = textOrNull(row, 'job_id')
   tx.signal(usageSignal(textOrNull(row, 'owner_id')))
-  if (jobId !== null) announce(tx, { id: JobId.parse(jobId) })
+  if (jobId !== null) announceJob(tx, { id: JobId.parse(jobId) })
   return true
 }
 

@@ -21,6 +21,7 @@ export interface ExternalIdentity {
 /** What jobs of a deleted account show as their owner. No account can be called so. */
 export const deletedName = (id: UserId): string => `deleted user ${id.slice('usr_'.length).slice(0, 12)}`
 
+/** Accounts. Every change publishes `users` and `user/ID`. Disabling and a new password end the user's sign-ins, links and tokens. */
 export interface Users {
   /** Throws `AlreadyExists` when the name is taken. */
   add(user: { readonly username: string; readonly passwordHash: string | null; readonly admin: boolean }): Promise<UserRecord>
@@ -32,13 +33,12 @@ export interface Users {
   /** Of the admins who can sign in, the one whose account is the oldest: the first admin, unless that one was disabled. */
   oldestAdmin(): Promise<UserRecord | undefined>
   list(page: { readonly afterName?: string; readonly limit: number }): Promise<readonly UserRecord[]>
-  /** Each also publishes `users`, `user/ID`; disabling and a new password end the user's sign-ins, links and tokens. */
   /**
    * Disabling cancels, in the same commit, whatever of theirs has not ended (`owner_disabled`), and answers how many jobs. Throws
    * `Conflict` rather than disable the last admin, whoever else is doing the same at this moment.
    */
   setDisabled(id: UserId, disabled: boolean): Promise<number>
-  /** The same for taking an admin's rights. Publishes as above, so that whoever is connected comes back as what they are now. */
+  /** The same for taking an admin's rights. What it publishes makes whoever is connected come back with the rights that they have now. */
   setAdmin(id: UserId, admin: boolean): Promise<void>
   /**
    * For good: no name, no password, no quota; tokens, sign-ins and links end, and jobs that have not ended are cancelled, all in one
@@ -46,7 +46,7 @@ export interface Users {
    * the last admin as above. Answers how many jobs were cancelled.
    */
   delete(id: UserId): Promise<number>
-  /** Throws `AlreadyExists` when that identity is another user's. Publishes as above, so that whoever came by the old one is cut. */
+  /** Throws `AlreadyExists` when that identity is another user's. What it publishes cuts off whoever came by the old one. */
   setIdentity(id: UserId, identity: ExternalIdentity | null): Promise<void>
   /**
    * With `from` only while that is its hash (null: it has none): `Conflict` when another one was set meanwhile. `keepTokens`

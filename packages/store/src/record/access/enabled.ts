@@ -1,0 +1,40 @@
+import type { UserId } from '@parley/protocol'
+import { flag } from '../../database/column.ts'
+import type { Queries, Sql } from '../../database/database.ts'
+import { Conflict, NotFound } from '../../errors.ts'
+
+/**
+ * Throws `Conflict` for a disabled user, who gets nothing new. The row is locked to the end of the transaction: disabling waits
+ * for it and then revokes what was added, or it came first and is seen here.
+ */
+export async function checkEnabled(queries: Queries, userId: UserId): Promise<void> {
+  await checkRow(queries, ENABLED, userId)
+}
+
+/** As `checkEnabled`, and nobody else adds for the same user before the end of the transaction: what is counted after this stays true. */
+export async function lockEnabled(queries: Queries, userId: UserId): Promise<void> {
+  await queries.get(LOCK, [userId])
+  await checkEnabled(queries, userId)
+}
+
+/** As `checkEnabled`, and a deleted user is not found. */
+export async function checkOwner(queries: Queries, userId: UserId): Promise<void> {
+  await checkRow(queries, ENABLED_OWNER, userId)
+}
+
+async function checkRow(queries: Queries, statement: Sql, userId: UserId): Promise<void> {
+  const row = await queries.get(statement, [userId])
+  if (row === undefined) throw new NotFound(`user ${userId}`)
+  if (flag(row, 'disabled')) throw new Conflict(`user ${userId} is disabled`)
+}
+
+const LOCK: Sql = {
+  sqlite: 'SELECT $1 AS one',
+  postgres: 'SELECT 1 AS one FROM users WHERE id = $1 FOR NO KEY UPDATE',
+}
+const disabledOf = (user: string): Sql => {
+  const select = `SELECT disabled FROM users WHERE ${user}`
+  return { sqlite: select, postgres: `${select} FOR SHARE` }
+}
+const ENABLED = disabledOf('id = $1')
+const ENABLED_OWNER = disabledOf('id = $1 AND deleted_at IS NULL')

@@ -1,0 +1,19 @@
+import { JudgeFacts, TokenId } from '@parley/protocol'
+import { flag, integer, integerOrNull, text, textOrNull } from '../../database/column.ts'
+import type { Row } from '../../database/database.ts'
+import { fromJson, parsedOrNull } from '../../database/json-column.ts'
+import type { JudgeRecord } from './judge.ts'
+
+export function toJudge(row: Row | undefined): JudgeRecord | undefined {
+  if (row === undefined) return undefined
+  return {
+    machineId: text(row, 'machine_id'),
+    name: text(row, 'name'),
+    tokenId: parsedOrNull(TokenId, textOrNull(row, 'token_id')),
+    drain: flag(row, 'drain'),
+    firstSeenAt: integer(row, 'first_seen_at'),
+    lastSeenAt: integer(row, 'last_seen_at'),
+    leftAt: integerOrNull(row, 'left_at'),
+    facts: fromJson(JudgeFacts, textOrNull(row, 'facts')),
+  }
+}
