@@ -131,7 +131,7 @@ const CHANNEL = 'SELECT 1 AS one FROM channels WHERE name = $1'
 const CHANNEL_FOR_DELETE: Sql = { sqlite: CHANNEL, postgres: `${CHANNEL} FOR UPDATE` }
 const CHANNEL_FOR_MODEL: Sql = { sqlite: CHANNEL, postgres: `${CHANNEL} FOR KEY SHARE` }
 
-function toChannel(row: Row | undefined): ChannelRecord | undefined {
+export function toChannel(row: Row | undefined): ChannelRecord | undefined {
   return (
     row && {
       name: text(row, 'name'),
@@ -151,7 +151,7 @@ function toChannel(row: Row | undefined): ChannelRecord | undefined {
   )
 }
 
-function toModel(row: Row | undefined): ModelRecord | undefined {
+export function toModel(row: Row | undefined): ModelRecord | undefined {
   const prices = row && fromJson(ModelPrices, text(row, 'prices'))
   if (row === undefined || prices === null || prices === undefined) return undefined
   return {

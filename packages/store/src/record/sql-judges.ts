@@ -118,7 +118,7 @@ function isSame(one: JudgeRecord, other: JudgeRecord): boolean {
   return one.name === other.name && one.leftAt === other.leftAt && JSON.stringify(one.facts) === JSON.stringify(other.facts)
 }
 
-function toJudge(row: Row | undefined): JudgeRecord | undefined {
+export function toJudge(row: Row | undefined): JudgeRecord | undefined {
   if (row === undefined) return undefined
   return {
     machineId: text(row, 'machine_id'),

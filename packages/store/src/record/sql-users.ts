@@ -204,7 +204,7 @@ function announce(tx: Transaction, id: UserId): void {
   tx.signal(topicSignal(`user/${id}`))
 }
 
-function toUser(row: Row | undefined): UserRecord | undefined {
+export function toUser(row: Row | undefined): UserRecord | undefined {
   return (
     row && {
       id: UserId.parse(text(row, 'id')),
