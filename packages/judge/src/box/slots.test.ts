@@ -4,7 +4,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { CAGE_CACHE } from '../fixture/cage-cache.ts'
-import { type Asker, type Lease, Slots } from './slots.ts'
+import type { Asker, Lease } from './shared-places.ts'
+import type { Slot } from './slot.ts'
+import { Slots } from './slots.ts'
 import { WorkClock } from './work-clock.ts'
 
 let folder: string
@@ -26,7 +28,7 @@ const settle = (): Promise<void> => new Promise((resolve) => setImmediate(resolv
 
 test('who wants all cores waits for those at work, and those who come later wait for it', async () => {
   const order: string[] = []
-  const note = (name: string, lease: Promise<Lease>): Promise<Lease> =>
+  const note = (name: string, lease: Promise<Lease<Slot>>): Promise<Lease<Slot>> =>
     lease.then((held) => {
       order.push(name)
       return held
@@ -51,7 +53,7 @@ test('who leaves the queue frees the way, and giving back twice counts once', as
   const all = slots.all(NOBODY, controller.signal)
   const next = slots.one(NOBODY, never)
   controller.abort()
-  await expect(all).rejects.toMatchObject({ code: 'no_slot' })
+  await expect(all).rejects.toMatchObject({ code: 'no_place' })
   one.release()
   one.release()
   const third = await next
@@ -69,11 +71,11 @@ test('who leaves the queue frees the way, and giving back twice counts once', as
 
 test('a box that was given up is replaced by a fresh one', async () => {
   const lease = await slots.one(NOBODY, never)
-  const before = await lease.slot.box('program')
-  expect(await lease.slot.box('program')).toBe(before)
-  expect(await lease.slot.box('author')).not.toBe(before)
-  await lease.slot.renew()
-  expect(await lease.slot.box('program')).not.toBe(before)
+  const before = await lease.place.box('program')
+  expect(await lease.place.box('program')).toBe(before)
+  expect(await lease.place.box('author')).not.toBe(before)
+  await lease.place.renew()
+  expect(await lease.place.box('program')).not.toBe(before)
   lease.release()
 })
 
@@ -84,7 +86,7 @@ describe('shared out among owners', () => {
     const order: string[] = []
     const sandbox = {} as Sandbox
     const shared = new Slots(sandbox, count, () => nowMs)
-    const ask = (owner: string, name: string, how: 'one' | 'all' = 'one', signal = never): Promise<Lease> =>
+    const ask = (owner: string, name: string, how: 'one' | 'all' = 'one', signal = never): Promise<Lease<Slot>> =>
       shared[how]({ owner }, signal).then((lease) => {
         order.push(name)
         return lease
@@ -140,7 +142,7 @@ describe('shared out among owners', () => {
     const gone = new AbortController()
     const leaves = ask('eve', 'eve', 'one', gone.signal)
     gone.abort()
-    await expect(leaves).rejects.toMatchObject({ code: 'no_slot' })
+    await expect(leaves).rejects.toMatchObject({ code: 'no_place' })
     await settle()
     expect(order).toEqual(['bob 1'])
     bob.release()

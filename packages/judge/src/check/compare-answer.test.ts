@@ -1,9 +1,13 @@
 import type { CompareMode } from '@parley/protocol'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { describe, expect, test } from 'vitest'
-import { compareAnswer } from './compare-answer.ts'
-import { TURN_BYTES } from './compare-thread.ts'
-import { compareWhole } from './compare-whole.ts'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type AnswerQuestion, compareAnswer } from './compare-answer.ts'
+import { type AnswerVerdict, compareWhole } from './compare-whole.ts'
+import { Comparers, TURN_BYTES } from './comparers.ts'
+import type { ExpectedAnswer } from './comparison.ts'
 import { PREVIEW_BYTES } from './preview.ts'
 
 const NONE = { absolute: 0, relative: 0 }
@@ -13,6 +17,9 @@ const compare = (mode: CompareMode, expected: string, actual: string, tolerance 
 const verdict = (mode: CompareMode, expected: string, actual: string): string => compare(mode, expected, actual).verdict
 const message = (mode: CompareMode, expected: string, actual: string): string => compare(mode, expected, actual).diff.message
 const text = (base64: string): string => Buffer.from(base64, 'base64').toString('utf8')
+const place = { owner: 'ann', signal: new AbortController().signal, whileWaiting: <R>(wait: () => Promise<R>) => wait() }
+const comparers = new Comparers()
+const comparing = (question: AnswerQuestion): Promise<AnswerVerdict> => compareAnswer(question, comparers, place)
 
 describe('what each mode takes for the same', () => {
   test.each<[CompareMode, string, string, string]>([
@@ -75,7 +82,7 @@ describe('what each mode takes for the same', () => {
 
   test('a null tolerance is one millionth', async () => {
     const near = (actual: string) =>
-      compareAnswer({ mode: 'floats', tolerance: null, expected: bytes('0'), actual: bytes(actual) })
+      comparing({ mode: 'floats', tolerance: null, expected: { kind: 'bytes', bytes: bytes('0') }, actual: bytes(actual) })
     expect([(await near('0.000001')).verdict, (await near('0.0000011')).verdict]).toEqual(['AC', 'WA'])
   })
 
@@ -145,7 +152,14 @@ describe('large answers', () => {
   const shuffled = Buffer.from(numbers.toReversed().join('\n'))
   const rounded = Buffer.from(numbers.map((number) => number.replace(/5$/, '50000001')).join(' '))
   const broken = Buffer.concat([unix.subarray(0, -3), Buffer.from('9\n')])
-  const none = { tolerance: null, expected: unix }
+  let folder = ''
+  let none: Pick<AnswerQuestion, 'tolerance' | 'expected'>
+  beforeAll(() => {
+    folder = mkdtempSync(join(tmpdir(), 'parley-compare-'))
+    writeFileSync(join(folder, 'unix'), unix)
+    none = { tolerance: null, expected: { kind: 'file', path: join(folder, 'unix'), sizeBytes: unix.length } }
+  })
+  afterAll(() => rmSync(folder, { recursive: true }))
 
   test.each<[CompareMode, Buffer, string]>([
     ['tokens', dos, 'AC'],
@@ -160,34 +174,54 @@ describe('large answers', () => {
     ['exact', broken, 'WA'],
   ])('%s, and the event loop turns all the while', async (mode, actual, wanted) => {
     expect(unix.length).toBeGreaterThan(13_000_000)
-    const { result, turns } = await turning(compareAnswer({ mode, ...none, actual }))
+    const { result, turns } = await turning(comparing({ mode, ...none, actual }))
     expect(result.verdict).toBe(wanted)
     expect(turns).toBeGreaterThan((unix.length + actual.length) / TURN_BYTES)
   })
 
   test('the last of very many tokens is named', async () => {
-    const { diff } = await compareAnswer({ mode: 'tokens', ...none, actual: broken })
+    const { diff } = await comparing({ mode: 'tokens', ...none, actual: broken })
     expect(diff.message).toMatch(`token ${LINES}: expected`)
   })
 
   test('an answer that is right to the byte does not hold the event loop either, and the caller keeps its bytes', async () => {
     const actual = Buffer.from(unix)
-    const { result, turns } = await turning(compareAnswer({ mode: 'unordered_lines', ...none, actual }))
+    const { result, turns } = await turning(comparing({ mode: 'unordered_lines', ...none, actual }))
     expect(result.verdict).toBe('AC')
     expect(turns).toBeGreaterThanOrEqual(Math.floor(unix.length / TURN_BYTES))
-    await compareAnswer({ mode: 'exact', ...none, actual: broken })
+    await comparing({ mode: 'exact', ...none, actual: broken })
     expect([unix.length, broken.length]).toEqual([actual.length, actual.length - 1])
   })
 
   test('many at once all get their own answer', async () => {
     const last = (index: number): Buffer => Buffer.concat([unix, Buffer.from(`x${index}\n`)])
-    const asked = Array.from({ length: 5 }, (_, index) => compareAnswer({ mode: 'tokens', ...none, actual: last(index) }))
+    const asked = Array.from({ length: 5 }, (_, index) => comparing({ mode: 'tokens', ...none, actual: last(index) }))
     const messages = (await Promise.all(asked)).map(({ diff }) => diff.message)
     expect(messages).toEqual([0, 1, 2, 3, 4].map((index) => `answer goes on after token ${LINES} with x${index}`))
   })
 
+  test('a short answer to compare a long one with is given to the thread', async () => {
+    const { diff } = await comparing({
+      mode: 'tokens',
+      tolerance: null,
+      expected: { kind: 'bytes', bytes: bytes('x') },
+      actual: unix,
+    })
+    expect(diff.message).toBe('token 1: expected x, got 0.25')
+  })
+
+  test.each(['with the same size', 'with another size'])(
+    'a long one %s that cannot be read is nobody’s wrong answer',
+    async (what) => {
+      const sizeBytes = what === 'with the same size' ? unix.length : 1
+      const expected: ExpectedAnswer = { kind: 'file', path: join(folder, 'gone'), sizeBytes }
+      const asked = comparing({ mode: 'tokens', tolerance: null, expected, actual: unix })
+      await expect(asked).rejects.toMatchObject({ code: 'expected_unreadable' })
+    },
+  )
+
   test('a failure in the thread is the caller’s', async () => {
-    await expect(compareAnswer({ mode: 'checker', ...none, actual: broken })).rejects.toThrow('a program decides')
+    await expect(comparing({ mode: 'checker', ...none, actual: broken })).rejects.toThrow('a program decides')
   })
 })
 

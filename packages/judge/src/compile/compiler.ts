@@ -131,7 +131,7 @@ export class Compiler {
     for (let tries = 1; ; tries += 1) {
       const lease = await this.#slots.one({ owner }, signal).catch((cause: unknown) => Promise.reject(new Cancelled({ cause })))
       try {
-        const box = await lease.slot.box(use)
+        const box = await lease.place.box(use)
         const outcome = await box.run(
           {
             argv: fillCommand(toolchain, order.argv, words),
@@ -148,7 +148,7 @@ export class Compiler {
         const clocked = { outcome, clockMs: COMPILE_LIMITS.wallMs, partnerStarvedMs: 0 }
         if (wasStarved(clocked)) throw new CompilerBroken(`the compiler could not be run: ${starvedWords(clocked)}`)
         if (outcome.status !== 'sandbox-error') return outcome
-        await lease.slot.renew()
+        await lease.place.renew()
         if (tries === TRIES) throw new CompilerBroken(outcome.message ?? 'the sandbox failed')
       } finally {
         lease.release()

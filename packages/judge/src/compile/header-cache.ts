@@ -79,7 +79,7 @@ export class HeaderCache {
   ): Promise<boolean> {
     const lease = await this.#slots.one({ owner: null }, this.#closing.signal)
     try {
-      const box = await lease.slot.box('author')
+      const box = await lease.place.box('author')
       const outcome = await box.run(
         {
           argv: fillCommand(toolchain, header.command, WORDS),

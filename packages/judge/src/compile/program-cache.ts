@@ -12,7 +12,7 @@ export interface CachedProgram {
 
 interface Entry {
   /** Of both files. */
-  readonly bytes: number
+  bytes: number
   pins: number
 }
 
@@ -32,6 +32,8 @@ export class ProgramCache {
   readonly #entries: Map<string, Entry>
   #bytes = 0
   #drafts = 0
+  /** Files come and go one after the other: what is being removed must not be put anew meanwhile. */
+  #turn: Promise<unknown> = Promise.resolve()
 
   private constructor(folder: string, limits: { bytes: number; entries: number }, entries: Map<string, Entry>) {
     this.#folder = folder
@@ -43,7 +45,7 @@ export class ProgramCache {
   static async open(folder: string, limits: { bytes: number; entries: number }): Promise<ProgramCache> {
     await mkdir(folder, { recursive: true, mode: 0o700 })
     const cache = new ProgramCache(folder, limits, await scan(folder))
-    await cache.#shrink()
+    await cache.#inTurn(() => cache.#shrink())
     return cache
   }
 
@@ -65,10 +67,7 @@ export class ProgramCache {
     const [meta, program] = await Promise.all([readMeta(this.#path(key, META)), stat(handle.path).catch(() => undefined)])
     if (meta === undefined || program?.size !== meta.bytes) {
       handle.release()
-      if (this.#entries.get(key) === entry) {
-        this.#entries.delete(key)
-        this.#bytes -= entry.bytes
-      }
+      await this.#inTurn(() => this.#remove(key, entry))
       return undefined
     }
     const now = new Date()
@@ -77,21 +76,36 @@ export class ProgramCache {
     return { ...handle, result: meta.result }
   }
 
-  /** Makes the draft the program of this key. */
+  /** Makes the draft the program of this key. One that fails leaves nothing behind, neither a file nor a hold. */
   async put(key: string, draft: string, result: CompileResult): Promise<CachedProgram> {
-    const bytes = await seal(draft)
-    await rename(draft, this.#path(key, PROGRAM))
+    return this.#inTurn(async () => {
+      const programBytes = await seal(draft)
+      const meta = Buffer.from(JSON.stringify({ bytes: programBytes, result } satisfies z.input<typeof Meta>))
+      await this.#place(key, draft, meta)
+      // Whoever holds the program that was there holds this one: it is the same entry.
+      const entry = this.#entries.get(key) ?? { bytes: 0, pins: 0 }
+      // A compiler may say more than the program is large.
+      const bytes = programBytes + meta.length
+      this.#bytes += bytes - entry.bytes
+      entry.bytes = bytes
+      const handle = this.#pin(key, entry)
+      await this.#shrink()
+      return { ...handle, result }
+    })
+  }
+
+  async #place(key: string, draft: string, meta: Uint8Array): Promise<void> {
     const metaDraft = this.draft()
-    const meta = Buffer.from(JSON.stringify({ bytes, result } satisfies z.input<typeof Meta>))
-    await writeFile(metaDraft, meta)
-    await rename(metaDraft, this.#path(key, META))
-    const before = this.#entries.get(key)
-    // A compiler may say more than the program is large.
-    const entry = { bytes: bytes + meta.length, pins: before?.pins ?? 0 }
-    this.#bytes += entry.bytes - (before?.bytes ?? 0)
-    const handle = this.#pin(key, entry)
-    await this.#shrink()
-    return { ...handle, result }
+    try {
+      await writeFile(metaDraft, meta)
+      await rename(draft, this.#path(key, PROGRAM))
+      await rename(metaDraft, this.#path(key, META))
+    } catch (error) {
+      // Somebody may be about to run the one that was there before.
+      const own = this.#entries.has(key) ? [metaDraft] : [metaDraft, this.#path(key, PROGRAM)]
+      await Promise.allSettled(own.map((path) => rm(path, { force: true })))
+      throw error
+    }
   }
 
   #pin(key: string, entry: Entry): { readonly path: string; readonly release: () => void } {
@@ -109,13 +123,34 @@ export class ProgramCache {
   }
 
   async #shrink(): Promise<void> {
-    for (const [key, entry] of this.#entries) {
+    for (const [key, entry] of [...this.#entries]) {
       if (this.#bytes <= this.#limits.bytes && this.#entries.size <= this.#limits.entries) return
-      if (entry.pins > 0) continue
-      this.#entries.delete(key)
-      this.#bytes -= entry.bytes
+      if (entry.pins === 0) await this.#remove(key, entry)
+    }
+  }
+
+  /** Nobody can take hold of it from now on. One whose files cannot be removed still counts: it is on the disk. */
+  async #remove(key: string, entry: Entry): Promise<void> {
+    if (this.#entries.get(key) !== entry || entry.pins > 0) return
+    this.#entries.delete(key)
+    try {
       await rm(this.#path(key, META), { force: true })
       await rm(this.#path(key, PROGRAM), { force: true })
+      this.#bytes -= entry.bytes
+    } catch {
+      this.#entries.set(key, entry)
+    }
+  }
+
+  async #inTurn<Result>(work: () => Promise<Result>): Promise<Result> {
+    const before = this.#turn
+    const { promise, resolve } = Promise.withResolvers<void>()
+    this.#turn = promise
+    try {
+      await before
+      return await work()
+    } finally {
+      resolve()
     }
   }
 

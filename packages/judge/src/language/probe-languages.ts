@@ -12,7 +12,7 @@ export async function probeLanguages(slots: Slots, places: ToolPlaces): Promise<
     byTool.map(async (languages) => {
       const lease = await slots.one({ owner: null }, never)
       try {
-        return await probeTool(languages, places, await lease.slot.box('program'))
+        return await probeTool(languages, places, await lease.place.box('program'))
       } finally {
         lease.release()
       }

@@ -1,7 +1,9 @@
 import type { JobSpec, TestCase } from '@parley/protocol'
 import type { RunOutcome, Sandbox } from '@parley/sandbox'
 import { join } from 'node:path'
-import type { Asker, Slots } from '../box/slots.ts'
+import type { Asker } from '../box/shared-places.ts'
+import type { Slots } from '../box/slots.ts'
+import type { Comparers } from '../check/comparers.ts'
 import type { ProgramStart } from '../compile/program.ts'
 import type { CaseLimits } from './case-limits.ts'
 
@@ -15,6 +17,7 @@ export interface AuthorProgram {
 export interface CaseContext {
   readonly sandbox: Sandbox
   readonly slots: Slots
+  readonly comparers: Comparers
   readonly asker: Asker
   readonly spec: JobSpec
   readonly inputFolder: string

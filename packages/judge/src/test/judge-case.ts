@@ -1,13 +1,16 @@
-import type { CompareMode, TestCase } from '@parley/protocol'
-import { readFile } from 'node:fs/promises'
+import { type CompareMode, JOB_LIMITS, type TestCase } from '@parley/protocol'
+import type { RunOutcome, RunOutput } from '@parley/sandbox'
+import type { Lease } from '../box/shared-places.ts'
 import type { Slot } from '../box/slot.ts'
-import type { Lease } from '../box/slots.ts'
 import { wasStarved } from '../box/starved.ts'
 import { compareAnswer } from '../check/compare-answer.ts'
+import type { ComparisonPlace } from '../check/comparers.ts'
+import { type ExpectedAnswer, ExpectedUnreadable } from '../check/comparison.ts'
+import { readExpected } from '../check/read-expected.ts'
 import { type CaseContext, expectedPath } from './case-context.ts'
 import { type CaseLimits, isDoubtful } from './case-limits.ts'
 import { type Finding, programDiff, unrun } from './finding.ts'
-import { type CaseRun, runOnce } from './run-once.ts'
+import { type CaseRun, type RunPlace, runOnce } from './run-once.ts'
 import { endVerdict } from './verdict.ts'
 
 /** The source cannot be read at all, which shows in the first run of a language that is not compiled. */
@@ -25,20 +28,61 @@ export async function judgeCase(context: CaseContext, testCase: TestCase, signal
   const mode = testCase.compare_mode ?? spec.tests.compare.mode
   const refusal = refuse(context, testCase, mode)
   if (refusal !== undefined) return refusal
-  let expected: Promise<Expected> | undefined
-  let run = await hold(slots.one(asker, signal), (slot) => {
-    // It is read while the program runs, and not before: those of cases that wait for a core are not in memory.
-    expected = readExpected(context, testCase, mode)
-    return runOnce(context, testCase, mode, { slot, company: 'beside', signal })
-  })
   let reruns = 0
-  if (isUnsure(run, context.limits) && !signal.aborted) {
+  let judged = await hold(slots.one(asker, signal), (lease) =>
+    judgeOnce(context, testCase, mode, { lease, company: 'beside', signal }),
+  )
+  if (judged.decision === undefined && !signal.aborted) {
     reruns = 1
-    run = await hold(slots.all(asker, signal), (slot) => runOnce(context, testCase, mode, { slot, company: 'alone', signal }))
+    judged = await hold(slots.all(asker, signal), (lease) =>
+      judgeOnce(context, testCase, mode, { lease, company: 'alone', signal }),
+    )
   }
-  if (signal.aborted) return { ...unrun('CANCELLED', null), outcome: run.outcome, reruns }
-  if (!(await context.isReadable(run.outcome))) throw new SourceUnreadable()
-  return { ...(await decide(context, testCase, mode, run, (await expected) ?? { kind: 'none' })), outcome: run.outcome, reruns }
+  const { outcome, decision } = judged
+  if (signal.aborted || decision === undefined) return { ...unrun('CANCELLED', null), outcome, reruns }
+  if (!(await context.isReadable(outcome))) throw new SourceUnreadable()
+  return { ...decision, outcome, reruns }
+}
+
+interface CasePlace {
+  readonly lease: Lease<Slot>
+  readonly company: RunPlace['company']
+  readonly signal: AbortSignal
+}
+
+/** A run as far as it is remembered without its core: no decision when it says too little, or when nobody wants to know any more. */
+interface JudgedRun {
+  readonly outcome: RunOutcome
+  readonly decision: Decision | undefined
+}
+
+/**
+ * Runs a case and looks at its answer. The core is kept until the answer is compared: so no more whole answers are in memory than there
+ * are cores, however many wait to be compared, and whoever has much compared has less of the cores.
+ */
+async function judgeOnce(
+  context: CaseContext,
+  testCase: TestCase,
+  mode: CompareMode,
+  { lease, company, signal }: CasePlace,
+): Promise<JudgedRun> {
+  // A short one is read while the program runs.
+  const expected = lookAtExpected(context, testCase, mode)
+  const run = await runOnce(context, testCase, mode, { slot: lease.place, company, signal })
+  const outcome = asReported(run.outcome)
+  if (signal.aborted || (company === 'beside' && isUnsure(run, context.limits))) return { outcome, decision: undefined }
+  const { whileWaiting } = lease
+  const place = { owner: context.asker.owner, signal, whileWaiting }
+  return { outcome, decision: await decide({ context, testCase, mode, run, expected: await expected, place }) }
+}
+
+/** Without what no report shows. A copy: a part of the bytes would keep all of them in memory. */
+function asReported(outcome: RunOutcome): RunOutcome {
+  const startOf = ({ bytes, totalBytes }: RunOutput): RunOutput => ({
+    bytes: new Uint8Array(bytes.subarray(0, JOB_LIMITS.reportStreamBytes)),
+    totalBytes,
+  })
+  return { ...outcome, stdout: startOf(outcome.stdout), stderr: startOf(outcome.stderr) }
 }
 
 function isUnsure(run: CaseRun, limits: CaseLimits): boolean {
@@ -47,13 +91,16 @@ function isUnsure(run: CaseRun, limits: CaseLimits): boolean {
 
 type Decision = Pick<Finding, 'verdict' | 'score' | 'message' | 'diff'>
 
-async function decide(
-  context: CaseContext,
-  testCase: TestCase,
-  mode: CompareMode,
-  run: CaseRun,
-  expected: Expected,
-): Promise<Decision> {
+interface AnsweredCase {
+  readonly context: CaseContext
+  readonly testCase: TestCase
+  readonly mode: CompareMode
+  readonly run: CaseRun
+  readonly expected: ExpectedAnswer | 'none' | 'unreadable'
+  readonly place: ComparisonPlace
+}
+
+async function decide({ context, testCase, mode, run, expected, place }: AnsweredCase): Promise<Decision> {
   const { said, outcome } = run
   const ended = isForgiven(run) ? undefined : endVerdict(run, context.limits, context.memorySigns)
   if (ended !== undefined) return { ...ended, score: 0, diff: null }
@@ -61,11 +108,21 @@ async function decide(
     const { verdict, score, message } = said
     return { verdict, score, message, diff: programDiff(mode, verdict === 'AC', message) }
   }
-  if (expected.kind === 'none') return { verdict: 'RUN', score: 0, message: null, diff: null }
-  if (expected.kind === 'unreadable') return { verdict: 'SE', score: 0, message: expected.message, diff: null }
+  if (expected === 'none') return { verdict: 'RUN', score: 0, message: null, diff: null }
+  if (expected === 'unreadable') return unreadable(testCase)
   const { tolerance } = context.spec.tests.compare
-  const { verdict, diff } = await compareAnswer({ mode, tolerance, expected: expected.bytes, actual: outcome.stdout.bytes })
-  return { verdict, score: verdict === 'AC' ? 1 : 0, message: verdict === 'AC' ? null : diff.message, diff }
+  try {
+    const question = { mode, tolerance, expected, actual: outcome.stdout.bytes }
+    const { verdict, diff } = await compareAnswer(question, context.comparers, place)
+    return { verdict, score: verdict === 'AC' ? 1 : 0, message: verdict === 'AC' ? null : diff.message, diff }
+  } catch (error) {
+    if (error instanceof ExpectedUnreadable) return unreadable(testCase)
+    throw error
+  }
+}
+
+function unreadable({ expected_rel }: TestCase): Decision {
+  return { verdict: 'SE', score: 0, message: `the judge could not read ${expected_rel}`, diff: null }
 }
 
 /** An interactor that ends breaks the program's pipes: only what the program did by itself still counts, and only if it was right. */
@@ -81,25 +138,20 @@ function refuse({ spec, checker, interactor }: CaseContext, testCase: TestCase, 
   return testCase.expected_rel === null && !spec.tests.run_if_no_expected ? unrun('SKIP', 'nothing to compare with') : undefined
 }
 
-type Expected =
-  | { readonly kind: 'none' }
-  | { readonly kind: 'bytes'; readonly bytes: Uint8Array }
-  | { readonly kind: 'unreadable'; readonly message: string }
-
-async function readExpected(context: CaseContext, testCase: TestCase, mode: CompareMode): Promise<Expected> {
+async function lookAtExpected(
+  context: CaseContext,
+  testCase: TestCase,
+  mode: CompareMode,
+): Promise<ExpectedAnswer | 'none' | 'unreadable'> {
   const path = expectedPath(context, testCase)
-  if (path === undefined || mode === 'checker' || mode === 'interactive') return { kind: 'none' }
-  try {
-    return { kind: 'bytes', bytes: await readFile(path) }
-  } catch {
-    return { kind: 'unreadable', message: `the judge could not read ${testCase.expected_rel}` }
-  }
+  if (path === undefined || mode === 'checker' || mode === 'interactive') return 'none'
+  return readExpected(path).catch(() => 'unreadable' as const)
 }
 
-async function hold<Result>(lease: Promise<Lease>, work: (slot: Slot) => Promise<Result>): Promise<Result> {
+async function hold<Result>(lease: Promise<Lease<Slot>>, work: (lease: Lease<Slot>) => Promise<Result>): Promise<Result> {
   const held = await lease
   try {
-    return await work(held.slot)
+    return await work(held)
   } finally {
     held.release()
   }

@@ -3,6 +3,7 @@ import type { Sandbox } from '@parley/sandbox'
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Slots } from '../box/slots.ts'
+import { Comparers } from '../check/comparers.ts'
 import { CACHE_BYTES, CACHE_ENTRIES } from '../compile/compile-limits.ts'
 import { Compiler } from '../compile/compiler.ts'
 import { HeaderCache } from '../compile/header-cache.ts'
@@ -41,7 +42,7 @@ export async function openTester(options: TesterOptions): Promise<Tester> {
     const headers = await HeaderCache.open(join(cacheFolder, 'headers'), slots)
     const toolchains = await probeLanguages(slots, options)
     const compiler = new Compiler(slots, programs, headers)
-    return new CoreTester({ sandbox, slots, compiler, toolchains }, headers)
+    return new CoreTester({ sandbox, slots, comparers: new Comparers(), compiler, toolchains }, headers)
   } catch (error) {
     await slots.close()
     throw error

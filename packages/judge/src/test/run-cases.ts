@@ -1,5 +1,5 @@
 import type { CaseResult, TestCase, Verdict } from '@parley/protocol'
-import { NoSlot } from '../box/slots.ts'
+import { NoPlace } from '../box/shared-places.ts'
 import { Cancelled } from '../compile/shared-work.ts'
 import { caseItem, caseResult, streamBytes } from '../report/case-result.ts'
 import { isFailure } from '../report/judged.ts'
@@ -41,7 +41,7 @@ export async function runCases(
         told.done(index, testCase, finding)
       }
     } catch (error) {
-      if (either.aborted && (error instanceof NoSlot || error instanceof Cancelled)) return
+      if (either.aborted && (error instanceof NoPlace || error instanceof Cancelled)) return
       stop.abort()
       throw error
     }

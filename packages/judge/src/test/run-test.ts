@@ -1,6 +1,7 @@
 import type { CaseResult, CompileResult, Discovery, JobError, Report } from '@parley/protocol'
 import type { Sandbox } from '@parley/sandbox'
 import type { Slots } from '../box/slots.ts'
+import type { Comparers } from '../check/comparers.ts'
 import { type Compiled, type Compiler, CompilerBroken, type Source } from '../compile/compiler.ts'
 import { startOf } from '../compile/program.ts'
 import { Cancelled } from '../compile/shared-work.ts'
@@ -19,6 +20,7 @@ import { refuseCases, runCases } from './run-cases.ts'
 export interface TestBench {
   readonly sandbox: Sandbox
   readonly slots: Slots
+  readonly comparers: Comparers
   readonly compiler: Compiler
   readonly toolchains: ReadonlyMap<string, Toolchain>
 }

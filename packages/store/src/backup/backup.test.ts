@@ -12,7 +12,8 @@ import { firstTables } from '../migration/0001-first-tables.ts'
 import { jobs } from '../migration/0002-jobs.ts'
 import { migrate } from '../migration/migrate.ts'
 import { TABLES } from './tables.ts'
-import { claimNext, newJobId, sampleCall, startedJob, storeFor } from '../fixture/sample-job.ts'
+import { fromInputs } from '../record/job/row.ts'
+import { claimNext, newJobId, sampleCall, sampleInputs, startedJob, storeFor } from '../fixture/sample-job.ts'
 
 const bytes = (value: string) => new TextEncoder().encode(value)
 const PAIRS = ENGINES.flatMap((from) => ENGINES.map((to) => [from, to] as const))
@@ -102,7 +103,12 @@ describe('backup and restore', () => {
     const db = openSqlite(file, 'normal')
     await migrate(db, () => 0, [firstTables, jobs])
     const id = newJobId()
-    await db.run(`INSERT INTO jobs (id, status, outline, created_at) VALUES ($1, 'failed', '{}', 5)`, [id])
+    const { outline } = fromInputs(sampleInputs(id))
+    const job = [id, outline]
+    await db.run(
+      `INSERT INTO jobs (id, status, outline, created_at, finished_at, expires_at) VALUES ($1, 'failed', $2, 5, 6, 7)`,
+      job,
+    )
     const body = JSON.stringify({ model: 'm', codex_thread_id: null, usage: { input_tokens: 3, output_tokens: 4 } })
     await db.run(`INSERT INTO job_usage VALUES ($1, 'claim', 1, 'call', 1, $2, 7)`, [id, body])
     await db.close()
@@ -175,7 +181,7 @@ async function fill(store: Store): Promise<Filled> {
   await store.logs.append('a', [bytes('one'), bytes('tw'), bytes('o')])
   await store.logs.append('closed', [bytes('x')])
   await store.logs.close('closed')
-  await store.leases.offer('jobs', 'held', { payload: 'p' })
+  await startedJob(store, user.id)
   await store.leases.offer('jobs', 'completed')
   const lease = await store.leases.claim('jobs', 'judge', { ttlMs: 5_000 })
   const completed = await store.leases.claim('jobs', 'judge', { ttlMs: 5_000 })
@@ -231,7 +237,7 @@ async function fillModels(store: Store, ownerId: UserId, key: ClaimKey): Promise
   })
 }
 
-async function snapshot(store: Store, { tokenId, sha256, jobId }: Pick<Filled, 'tokenId' | 'sha256' | 'jobId'>) {
+async function snapshot(store: Store, { tokenId, sha256, jobId, lease }: Omit<Filled, 'snapshot' | 'completed'>) {
   return {
     users: await store.users.list({ limit: 10 }),
     token: await store.tokens.byId(tokenId),
@@ -240,7 +246,7 @@ async function snapshot(store: Store, { tokenId, sha256, jobId }: Pick<Filled, '
     setting: await store.settings.get('fingerprint'),
     log: await store.logs.read('a', { from: { seq: 0 }, maxBytes: 100 }),
     closed: await store.logs.end('closed'),
-    lease: await store.leases.get('jobs', 'held'),
+    lease: await store.leases.get('jobs', lease.key),
     count: await store.leases.count('jobs'),
     blob: await store.blobs.verify(sha256),
     job: await store.jobs.byId(jobId),

@@ -6,7 +6,8 @@ import { NotAStore, SchemaTooNew } from '../errors.ts'
 import { MAX_LEASES } from '../lease/fence.ts'
 import { MAX_APPEND_BYTES } from '../limits.ts'
 import { MIGRATIONS, migrate } from '../migration/migrate.ts'
-import { checkValues } from './check-values.ts'
+import { checkReadable } from './check-readable.ts'
+import { checkFences, checkValues } from './check-values.ts'
 import { shown } from './shown.ts'
 import { TABLES } from './tables.ts'
 
@@ -54,6 +55,8 @@ export async function checkRows(copy: Queries, file: string): Promise<void> {
   }
   await checkValues(copy, file)
   await checkCounters(copy, file)
+  await checkFences(copy, file)
+  await checkReadable(copy, file)
 }
 
 /** Numbers go on after the last one: after one that is too small some would be given twice, after one that is too large none. */

@@ -2,7 +2,7 @@ import { ChannelKind, JobStatus, ModelWire, Role } from '@parley/protocol'
 import { text } from '../database/column.ts'
 import type { Queries } from '../database/database.ts'
 import { NotAStore } from '../errors.ts'
-import { MAX_TURNS } from '../lease/fence.ts'
+import { MAX_TURNS, firstFence } from '../lease/fence.ts'
 import { shown } from './shown.ts'
 import { TABLES, type Table } from './tables.ts'
 
@@ -22,13 +22,20 @@ const MOST: Readonly<Record<string, Readonly<Record<string, number>>>> = {
 /** The one number that may be below zero: it marks a blob that is about to go. */
 const MARKS: ReadonlySet<string> = new Set(['blobs.touched_at'])
 
-/** Throws `NotAStore` that names table, row and column of a number below zero, or of a word that is none of ours. */
+/** The last millisecond that has a date. A time beyond it cannot be shown to anybody. */
+const MAX_TIME_MS = 8_640_000_000_000_000
+const isTime = (column: string): boolean => column === 'at' || column.endsWith('_at')
+
+/** Throws `NotAStore` that names table, row and column of a number that we never write, or of a word that is none of ours. */
 export async function checkValues(copy: Queries, file: string): Promise<void> {
   for (const table of TABLES) {
     for (const column of table.columns) {
       if (MARKS.has(`${table.name}.${column}`)) continue
       const place = await firstWhere(copy, table, column, `typeof(${column}) = 'integer' AND ${column} < 0`)
       if (place !== undefined) throw new NotAStore(file, `holds ${place}, which is below zero`)
+      const most = isTime(column) ? MAX_TIME_MS : Number.MAX_SAFE_INTEGER
+      const beyond = await firstWhere(copy, table, column, `typeof(${column}) = 'integer' AND ${column} > ${most}`)
+      if (beyond !== undefined) throw new NotAStore(file, `holds ${beyond}, which is beyond ${most}`)
     }
     for (const [column, most] of Object.entries(MOST[table.name] ?? {})) {
       const place = await firstWhere(copy, table, column, `${column} > ${most}`)
@@ -39,6 +46,15 @@ export async function checkValues(copy: Queries, file: string): Promise<void> {
       const place = await firstWhere(copy, table, column, `${column} NOT IN (${listed})`)
       if (place !== undefined) throw new NotAStore(file, `holds ${place}, which is none of ${listed}`)
     }
+  }
+}
+
+/** Throws `NotAStore` for a claim under a fence that nobody was given yet: it would be as good as that of whoever gets it. */
+export async function checkFences(copy: Queries, file: string): Promise<void> {
+  const given = `(SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = 'leases')`
+  for (const table of TABLES.filter(({ name }) => name === 'jobs')) {
+    const place = await firstWhere(copy, table, 'fence', `fence >= ${firstFence(`${given} + 1`)}`)
+    if (place !== undefined) throw new NotAStore(file, `holds ${place}, which was never given`)
   }
 }
 

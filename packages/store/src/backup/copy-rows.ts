@@ -20,29 +20,46 @@ export async function isEmpty(queries: Queries): Promise<boolean> {
 
 async function copyTable(from: Queries, to: Queries, table: Table): Promise<void> {
   const insert = `INSERT INTO ${table.name} (${table.columns.join(', ')}) VALUES (${table.columns.map((_, index) => `$${index + 1}`).join(', ')})`
-  let step = 1
-  let last: Row | undefined
-  for (;;) {
-    const rows = await nextRows(from, table, last, step).catch((error: unknown) => refuse(table, error))
-    let size = 0
-    for (const row of rows) {
-      const values = table.columns.map((column) => toValue(row[column]))
-      await to.run(insert, values).catch((error: unknown) => refuse(table, error))
-      for (const value of values) if (value instanceof Uint8Array || typeof value === 'string') size += value.length
-    }
-    last = rows.at(-1)
-    if (last === undefined) return
-    step = size > STEP_BYTES ? Math.max(1, step >> 1) : Math.min(MAX_STEP_ROWS, step * 2)
+  for await (const row of rowsOf(from, table)) {
+    const values = table.columns.map((column) => toValue(row[column]))
+    await to.run(insert, values).catch((error: unknown) => refuse(table, error))
   }
 }
 
-function nextRows(from: Queries, table: Table, last: Row | undefined, limit: number): Promise<readonly Row[]> {
-  const columns = table.columns.join(', ')
-  const key = table.key.join(', ')
-  if (last === undefined) return from.all(`SELECT ${columns} FROM ${table.name} ORDER BY ${key} LIMIT $1`, [limit])
-  const after = table.key.map((_, index) => `$${index + 2}`).join(', ')
-  const text = `SELECT ${columns} FROM ${table.name} WHERE (${key}) > (${after}) ORDER BY ${key} LIMIT $1`
-  return from.all(text, [limit, ...table.key.map((column) => toValue(last[column]))])
+/** All rows of a table in the order of its key, with `more` columns; no more of them in memory than one step. */
+export async function* rowsOf(from: Queries, table: Table, more = ''): AsyncGenerator<Row, void, undefined> {
+  let step = 1
+  let last: Row | undefined
+  for (;;) {
+    const rows = await nextRows(from, table, { more, last, limit: step }).catch((error: unknown) => refuse(table, error))
+    last = rows.at(-1)
+    if (last === undefined) return
+    yield* rows
+    step = sizeOf(rows) > STEP_BYTES ? Math.max(1, step >> 1) : Math.min(MAX_STEP_ROWS, step * 2)
+  }
+}
+
+function sizeOf(rows: readonly Row[]): number {
+  let size = 0
+  for (const row of rows) {
+    for (const value of Object.values(row)) if (value instanceof Uint8Array || typeof value === 'string') size += value.length
+  }
+  return size
+}
+
+interface Step {
+  readonly more: string
+  readonly last: Row | undefined
+  readonly limit: number
+}
+
+function nextRows(from: Queries, { name, columns, key }: Table, { more, last, limit }: Step): Promise<readonly Row[]> {
+  const select = `SELECT ${columns.join(', ')} ${more} FROM ${name}`
+  const order = key.join(', ')
+  if (last === undefined) return from.all(`${select} ORDER BY ${order} LIMIT $1`, [limit])
+  const after = key.map((_, index) => `$${index + 2}`).join(', ')
+  const text = `${select} WHERE (${order}) > (${after}) ORDER BY ${order} LIMIT $1`
+  return from.all(text, [limit, ...key.map((column) => toValue(last[column]))])
 }
 
 /** A value that this engine does not keep, or a row that another one stands in the way of. A database that is away is neither. */

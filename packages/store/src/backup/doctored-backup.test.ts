@@ -52,7 +52,11 @@ const DOCTORED: readonly (readonly [what: string, sql: string, words: string])[]
   ['no number for rows that have some', `DELETE FROM sqlite_sequence WHERE name = 'logs'`, 'a number for logs'],
   ['a huge value', `INSERT INTO settings VALUES ('k', CAST(zeroblob(${HUGE_BYTES}) AS TEXT))`, 'in settings.value'],
   ['a row without its parent', `INSERT INTO sign_ins VALUES ('j', 'nobody', 1, NULL)`, 'a row refers to one that is not there'],
-  ['a number that JavaScript does not have', `${ANN} ('u', 'ann', 9223372036854775807, 0, 0)`, 'a row of users'],
+  [
+    'a number that JavaScript does not have',
+    `${ANN} ('u', 'ann', 9223372036854775807, 0, 0)`,
+    '"9223372036854775807" in users.admin of the row "u"',
+  ],
   ['a size below zero', `INSERT INTO blobs VALUES ('ab', -5, 'c', 0)`, '"-5" in blobs.size of the row "ab", which is below zero'],
   [
     'a quota below zero',

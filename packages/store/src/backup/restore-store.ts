@@ -138,6 +138,8 @@ async function checkedCopy(file: string, path: string, now: () => number): Promi
     return copy
   } catch (error) {
     await copy?.close()
+    if (error instanceof RowRefused)
+      throw new NotAStore(file, `is no backup that can be restored: ${error.message}`, { cause: error })
     const isOurTrouble = error instanceof StoreUnavailable && error.fault === 'full'
     throw isOurTrouble || (error instanceof StoreError && error.code !== 'unavailable')
       ? error

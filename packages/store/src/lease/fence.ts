@@ -23,6 +23,9 @@ function fenceColumns({ fence }: Pick<LeaseFence, 'fence'>): readonly [id: numbe
 
 export const makeFence = (id: number, turns: number): number => id * TURNS + turns
 
+/** No fence of an item with a number below this expression is as high. */
+export const firstFence = (id: string): string => `(${id}) * ${TURNS}`
+
 /** True for the row that a fence holds now. The parameters start at `first`: id, turns, queue, key, now. */
 export const heldBy = (first: number): string =>
   `id = $${first} AND turns = $${first + 1} AND queue = $${first + 2} AND key = $${first + 3} AND holder IS NOT NULL AND available_at > $${first + 4}`

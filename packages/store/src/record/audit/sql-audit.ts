@@ -21,12 +21,12 @@ export class SqlAudit implements AuditEntries {
   async search({ actor, action, outcome, since, until, beforeSeq, limit }: Filter): Promise<readonly AuditRecord[]> {
     checkInteger('limit', limit, 1, MAX_LIST)
     const filter = [actor ?? null, action ?? null, outcome ?? null, since ?? null, until ?? null, beforeSeq ?? null]
-    return (await this.#db.all(actor === undefined ? SEARCH : SEARCH_ACTOR, [...filter, limit])).map(toRecord)
+    return (await this.#db.all(actor === undefined ? SEARCH : SEARCH_ACTOR, [...filter, limit])).map(toAudit)
   }
 
   async after(seq: number, limit: number): Promise<readonly AuditRecord[]> {
     checkInteger('limit', limit, 1, MAX_LIST)
-    return (await this.#db.all('SELECT * FROM audit_entries WHERE seq > $1 ORDER BY seq LIMIT $2', [seq, limit])).map(toRecord)
+    return (await this.#db.all('SELECT * FROM audit_entries WHERE seq > $1 ORDER BY seq LIMIT $2', [seq, limit])).map(toAudit)
   }
 
   async prune(before: number, keep = MAX_AUDIT_LINES): Promise<number> {
@@ -80,7 +80,7 @@ function storable(entry: Omit<AuditRecord, 'seq'>): Omit<AuditRecord, 'seq'> {
   }
 }
 
-function toRecord(row: Row): AuditRecord {
+export function toAudit(row: Row): AuditRecord {
   return {
     seq: integer(row, 'seq'),
     at: integer(row, 'at'),

@@ -78,7 +78,9 @@ function toNames(column: string): readonly string[] {
 
 function toFiles(column: string): readonly InputFile[] {
   const files = parseJson(column)
-  return (Array.isArray(files) ? files : []).filter(isJsonObject).map((file) => ({
+  // Fewer than there are would be judged as if the others had never been handed in.
+  if (!Array.isArray(files) || !files.every(isJsonObject)) throw new TypeError('what should be a list of files is none')
+  return files.map((file) => ({
     path: text(file, 'path'),
     offset: integer(file, 'offset'),
     size: integer(file, 'size'),

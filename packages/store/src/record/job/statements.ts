@@ -3,16 +3,20 @@ import type { Sql } from '../../database/database.ts'
 import { heldUnder, sameFence } from '../../lease/fence.ts'
 import { JOB_QUEUE } from './job.ts'
 
-const ARTIFACT_NAMES = {
-  sqlite: '(SELECT json_group_array(name) FROM (SELECT name FROM job_artifacts WHERE job_id = j.id ORDER BY name))',
-  postgres: `(SELECT CAST(coalesce(json_agg(name ORDER BY name), '[]') AS TEXT) FROM job_artifacts WHERE job_id = j.id)`,
+/** What is read with every job, whose table is called so. The owner is one look by its key, so that a rename shows everywhere at once. */
+export function besideJob(jobs: string): { readonly sqlite: string; readonly postgres: string } {
+  const ownerName = `(SELECT username FROM users u WHERE u.id = ${jobs}.owner_id) AS owner_name`
+  const names = `FROM job_artifacts WHERE job_id = ${jobs}.id`
+  return {
+    sqlite: `${ownerName}, (SELECT json_group_array(name) FROM (SELECT name ${names} ORDER BY name)) AS artifact_names`,
+    postgres: `${ownerName}, (SELECT CAST(coalesce(json_agg(name ORDER BY name), '[]') AS TEXT) ${names}) AS artifact_names`,
+  }
 }
-/** The owner's name is looked up and not kept with the job, so that a new name shows everywhere at once. */
-const OWNER_NAME = '(SELECT username FROM users u WHERE u.id = j.owner_id) AS owner_name'
+const BESIDE = besideJob('j')
 /** Jobs, and `more` columns of what the rest joins them with. */
 export const selectJobs = (rest: string, { lock = '', more = '' } = {}): Sql => ({
-  sqlite: `SELECT j.*, ${OWNER_NAME}, ${ARTIFACT_NAMES.sqlite} AS artifact_names ${more} ${rest}`,
-  postgres: `SELECT j.*, ${OWNER_NAME}, ${ARTIFACT_NAMES.postgres} AS artifact_names ${more} ${rest} ${lock}`,
+  sqlite: `SELECT j.*, ${BESIDE.sqlite} ${more} ${rest}`,
+  postgres: `SELECT j.*, ${BESIDE.postgres} ${more} ${rest} ${lock}`,
 })
 const isOneOf = (statuses: readonly JobStatus[]): string => `status IN (${statuses.map((status) => `'${status}'`).join(', ')})`
 

@@ -78,16 +78,19 @@ const PRUNE: Sql = `DELETE FROM model_keys AS k WHERE k.created_at < $1
 const readBudget = (column: string): Budget => Budget.parse(parseJson(column))
 
 function toKey(row: Row, { id, ownerId }: JobRecord): ModelKeyRecord {
+  return { jobId: id, ownerId, ...toOwnKey(row, 'key_') }
+}
+
+/** What stands in its own row, whose columns may have names that begin with something. */
+export function toOwnKey(row: Row, prefix = ''): Omit<ModelKeyRecord, 'jobId' | 'ownerId'> {
   return {
-    hash: text(row, 'key_hash'),
-    jobId: id,
-    ownerId,
-    claimId: text(row, 'key_claim_id'),
-    claim: integer(row, 'key_claim'),
-    attempt: integer(row, 'key_attempt'),
-    channel: text(row, 'key_channel'),
-    model: text(row, 'key_model'),
-    budget: readBudget(text(row, 'key_budget')),
-    createdAt: integer(row, 'key_created_at'),
+    hash: text(row, `${prefix}hash`),
+    claimId: text(row, `${prefix}claim_id`),
+    claim: integer(row, `${prefix}claim`),
+    attempt: integer(row, `${prefix}attempt`),
+    channel: text(row, `${prefix}channel`),
+    model: text(row, `${prefix}model`),
+    budget: readBudget(text(row, `${prefix}budget`)),
+    createdAt: integer(row, `${prefix}created_at`),
   }
 }

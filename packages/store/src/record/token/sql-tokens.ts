@@ -1,6 +1,7 @@
 import { AgentId, Role, TokenId, UserId, makeId } from '@parley/protocol'
 import { integer, integerOrNull, text, textOrNull } from '../../database/column.ts'
 import type { Database, Row, Sql } from '../../database/database.ts'
+import { parsedOrNull } from '../../database/json-column.ts'
 import { AlreadyExists } from '../../errors.ts'
 import { MAX_LIST, checkInteger, checkName } from '../../limits.ts'
 import { topicSignal } from '../../topic/signal-topics.ts'
@@ -80,16 +81,14 @@ const LIST: Sql = `SELECT * FROM tokens WHERE created_at < $1 OR (created_at = $
   ORDER BY created_at DESC, id DESC LIMIT $3`
 const USED: Sql = 'UPDATE tokens SET last_used_at = $2 WHERE id = $1 AND (last_used_at IS NULL OR last_used_at < $2)'
 
-function toToken(row: Row | undefined): TokenRecord | undefined {
+export function toToken(row: Row | undefined): TokenRecord | undefined {
   if (row === undefined) return undefined
-  const userId = textOrNull(row, 'user_id')
-  const agentId = textOrNull(row, 'agent_id')
   return {
     id: TokenId.parse(text(row, 'id')),
     role: Role.parse(text(row, 'role')),
     name: text(row, 'name'),
-    userId: userId === null ? null : UserId.parse(userId),
-    agentId: agentId === null ? null : AgentId.parse(agentId),
+    userId: parsedOrNull(UserId, textOrNull(row, 'user_id')),
+    agentId: parsedOrNull(AgentId, textOrNull(row, 'agent_id')),
     createdAt: integer(row, 'created_at'),
     expiresAt: integerOrNull(row, 'expires_at'),
     revokedAt: integerOrNull(row, 'revoked_at'),

@@ -1,0 +1,120 @@
+import type { Queries, Row } from '../database/database.ts'
+import { NotAStore } from '../errors.ts'
+import { JOB_QUEUE } from '../record/job/job.ts'
+import { toInputs, toJob } from '../record/job/row.ts'
+import { brokenRule } from '../record/job/rules.ts'
+import { besideJob } from '../record/job/statements.ts'
+import { toAudit } from '../record/audit/sql-audit.ts'
+import { toChannel, toModel } from '../record/channel/row.ts'
+import { toJudge } from '../record/judge/row.ts'
+import { toOwnKey } from '../record/model-key/sql-model-keys.ts'
+import { toToken } from '../record/token/sql-tokens.ts'
+import { toUser } from '../record/user/row.ts'
+import { toUsage } from '../record/usage/row.ts'
+import { integer, text, textOrNull } from '../database/column.ts'
+import { rowsOf } from './copy-rows.ts'
+import { shown } from './shown.ts'
+import { TABLES, type Table } from './tables.ts'
+
+/** What is wrong with a row that can be read all the same. */
+interface Trouble {
+  readonly column: string
+  readonly words: string
+}
+
+/** Reads a row of one table as a gateway does, and throws where that would. */
+interface Reader {
+  /** Columns that are read beside those of the table. */
+  readonly more?: string
+  read(row: Row): Trouble | undefined
+}
+
+const readBy = (read: (row: Row) => unknown): Reader => ({
+  read: (row) => {
+    read(row)
+    return undefined
+  },
+})
+
+/**
+ * How each table is read. Those that are not here hold what is never parsed: the types of their columns, which the schema
+ * keeps, and references are all there is to them.
+ */
+export const READERS: ReadonlyMap<string, Reader> = new Map([
+  ['users', readBy(toUser)],
+  ['tokens', readBy(toToken)],
+  ['audit_entries', readBy(toAudit)],
+  ['leases', { more: `, (SELECT coalesce(owner_id, '') FROM jobs WHERE id = leases.key) AS owner`, read: readLease }],
+  [
+    'jobs',
+    {
+      more: `, ${besideJob('jobs').sqlite}, EXISTS (SELECT 1 FROM leases l WHERE l.queue = '${JOB_QUEUE}' AND l.key = jobs.id) AS has_lease`,
+      read: (row) => brokenRule(toJob(row), { hasLease: integer(row, 'has_lease') === 1 }),
+    },
+  ],
+  ['job_inputs', readBy(toInputs)],
+  ['channels', readBy(toChannel)],
+  ['models', readBy(toModel)],
+  ['model_keys', readBy(toOwnKey)],
+  ['usage', readBy(toUsage)],
+  ['judges', readBy(toJudge)],
+])
+
+/** There is one queue, that of the jobs that wait or are held. */
+function readLease(row: Row): Trouble | undefined {
+  if (text(row, 'queue') !== JOB_QUEUE) return { column: 'queue', words: 'there is no such queue' }
+  text(row, 'key')
+  const owner = textOrNull(row, 'owner')
+  if (owner === null) return { column: 'key', words: 'there is no such job' }
+  return text(row, 'lane') === owner ? undefined : { column: 'lane', words: 'that is not the owner of its job' }
+}
+
+/**
+ * Throws `NotAStore` that names table, row and column of a value that a gateway could not read, or of one that no sequence of
+ * our own statements leaves there. The rows are read by what reads them later, a step at a time.
+ */
+export async function checkReadable(copy: Queries, file: string): Promise<void> {
+  for (const table of TABLES) {
+    const reader = READERS.get(table.name)
+    if (reader === undefined) continue
+    for await (const row of rowsOf(copy, table, reader.more)) {
+      const trouble = troubleIn(row, reader)
+      if (trouble !== undefined) throw new NotAStore(file, `holds ${placeOf(table, row, trouble)}`)
+    }
+  }
+}
+
+function troubleIn(row: Row, reader: Reader): Trouble | undefined {
+  const seen = watched(row)
+  try {
+    return reader.read(seen.row)
+  } catch (error) {
+    // A reader parses each column as soon as it has it: the last one that it asked for is the one that it cannot read.
+    return { column: seen.last(), words: `that cannot be read: ${reasonIn(error)}` }
+  }
+}
+
+/** A row that remembers which of its columns was asked for last. */
+export function watched(row: Row): { readonly row: Row; last(): string; all(): ReadonlySet<string> } {
+  const asked: string[] = []
+  const get = (target: Row, column: string | symbol): unknown => {
+    if (typeof column === 'symbol') return undefined
+    asked.push(column)
+    return target[column]
+  }
+  return { row: new Proxy(row, { get }), last: () => asked.at(-1) ?? '', all: () => new Set(asked) }
+}
+
+function placeOf({ name, key }: Table, row: Row, { column, words }: Trouble): string {
+  const id = key.map((part) => String(row[part])).join(' ')
+  return `${JSON.stringify(shown(String(row[column])))} in ${name}.${column} of the row ${JSON.stringify(shown(id))}: ${words}`
+}
+
+/** The first thing that a schema complains of, or what any other error says. */
+function reasonIn(error: unknown): string {
+  if (!(error instanceof Error)) return shown(String(error))
+  const issue: unknown = 'issues' in error && Array.isArray(error.issues) ? error.issues[0] : undefined
+  if (typeof issue !== 'object' || issue === null || !('message' in issue) || !('path' in issue)) return shown(error.message)
+  const path = Array.isArray(issue.path) ? issue.path.join('.') : ''
+  return shown(`${path === '' ? '' : `${path}: `}${String(issue.message)}`)
+}
