@@ -17,6 +17,7 @@ export type { AuditEntries, AuditRecord } from './record/audit.ts'
 export type { Settings } from './record/setting.ts'
 export {
   type ClaimKey,
+  type HeldBy,
   type InputFile,
   JOB_QUEUE,
   type JobArtifact,
@@ -29,6 +30,7 @@ export {
   type StatePatch,
   jobHolder,
   jobLog,
+  laneOf,
 } from './record/job.ts'
 export type { ChannelRecord, Channels, ModelRecord } from './record/channel.ts'
 export type { ModelKeyRecord, ModelKeys } from './record/model-key.ts'

@@ -1,12 +1,13 @@
 import { JOB_LIMITS, JobId, JobStatus, UserId } from '@parley/protocol'
 import { flag, text, textOrNull } from '../database/column.ts'
-import type { Database, Sql, Transaction } from '../database/database.ts'
+import type { Database, Row, Sql, Transaction } from '../database/database.ts'
 import { AlreadyExists, Conflict, NotFound } from '../errors.ts'
 import type { Lease } from '../lease/lease.ts'
 import { MAX_LEASE_TTL_MS, MAX_LIST, checkInteger, checkName } from '../limits.ts'
 import { checkAtOnce, checkBytes, checkJobs, lockShare } from '../share/share-steps.ts'
 import {
   type ClaimKey,
+  type HeldBy,
   JOB_QUEUE,
   type JobArtifact,
   type JobInputs,
@@ -139,9 +140,17 @@ export class SqlJobs implements Jobs {
     return findArtifacts(this.#db, id)
   }
 
-  async heldBy(): Promise<readonly { readonly machineId: string; readonly jobId: JobId }[]> {
+  async heldBy(): Promise<readonly HeldBy[]> {
     const rows = await this.#db.all(sql.HELD_BY, [JOB_QUEUE, this.#now(), MAX_HELD])
-    return rows.map((row) => ({ machineId: text(row, 'machine_id'), jobId: JobId.parse(text(row, 'id')) }))
+    return rows.map((row) => ({ machineId: text(row, 'machine_id'), jobId: JobId.parse(text(row, 'id')), ...claimOf(row) }))
+  }
+
+  async heldAmong(claims: readonly ClaimKey[]): Promise<readonly Pick<HeldBy, 'claimId' | 'ownerId'>[]> {
+    checkInteger('claims', claims.length, 0, MAX_HELD)
+    const jobs = JSON.stringify(claims.map(({ jobId }) => jobId))
+    const rows = await this.#db.all(sql.HELD_AMONG, [JOB_QUEUE, this.#now(), jobs])
+    const named = new Set(claims.map(({ jobId, claimId }) => `${jobId} ${claimId}`))
+    return rows.filter((row) => named.has(`${text(row, 'id')} ${text(row, 'claim_id')}`)).map(claimOf)
   }
 
   async makeRoom(id: JobId, log: JobLog, endBytes: number): Promise<boolean> {
@@ -157,6 +166,11 @@ export class SqlJobs implements Jobs {
     return sweepJobs(this.#db, this.#now())
   }
 }
+
+const claimOf = (row: Row): Pick<HeldBy, 'claimId' | 'ownerId'> => ({
+  claimId: text(row, 'claim_id'),
+  ownerId: parsedOrNull(UserId, textOrNull(row, 'owner_id')),
+})
 
 async function checkOwner(tx: Transaction, id: UserId): Promise<void> {
   const row = await tx.get(OWNER, [id])
