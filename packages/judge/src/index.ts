@@ -27,5 +27,5 @@ export {
   type Prepared,
 } from './worker/generator.ts'
 export { type TryLock } from './worker/work-folder.ts'
-export { type Worker, type WorkerOptions, openWorker } from './worker/worker.ts'
+export { type Worker, type WorkerOptions, guestsOf, openWorker } from './worker/worker.ts'
 export { type WorkerLimits } from './worker/worker-limits.ts'

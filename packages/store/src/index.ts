@@ -18,6 +18,7 @@ export type { AuditEntries, AuditRecord } from './record/audit/audit.ts'
 export type { Settings } from './record/setting/setting.ts'
 export {
   type ClaimKey,
+  type HeldBy,
   type InputFile,
   JOB_QUEUE,
   type JobArtifact,
@@ -28,6 +29,7 @@ export {
   type StatePatch,
   jobHolder,
   jobLog,
+  laneOf,
 } from './record/job/job.ts'
 export type { ChannelRecord, Channels, ModelRecord } from './record/channel/channel.ts'
 export type { ModelKeys } from './record/model-key/model-key.ts'

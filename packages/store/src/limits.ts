@@ -25,6 +25,8 @@ export const DEFAULT_FOLLOW_BUFFER_BYTES = MIB
 export const MAX_READ_WAIT_MS = 30_000
 /** How long a claim may wait for an item. */
 export const MAX_CLAIM_WAIT_MS = 10 * 60_000
+/** Lanes that one claim may leave out. */
+export const MAX_LANES_LEFT_OUT = 1_024
 /** The longest time that a lease may be taken for. */
 export const MAX_LEASE_TTL_MS = 24 * 60 * 60_000
 /** Blob bytes are rows of this size on both engines; the last row of a blob is shorter. */

@@ -23,7 +23,10 @@ const ENGINE_OPTIONS = {
 } as const
 /** For judge and up. */
 export const JUDGE_OPTIONS = {
-  slots: { doc: 'jobs at once (default: one per core, 8 at most)', value: 'N' },
+  slots: {
+    doc: 'jobs at once (default: one per core, 8 at most), and as many guests: one more of each owner who has none',
+    value: 'N',
+  },
   name: { doc: 'what the judge is called (default: as its token is named, else host name and process id)', value: 'NAME' },
   ...SANDBOX_OPTION,
   ...ENGINE_OPTIONS,

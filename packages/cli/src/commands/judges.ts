@@ -57,12 +57,17 @@ function rowOf({ name, machine_id, state, jobs, facts, last_seen_at }: Judge, { 
     name,
     machine_id === name ? '' : machine_id,
     state,
-    facts === null ? String(jobs.length) : `${jobs.length}/${facts.slots}`,
+    facts === null ? String(jobs.length) : loadText(jobs.length, facts.slots),
     facts === null ? '' : `${facts.sandbox.driver} (${facts.sandbox.tier})`,
     facts?.version ?? '',
     agoText(last_seen_at, io),
     facts?.languages.map(({ language }) => language).join(', ') ?? '',
   ]
+}
+
+/** Guests stand apart: they are beyond the slots. */
+function loadText(jobs: number, slots: number): string {
+  return jobs > slots ? `${slots}/${slots}+${jobs - slots}` : `${jobs}/${slots}`
 }
 
 const asAdmin = (invocation: Invocation, use: (caller: SteadyCaller) => Promise<number>): Promise<number> =>

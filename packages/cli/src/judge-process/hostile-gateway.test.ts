@@ -1,32 +1,15 @@
 import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Connect } from '@parley/judge'
 import type { JsonObject } from '@parley/protocol'
 import { expect, test } from 'vitest'
 import { LocalGateway } from '../fixtures/local-gateway.ts'
 import { Scratch } from '../fixtures/parley.ts'
 import { codeFor } from '../fixtures/scripted-tester.ts'
+import { through } from '../fixtures/through.ts'
 import { openTestWorker } from '../fixtures/test-worker.ts'
-import { connectJudge } from './connect-judge.ts'
 
 /** A third of the shortest lease that is kept, and then some. */
 const HEARTBEAT_MIN_MS = 20
-
-type Call = (name: string, args: JsonObject, options?: object) => Promise<JsonObject>
-
-/** A gateway whose calls are looked at, or changed, on the way. */
-const through =
-  (gateway: LocalGateway, around: (call: Call) => Call): Connect =>
-  async (heard) => {
-    const client = await connectJudge({ url: gateway.ws, token: gateway.token })(heard)
-    const callTool = around(client.callTool.bind(client))
-    return new Proxy(client, {
-      get: (target, key) => {
-        const value: unknown = key === 'callTool' ? callTool : Reflect.get(target, key, target)
-        return typeof value === 'function' ? value.bind(target) : value
-      },
-    })
-  }
 
 test('inputs that would be written outside fail the job, and the judge lives on', async () => {
   await using scratch = new Scratch()

@@ -1,5 +1,5 @@
 import { ToolError, type ToolArguments, type ToolOutput } from '@parley/protocol'
-import { Conflict, JOB_QUEUE, type JudgeRecord, type Judges } from '@parley/store'
+import { type ClaimKey, Conflict, JOB_QUEUE, type JudgeRecord, type Judges, laneOf } from '@parley/store'
 import { logEnds } from '../job/log-read.ts'
 import type { ToolContext, World } from '../tool/served-tool.ts'
 import { type Poll, wokenOrLate } from './polls.ts'
@@ -25,7 +25,12 @@ export async function claimNext(args: ToolArguments<'judge.claim_next'>, context
     const leave = desk.presence.waits(entry.machineId)
     try {
       poll.drain(entry.drain)
-      const taken = await takeWithin(world, poll, { machineId: entry.machineId, name, facts, left: new Map() }, until)
+      const taken = await takeWithin(
+        world,
+        poll,
+        { machineId: entry.machineId, name, facts, left: new Map(), holding: holdingOf(args) },
+        until,
+      )
       if (taken === undefined) return { claimed: false, name, drain: poll.drained }
       const { id: jobId } = taken.job
       const answer = await answerOf(world, taken, name)
@@ -65,21 +70,42 @@ async function seenAs(store: World['store'], judge: Parameters<Judges['seen']>[0
   }
 }
 
+const holdingOf = ({ holding = [] }: ToolArguments<'judge.claim_next'>): readonly ClaimKey[] =>
+  holding.map(({ job_id, claim_id }) => ({ jobId: job_id, claimId: claim_id }))
+
 /** The first job that waits, or comes in time, and that this judge can do. A drained judge waits for the drain to be lifted. */
 async function takeWithin(world: World, poll: Poll, judge: TakingJudge, until: number): Promise<TakenJob | undefined> {
   const { desk, store } = world
   for (let looks = 0; looks < LOOKS_MAX; looks += 1) {
     const { signal } = poll
+    const without = await lanesTaken(world, poll, judge)
     const waitMs = Math.max(0, Math.ceil(until - performance.now()))
+    // A guest is for a judge with a free slot first; one who had to leave a job must not come before whoever can do it.
+    const standsBack = without.length > 0 || judge.left.size > 0
     const lease = poll.drained
       ? await wokenOrLate(signal, waitMs)
-      : await store.leases.claim(JOB_QUEUE, judge.machineId, { ttlMs: desk.leaseMs, waitMs, signal })
+      : await store.leases.claim(JOB_QUEUE, judge.machineId, { ttlMs: desk.leaseMs, waitMs, signal, without, standsBack })
     if (lease !== undefined) {
       const taken = await takeJob(world, lease, judge)
       if (taken !== undefined) return taken
     } else if (poll.ended || !signal.aborted) return undefined
   }
   return undefined
+}
+
+/**
+ * Whose jobs are not for a judge with full slots: those of whoever has one there already. Read anew at each look, because what it holds
+ * ends while it waits; it takes nothing else meanwhile, so it can only become less.
+ */
+async function lanesTaken({ store }: World, poll: Poll, { facts, holding }: TakingJudge): Promise<readonly string[]> {
+  const slots = facts?.slots ?? 1
+  if (holding.length < slots) return []
+  // Before they are read, so that the end of none of them is missed in between.
+  poll.dependsOn(holding.map(({ claimId }) => claimId))
+  const held = await store.jobs.heldAmong(holding)
+  const isFull = held.length >= slots
+  poll.dependsOn(isFull ? held.map(({ claimId }) => claimId) : [])
+  return isFull ? [...new Set(held.map(({ ownerId }) => laneOf(ownerId)))] : []
 }
 
 /** A judge that is gone already gets nothing: the job waits for another at once and not for the end of the lease. */

@@ -1,5 +1,5 @@
 import type { JobId } from '@parley/protocol'
-import type { JudgeRecord, Store } from '@parley/store'
+import type { HeldBy, JudgeRecord, Store } from '@parley/store'
 import type { Logger } from 'pino'
 import type { JudgeHere } from './waiting.ts'
 
@@ -97,7 +97,7 @@ export class JudgesHere {
     const loads = Map.groupBy(held, ({ machineId }) => machineId)
     const here = known.filter((judge) => isHere(judge, now, this.#leaseMs))
     return {
-      judges: here.map((judge) => viewOf(judge, loads.get(judge.machineId)?.length ?? 0)),
+      judges: here.map((judge) => viewOf(judge, loads.get(judge.machineId) ?? [])),
       held: new Set(held.map(({ jobId }) => jobId)),
       changesAt:
         here.length === 0 ? undefined : Math.min(...here.map(({ lastSeenAt }) => lastSeenAt)) + silentMsOf(this.#leaseMs) + 1,
@@ -140,7 +140,8 @@ export class JudgesHere {
 }
 
 /** A judge that does not say how much it takes is taken for one that takes one job at a time. */
-function viewOf({ name, drain, facts }: JudgeRecord, jobs: number): JudgeHere {
+function viewOf({ name, drain, facts }: JudgeRecord, held: readonly HeldBy[]): JudgeHere {
   const told = facts === null ? null : { languages: facts.languages, ...(facts.engines && { engines: facts.engines }) }
-  return { name, told, drain, jobs, slots: facts?.slots ?? 1 }
+  const owners = [...new Set(held.map(({ ownerId }) => ownerId))]
+  return { name, told, drain, jobs: held.length, slots: facts?.slots ?? 1, guests: facts?.guests ?? 0, owners }
 }

@@ -9,6 +9,8 @@ export class Poll {
   readonly #judge: SeenJudge
   /** It has one of these: which one, the store decides. */
   readonly #entries: readonly string[]
+  /** The claims on whose end it looks again. */
+  #claims: readonly string[] = []
   #drained = false
   #ended = false
   #wake = new AbortController()
@@ -40,6 +42,26 @@ export class Poll {
   drain(drained: boolean): void {
     if (drained === this.#drained || this.#ended) return
     this.#drained = drained
+    this.#lookAgain()
+  }
+
+  /** What it may take depends on these claims: when one of them ends, there is something to look at. */
+  dependsOn(claimIds: readonly string[]): void {
+    this.#claims = claimIds
+  }
+  get isDependent(): boolean {
+    return this.#claims.length > 0
+  }
+  released(claimId: string): void {
+    if (this.#claims.includes(claimId)) this.#lookAgain()
+  }
+  /** All claims that hold now. */
+  held(claimIds: ReadonlySet<string>): void {
+    if (!this.#claims.every((claimId) => claimIds.has(claimId))) this.#lookAgain()
+  }
+
+  #lookAgain(): void {
+    if (this.#ended) return
     const woken = this.#wake
     this.#wake = new AbortController()
     woken.abort()
@@ -53,7 +75,7 @@ export class Poll {
 
 /** Every judge that waits for work here. Told by one subscription, however many wait. */
 export class Polls {
-  readonly #store: Pick<Store, 'judges' | 'topics'>
+  readonly #store: Pick<Store, 'jobs' | 'judges' | 'topics'>
   readonly #now: () => number
   readonly #failed: (error: unknown) => void
   readonly #open = new Set<Poll>()
@@ -62,7 +84,7 @@ export class Polls {
   #again = false
   #closed = false
 
-  constructor(store: Pick<Store, 'judges' | 'topics'>, now: () => number, failed: (error: unknown) => void) {
+  constructor(store: Pick<Store, 'jobs' | 'judges' | 'topics'>, now: () => number, failed: (error: unknown) => void) {
     this.#store = store
     this.#now = now
     this.#failed = failed
@@ -95,6 +117,11 @@ export class Polls {
     }
   }
 
+  /** A claim ended here; of those that end at other gateways the judges' topic tells, a little later. */
+  released(claimId: string): void {
+    for (const poll of this.#open) poll.released(claimId)
+  }
+
   /** Ends all that wait: they answer at once, and nobody waits from now on. */
   close(): void {
     this.#closed = true
@@ -111,6 +138,7 @@ export class Polls {
         const judges = await this.#store.judges.list(this.#now() - LISTED_MS)
         const byMachine = new Map(judges.map((judge) => [judge.machineId, judge]))
         for (const poll of this.#open) poll.look(byMachine)
+        await this.#lookAtClaims()
       }
     } catch (error) {
       // The next change, or the next time it asks for work, says it again.
@@ -118,6 +146,12 @@ export class Polls {
     } finally {
       this.#reading = false
     }
+  }
+
+  async #lookAtClaims(): Promise<void> {
+    if (![...this.#open].some(({ isDependent }) => isDependent)) return
+    const held = new Set((await this.#store.jobs.heldBy()).map(({ claimId }) => claimId))
+    for (const poll of this.#open) poll.held(held)
   }
 }
 

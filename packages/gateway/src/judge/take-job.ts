@@ -1,5 +1,5 @@
 import { JOB_LIMITS, JobId, type JudgeFacts, isEnd } from '@parley/protocol'
-import { type JobRecord, type Lease, LeaseLost } from '@parley/store'
+import { type ClaimKey, type JobRecord, type Lease, LeaseLost } from '@parley/store'
 import type { World } from '../tool/served-tool.ts'
 import { preparePoisoned } from './poisoned.ts'
 import { endBrokenLine } from './whole-lines.ts'
@@ -26,6 +26,8 @@ export interface TakingJudge {
   readonly name: string
   /** Left out: it knows every language and has every engine. */
   readonly facts: JudgeFacts | undefined
+  /** What it held when it asked, if its slots were full. */
+  readonly holding: readonly ClaimKey[]
   /** The jobs that it left to others in this call, and how often. */
   readonly left: Map<string, number>
 }

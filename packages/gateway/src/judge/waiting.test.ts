@@ -1,18 +1,28 @@
 import { randomBytes } from 'node:crypto'
-import { type EngineName, JobId, type Language, makeId } from '@parley/protocol'
+import { type EngineName, JobId, type Language, UserId, makeId } from '@parley/protocol'
 import { expect, test } from 'vitest'
 import { type JudgeHere, hindranceOf, waitingOf } from './waiting.ts'
 import type { Wanted } from './who-fits.ts'
 
 function judge(
   name: string,
-  more: { languages?: Language[]; engines?: EngineName[]; drain?: boolean; jobs?: number; slots?: number } = {},
+  more: {
+    languages?: Language[]
+    engines?: EngineName[]
+    drain?: boolean
+    jobs?: number
+    slots?: number
+    guests?: number
+    owners?: UserId[]
+  } = {},
 ): JudgeHere {
-  const { languages = ['cpp', 'c', 'python'], engines, drain = false, jobs = 0, slots = 1 } = more
+  const { languages = ['cpp', 'c', 'python'], engines, drain = false, jobs = 0, slots = 1, guests = 0, owners = [] } = more
   const told = { languages: languages.map((language) => ({ language, version: '1' })), ...(engines && { engines }) }
-  return { name, told, drain, jobs, slots }
+  return { name, told, drain, jobs, slots, guests, owners }
 }
-const silent: JudgeHere = { name: 'old', told: null, drain: false, jobs: 0, slots: 1 }
+const ann = makeId(UserId, 'usr', randomBytes)
+const bob = makeId(UserId, 'usr', randomBytes)
+const silent: JudgeHere = { name: 'old', told: null, drain: false, jobs: 0, slots: 1, guests: 0, owners: [] }
 const asIs = (language: Language = 'cpp'): Wanted => ({ language, model: null, engine: null })
 const written = (engine: EngineName | null = null): Wanted => ({ language: 'cpp', model: 'm', engine })
 
@@ -62,14 +72,32 @@ test.each<[string, Wanted, JudgeHere[], string | null]>([
     'busy: every judge that could take it is at work (tower: 2 of 2)',
   ],
   ['one of them has a free slot', asIs(), [judge('tower', { jobs: 2, slots: 2 }), judge('attic', { jobs: 1, slots: 2 })], null],
+  [
+    'the slots are full of jobs of others, and there is a place for a guest',
+    asIs(),
+    [judge('tower', { jobs: 2, slots: 2, guests: 2, owners: [bob] })],
+    null,
+  ],
+  [
+    'one who has a job there is no guest',
+    asIs(),
+    [judge('tower', { jobs: 3, slots: 2, guests: 2, owners: [bob, ann] })],
+    'busy: every judge that could take it is at work (tower: 2 of 2 and 1 guest)',
+  ],
+  [
+    'the places for guests are full',
+    asIs(),
+    [judge('tower', { jobs: 4, slots: 2, guests: 2, owners: [bob] })],
+    'busy: every judge that could take it is at work (tower: 2 of 2 and 2 guests)',
+  ],
 ])('%s', (_name, wanted, judges, expected) => {
-  const hindrance = hindranceOf(wanted, judges)
+  const hindrance = hindranceOf(wanted, ann, judges)
   expect(hindrance === null ? null : `${hindrance.code}: ${hindrance.message}`).toBe(expected)
 })
 
 test('only a queued job that nobody holds waits', () => {
   const id = makeId(JobId, 'job', randomBytes)
-  const job = { id, status: 'queued', spec: asIs() } as const
+  const job = { id, status: 'queued', ownerId: ann, spec: asIs() } as const
   expect(waitingOf(job, [], new Set())).toEqual({ code: 'no_judge', message: 'no judge is connected' })
   expect(waitingOf(job, [], new Set([id]))).toBeNull()
   for (const status of ['created', 'running_test', 'succeeded', 'cancelled'] as const)

@@ -1,4 +1,4 @@
-import type { JobId, Language, Waiting } from '@parley/protocol'
+import type { JobId, Language, UserId, Waiting } from '@parley/protocol'
 import type { JobRecord } from '@parley/store'
 import { type Told, type Wanted, hasEngine, hasLanguage } from './who-fits.ts'
 
@@ -10,6 +10,10 @@ export interface JudgeHere {
   /** How many jobs it holds, and how many it takes at once. */
   readonly jobs: number
   readonly slots: number
+  /** How many more it takes, of owners who have none of its jobs. */
+  readonly guests: number
+  /** Whose jobs it holds, each once. */
+  readonly owners: readonly (UserId | null)[]
 }
 
 /** Judges that a message names; there may be many more. */
@@ -31,15 +35,15 @@ const LANGUAGE_NAMES: Readonly<Record<Language, string>> = {
 
 /** Why a job is with no judge; null when it does not wait, or a judge is free to take it in the next moment. */
 export function waitingOf(
-  job: Pick<JobRecord, 'id' | 'status'> & { readonly spec: Wanted },
+  job: Pick<JobRecord, 'id' | 'status' | 'ownerId'> & { readonly spec: Wanted },
   judges: readonly JudgeHere[],
   held: ReadonlySet<JobId>,
 ): Waiting | null {
-  return job.status !== 'queued' || held.has(job.id) ? null : hindranceOf(job.spec, judges)
+  return job.status !== 'queued' || held.has(job.id) ? null : hindranceOf(job.spec, job.ownerId, judges)
 }
 
-/** What keeps every judge that is here from taking such a job now; the first thing that is in everybody's way. */
-export function hindranceOf(wanted: Wanted, judges: readonly JudgeHere[]): Waiting | null {
+/** What keeps every judge that is here from taking such a job of this owner now; the first thing that is in everybody's way. */
+export function hindranceOf(wanted: Wanted, ownerId: UserId | null, judges: readonly JudgeHere[]): Waiting | null {
   if (judges.length === 0) return { code: 'no_judge', message: 'no judge is connected' }
   const language = LANGUAGE_NAMES[wanted.language]
   const fluent = judges.filter(({ told }) => hasLanguage(told, wanted.language))
@@ -53,14 +57,22 @@ export function hindranceOf(wanted: Wanted, judges: readonly JudgeHere[]): Waiti
   const taking = able.filter(({ drain }) => !drain)
   if (taking.length === 0)
     return { code: 'draining', message: `every judge that could take it is draining (${named(able, () => '')})` }
-  if (taking.every(({ jobs, slots }) => jobs >= slots))
+  if (taking.every((judge) => isFullFor(judge, ownerId)))
     return { code: 'busy', message: `every judge that could take it is at work (${named(taking, loadOf)})` }
   return null
 }
 
 const languagesOf = ({ told }: JudgeHere): string => told?.languages.map(({ language }) => language).join(', ') || 'no language'
 const enginesOf = ({ told }: JudgeHere): string => told?.engines?.join(', ') || 'no engine'
-const loadOf = ({ jobs, slots }: JudgeHere): string => `${jobs} of ${slots}`
+
+function isFullFor({ jobs, slots, guests, owners }: JudgeHere, ownerId: UserId | null): boolean {
+  return jobs >= slots && (jobs >= slots + guests || owners.includes(ownerId))
+}
+
+function loadOf({ jobs, slots }: JudgeHere): string {
+  const more = jobs - slots
+  return `${Math.min(jobs, slots)} of ${slots}${more > 0 ? ` and ${more} ${more === 1 ? 'guest' : 'guests'}` : ''}`
+}
 
 /** The first of the judges by name, with what is to be said of each. */
 function named(judges: readonly JudgeHere[], about: (judge: JudgeHere) => string): string {

@@ -22,7 +22,7 @@ export const jobRetry = serveTool(TOOLS['job.retry'], async ({ job_id }, context
 /** The answer about a job that was just made. That judges are at work is nothing to warn of: they will be done. */
 async function newJob(job: JobRecord, { world, caller }: ToolContext): Promise<ToolOutput<'job.create'>> {
   const { judges } = await world.desk.here.read()
-  const hindrance = hindranceOf(job.spec, judges)
+  const hindrance = hindranceOf(job.spec, job.ownerId, judges)
   return {
     job_id: job.id,
     status: job.status,

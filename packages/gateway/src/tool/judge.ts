@@ -42,6 +42,7 @@ export const judgeReleaseClaim = serveTool(TOOLS['judge.release_claim'], async (
   } catch (error) {
     throw error instanceof LeaseLost || error instanceof NotFound ? leaseLost(job_id, error) : error
   }
+  desk.polls.released(claim_id)
   desk.loadChanged()
   return { released: true as const }
 })

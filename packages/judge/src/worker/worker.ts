@@ -1,4 +1,4 @@
-import type { JudgeFacts } from '@parley/protocol'
+import { JUDGE_HOLDS_MAX, type JudgeFacts, ToolError } from '@parley/protocol'
 import { WireError } from '@parley/rpc'
 import type { Tester } from '../tester.ts'
 import { type Connect, GatewayLink } from './gateway-link.ts'
@@ -19,8 +19,8 @@ export interface WorkerOptions {
   readonly machineId: string
   /** What people are to call it. Left out: the gateway says, by the name of its token. */
   readonly name?: string
-  /** What this judge tells about itself; `slots` is how many jobs it works on at once. */
-  readonly facts: Omit<JudgeFacts, 'running'>
+  /** What this judge tells about itself; `slots` is how many jobs it works on at once, not counting guests (`guestsOf`). */
+  readonly facts: Omit<JudgeFacts, 'running' | 'guests'>
   /** Ours and that of other judges of this machine: inputs are cached in it, jobs unpacked. */
   readonly workFolder: string
   readonly tryLock: TryLock
@@ -44,12 +44,20 @@ export interface Worker {
 
 const NAME_BYTES = 8
 
+/** How many jobs a judge takes when its slots are full, each of an owner of whom it holds nothing: no one person can fill it. */
+export const guestsOf = (slots: number): number => Math.min(slots, JUDGE_HOLDS_MAX - slots)
+
 /** Connects to a gateway and works on its jobs until it is stopped. Throws when the gateway refuses the token. */
 export async function openWorker(options: WorkerOptions): Promise<Worker> {
   const { tester, machineId, facts, log, now, random } = options
   let judgeName = options.name ?? machineId
   const limits = { ...WORKER_LIMITS, ...options.limits }
   const held = new Map<string, HeldJob>()
+  const guests = guestsOf(facts.slots)
+  /** Until a gateway says otherwise: one of an earlier version refuses to be told what we hold. */
+  let knowsGuests = true
+  /** Jobs that are given back and kept among those held for a moment. */
+  let resting = 0
   const draining = new AbortController()
   const forced = new AbortController()
   const link = new GatewayLink({
@@ -61,6 +69,8 @@ export async function openWorker(options: WorkerOptions): Promise<Worker> {
       if (action === 'cancel') held.get(claimId)?.stop('cancel')
     },
     connected: () => {
+      knowsGuests = true
+      wake()
       for (const job of held.values()) job.reconnected()
     },
   })
@@ -69,6 +79,10 @@ export async function openWorker(options: WorkerOptions): Promise<Worker> {
   const cache = new InputCache({ folder: work.cache, limitBytes: limits.cacheBytes, now, owner: name })
   const jobs = new Set<Promise<void>>()
   let changed = Promise.withResolvers<void>()
+  const wake = (): void => {
+    changed.resolve()
+    changed = Promise.withResolvers()
+  }
 
   const take = (claim: Claim): void => {
     const job = new HeldJob(claim, { link, limits })
@@ -88,14 +102,20 @@ export async function openWorker(options: WorkerOptions): Promise<Worker> {
     })
     const running: Promise<void> = judged.then(async (end) => {
       // A judge that cannot do anything for this job must not take it again in the next moment, for ever.
-      if (end === 'broken' || end === 'unsupported') await sleep(limits.claimPauseMs, forced.signal).catch(() => {})
+      if (end === 'broken' || end === 'unsupported') {
+        resting += 1
+        await sleep(limits.claimPauseMs, forced.signal).catch(() => {})
+        resting -= 1
+      }
       held.delete(claim.claimId)
       jobs.delete(running)
-      changed.resolve()
-      changed = Promise.withResolvers()
+      wake()
     })
     jobs.add(running)
   }
+
+  const isFull = (): boolean => held.size >= facts.slots
+  const takesGuests = (): boolean => knowsGuests && resting === 0 && held.size < facts.slots + guests
 
   const ask = async (): Promise<void> => {
     const askedAt = performance.now()
@@ -105,7 +125,11 @@ export async function openWorker(options: WorkerOptions): Promise<Worker> {
         machine_id: machineId,
         ...(options.name === undefined ? {} : { name: options.name }),
         wait_ms: limits.claimWaitMs,
-        facts: { ...facts, running: held.size },
+        facts: { ...facts, guests, running: held.size },
+        // While we wait, the gateway sees which of these end: it knows what there is a place for when it finds a job.
+        ...(isFull()
+          ? { holding: [...held.values()].map(({ claim }) => ({ job_id: claim.jobId, claim_id: claim.claimId })) }
+          : {}),
       },
       { signal: draining.signal, timeoutMs: limits.claimWaitMs + limits.callMs },
     )
@@ -122,7 +146,8 @@ export async function openWorker(options: WorkerOptions): Promise<Worker> {
 
   const loop = async (): Promise<void> => {
     while (!draining.signal.aborted) {
-      if (held.size >= facts.slots) {
+      const asksAsFull = isFull()
+      if (asksAsFull && !takesGuests()) {
         await changed.promise
         continue
       }
@@ -130,6 +155,11 @@ export async function openWorker(options: WorkerOptions): Promise<Worker> {
         await ask()
       } catch (error) {
         if (draining.signal.aborted) return
+        if (asksAsFull && error instanceof ToolError && error.code === 'invalid_argument') {
+          knowsGuests = false
+          log('info', `this gateway knows of no guests, so none are taken: ${error.message}`)
+          continue
+        }
         log('error', `asking for work failed: ${error instanceof Error ? error.message : String(error)}`)
         await sleep(limits.claimPauseMs, draining.signal).catch(() => {})
       }

@@ -17,6 +17,9 @@ const JudgeName = z.string().min(1).max(128)
 export const ClaimId = z.string().regex(/^[0-9a-f]{32}$/, 'must be the claim_id that judge.claim_next gave')
 export const Claimed = z.strictObject({ job_id: JobId, claim_id: ClaimId })
 
+/** Jobs that one judge holds at most, guests among them. */
+export const JUDGE_HOLDS_MAX = 1_024
+
 /** What a judge tells about itself when it asks for work. */
 export const JudgeFacts = z.object({
   version: z.string().max(64),
@@ -25,14 +28,16 @@ export const JudgeFacts = z.object({
   engines: z.array(EngineName).max(EngineName.options.length).optional(),
   sandbox: SandboxFacts,
   slots: z.int().min(1).max(1_024),
-  running: z.int().min(0).max(1_024),
+  /** How many more it takes when its slots are full, one for each owner of whom it holds nothing. Left out: none. */
+  guests: z.int().min(0).max(1_024).optional(),
+  running: z.int().min(0).max(JUDGE_HOLDS_MAX),
 })
 export type JudgeFacts = z.infer<typeof JudgeFacts>
 
 export const judgeClaimNext = tool({
   name: 'judge.claim_next',
   roles: ['judge'],
-  doc: 'Takes the oldest job that waits, under a lease; waits up to `wait_ms` for one. Every accepted call about it renews the lease.',
+  doc: 'Takes the next job that waits, under a lease; waits up to `wait_ms` for one. Every accepted call about it renews the lease.',
   input: z.strictObject({
     /** Tells it from the other judges of its token. What a judge of another token says of the same machine is written down beside it. */
     machine_id: MachineId,
@@ -41,6 +46,11 @@ export const judgeClaimNext = tool({
     wait_ms: z.int().min(0).max(JOB_LIMITS.waitMs).default(0),
     /** Left out (a judge that tells nothing): taken for one that knows every language. */
     facts: JudgeFacts.optional(),
+    /**
+     * What it holds, told by a judge whose slots are full. As long as no fewer than `facts.slots` of these claims hold, it gets only jobs
+     * of owners who have none of them: one person's long jobs keep nobody else waiting. Left out: any job.
+     */
+    holding: z.array(Claimed).max(JUDGE_HOLDS_MAX).optional(),
   }),
   output: z.object({
     claimed: z.boolean(),

@@ -41,7 +41,11 @@ const DOCTORED: readonly (readonly [what: string, sql: string, words: string])[]
   ['a step of another name', `UPDATE schema_migrations SET name = 'theirs' WHERE version = 2`, 'step 2 of its schema'],
   ['a step left out', 'DELETE FROM schema_migrations WHERE version = 3', 'step 3 of its schema'],
   ['no step', 'DELETE FROM schema_migrations', 'no step of its schema'],
-  ['an earlier version than it has', `DELETE FROM schema_migrations WHERE version = ${SCHEMA_VERSION}`, 'is another'],
+  [
+    'an earlier version than it has',
+    `DELETE FROM schema_migrations WHERE version = ${SCHEMA_VERSION}`,
+    'is no backup as Parley makes them',
+  ],
   ['steps in a view', 'DROP TABLE schema_migrations; CREATE VIEW schema_migrations AS SELECT 1 AS version', 'is no backup'],
   ['a number for a table that has none', `INSERT INTO sqlite_sequence VALUES ('users', 1)`, 'counts for users'],
   ['two numbers', `INSERT INTO sqlite_sequence VALUES ('leases', 1), ('leases', 2)`, 'a number for leases'],

@@ -41,3 +41,9 @@ export interface Database extends Queries {
 
 /** The text for one engine. */
 export const textFor = (sql: Sql, engine: Database['engine']): string => (typeof sql === 'string' ? sql : sql[engine])
+
+/** The texts of a JSON array in a parameter, as rows. */
+export const jsonTexts = (parameter: string): { readonly sqlite: string; readonly postgres: string } => ({
+  sqlite: `SELECT value FROM json_each(${parameter})`,
+  postgres: `SELECT jsonb_array_elements_text(CAST(${parameter} AS JSONB))`,
+})

@@ -15,6 +15,16 @@ export interface OfferOptions {
   readonly lane?: string
 }
 
+export interface ClaimOptions {
+  readonly ttlMs: number
+  readonly waitMs?: number
+  readonly signal?: AbortSignal
+  /** Lanes whose items are not for this claim: it gets what it would get if they were empty. */
+  readonly without?: readonly string[]
+  /** Among those of this process who wait, the ones that do not stand back are served first. */
+  readonly standsBack?: boolean
+}
+
 /** At most one holder; ends unless renewed; every write shows its fence. */
 export interface Leases {
   /** Puts an item up for claiming, in a lane of its queue. The same key again changes nothing and answers false. */
@@ -23,11 +33,7 @@ export interface Leases {
    * Takes an item that nobody holds: lane by lane, and of each lane the oldest. Waits without polling; `undefined` when there was
    * none.
    */
-  claim(
-    queue: string,
-    holder: string,
-    options: { readonly ttlMs: number; readonly waitMs?: number; readonly signal?: AbortSignal },
-  ): Promise<Lease | undefined>
+  claim(queue: string, holder: string, options: ClaimOptions): Promise<Lease | undefined>
   /** Throws `LeaseLost` when somebody else has it or it ran out. */
   renew(fence: LeaseFence, ttlMs: number): Promise<{ readonly expiresAt: number }>
   /** Gives it back for others; `countClaim: false` takes back the claim count too (a clean shutdown burns no attempt). */

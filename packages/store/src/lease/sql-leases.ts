@@ -1,8 +1,9 @@
 import { integer, text } from '../database/column.ts'
-import type { Database, Row } from '../database/database.ts'
+import type { Database, Row, Value } from '../database/database.ts'
 import { LeaseLost } from '../errors.ts'
 import {
   MAX_CLAIM_WAIT_MS,
+  MAX_LANES_LEFT_OUT,
   MAX_LEASE_TTL_MS,
   MAX_NAME_BYTES,
   MAX_PAYLOAD_BYTES,
@@ -10,10 +11,11 @@ import {
   checkName,
   checkText,
 } from '../limits.ts'
+import { CLAIM_FAR, CLAIM_NEAR } from './claim-of-others.ts'
 import { type LeaseFence, fenceValues, makeFence } from './fence.ts'
-import type { Lease, Leases, OfferOptions } from './lease.ts'
+import type { ClaimOptions, Lease, Leases, OfferOptions } from './lease.ts'
 import { CHECK, CLAIM, COMPLETE, COUNT, GET, GRACE, NEXT_DUE, OFFER, RELEASE, RENEW, WITHDRAW } from './statements.ts'
-import { WaitingLine } from './waiting-line.ts'
+import { type Taker, WaitingLine } from './waiting-line.ts'
 
 /** Leases as rows: each transition is one guarded statement. */
 export class SqlLeases implements Leases {
@@ -39,16 +41,18 @@ export class SqlLeases implements Leases {
   async claim(
     queue: string,
     holder: string,
-    { ttlMs, waitMs = 0, signal }: { readonly ttlMs: number; readonly waitMs?: number; readonly signal?: AbortSignal },
+    { ttlMs, waitMs = 0, signal, without = [], standsBack = false }: ClaimOptions,
   ): Promise<Lease | undefined> {
     checkName('queue', queue)
     checkName('holder', holder)
     checkInteger('ttlMs', ttlMs, 1, MAX_LEASE_TTL_MS)
     checkInteger('waitMs', waitMs, 0, MAX_CLAIM_WAIT_MS)
+    checkInteger('without', without.length, 0, MAX_LANES_LEFT_OUT)
+    for (const lane of without) checkText('without', lane, MAX_NAME_BYTES)
     if (isAborted(signal)) return undefined
-    const lease = await this.#take(queue, holder, ttlMs)
+    const lease = await this.#take(queue, { holder, ttlMs, without })
     if (lease !== undefined || waitMs === 0 || isAborted(signal) || this.#db.signals.ended) return lease
-    return this.#line(queue).wait({ holder, ttlMs, waitMs, signal })
+    return this.#line(queue).wait({ holder, ttlMs, waitMs, signal, without, standsBack })
   }
 
   async renew(fence: LeaseFence, ttlMs: number): Promise<{ readonly expiresAt: number }> {
@@ -93,17 +97,23 @@ export class SqlLeases implements Leases {
     return { waiting: (row === undefined ? 0 : integer(row, 'total')) - items, held: items }
   }
 
-  async #take(queue: string, holder: string, ttlMs: number): Promise<Lease | undefined> {
+  async #take(queue: string, { holder, ttlMs, without }: Taker): Promise<Lease | undefined> {
     const now = this.#now()
-    const row = await this.#db.get(CLAIM, [queue, holder, now, now + ttlMs])
+    const values = [queue, holder, now, now + ttlMs]
+    const row =
+      without.length === 0 ? await this.#db.get(CLAIM, values) : await this.#takeOfOthers([...values, JSON.stringify(without)])
     return row && toLease(row, { queue, key: text(row, 'key'), holder, expiresAt: now + ttlMs })
+  }
+
+  async #takeOfOthers(values: readonly Value[]): Promise<Row | undefined> {
+    return (await this.#db.get(CLAIM_NEAR, values)) ?? (await this.#db.get(CLAIM_FAR, values))
   }
 
   #line(queue: string): WaitingLine {
     const known = this.#lines.get(queue)
     if (known !== undefined) return known
     const counter = {
-      take: (holder: string, ttlMs: number) => this.#take(queue, holder, ttlMs),
+      take: (taker: Taker) => this.#take(queue, taker),
       nextDueMs: () => this.#nextDueMs(queue),
       giveBack: (lease: Lease) => this.release(lease, { countClaim: false }),
     }

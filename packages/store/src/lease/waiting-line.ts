@@ -5,18 +5,28 @@ import type { Lease } from './lease.ts'
 const MAX_TIMER_MS = 2 ** 31 - 1
 /** An item that is due but was not to be had is in another transaction's hands for this long at most, usually. */
 const BUSY_RETRY_MS = 20
+/**
+ * Whoever leaves lanes out looks again after this. What is due may be there and not for them, so the next item that is due says
+ * nothing; this finds what ran out or was hidden, which nobody signals.
+ */
+const OTHERS_RETRY_MS = 1_000
 /** After a failed claim, so that a database that is down is not hammered. */
 const FAILED_RETRY_MS = 500
 
-export interface Waiter {
+/** Who takes an item, and of which lanes it takes none. */
+export interface Taker {
   readonly holder: string
   readonly ttlMs: number
+  readonly without: readonly string[]
+}
+export interface Waiter extends Taker {
   readonly waitMs: number
   readonly signal: AbortSignal | undefined
+  readonly standsBack: boolean
 }
 /** What a line needs to know about its queue. */
 export interface Counter {
-  take(holder: string, ttlMs: number): Promise<Lease | undefined>
+  take(taker: Taker): Promise<Lease | undefined>
   /** In how many milliseconds the next item is due; `undefined` when there is none. */
   nextDueMs(): Promise<number | undefined>
   giveBack(lease: Lease): Promise<void>
@@ -27,8 +37,9 @@ interface Place extends Waiter {
 }
 
 /**
- * Those of this process who wait for one queue, first come first served. One claim at a time runs for the first of
- * them: when something was offered or given back, and when the next lease runs out. Nobody polls.
+ * Those of this process who wait for one queue, first come first served; those who stand back after the others. One claim at a
+ * time runs: when something was offered or given back, and when the next lease runs out. Nobody polls, but for those who leave
+ * lanes out, and slowly.
  */
 export class WaitingLine {
   readonly #counter: Counter
@@ -95,15 +106,27 @@ export class WaitingLine {
 
   /** Serves until nothing is left to take; answers how long it is until something will be. */
   async #serveAll(): Promise<number | undefined> {
-    for (const place of this.#places) {
-      const lease = await this.#counter.take(place.holder, place.ttlMs)
-      if (lease === undefined) break
-      if (place.isGone()) await this.#counter.giveBack(lease)
+    let waitMs: number | undefined
+    for (const place of [...this.#inTurn(false), ...this.#inTurn(true)]) {
+      if (place.isGone()) continue
+      const lease = await this.#counter.take(place)
+      if (lease === undefined) {
+        // Who takes anything got nothing: there is nothing for those behind it either.
+        if (place.without.length === 0) return this.#untilDue()
+        waitMs = OTHERS_RETRY_MS
+      } else if (place.isGone()) await this.#counter.giveBack(lease)
       else place.leave(lease)
     }
-    if (this.#places.size === 0) return undefined
+    return waitMs
+  }
+
+  async #untilDue(): Promise<number | undefined> {
     const dueMs = await this.#counter.nextDueMs()
     return dueMs === undefined ? undefined : Math.max(dueMs, BUSY_RETRY_MS)
+  }
+
+  #inTurn(standsBack: boolean): readonly Place[] {
+    return [...this.#places].filter((place) => place.standsBack === standsBack)
   }
 
   #end(): void {

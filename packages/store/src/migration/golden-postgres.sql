@@ -120,8 +120,10 @@ leases.lane text NOT NULL DEFAULT ''::text
 leases.round bigint NOT NULL DEFAULT 0
 leases: leases_pkey PRIMARY KEY (queue, id)
 leases: leases_queue_key_key UNIQUE (queue, key)
+CREATE INDEX leases_held ON leases USING btree (queue) WHERE (holder IS NOT NULL)
 CREATE INDEX leases_in_order ON leases USING btree (queue, round, id)
 CREATE INDEX leases_of_lane ON leases USING btree (queue, lane, round)
+CREATE INDEX leases_waiting ON leases USING btree (queue, lane, round, id) WHERE (holder IS NULL)
 CREATE UNIQUE INDEX leases_pkey ON leases USING btree (queue, id)
 CREATE UNIQUE INDEX leases_queue_key_key ON leases USING btree (queue, key)
 log_entries.log_id bigint NOT NULL

@@ -109,8 +109,10 @@ CREATE TABLE leases (
   available_at INTEGER NOT NULL, lane TEXT NOT NULL DEFAULT '', round INTEGER NOT NULL DEFAULT 0,
   UNIQUE (queue, key)
 ) STRICT;
+CREATE INDEX leases_held ON leases (queue) WHERE holder IS NOT NULL;
 CREATE INDEX leases_in_order ON leases (queue, round);
 CREATE INDEX leases_of_lane ON leases (queue, lane, round);
+CREATE INDEX leases_waiting ON leases (queue, lane, round, id) WHERE holder IS NULL;
 CREATE TABLE log_entries (
   log_id INTEGER NOT NULL REFERENCES logs (id) ON DELETE CASCADE,
   seq INTEGER NOT NULL,

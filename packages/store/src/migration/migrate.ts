@@ -11,6 +11,7 @@ import { usedLinks } from './0006-used-links.ts'
 import { identities } from './0007-identities.ts'
 import { shares } from './0008-shares.ts'
 import { lanes } from './0009-lanes.ts'
+import { waitingLanes } from './0010-waiting-lanes.ts'
 import type { Migration } from './migration.ts'
 
 export const MIGRATIONS: readonly Migration[] = [
@@ -23,6 +24,7 @@ export const MIGRATIONS: readonly Migration[] = [
   identities,
   shares,
   lanes,
+  waitingLanes,
 ]
 
 /** The schema that this version reads and writes. */

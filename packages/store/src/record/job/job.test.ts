@@ -157,7 +157,14 @@ describe.each(ENGINES)('jobs on %s', (engine) => {
       claims: 1,
       lostClaims: 0,
     })
-    expect(await store.jobs.heldBy()).toEqual([{ machineId: 'm1', jobId: id }])
+    const { jobId, claimId } = key
+    expect(await store.jobs.heldBy()).toEqual([{ jobId, claimId, machineId: 'm1', ownerId: null }])
+    const others = [
+      { jobId, claimId: 'f'.repeat(32) },
+      { jobId: newJobId(), claimId },
+    ]
+    expect(await store.jobs.heldAmong([...others, key])).toEqual([{ claimId, ownerId: null }])
+    expect(await store.jobs.heldAmong(others)).toEqual([])
     const renewed = await store.jobs.renew(key, TTL)
     expect(renewed).toMatchObject({
       job: { id, claim: { begun: true } },
@@ -187,6 +194,7 @@ describe.each(ENGINES)('jobs on %s', (engine) => {
     for (let again = 0; again < 2; again += 1) await store.jobs.release(key, { countLoss: true })
     expect(await store.leases.count(JOB_QUEUE)).toEqual({ waiting: 0, held: 0 })
     expect(await store.jobs.heldBy()).toEqual([])
+    expect(await store.jobs.heldAmong([key])).toEqual([])
     expect(await store.jobs.byId(id)).toEqual(ended)
     expect(await store.jobs.start(id)).toMatchObject({ status: 'failed' })
     expect(await store.jobs.cancel(id)).toEqual(ended)

@@ -159,7 +159,9 @@ export interface Jobs {
   putArtifacts(key: ClaimKey, artifacts: readonly Omit<JobArtifact, 'claim' | 'at'>[]): Promise<void>
   artifacts(id: JobId): Promise<readonly JobArtifact[]>
   /** Jobs held by a judge now, by machine. */
-  heldBy(): Promise<readonly { readonly machineId: string; readonly jobId: JobId }[]>
+  heldBy(): Promise<readonly HeldBy[]>
+  /** Which of these claims hold their jobs now. */
+  heldAmong(claims: readonly ClaimKey[]): Promise<readonly Pick<HeldBy, 'claimId' | 'ownerId'>[]>
   /**
    * Makes room for so many bytes in all in one of a job's logs, as far as the log's own bound (`JOB_LIMITS`) and its owner's share
    * allow. False: there is none, and the log is full.
@@ -174,8 +176,18 @@ export interface Jobs {
   sweep(): Promise<number>
 }
 
+/** A job under the claim of a judge. */
+export interface HeldBy {
+  readonly machineId: string
+  readonly jobId: JobId
+  readonly claimId: string
+  readonly ownerId: UserId | null
+}
+
 export type JobLog = 'terminal' | 'agent_status' | 'cases' | 'transcript'
 /** The name of one of a job's logs. */
 export const jobLog = (id: JobId, log: JobLog): string => `job/${id}/${log}`
+/** The lane in the queue for what an owner starts. What nobody owns shares one. */
+export const laneOf = (ownerId: UserId | null): string => ownerId ?? ''
 /** Who holds the blobs of a job. */
 export const jobHolder = (id: JobId): string => `job/${id}`

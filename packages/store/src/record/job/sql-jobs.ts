@@ -1,6 +1,6 @@
 import { JOB_LIMITS, JobId, JobStatus, UserId } from '@parley/protocol'
 import { text, textOrNull } from '../../database/column.ts'
-import type { Database } from '../../database/database.ts'
+import type { Database, Row } from '../../database/database.ts'
 import { parsedOrNull } from '../../database/json-column.ts'
 import { AlreadyExists } from '../../errors.ts'
 import type { Lease } from '../../lease/lease.ts'
@@ -11,6 +11,7 @@ import { findArtifacts, putJudged, takeInputs } from './artifacts.ts'
 import { releaseClaim, renewClaim, markClaimed } from './claims.ts'
 import {
   type ClaimKey,
+  type HeldBy,
   JOB_QUEUE,
   type JobArtifact,
   type JobInputs,
@@ -140,9 +141,17 @@ export class SqlJobs implements Jobs {
     return findArtifacts(this.#db, id)
   }
 
-  async heldBy(): Promise<readonly { readonly machineId: string; readonly jobId: JobId }[]> {
+  async heldBy(): Promise<readonly HeldBy[]> {
     const rows = await this.#db.all(sql.HELD_BY, [JOB_QUEUE, this.#now(), MAX_HELD])
-    return rows.map((row) => ({ machineId: text(row, 'machine_id'), jobId: JobId.parse(text(row, 'id')) }))
+    return rows.map((row) => ({ machineId: text(row, 'machine_id'), jobId: JobId.parse(text(row, 'id')), ...claimOf(row) }))
+  }
+
+  async heldAmong(claims: readonly ClaimKey[]): Promise<readonly Pick<HeldBy, 'claimId' | 'ownerId'>[]> {
+    checkInteger('claims', claims.length, 0, MAX_HELD)
+    const jobs = JSON.stringify(claims.map(({ jobId }) => jobId))
+    const rows = await this.#db.all(sql.HELD_AMONG, [JOB_QUEUE, this.#now(), jobs])
+    const named = new Set(claims.map(({ jobId, claimId }) => `${jobId} ${claimId}`))
+    return rows.filter((row) => named.has(`${text(row, 'id')} ${text(row, 'claim_id')}`)).map(claimOf)
   }
 
   async makeRoom(id: JobId, log: JobLog, endBytes: number): Promise<boolean> {
@@ -158,3 +167,8 @@ export class SqlJobs implements Jobs {
     return sweepJobs(this.#db, this.#now())
   }
 }
+
+const claimOf = (row: Row): Pick<HeldBy, 'claimId' | 'ownerId'> => ({
+  claimId: text(row, 'claim_id'),
+  ownerId: parsedOrNull(UserId, textOrNull(row, 'owner_id')),
+})

@@ -1,5 +1,5 @@
 import { END_STATUSES, JobStatus, STATUS_BEFORE } from '@parley/protocol'
-import type { Sql } from '../../database/database.ts'
+import { type Sql, jsonTexts } from '../../database/database.ts'
 import { heldUnder, sameFence } from '../../lease/fence.ts'
 import { JOB_QUEUE } from './job.ts'
 
@@ -106,8 +106,15 @@ export const RELEASE_FORGOTTEN: Sql = release(
 )
 
 /** $1 queue, $2 now, $3 rows. */
-export const HELD_BY: Sql = `SELECT j.machine_id, j.id FROM leases l JOIN jobs j ON j.id = l.key
+export const HELD_BY: Sql = `SELECT j.machine_id, j.id, j.claim_id, j.owner_id FROM leases l JOIN jobs j ON j.id = l.key
   WHERE l.queue = $1 AND ${heldUnder('l', 'j.fence', '$2')} AND j.machine_id IS NOT NULL ORDER BY j.machine_id, j.id LIMIT $3`
+
+/** $1 queue, $2 now, $3 jobs as a JSON array: those that a claim holds, and whose they are. */
+const heldAmong = (
+  jobs: string,
+) => `SELECT j.id, j.claim_id, j.owner_id FROM jobs j JOIN leases l ON l.queue = $1 AND l.key = j.id
+  WHERE j.id IN (${jobs}) AND ${heldUnder('l', 'j.fence', '$2')}`
+export const HELD_AMONG: Sql = { sqlite: heldAmong(jsonTexts('$3').sqlite), postgres: heldAmong(jsonTexts('$3').postgres) }
 
 /** The rows of inputs, artifacts and keys to models go with it; what its calls came to stays. */
 export const DELETE: Sql = `DELETE FROM jobs WHERE id = $1 AND ${isOneOf(['created', ...END_STATUSES])} RETURNING owner_id`

@@ -4,7 +4,7 @@ import { Conflict } from '../../errors.ts'
 import { queueSignal } from '../../lease/sql-leases.ts'
 import { OFFER } from '../../lease/statements.ts'
 import { MAX_PAYLOAD_BYTES, checkInteger, checkText } from '../../limits.ts'
-import { type ClaimKey, JOB_QUEUE, type JobRecord, type StatePatch } from './job.ts'
+import { type ClaimKey, JOB_QUEUE, type JobRecord, type StatePatch, laneOf } from './job.ts'
 import { errorColumn, summaryColumn } from './row.ts'
 import { CANCEL, COUNT_CANCELLED, MOVE, START, WITHDRAW_UNHELD } from './statements.ts'
 import { announceListed, announceJob, changedJob, readJob, lockHeld } from './steps.ts'
@@ -20,7 +20,7 @@ export function cancelled(by: string | undefined): JobError {
 export async function startJob(tx: Transaction, id: JobId, now: number): Promise<JobRecord | undefined> {
   if ((await tx.run(START, [id])) === 0) return readJob(tx, id)
   const job = await changedJob(tx, id)
-  await tx.run(OFFER, [JOB_QUEUE, id, '', 0, job.ownerId ?? '', now])
+  await tx.run(OFFER, [JOB_QUEUE, id, '', 0, laneOf(job.ownerId), now])
   tx.signal(queueSignal(JOB_QUEUE))
   announceListed(tx, job)
   return job
