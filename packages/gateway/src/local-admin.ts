@@ -5,7 +5,7 @@ import type { RandomBytes } from './auth/token-text.ts'
 import { localCaller } from './caller.ts'
 import { Meter } from './limit/meter.ts'
 import { DEFAULT_CALLS, DEFAULT_SIGN_IN } from './options.ts'
-import { BUILT_IN_TOOLS } from './tool/built-in.ts'
+import { BUILT_IN_TOOLS } from './tools.ts'
 import { runTool } from './tool/run-tool.ts'
 import { openWorld } from './world.ts'
 

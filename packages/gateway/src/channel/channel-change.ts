@@ -1,6 +1,6 @@
 import { ToolError, type ToolArguments } from '@parley/protocol'
 import type { ChannelRecord } from '@parley/store'
-import { wrong } from '../job/create-checks.ts'
+import { wrong } from '../job/create/checks.ts'
 import { maskKey } from '../secret/seal.ts'
 import type { World } from '../tool/served-tool.ts'
 import { channelFault } from './channel-fault.ts'

@@ -1,7 +1,7 @@
 import { type JobStatus, type Quota, ToolError, type UserId } from '@parley/protocol'
 import type { JobRecord, SpendLimits, Store } from '@parley/store'
 import type { QuotaDefaults } from '../options.ts'
-import { iso } from '../tool/time.ts'
+import { iso } from '../time.ts'
 import type { QuotaBook } from './directory.ts'
 
 const DAY_MS = 86_400_000

@@ -9,7 +9,7 @@ import type { SignInTokens } from '../auth/sign-in-token.ts'
 import type { GatewayCaller } from '../caller.ts'
 import type { SignInPass } from '../limit/sign-in-limit.ts'
 import type { Metrics } from '../metric/metrics.ts'
-import { iso, isoOrNull } from '../tool/time.ts'
+import { iso, isoOrNull } from '../time.ts'
 import type { World } from '../tool/served-tool.ts'
 import { Refused, json, problem, readJson, replyFor } from './reply.ts'
 

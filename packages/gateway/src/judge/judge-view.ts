@@ -1,7 +1,7 @@
 import type { JobId, Judge } from '@parley/protocol'
 import type { JudgeRecord } from '@parley/store'
-import { isHere } from './judges-here.ts'
-import { iso } from '../tool/time.ts'
+import { isHere } from '../presence/judges-here.ts'
+import { iso } from '../time.ts'
 import type { World } from '../tool/served-tool.ts'
 
 const LISTED_MS = 86_400_000

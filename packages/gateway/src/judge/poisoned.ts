@@ -1,7 +1,7 @@
 import { type AgentStatusItem, JOB_LIMITS, untestedReport } from '@parley/protocol'
 import { type JobRecord, type LeaseFence, jobHolder } from '@parley/store'
 import type { World } from '../tool/served-tool.ts'
-import { iso } from '../tool/time.ts'
+import { iso } from '../time.ts'
 import { appendTo } from './append.ts'
 import { endBrokenLine } from './whole-lines.ts'
 

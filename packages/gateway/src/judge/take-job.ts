@@ -3,7 +3,7 @@ import { type JobRecord, type Lease, LeaseLost } from '@parley/store'
 import type { World } from '../tool/served-tool.ts'
 import { preparePoisoned } from './poisoned.ts'
 import { endBrokenLine } from './whole-lines.ts'
-import { hasEngine, hasLanguage } from './who-fits.ts'
+import { hasEngine, hasLanguage } from '../presence/who-fits.ts'
 
 /**
  * How long a job that a judge cannot do is out of sight: briefly at first, because the judge that can may stand next in

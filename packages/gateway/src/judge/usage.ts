@@ -1,7 +1,7 @@
 import { type JobId, TokenUsage, type Usage, isJsonObject } from '@parley/protocol'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type ClaimKey, type JobRecord, jobHolder } from '@parley/store'
-import { wrong } from '../job/create-checks.ts'
+import { wrong } from '../job/create/checks.ts'
 import type { World } from '../tool/served-tool.ts'
 
 const Tokens = TokenUsage.extend({

@@ -1,9 +1,9 @@
 import { type ModelPrices, NO_TOKENS, type TokenUsage, type UsageId, costOf, isPriced, totalTokens } from '@parley/protocol'
 import type { SpendLimits, Spent } from '@parley/store'
-import { iso } from '../tool/time.ts'
+import { iso } from '../time.ts'
 import type { World } from '../tool/served-tool.ts'
 import type { ReachableModel } from '../channel/directory.ts'
-import type { Asked } from './asked.ts'
+import type { Asked } from './asked/asked.ts'
 import type { FoundKey } from './model-key.ts'
 import { ModelRefusal } from './refusal.ts'
 

@@ -1,12 +1,12 @@
 import { RESOURCES, type ResourceSpec } from '@parley/protocol'
 import type { GatewayCaller } from '../caller.ts'
-import { accountOf } from '../tool/account.ts'
+import { accountOf } from '../account/tools.ts'
 import type { World } from '../tool/served-tool.ts'
-import { tokenPage } from '../tool/token.ts'
-import { userPage } from '../tool/user.ts'
-import { JOB_RESOURCES } from './jobs.ts'
-import { judges } from './judges.ts'
-import { models } from './models.ts'
+import { tokenPage } from '../account/token-tools.ts'
+import { userPage } from '../account/user-tools.ts'
+import { JOB_RESOURCES } from '../job/resources.ts'
+import { judges } from '../judge/resources.ts'
+import { models } from '../channel/resources.ts'
 import { watchTopics } from './watch-topics.ts'
 
 /** Who asks, and what stood in the URI where the template has its variable. */

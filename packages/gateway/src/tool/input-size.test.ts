@@ -1,7 +1,7 @@
 import { describeTool } from '@parley/protocol'
 import { expect, test } from 'vitest'
 import { openTestGateway, request } from '../fixture/test-gateway.ts'
-import { BUILT_IN_TOOLS } from './built-in.ts'
+import { BUILT_IN_TOOLS } from '../tools.ts'
 import { inputBytes } from './input-size.ts'
 
 test('only tools that carry files, logs or documents take large arguments, by what they declare', () => {
