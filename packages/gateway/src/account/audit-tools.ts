@@ -1,7 +1,7 @@
 import { type AuditEntry, TOOLS } from '@parley/protocol'
 import type { AuditRecord } from '@parley/store'
 import { iso } from '../time.ts'
-import { serveTool } from '../tool/served-tool.ts'
+import { serveTool } from './account-world.ts'
 
 const EXPORT_PAGE = 500
 

@@ -2,7 +2,7 @@ import { TOOLS, type Token, TokenId, ToolError, type ToolArguments, type UserId 
 import type { TokenRecord } from '@parley/store'
 import { hashText, mintToken } from '../auth/token-text.ts'
 import { iso, isoOrNull } from '../time.ts'
-import { type World, serveTool } from '../tool/served-tool.ts'
+import { type AccountWorld, serveTool } from './account-world.ts'
 
 type CreateArguments = ToolArguments<'token.create'>
 
@@ -21,7 +21,10 @@ function tokenView(token: TokenRecord): Token {
 }
 
 /** A page of the tokens, newest first; the cursor is the time and the id of the last one of the page before. */
-export async function tokenPage(world: Pick<World, 'store'>, page: Parameters<World['store']['tokens']['list']>[0]) {
+export async function tokenPage(
+  world: Pick<AccountWorld, 'store'>,
+  page: Parameters<AccountWorld['store']['tokens']['list']>[0],
+) {
   const found = await world.store.tokens.list({ ...page, limit: page.limit + 1 })
   const items = found.slice(0, page.limit)
   const last = items.at(-1)
@@ -76,7 +79,7 @@ function checkFields(args: CreateArguments): void {
       throw new ToolError('invalid_argument', `${field} does not go with role ${args.role}`, { field })
 }
 
-async function ownerOf(world: World, username: string | undefined): Promise<UserId> {
+async function ownerOf(world: AccountWorld, username: string | undefined): Promise<UserId> {
   const user = username === undefined ? undefined : await world.store.users.byName(username)
   if (user === undefined) throw new ToolError('not_found', `there is no user ${username}`, { field: 'username' })
   if (user.disabled) throw new ToolError('conflict', `${username} is disabled`, { field: 'username', hint: 'user.enable first' })

@@ -2,7 +2,7 @@ import { TOOLS, ToolError, type ToolOutput } from '@parley/protocol'
 import { Conflict } from '@parley/store'
 import { type GatewayCaller, isLocal } from '../caller.ts'
 import { isoOrNull } from '../time.ts'
-import { serveTool } from '../tool/served-tool.ts'
+import { serveTool } from './account-world.ts'
 
 /** Who somebody is, as `account.get` and `resource://account` say it. */
 export function accountOf(caller: GatewayCaller): ToolOutput<'account.get'> {

@@ -1,6 +1,6 @@
 import { TOOLS, ToolError } from '@parley/protocol'
 import type { UserRecord } from '@parley/store'
-import { type ToolContext, serveTool } from '../tool/served-tool.ts'
+import { type AccountContext, serveTool } from './account-world.ts'
 import { keepingAnAdmin, named, userView } from './user-tools.ts'
 
 export const userPromote = serveTool(TOOLS['user.promote'], async ({ username }, context) => {
@@ -22,7 +22,7 @@ export const userDelete = serveTool(TOOLS['user.delete'], async ({ username }, c
 })
 
 /** Whoever ends their own rights has nobody to ask when it was a mistake. The local shell has no account to lose. */
-async function somebodyElse(username: string, context: ToolContext): Promise<UserRecord> {
+async function somebodyElse(username: string, context: AccountContext): Promise<UserRecord> {
   const user = await named(username, context)
   const { caller } = context
   const isOneself = caller.userId === user.id && (caller.tokenId !== null || caller.signInId !== null)

@@ -1,7 +1,7 @@
 import { TOOLS, ToolError, type User, Username } from '@parley/protocol'
 import { AlreadyExists, Conflict, type UserRecord } from '@parley/store'
 import { iso, isoOrNull } from '../time.ts'
-import { type ToolContext, type World, serveTool } from '../tool/served-tool.ts'
+import { type AccountContext, type AccountWorld, serveTool } from './account-world.ts'
 
 export function userView(user: UserRecord): User {
   return {
@@ -16,7 +16,10 @@ export function userView(user: UserRecord): User {
 }
 
 /** A page of the accounts, by name; the cursor is the last name of the page before. */
-export async function userPage(world: Pick<World, 'store'>, page: { readonly afterName?: string; readonly limit: number }) {
+export async function userPage(
+  world: Pick<AccountWorld, 'store'>,
+  page: { readonly afterName?: string; readonly limit: number },
+) {
   const found = await world.store.users.list({ ...page, limit: page.limit + 1 })
   const items = found.slice(0, page.limit)
   return { items: items.map(userView), next_cursor: found.length > page.limit ? (items.at(-1)?.username ?? null) : null }
@@ -100,7 +103,7 @@ export async function keepingAnAdmin<Outcome>(act: () => Promise<Outcome>): Prom
 }
 
 /** The account of that name, which the call is about, or `not_found`. */
-export async function named(username: string, context: ToolContext): Promise<UserRecord> {
+export async function named(username: string, context: AccountContext): Promise<UserRecord> {
   context.target = username
   const user = await context.world.store.users.byName(username)
   if (user === undefined) throw new ToolError('not_found', `there is no user ${username}`, { field: 'username' })

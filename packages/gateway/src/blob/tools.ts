@@ -2,7 +2,9 @@ import { JOB_LIMITS, TOOLS, ToolError, type UploadId } from '@parley/protocol'
 import { type Blobs, HashMismatch, NotFound, TooLarge, UploadGap } from '@parley/store'
 import { holderOf, withinShare } from './inputs-share.ts'
 import { decodeBase64 } from '../tests-zip/base64.ts'
-import { serveTool } from '../tool/served-tool.ts'
+import { type ToolWorld, serving } from '../tool/served-tool.ts'
+
+const serveTool = serving<ToolWorld>()
 
 const { blobBytes, chunkBytes, keptUploads, userUploads } = JOB_LIMITS
 

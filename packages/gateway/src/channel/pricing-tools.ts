@@ -2,8 +2,8 @@ import { ModelPrices, NO_PRICES, type PricedModel, TOOLS, ToolError } from '@par
 import { type ChannelRecord, Conflict, type ModelRecord, NotFound } from '@parley/store'
 import { modelName, modelTarget } from './change-lines.ts'
 import { changedPrices } from './changed-prices.ts'
-import { wrong } from '../job/create/checks.ts'
-import { type World, serveTool } from '../tool/served-tool.ts'
+import { wrong } from '../tool/tool-failure.ts'
+import { type ChannelWorld, serveTool } from './channel-world.ts'
 import { iso } from '../time.ts'
 
 /** Models that are set up, over all channels. */
@@ -45,7 +45,7 @@ export const pricingDelete = serveTool(TOOLS['pricing.delete'], async ({ model, 
   return { model, upstream_channel, deleted: true as const }
 })
 
-async function checkNew({ scripts }: World, channel: ChannelRecord, model: string): Promise<void> {
+async function checkNew({ scripts }: ChannelWorld, channel: ChannelRecord, model: string): Promise<void> {
   if (channel.kind === 'script') {
     const read = await scripts.read(channel.script ?? '')
     if (read.kind === 'read' && read.script.model !== model)

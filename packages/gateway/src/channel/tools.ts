@@ -2,7 +2,7 @@ import { type Channel, TOOLS, ToolError } from '@parley/protocol'
 import { type ChannelRecord, Conflict } from '@parley/store'
 import { channelTarget } from './change-lines.ts'
 import { changedChannel } from './channel-change.ts'
-import { type ToolContext, type World, serveTool } from '../tool/served-tool.ts'
+import { type ChannelContext, type ChannelWorld, serveTool } from './channel-world.ts'
 import { iso } from '../time.ts'
 
 /** Channels of one installation; every live list asks all of them. */
@@ -35,7 +35,7 @@ export const channelModels = serveTool(TOOLS['channel.models'], async ({ name },
   return { check, items: models.toSorted() }
 })
 
-function channelView({ sealer }: Pick<World, 'sealer'>, channel: ChannelRecord): Channel {
+function channelView({ sealer }: Pick<ChannelWorld, 'sealer'>, channel: ChannelRecord): Channel {
   const { sealedKey, keyHint } = channel
   const isReadable = sealedKey === null || sealer.open(channel.name, sealedKey) !== undefined
   return {
@@ -54,7 +54,7 @@ function channelView({ sealer }: Pick<World, 'sealer'>, channel: ChannelRecord):
   }
 }
 
-async function named(name: string, { world }: ToolContext): Promise<ChannelRecord> {
+async function named(name: string, { world }: ChannelContext): Promise<ChannelRecord> {
   const channel = await world.store.channels.byName(name)
   if (channel === undefined) throw noSuch(name)
   return channel

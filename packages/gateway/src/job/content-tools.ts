@@ -2,7 +2,7 @@ import { type JobId, TOOLS, ToolError, isJsonObject, mainFile, parseJson } from 
 import type { InputFile, JobInputs } from '@parley/store'
 import { findJob, noSuchJob } from './find-job.ts'
 import { readArtifact } from './read-artifact.ts'
-import { type ToolContext, type World, serveTool } from '../tool/served-tool.ts'
+import { type JobContext, type JobWorld, serveTool } from './job-world.ts'
 
 /** What fits into one message, with room for the envelope around it. */
 const REPLY_MAX_BYTES = 15 * 1024 * 1024
@@ -52,7 +52,7 @@ export const jobGetTestPreview = serveTool(TOOLS['job.get_test_preview'], async 
 /** A case names an answer that was not among the files. */
 const MISSING = { text: '', truncated: false, bytes: 0, missing: true }
 
-async function inputsOf({ world, caller }: ToolContext, id: JobId): Promise<JobInputs> {
+async function inputsOf({ world, caller }: JobContext, id: JobId): Promise<JobInputs> {
   await findJob(world.store, id, caller)
   const inputs = await world.store.jobs.inputs(id)
   if (inputs === undefined) throw noSuchJob(id)
@@ -71,7 +71,7 @@ function notOfTheTests(field: 'input_rel' | 'expected_rel'): ToolError {
   })
 }
 
-async function preview({ store }: World, { blob }: JobInputs, file: InputFile, maxBytes: number) {
+async function preview({ store }: JobWorld, { blob }: JobInputs, file: InputFile, maxBytes: number) {
   const length = Math.min(file.size, maxBytes)
   const read = blob === null || length === 0 ? undefined : await store.blobs.read(blob, file.offset, length)
   const bytes = read?.bytes ?? new Uint8Array()

@@ -1,7 +1,7 @@
 import { type JobId, TOOLS, ToolError } from '@parley/protocol'
 import { findJob, noSuchJob } from './find-job.ts'
 import { type HandedIn, handedIn } from './handed-in.ts'
-import { type ToolContext, serveTool } from '../tool/served-tool.ts'
+import { type JobContext, serveTool } from './job-world.ts'
 
 export const jobGetInput = serveTool(TOOLS['job.get_input'], async ({ job_id }, context) => {
   const files = await filesOf(context, job_id)
@@ -29,7 +29,7 @@ export const jobReadInput = serveTool(TOOLS['job.read_input'], async ({ job_id, 
 })
 
 /** For whoever may see the job: its owner handed all of it in, hidden tests too. Judges and agents have other ways. */
-async function filesOf({ world, caller }: ToolContext, id: JobId): Promise<readonly HandedIn[]> {
+async function filesOf({ world, caller }: JobContext, id: JobId): Promise<readonly HandedIn[]> {
   await findJob(world.store, id, caller)
   const inputs = await world.store.jobs.inputs(id)
   if (inputs === undefined) throw noSuchJob(id)

@@ -5,14 +5,13 @@ import { findJob } from './find-job.ts'
 import { readTail } from './log-read.ts'
 import { readArtifact } from './read-artifact.ts'
 import { jobPage } from './tools.ts'
-import type { ResourceRequest, ServedResource } from '../resource/served-resource.ts'
-import { watchTopics } from '../resource/watch-topics.ts'
+import { LISTED_MAX, type ResourceRequest, type ServedResource, watchTopics } from '../resource/served-resource.ts'
+import type { JobWorld } from './job-world.ts'
 
-const LISTED_MAX = 500
 /** How much of the end of a log is read as a resource. */
 const TAIL_BYTES = 256 * 1024
 
-const list: ServedResource = {
+const list: ServedResource<JobWorld> = {
   spec: RESOURCES['resource://jobs/list'],
   read: ({ world, caller }) => jobPage(world, caller, { limit: LISTED_MAX }),
   watch: (request, changed) => {
@@ -21,14 +20,14 @@ const list: ServedResource = {
   },
 }
 
-const state: ServedResource = {
+const state: ServedResource<JobWorld> = {
   spec: RESOURCES['resource://jobs/{id}/state'],
-  read: async (request) => currentState(request.world.desk.here, await jobOf(request)),
+  read: async (request) => currentState(request.world.here, await jobOf(request)),
   watch: watchState,
 }
 
 /** Not there until a judge has handed it in; whoever watches is told when it is. */
-const report: ServedResource = {
+const report: ServedResource<JobWorld> = {
   spec: RESOURCES['resource://jobs/{id}/report'],
   read: async (request) => {
     const { store } = request.world
@@ -40,7 +39,7 @@ const report: ServedResource = {
   watch: watchJob,
 }
 
-export const JOB_RESOURCES: readonly ServedResource[] = [
+export const JOB_RESOURCES: readonly ServedResource<JobWorld>[] = [
   list,
   state,
   report,
@@ -49,7 +48,7 @@ export const JOB_RESOURCES: readonly ServedResource[] = [
   logTail(RESOURCES['resource://jobs/{id}/cases'], 'cases'),
 ]
 
-function logTail(spec: ResourceSpec, log: JobLogName): ServedResource {
+function logTail(spec: ResourceSpec, log: JobLogName): ServedResource<JobWorld> {
   return {
     spec,
     read: async (request) => readTail(request.world.store.logs, jobLog((await jobOf(request)).id, log), TAIL_BYTES),
@@ -57,18 +56,18 @@ function logTail(spec: ResourceSpec, log: JobLogName): ServedResource {
   }
 }
 
-async function watchJob(request: ResourceRequest, changed: () => void): Promise<() => void> {
+async function watchJob(request: ResourceRequest<JobWorld>, changed: () => void): Promise<() => void> {
   const { id } = await jobOf(request)
   return watchTopics(request, [`job/${id}`], changed)
 }
 
 /** Told by what everybody here who follows the job is told by: it also knows when the judges change why the job waits. */
-async function watchState(request: ResourceRequest, changed: () => void): Promise<() => void> {
+async function watchState(request: ResourceRequest<JobWorld>, changed: () => void): Promise<() => void> {
   const { id } = await jobOf(request)
   return request.world.watch.states.join(id, changed).leave
 }
 
-async function jobOf({ world, caller, id }: ResourceRequest): Promise<JobRecord> {
+async function jobOf({ world, caller, id }: ResourceRequest<JobWorld>): Promise<JobRecord> {
   const parsed = JobId.safeParse(id)
   if (!parsed.success) throw new ToolError('not_found', 'there is no such job')
   return findJob(world.store, parsed.data, caller)

@@ -6,9 +6,9 @@ import { currentItems, currentState } from './current-state.ts'
 import { findJob, noSuchJob } from './find-job.ts'
 import { untilJob } from './follow-job.ts'
 import { withinShare } from '../blob/inputs-share.ts'
-import { type ToolContext, type World, serveTool } from '../tool/served-tool.ts'
+import { type JobContext, type JobWorld, serveTool } from './job-world.ts'
 
-type Page = Parameters<World['store']['jobs']['list']>[0]
+type Page = Parameters<JobWorld['store']['jobs']['list']>[0]
 
 export const jobStart = serveTool(TOOLS['job.start'], async ({ job_id }, context) => {
   const { store, creations, quotas } = context.world
@@ -48,16 +48,16 @@ export const jobDelete = serveTool(TOOLS['job.delete'], async ({ job_id }, conte
 })
 
 export const jobGetState = serveTool(TOOLS['job.get_state'], async ({ job_id }, { world, caller }) =>
-  currentState(world.desk.here, await findJob(world.store, job_id, caller)),
+  currentState(world.here, await findJob(world.store, job_id, caller)),
 )
 
 export const jobWait = serveTool(TOOLS['job.wait'], async ({ job_id, wait_ms }, context) => {
-  const { store, desk } = context.world
+  const { store, here } = context.world
   await findJob(store, job_id, context.caller)
   const signal = waitSignal(context)
   const job = await untilJob(store, job_id, ({ status }) => isEnd(status), { waitMs: wait_ms, signal })
   if (job === undefined) throw noSuchJob(job_id)
-  return { job_id, status: job.status, ended: isEnd(job.status), state: await currentState(desk.here, job) }
+  return { job_id, status: job.status, ended: isEnd(job.status), state: await currentState(here, job) }
 })
 
 export const jobList = serveTool(TOOLS['job.list'], ({ status, owner_user_id, cursor, limit }, { world, caller }) => {
@@ -74,7 +74,7 @@ export const jobList = serveTool(TOOLS['job.list'], ({ status, owner_user_id, cu
 
 /** A page of the jobs that the caller may see, newest first; the cursor is the time and the id of the last one before. */
 export async function jobPage(
-  world: Pick<World, 'store' | 'desk'>,
+  world: Pick<JobWorld, 'store' | 'here'>,
   caller: Pick<GatewayCaller, 'admin' | 'userId'>,
   page: Page,
 ): Promise<{ items: JobListItem[]; next_cursor: string | null }> {
@@ -83,22 +83,22 @@ export async function jobPage(
   const items = found.slice(0, page.limit)
   const last = items.at(-1)
   return {
-    items: await currentItems(world.desk.here, items),
+    items: await currentItems(world.here, items),
     next_cursor: found.length > page.limit && last !== undefined ? `${last.createdAt}.${last.id}` : null,
   }
 }
 
 /** Ends a wait when the client takes its call back, and when the gateway closes. */
-export function waitSignal({ world, call }: Pick<ToolContext, 'world' | 'call'>): AbortSignal {
+export function waitSignal({ world, call }: Pick<JobContext, 'world' | 'call'>): AbortSignal {
   const { closing } = world.watch
   return call === undefined ? closing : AbortSignal.any([call.signal, closing])
 }
 
 /** Looks whether the job is the caller's, then does what is asked for. */
 async function changed(
-  context: ToolContext,
+  context: JobContext,
   id: JobId,
-  change: (jobs: World['store']['jobs']) => Promise<JobRecord | undefined>,
+  change: (jobs: JobWorld['store']['jobs']) => Promise<JobRecord | undefined>,
 ): Promise<JobRecord> {
   const { store } = context.world
   context.target = id

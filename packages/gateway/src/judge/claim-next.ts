@@ -1,7 +1,7 @@
 import { ToolError, type ToolArguments, type ToolOutput } from '@parley/protocol'
 import { Conflict, JOB_QUEUE, type JudgeRecord, type Judges } from '@parley/store'
 import { logEnds } from '../job/log-read.ts'
-import type { ToolContext, World } from '../tool/served-tool.ts'
+import type { JudgeContext, JudgeWorld } from './judge-world.ts'
 import { type Poll, wokenOrLate } from './polls.ts'
 import { type TakenJob, type TakingJudge, takeJob } from './take-job.ts'
 
@@ -11,7 +11,7 @@ const LOOKS_MAX = 256
 type Answer = ToolOutput<'judge.claim_next'>
 
 /** Waits for a job that this judge can do and takes it. Nobody polls: the queue, a drain or the end of the call wakes it. */
-export async function claimNext(args: ToolArguments<'judge.claim_next'>, context: ToolContext): Promise<Answer> {
+export async function claimNext(args: ToolArguments<'judge.claim_next'>, context: JudgeContext): Promise<Answer> {
   const { world, call, caller } = context
   const { desk, store } = world
   const { machine_id: machineId, facts } = args
@@ -45,14 +45,14 @@ export async function claimNext(args: ToolArguments<'judge.claim_next'>, context
 /** What people call a judge; beside one of another token that said the same of itself, what tells the two apart. */
 function namesOf(
   { name, machine_id }: ToolArguments<'judge.claim_next'>,
-  caller: ToolContext['caller'],
+  caller: JudgeContext['caller'],
 ): { readonly name: string; readonly nameBeside: string } {
   if (name === undefined && caller.tokenId !== null) return { name: caller.name, nameBeside: caller.name }
   const said = name ?? machine_id
   return { name: said, nameBeside: `${said} (${caller.name})` }
 }
 
-async function seenAs(store: World['store'], judge: Parameters<Judges['seen']>[0]): Promise<JudgeRecord> {
+async function seenAs(store: JudgeWorld['store'], judge: Parameters<Judges['seen']>[0]): Promise<JudgeRecord> {
   try {
     return await store.judges.seen(judge)
   } catch (error) {
@@ -66,7 +66,7 @@ async function seenAs(store: World['store'], judge: Parameters<Judges['seen']>[0
 }
 
 /** The first job that waits, or comes in time, and that this judge can do. A drained judge waits for the drain to be lifted. */
-async function takeWithin(world: World, poll: Poll, judge: TakingJudge, until: number): Promise<TakenJob | undefined> {
+async function takeWithin(world: JudgeWorld, poll: Poll, judge: TakingJudge, until: number): Promise<TakenJob | undefined> {
   const { desk, store } = world
   for (let looks = 0; looks < LOOKS_MAX; looks += 1) {
     const { signal } = poll
@@ -83,13 +83,13 @@ async function takeWithin(world: World, poll: Poll, judge: TakingJudge, until: n
 }
 
 /** A judge that is gone already gets nothing: the job waits for another at once and not for the end of the lease. */
-async function giveBack({ store, desk }: World, { job, claimId }: TakenJob, name: string): Promise<Answer> {
+async function giveBack({ store, desk }: JudgeWorld, { job, claimId }: TakenJob, name: string): Promise<Answer> {
   await store.jobs.release({ jobId: job.id, claimId }, { countLoss: false })
   desk.count('given_back')
   return { claimed: false, name, drain: false }
 }
 
-async function answerOf({ store, desk }: World, taken: TakenJob, name: string): Promise<Answer> {
+async function answerOf({ store, desk }: JudgeWorld, taken: TakenJob, name: string): Promise<Answer> {
   const { job, claimId, previousClaimId } = taken
   return {
     claimed: true,

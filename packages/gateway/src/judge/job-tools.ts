@@ -8,7 +8,7 @@ import { readPatch, withCounts } from './patch.ts'
 import { ingestUsage } from './ingest.ts'
 import { writeLastUsage, writeUsage } from './usage.ts'
 import { prepareGenerate } from './prepare-generate.ts'
-import { serveTool } from '../tool/served-tool.ts'
+import { serveTool } from './judge-world.ts'
 
 /** What a judge sends a thousand times a second is in the job's own logs: only what was refused is written down. */
 const OFTEN = { audit: 'failures' } as const

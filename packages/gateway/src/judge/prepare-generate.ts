@@ -3,7 +3,7 @@ import type { SpendLimits } from '@parley/store'
 import { hashText } from '../auth/token-text.ts'
 import type { ReachableModel } from '../channel/directory.ts'
 import type { HeldJob } from './held-job.ts'
-import type { ToolContext, World } from '../tool/served-tool.ts'
+import type { JudgeContext, JudgeWorld } from './judge-world.ts'
 import { iso } from '../time.ts'
 import { codexAuth, codexConfig } from './codex-config.ts'
 import { mintModelKey } from '../model/model-key.ts'
@@ -17,7 +17,7 @@ const ATTEMPT_REQUESTS = 200
 export async function prepareGenerate(
   { attempt }: Pick<ToolArguments<'judge.prepare_generate'>, 'attempt'>,
   { key, job, expiresAt, action }: HeldJob,
-  { world, caller }: Pick<ToolContext, 'world' | 'caller'>,
+  { world, caller }: Pick<JudgeContext, 'world' | 'caller'>,
 ): Promise<ToolOutput<'judge.prepare_generate'>> {
   const { spec } = job
   if (spec.model === null) throw new ToolError('conflict', 'this job has no model: its code is judged as it is')
@@ -50,7 +50,7 @@ export async function prepareGenerate(
 
 /** What is left of the job's budget and of its owner's day. Throws `quota_exceeded` when that is nothing. */
 async function budgetLeft(
-  { store, quotas }: World,
+  { store, quotas }: JudgeWorld,
   job: HeldJob['job'],
   reachable: Pick<ReachableModel, 'script'>,
 ): Promise<Budget> {

@@ -1,11 +1,11 @@
 import { TOOLS, ToolError } from '@parley/protocol'
 import { LeaseLost, NotFound } from '@parley/store'
-import { wrong } from '../job/create/checks.ts'
+import { wrong } from '../tool/tool-failure.ts'
 import { claimNext } from './claim-next.ts'
 import { asHolder, leaseLost } from './held-job.ts'
 import { judgeViews } from './judge-view.ts'
 import { writeLastUsage } from './usage.ts'
-import { serveTool } from '../tool/served-tool.ts'
+import { serveTool } from './judge-world.ts'
 import { iso } from '../time.ts'
 
 /** How long a job that a judge cannot do waits for another one. */

@@ -1,10 +1,18 @@
 import { type JobId, TOOLS, type UsageEvent, type UserId } from '@parley/protocol'
 import type { UsageRecord } from '@parley/store'
 import type { GatewayCaller } from '../caller.ts'
-import { wrong } from '../job/create/checks.ts'
+import { wrong } from '../tool/tool-failure.ts'
 import { findJob, noSuchJob } from '../job/find-job.ts'
-import { type World, serveTool } from '../tool/served-tool.ts'
+import type { QuotaBook } from '../channel/directory.ts'
+import { type ToolWorld, serving } from '../tool/served-tool.ts'
 import { iso } from '../time.ts'
+
+/** What the tools of usage work with. */
+interface UsageWorld extends ToolWorld {
+  readonly quotas: QuotaBook
+}
+
+const serveTool = serving<UsageWorld>()
 
 type Person = Pick<GatewayCaller, 'admin' | 'userId'>
 
@@ -58,7 +66,7 @@ function ownerFilter(caller: Person, asked: UserId | undefined): { readonly owne
 }
 
 /** False: the job is gone. A foreign one is `not_found`. */
-async function isVisible({ store }: World, jobId: JobId, caller: GatewayCaller): Promise<boolean> {
+async function isVisible({ store }: ToolWorld, jobId: JobId, caller: GatewayCaller): Promise<boolean> {
   if ((await store.jobs.byId(jobId)) === undefined) return false
   await findJob(store, jobId, caller)
   return true

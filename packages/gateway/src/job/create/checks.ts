@@ -1,5 +1,6 @@
 import { JOB_LIMITS, TOOLS, ToolError, type ToolArguments, isPriced } from '@parley/protocol'
 import type { ModelDirectory } from '../../channel/directory.ts'
+import { wrong } from '../../tool/tool-failure.ts'
 
 export type CreateArguments = ToolArguments<'job.create'>
 
@@ -70,6 +71,3 @@ function checkTexts(args: CreateArguments): void {
 function checkSize(field: string, text: string, maxBytes: number): void {
   if (Buffer.byteLength(text) > maxBytes) throw wrong(field, `has more than ${maxBytes} bytes`)
 }
-
-export const wrong = (field: string, fault: string, hint?: string): ToolError =>
-  new ToolError('invalid_argument', `${field}: ${fault}`, { field, ...(hint === undefined ? {} : { hint }) })

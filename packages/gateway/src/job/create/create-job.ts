@@ -2,7 +2,7 @@ import { JobId, ToolError, isEnd, makeId } from '@parley/protocol'
 import { type JobInputs, type JobRecord, NotFound, ShareExceeded, leftHolder } from '@parley/store'
 import { storeTests } from '../../tests-zip/tests-zip.ts'
 import { atField } from '../../tests-zip/zip-refused.ts'
-import type { ToolContext } from '../../tool/served-tool.ts'
+import type { JobContext } from '../job-world.ts'
 import { checkPriced } from '../check-priced.ts'
 import { type CreateArguments, checkCreate, checkRoute } from './checks.ts'
 import { specOf } from './spec.ts'
@@ -14,7 +14,7 @@ import { type HandedTests, readTests } from './inputs-tests.ts'
  * Makes a job of what was handed in. Everything that can be refused is refused before the first byte is kept. Killed
  * between the commit of the inputs and the job, or refused there: the inputs count as let go of until they are collected.
  */
-export async function createJob(args: CreateArguments, context: ToolContext): Promise<JobRecord> {
+export async function createJob(args: CreateArguments, context: JobContext): Promise<JobRecord> {
   const { caller, world } = context
   const { store } = world
   const { code } = checkCreate(args)
@@ -31,7 +31,7 @@ export async function createJob(args: CreateArguments, context: ToolContext): Pr
 
 async function keep(
   { field, zip }: HandedTests,
-  { caller, call, world: { store } }: ToolContext,
+  { caller, call, world: { store } }: JobContext,
 ): Promise<Pick<JobInputs, 'blob' | 'files'>> {
   await store.shares.check(caller.userId, { bytes: zip.totalBytes })
   const goOn = (): void => {
@@ -41,7 +41,7 @@ async function keep(
 }
 
 /** A new job of its owner from the inputs of one that ended, started; in the owner's lane (`creations`). */
-export async function retryJob(old: JobId, context: ToolContext): Promise<JobRecord> {
+export async function retryJob(old: JobId, context: JobContext): Promise<JobRecord> {
   const { caller, world } = context
   const { store } = world
   const job = await findJob(store, old, caller)
@@ -73,7 +73,7 @@ export async function retryJob(old: JobId, context: ToolContext): Promise<JobRec
   })
 }
 
-function newId(context: ToolContext): JobId {
+function newId(context: JobContext): JobId {
   const id = makeId(JobId, 'job', context.world.random)
   context.target = id
   return id

@@ -7,7 +7,8 @@ import {
   type Language,
   type UserId,
 } from '@parley/protocol'
-import { type CreateArguments, wrong } from './checks.ts'
+import { wrong } from '../../tool/tool-failure.ts'
+import type { CreateArguments } from './checks.ts'
 import { titleOf } from './title.ts'
 import type { HandedTests } from './inputs-tests.ts'
 

@@ -3,7 +3,7 @@ import type { JobRecord } from '@parley/store'
 import { createJob, retryJob } from './create-job.ts'
 import { findJob } from '../find-job.ts'
 import { hindranceOf } from '../../presence/waiting.ts'
-import { type ToolContext, serveTool } from '../../tool/served-tool.ts'
+import { type JobContext, serveTool } from '../job-world.ts'
 import { iso } from '../../time.ts'
 
 export const jobCreate = serveTool(TOOLS['job.create'], async (args, context) => {
@@ -20,8 +20,8 @@ export const jobRetry = serveTool(TOOLS['job.retry'], async ({ job_id }, context
 })
 
 /** The answer about a job that was just made. That judges are at work is nothing to warn of: they will be done. */
-async function newJob(job: JobRecord, { world, caller }: ToolContext): Promise<ToolOutput<'job.create'>> {
-  const { judges } = await world.desk.here.read()
+async function newJob(job: JobRecord, { world, caller }: JobContext): Promise<ToolOutput<'job.create'>> {
+  const { judges } = await world.here.read()
   const hindrance = hindranceOf(job.spec, judges)
   return {
     job_id: job.id,

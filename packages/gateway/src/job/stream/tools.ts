@@ -5,7 +5,7 @@ import type { GatewayCaller } from '../../caller.ts'
 import { findJob, noSuchJob } from '../find-job.ts'
 import { logEnds, readLog } from '../log-read.ts'
 import { waitSignal } from '../tools.ts'
-import { type ToolContext, serveTool } from '../../tool/served-tool.ts'
+import { type JobContext, serveTool } from '../job-world.ts'
 
 /** Nothing that survives the connection is changed, so that the audit log need not be waited for. */
 const SOON = { audit: 'soon' } as const
@@ -101,7 +101,7 @@ async function isOver({ jobs }: Pick<Store, 'jobs'>, job: JobRecord): Promise<bo
 }
 
 /** The connection that notifications go to. A request that stands by itself has none, even where others share its socket. */
-function linkOf({ call }: ToolContext, id: JobId): Link<GatewayCaller> {
+function linkOf({ call }: JobContext, id: JobId): Link<GatewayCaller> {
   if (call?.link !== undefined && call.era === 'legacy') return call.link
   throw new ToolError('no_session', 'this request stands by itself: there is no connection to send notifications to', {
     hint:
