@@ -2,7 +2,7 @@ import { accountGet, accountPasswd } from './account/tools.ts'
 import { auditExport, auditSearch } from './account/audit-tools.ts'
 import { blobAbort, blobBegin, blobCommit, blobWrite } from './blob/tools.ts'
 import { channelDelete, channelList, channelModels, channelSet } from './channel/tools.ts'
-import { jobCreate, jobRetry } from './job/create/tools.ts'
+import { jobCreate, jobRetry } from './job/create-tools.ts'
 import { modelsList } from './channel/models-tool.ts'
 import {
   judgeJobAppendAgentStatus,
@@ -28,7 +28,7 @@ import {
 import { jobCancel, jobDelete, jobGetState, jobList, jobStart, jobWait } from './job/tools.ts'
 import { jobGetArtifacts, jobGetTestPreview, jobGetTests } from './job/content-tools.ts'
 import { jobGetInput, jobReadInput } from './job/input-tools.ts'
-import { jobReadLog, jobSubscribe, jobUnsubscribe } from './job/stream/tools.ts'
+import { jobReadLog, jobSubscribe, jobUnsubscribe } from './job/stream-tools.ts'
 import { pricingDelete, pricingList, pricingSet } from './channel/pricing-tools.ts'
 import type { ToolName } from '@parley/protocol'
 import type { ServedTool } from './tool/served-tool.ts'

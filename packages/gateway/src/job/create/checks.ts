@@ -1,4 +1,4 @@
-import { JOB_LIMITS, TOOLS, ToolError, type ToolArguments, isPriced } from '@parley/protocol'
+import { JOB_LIMITS, TOOLS, type ToolArguments, isPriced } from '@parley/protocol'
 import type { ModelDirectory } from '../../channel/directory.ts'
 import { wrong } from '../../tool/tool-failure.ts'
 

@@ -5,10 +5,10 @@ import { JOB_LIMITS, type JobId, TOOLS } from '@parley/protocol'
 import { jobHolder } from '@parley/store'
 import { ONE_CASE_ZIP, startPostgres } from '@parley/store/testing'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { PlayedJudge, addUser } from '../../fixture/test-job.ts'
-import { type TestGateway, callTool, openTestGateway } from '../../fixture/test-gateway.ts'
-import { TestSocket } from '../../fixture/wires.ts'
-import { goodZip, rawZip } from '../../tests-zip/fixture/raw-zip.ts'
+import { PlayedJudge, addUser } from '../fixture/test-job.ts'
+import { type TestGateway, callTool, openTestGateway } from '../fixture/test-gateway.ts'
+import { TestSocket } from '../fixture/wires.ts'
+import { goodZip, rawZip } from '../tests-zip/fixture/raw-zip.ts'
 
 const CODE = { current_code: 'int main() {}' }
 const WHOLE = { ...CODE, tests_zip_b64: ONE_CASE_ZIP }

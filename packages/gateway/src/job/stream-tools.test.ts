@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { PlayedJudge, addJob, addUser } from '../../fixture/test-job.ts'
-import { type TestGateway, type ToolReply, callTool, openTestGateway } from '../../fixture/test-gateway.ts'
+import { PlayedJudge, addJob, addUser } from '../fixture/test-job.ts'
+import { type TestGateway, type ToolReply, callTool, openTestGateway } from '../fixture/test-gateway.ts'
 
 const failure = (reply: ToolReply) => reply._meta?.['parley/error']
 

@@ -1,11 +1,11 @@
 import { type JobId, type JobLogName, TOOLS, ToolError, isEnd } from '@parley/protocol'
 import type { Link } from '@parley/rpc'
 import { type JobRecord, type Store, jobLog } from '@parley/store'
-import type { GatewayCaller } from '../../caller.ts'
-import { findJob, noSuchJob } from '../find-job.ts'
-import { logEnds, readLog } from '../log-read.ts'
-import { waitSignal } from '../tools.ts'
-import { type JobContext, serveTool } from '../job-world.ts'
+import type { GatewayCaller } from '../caller.ts'
+import { findJob, noSuchJob } from './find-job.ts'
+import { logEnds, readLog } from './log-read.ts'
+import { waitSignal } from './tools.ts'
+import { type JobContext, serveTool } from './job-world.ts'
 
 /** Nothing that survives the connection is changed, so that the audit log need not be waited for. */
 const SOON = { audit: 'soon' } as const
