@@ -2,7 +2,7 @@ import { Password, Username } from '@parley/protocol'
 import { lineOf, lineOfStranger } from './audit/line.ts'
 import type { GatewayCaller } from './caller.ts'
 import { GatewayRefused } from './failure.ts'
-import type { World } from './tool/served-tool.ts'
+import type { AccountWorld } from './account/account-world.ts'
 
 /** The account that whoever starts a gateway signs in with. */
 export interface FirstAdmin {
@@ -17,7 +17,7 @@ export interface FirstAdmin {
  * good until their time is over: another gateway on the same database, or the same one before a crash, may just have shown one.
  */
 export async function welcomeFirstAdmin(
-  world: World,
+  world: AccountWorld,
   options: { readonly username: string; readonly password?: string; readonly starter: GatewayCaller },
 ): Promise<FirstAdmin | undefined> {
   await makeFirstAdmin(world, options)
@@ -32,7 +32,7 @@ export async function welcomeFirstAdmin(
 }
 
 async function makeFirstAdmin(
-  { store, passwords, audit, now }: World,
+  { store, passwords, audit, now }: AccountWorld,
   { username, password }: { readonly username: string; readonly password?: string },
 ): Promise<void> {
   const anybody = await store.users.list({ limit: 1 })

@@ -1,17 +1,13 @@
 export { openGateway } from './gateway.ts'
-export {
-  type ChannelSeed,
-  type Gateway,
-  type GatewayLimits,
-  type GatewayOptions,
-  type ModelSeed,
-  type QuotaDefaults,
-  type Scripts,
-} from './options.ts'
+export { type Gateway, type GatewayLimits, type GatewayOptions } from './options.ts'
+export { type QuotaDefaults } from './channel/quota-book.ts'
+export { type Scripts } from './channel/script-files.ts'
+export { type ChannelSeed, type ModelSeed } from './channel/seed-channels.ts'
 export { GatewayRefused, type StartFailure } from './failure.ts'
 export { type LocalAdmin, openLocalAdmin } from './local-admin.ts'
 export { type GatewayCaller } from './caller.ts'
-export { type ServedTool, type ToolContext, type World, serveTool } from './tool/served-tool.ts'
+export { type ServedTool, type ToolContext } from './tool/served-tool.ts'
+export { type World, serveTool } from './world.ts'
 export { type Keys, deriveKeys } from './secret/keys.ts'
 export { type LoggerOptions, createLogger } from './log/logger.ts'
 export { type PageFile, type PageFiles } from './http/page-route.ts'

@@ -1,11 +1,11 @@
-import { TOOLS, ToolError, type ToolInput, type ToolName, type ToolOutput } from '@parley/protocol'
+import { TOOLS, type ToolInput, type ToolName, type ToolOutput } from '@parley/protocol'
 import type { Store } from '@parley/store'
 import type { Logger } from 'pino'
 import type { RandomBytes } from './auth/token-text.ts'
 import { localCaller } from './caller.ts'
 import { Meter } from './limit/meter.ts'
 import { DEFAULT_CALLS, DEFAULT_SIGN_IN } from './options.ts'
-import { BUILT_IN_TOOLS } from './tool/built-in.ts'
+import { BUILT_IN_TOOLS } from './tools.ts'
 import { runTool } from './tool/run-tool.ts'
 import { openWorld } from './world.ts'
 
@@ -30,9 +30,7 @@ export function openLocalAdmin(options: {
   const caller = localCaller(new Meter(DEFAULT_CALLS, now))
   return {
     async call(name, input) {
-      const tool = BUILT_IN_TOOLS.find(({ spec }) => spec.name === name)
-      if (tool === undefined) throw new ToolError('not_found', `there is no tool ${name}`)
-      const outcome = await runTool(tool, input, { caller, call: undefined, world }, log)
+      const outcome = await runTool(BUILT_IN_TOOLS[name], input, { caller, call: undefined, world }, log)
       if (outcome.kind === 'failed') throw outcome.error
       const result: unknown = outcome.result
       if (!isOutputOf(name, result)) throw new TypeError(`${name} answered something else than it declares`)

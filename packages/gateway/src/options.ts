@@ -1,15 +1,17 @@
-import type { ChannelKind, ModelPrices, ModelWire } from '@parley/protocol'
 import type { Limits } from '@parley/rpc'
 import type { Store } from '@parley/store'
 import type { Logger } from 'pino'
 import type { JwksOptions } from './auth/external-token.ts'
 import type { RandomBytes } from './auth/token-text.ts'
-import type { ChannelPlaces } from './channel/directory.ts'
+import type { QuotaDefaults } from './channel/quota-book.ts'
+import type { Scripts } from './channel/script-files.ts'
+import type { ChannelSeed } from './channel/seed-channels.ts'
 import type { FirstAdmin } from './first-admin.ts'
 import type { PageFiles } from './http/page-route.ts'
 import type { Rate } from './limit/meter.ts'
 import type { SignInRates } from './limit/sign-in-limit.ts'
 import type { ServedTool } from './tool/served-tool.ts'
+import type { World } from './world.ts'
 
 export interface GatewayOptions {
   readonly store: Store
@@ -46,41 +48,7 @@ export interface GatewayOptions {
   /** What a person may use who has no bound of their own; left out: no bound. */
   readonly quota?: QuotaDefaults
   /** Tools beside the built-in ones. */
-  readonly tools?: readonly ServedTool[]
-}
-
-/** A channel as the settings name it. */
-export interface ChannelSeed {
-  readonly name: string
-  readonly displayName?: string
-  readonly kind: ChannelKind
-  readonly baseUrl?: string
-  readonly apiKey?: string
-  readonly wire: ModelWire
-  readonly modelsPath?: string
-  readonly script?: string
-  readonly enabled: boolean
-  readonly models: readonly ModelSeed[]
-  /** How the settings call what this was made of, for people who must change it. */
-  readonly places?: ChannelPlaces
-}
-export interface ModelSeed {
-  readonly model: string
-  readonly displayName?: string
-  readonly contextTokens?: number
-  readonly prices?: Partial<ModelPrices>
-}
-
-/** Files of answers, by name. */
-export interface Scripts {
-  read(name: string): Promise<string | undefined>
-  names(): Promise<readonly string[]>
-}
-
-export interface QuotaDefaults {
-  readonly jobsAtOnce?: number
-  readonly tokensPerDay?: number
-  readonly microusdPerDay?: number
+  readonly tools?: readonly ServedTool<World>[]
 }
 
 export interface GatewayLimits {

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import * as z from 'zod'
 import { callTool, openTestGateway, request } from './fixture/test-gateway.ts'
 import { TestSession, TestSocket } from './fixture/wires.ts'
-import { serveTool } from './tool/served-tool.ts'
+import { serveTool } from './world.ts'
 
 const spec = tool({
   name: 'slow',

@@ -1,20 +1,30 @@
 import type { Store } from '@parley/store'
 import type { Logger } from 'pino'
+import type { AccountWorld } from './account/account-world.ts'
 import { openRecorder } from './audit/recorder.ts'
 import { openOneTimeLinks } from './auth/one-time-link.ts'
 import { openPasswords } from './auth/password.ts'
 import type { RandomBytes } from './auth/token-text.ts'
+import type { ChannelWorld } from './channel/channel-world.ts'
 import type { ChannelPlaces } from './channel/directory.ts'
 import { openModelDirectory } from './channel/model-directory.ts'
-import { openQuotaBook } from './channel/quota-book.ts'
-import { openScriptFiles } from './channel/script-files.ts'
-import { openCreations } from './job/inputs-share.ts'
-import { openJobWatch } from './job/watch.ts'
+import { type QuotaDefaults, openQuotaBook } from './channel/quota-book.ts'
+import { type Scripts, openScriptFiles } from './channel/script-files.ts'
+import type { ChannelSeed } from './channel/seed-channels.ts'
+import { openCreations } from './blob/inputs-share.ts'
+import type { JobWorld } from './job/job-world.ts'
+import { openJobWatch } from './job/stream/watch.ts'
 import { type ClaimOutcome, openJudgeDesk } from './judge/desk.ts'
+import type { JudgeWorld } from './judge/judge-world.ts'
 import { SignInLimit, type SignInRates } from './limit/sign-in-limit.ts'
-import type { ChannelSeed, QuotaDefaults, Scripts } from './options.ts'
 import { NO_SEALER, openSealer } from './secret/seal.ts'
-import type { World } from './tool/served-tool.ts'
+import { serving } from './tool/served-tool.ts'
+
+/** What the tools of every noun work with. One for the whole gateway. */
+export interface World extends AccountWorld, ChannelWorld, JobWorld, JudgeWorld {}
+
+/** For tools that come from outside of the gateway: they may use all of it. */
+export const serveTool = serving<World>()
 
 /** Puts together what the tools work with, for a gateway and for a store without one. */
 export function openWorld(options: {
@@ -49,6 +59,7 @@ export function openWorld(options: {
     creations: openCreations(),
     watch: openJobWatch({ store, here: desk.here, log }),
     desk,
+    here: desk.here,
     sealer,
     scripts,
     directory: openModelDirectory({ store, sealer, scripts, places: placesOf(options.channels ?? []), log, now }),

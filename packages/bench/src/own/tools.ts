@@ -1,5 +1,5 @@
 import { ADDS, READS, tool } from '@parley/protocol'
-import { type ServedTool, serveTool } from '@parley/gateway'
+import { type ServedTool, type World, serveTool } from '@parley/gateway'
 import * as z from 'zod'
 
 /** The same tool that every peer in the benchmark serves. */
@@ -74,7 +74,7 @@ export const accountTouch = serveTool(
 )
 
 /** What the process holds after everything that could be collected was. Needs `--expose-gc`. */
-export function memoryTool(counts: () => { readonly sessions: number; readonly subscriptions: number }): ServedTool {
+export function memoryTool(counts: () => { readonly sessions: number; readonly subscriptions: number }): ServedTool<World> {
   return serveTool(
     tool({
       name: 'soak.memory',
@@ -93,7 +93,7 @@ export function memoryTool(counts: () => { readonly sessions: number; readonly s
 }
 
 /** Lets time pass in the gateway alone, so that a soak need not be faster than a limit that it wants to see reached. */
-export function passTool(pass: (ms: number) => void): ServedTool {
+export function passTool(pass: (ms: number) => void): ServedTool<World> {
   return serveTool(
     tool({
       name: 'soak.pass',

@@ -1,8 +1,8 @@
 import { ToolError, type ToolArguments } from '@parley/protocol'
 import type { ChannelRecord } from '@parley/store'
-import { wrong } from '../job/create-checks.ts'
+import { wrong } from '../tool/tool-failure.ts'
 import { maskKey } from '../secret/seal.ts'
-import type { World } from '../tool/served-tool.ts'
+import type { ChannelWorld } from './channel-world.ts'
 import { channelFault } from './channel-fault.ts'
 import { MODELS_PATH } from './seed-channels.ts'
 import { tidyBaseUrl } from './upstream-url.ts'
@@ -12,7 +12,7 @@ export type ChannelArguments = ToolArguments<'channel.set'>
 
 /** A channel after `channel.set`: what is there with what is given put over it. Throws `ToolError` `invalid_argument`. */
 export async function changedChannel(
-  { sealer, scripts }: Pick<World, 'sealer' | 'scripts'>,
+  { sealer, scripts }: Pick<ChannelWorld, 'sealer' | 'scripts'>,
   args: ChannelArguments,
   there: ChannelRecord | undefined,
 ): Promise<ChannelRow> {
@@ -62,7 +62,7 @@ function checkKeyStays(args: ChannelArguments, there: ChannelRecord | undefined)
 }
 
 async function scriptWire(
-  scripts: World['scripts'],
+  scripts: ChannelWorld['scripts'],
   name: string,
   wanted: ChannelArguments['wire'],
 ): Promise<ChannelRecord['wire']> {

@@ -2,7 +2,7 @@ import { type ChannelCheck, type Model, NO_PRICES, ToolError } from '@parley/pro
 import type { ChannelRecord, ModelRecord, Store } from '@parley/store'
 import type { Logger } from 'pino'
 import type { Sealer } from '../secret/seal.ts'
-import { iso } from '../tool/time.ts'
+import { iso } from '../time.ts'
 import { SCRIPT_PRICES } from './changed-prices.ts'
 import type { ChannelPlaces, ModelDirectory, ReachableModel, UpstreamAnswer } from './directory.ts'
 import { byChannelAndModel, scriptItems, upstreamItems } from './listed-models.ts'

@@ -1,8 +1,13 @@
 import { type JobStatus, type Quota, ToolError, type UserId } from '@parley/protocol'
 import type { JobRecord, SpendLimits, Store } from '@parley/store'
-import type { QuotaDefaults } from '../options.ts'
-import { iso } from '../tool/time.ts'
+import { iso } from '../time.ts'
 import type { QuotaBook } from './directory.ts'
+
+export interface QuotaDefaults {
+  readonly jobsAtOnce?: number
+  readonly tokensPerDay?: number
+  readonly microusdPerDay?: number
+}
 
 const DAY_MS = 86_400_000
 const AT_ONCE: readonly JobStatus[] = ['queued', 'running_generate', 'running_test']

@@ -1,7 +1,12 @@
 import { ModelScript, parseJson } from '@parley/protocol'
 import type { Logger } from 'pino'
 import { RecentMap } from '../limit/recent-map.ts'
-import type { Scripts } from '../options.ts'
+
+/** Files of answers, by name. */
+export interface Scripts {
+  read(name: string): Promise<string | undefined>
+  names(): Promise<readonly string[]>
+}
 
 const PARSED_MAX = 64
 const NAMES_SHOWN_MAX = 20

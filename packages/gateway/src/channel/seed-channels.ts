@@ -1,14 +1,36 @@
 import { isDeepStrictEqual } from 'node:util'
-import { ChannelName, ModelName, ModelPrices, NO_PRICES } from '@parley/protocol'
+import { type ChannelKind, ChannelName, ModelName, ModelPrices, type ModelWire, NO_PRICES } from '@parley/protocol'
 import type { ChannelRecord, ModelRecord, Store } from '@parley/store'
 import type { Logger } from 'pino'
 import { GatewayRefused } from '../failure.ts'
-import type { ChannelSeed, ModelSeed } from '../options.ts'
 import { type Sealer, maskKey } from '../secret/seal.ts'
 import { type SettingsTrace, channelTarget, modelName, modelTarget } from './change-lines.ts'
 import { changedPrices } from './changed-prices.ts'
 import { channelFault } from './channel-fault.ts'
+import type { ChannelPlaces } from './directory.ts'
 import { tidyBaseUrl } from './upstream-url.ts'
+
+/** A channel as the settings name it. */
+export interface ChannelSeed {
+  readonly name: string
+  readonly displayName?: string
+  readonly kind: ChannelKind
+  readonly baseUrl?: string
+  readonly apiKey?: string
+  readonly wire: ModelWire
+  readonly modelsPath?: string
+  readonly script?: string
+  readonly enabled: boolean
+  readonly models: readonly ModelSeed[]
+  /** How the settings call what this was made of, for people who must change it. */
+  readonly places?: ChannelPlaces
+}
+export interface ModelSeed {
+  readonly model: string
+  readonly displayName?: string
+  readonly contextTokens?: number
+  readonly prices?: Partial<ModelPrices>
+}
 
 export const MODELS_PATH = '/models'
 

@@ -1,6 +1,6 @@
 import { ModelName, isJsonObject, parseJson } from '@parley/protocol'
 import { HttpCallFailed, type HttpCaller, WireError, readText } from '@parley/rpc'
-import { Mask } from '../model/mask.ts'
+import { Mask } from '../secret/mask.ts'
 
 const ANSWER_MS = 3_000
 const ANSWER_BYTES_MAX = 4 * 1024 * 1024

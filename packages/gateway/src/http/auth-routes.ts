@@ -9,8 +9,8 @@ import type { SignInTokens } from '../auth/sign-in-token.ts'
 import type { GatewayCaller } from '../caller.ts'
 import type { SignInPass } from '../limit/sign-in-limit.ts'
 import type { Metrics } from '../metric/metrics.ts'
-import { iso, isoOrNull } from '../tool/time.ts'
-import type { World } from '../tool/served-tool.ts'
+import { iso, isoOrNull } from '../time.ts'
+import type { AccountWorld } from '../account/account-world.ts'
 import { Refused, json, problem, readJson, replyFor } from './reply.ts'
 
 const SignUp = z.strictObject({ username: Username, password: Password })
@@ -19,7 +19,7 @@ const SignIn = z.strictObject({ username: z.string().min(1).max(128), password: 
 const UseLink = z.strictObject({ token: z.string().max(128) })
 
 export interface AuthRoutesOptions {
-  readonly world: World
+  readonly world: AccountWorld
   readonly authenticate: Authenticate
   readonly signInTokens: SignInTokens
   readonly signup: boolean

@@ -1,11 +1,11 @@
 import { ToolError } from '@parley/protocol'
 import type { JobRecord } from '@parley/store'
 import { payable, unpricedWords } from '../model/reserve.ts'
-import type { World } from '../tool/served-tool.ts'
+import type { JobWorld } from './job-world.ts'
 
 /** Refuses the start of a job whose first call of its model would be refused: money is bounded, and the model has no price. */
 export async function checkPriced(
-  { quotas, directory }: Pick<World, 'quotas' | 'directory'>,
+  { quotas, directory }: Pick<JobWorld, 'quotas' | 'directory'>,
   job: Pick<JobRecord, 'id' | 'ownerId' | 'spec'>,
 ): Promise<void> {
   const { model, upstream_channel: channel } = job.spec

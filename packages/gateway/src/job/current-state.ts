@@ -1,7 +1,7 @@
 import type { JobListItem, JobState } from '@parley/protocol'
 import type { JobRecord } from '@parley/store'
-import type { JudgesHere } from '../judge/judges-here.ts'
-import { waitingOf } from '../judge/waiting.ts'
+import type { JudgesHere } from '../presence/judges-here.ts'
+import { waitingOf } from '../presence/waiting.ts'
 import { jobListItemOf, jobStateOf } from './state-view.ts'
 
 /** A job as it is now. Only for one that waits are the judges looked at. */

@@ -1,6 +1,6 @@
 import { type JobListItem, JobState, type Waiting, isUnjudged, parseJson } from '@parley/protocol'
 import type { JobRecord } from '@parley/store'
-import { iso, isoOrNull } from '../tool/time.ts'
+import { iso, isoOrNull } from '../time.ts'
 
 const NO_CONTAINERS: JobState['containers'] = { generate: null, test: null }
 

@@ -1,5 +1,5 @@
 import { JOB_LIMITS, ToolError, type ToolArguments } from '@parley/protocol'
-import { wrong } from '../job/create-checks.ts'
+import { wrong } from '../tool/tool-failure.ts'
 import { type Judgeable, checkedReport } from './counts.ts'
 
 /** Names that have an argument of their own, or that the gateway writes. */

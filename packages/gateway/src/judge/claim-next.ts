@@ -1,7 +1,7 @@
 import { ToolError, type ToolArguments, type ToolOutput } from '@parley/protocol'
 import { type ClaimKey, Conflict, JOB_QUEUE, type JudgeRecord, type Judges, laneOf } from '@parley/store'
 import { logEnds } from '../job/log-read.ts'
-import type { ToolContext, World } from '../tool/served-tool.ts'
+import type { JudgeContext, JudgeWorld } from './judge-world.ts'
 import { type Poll, wokenOrLate } from './polls.ts'
 import { type TakenJob, type TakingJudge, takeJob } from './take-job.ts'
 
@@ -11,7 +11,7 @@ const LOOKS_MAX = 256
 type Answer = ToolOutput<'judge.claim_next'>
 
 /** Waits for a job that this judge can do and takes it. Nobody polls: the queue, a drain or the end of the call wakes it. */
-export async function claimNext(args: ToolArguments<'judge.claim_next'>, context: ToolContext): Promise<Answer> {
+export async function claimNext(args: ToolArguments<'judge.claim_next'>, context: JudgeContext): Promise<Answer> {
   const { world, call, caller } = context
   const { desk, store } = world
   const { machine_id: machineId, facts } = args
@@ -50,14 +50,14 @@ export async function claimNext(args: ToolArguments<'judge.claim_next'>, context
 /** What people call a judge; beside one of another token that said the same of itself, what tells the two apart. */
 function namesOf(
   { name, machine_id }: ToolArguments<'judge.claim_next'>,
-  caller: ToolContext['caller'],
+  caller: JudgeContext['caller'],
 ): { readonly name: string; readonly nameBeside: string } {
   if (name === undefined && caller.tokenId !== null) return { name: caller.name, nameBeside: caller.name }
   const said = name ?? machine_id
   return { name: said, nameBeside: `${said} (${caller.name})` }
 }
 
-async function seenAs(store: World['store'], judge: Parameters<Judges['seen']>[0]): Promise<JudgeRecord> {
+async function seenAs(store: JudgeWorld['store'], judge: Parameters<Judges['seen']>[0]): Promise<JudgeRecord> {
   try {
     return await store.judges.seen(judge)
   } catch (error) {
@@ -74,7 +74,7 @@ const holdingOf = ({ holding = [] }: ToolArguments<'judge.claim_next'>): readonl
   holding.map(({ job_id, claim_id }) => ({ jobId: job_id, claimId: claim_id }))
 
 /** The first job that waits, or comes in time, and that this judge can do. A drained judge waits for the drain to be lifted. */
-async function takeWithin(world: World, poll: Poll, judge: TakingJudge, until: number): Promise<TakenJob | undefined> {
+async function takeWithin(world: JudgeWorld, poll: Poll, judge: TakingJudge, until: number): Promise<TakenJob | undefined> {
   const { desk, store } = world
   for (let looks = 0; looks < LOOKS_MAX; looks += 1) {
     const { signal } = poll
@@ -97,7 +97,7 @@ async function takeWithin(world: World, poll: Poll, judge: TakingJudge, until: n
  * Whose jobs are not for a judge with full slots: those of whoever has one there already. Read anew at each look, because what it holds
  * ends while it waits; it takes nothing else meanwhile, so it can only become less.
  */
-async function lanesTaken({ store }: World, poll: Poll, { facts, holding }: TakingJudge): Promise<readonly string[]> {
+async function lanesTaken({ store }: JudgeWorld, poll: Poll, { facts, holding }: TakingJudge): Promise<readonly string[]> {
   const slots = facts?.slots ?? 1
   if (holding.length < slots) return []
   // Before they are read, so that the end of none of them is missed in between.
@@ -109,13 +109,13 @@ async function lanesTaken({ store }: World, poll: Poll, { facts, holding }: Taki
 }
 
 /** A judge that is gone already gets nothing: the job waits for another at once and not for the end of the lease. */
-async function giveBack({ store, desk }: World, { job, claimId }: TakenJob, name: string): Promise<Answer> {
+async function giveBack({ store, desk }: JudgeWorld, { job, claimId }: TakenJob, name: string): Promise<Answer> {
   await store.jobs.release({ jobId: job.id, claimId }, { countLoss: false })
   desk.count('given_back')
   return { claimed: false, name, drain: false }
 }
 
-async function answerOf({ store, desk }: World, taken: TakenJob, name: string): Promise<Answer> {
+async function answerOf({ store, desk }: JudgeWorld, taken: TakenJob, name: string): Promise<Answer> {
   const { job, claimId, previousClaimId } = taken
   return {
     claimed: true,

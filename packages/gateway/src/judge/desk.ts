@@ -3,9 +3,9 @@ import type { Store } from '@parley/store'
 import type { Logger } from 'pino'
 import { Controls } from './controls.ts'
 import { InputShelf } from './inputs.ts'
-import { JudgesHere } from './judges-here.ts'
+import { JudgesHere } from '../presence/judges-here.ts'
 import { Polls } from './polls.ts'
-import { Presence } from './presence.ts'
+import { Presence } from '../presence/presence.ts'
 
 /** How often it is written down at most who is there. */
 const ALIVE_MS = 10_000

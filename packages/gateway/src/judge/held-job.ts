@@ -1,6 +1,6 @@
 import { type JobId, type JudgeAction, ToolError } from '@parley/protocol'
 import { type ClaimKey, type JobRecord, type LeaseFence, LeaseLost, NotFound } from '@parley/store'
-import type { ToolContext } from '../tool/served-tool.ts'
+import type { JudgeContext } from './judge-world.ts'
 
 /** A job under the claim that the caller showed. */
 export interface HeldJob {
@@ -18,7 +18,7 @@ interface Claimed {
 /** Renews the lease and then does the work; when the claim is over, before or meanwhile, it says `lease_lost`. */
 export async function asHolder<Answer>(
   { job_id: jobId, claim_id: claimId }: Claimed,
-  context: ToolContext,
+  context: JudgeContext,
   work: (held: HeldJob) => Answer | Promise<Answer>,
 ): Promise<Answer> {
   const { world, call } = context

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { type ToolArguments, ToolError, costOf } from '@parley/protocol'
 import type { ReachableModel } from '../channel/directory.ts'
-import type { World } from '../tool/served-tool.ts'
+import type { JudgeWorld } from './judge-world.ts'
 import type { HeldJob } from './held-job.ts'
 import { type ToldUsage, readUsage } from './usage.ts'
 
@@ -10,7 +10,7 @@ import { type ToldUsage, readUsage } from './usage.ts'
  * attempt with a key passed our own proxy. Answers whether it was new.
  */
 export async function ingestUsage(
-  world: World,
+  world: JudgeWorld,
   { job, key }: Pick<HeldJob, 'job' | 'key'>,
   { attempt, call_id: callId, usage }: Pick<ToolArguments<'judge.usage.ingest'>, 'attempt' | 'call_id' | 'usage'>,
 ): Promise<boolean> {
@@ -43,7 +43,11 @@ export async function ingestUsage(
 }
 
 /** What the model costs, if it is one of ours. A judge with a model of its own is counted without a price. */
-async function reach({ directory }: World, { model }: ToldUsage, channel: string | null): Promise<ReachableModel | undefined> {
+async function reach(
+  { directory }: JudgeWorld,
+  { model }: ToldUsage,
+  channel: string | null,
+): Promise<ReachableModel | undefined> {
   if (model === '') return undefined
   try {
     return await directory.resolve(model, channel)

@@ -1,14 +1,14 @@
 import type { JobId, Judge } from '@parley/protocol'
 import type { JudgeRecord } from '@parley/store'
-import { isHere } from './judges-here.ts'
-import { iso } from '../tool/time.ts'
-import type { World } from '../tool/served-tool.ts'
+import { isHere } from '../presence/judges-here.ts'
+import { iso } from '../time.ts'
+import type { JudgeWorld } from './judge-world.ts'
 
 const LISTED_MS = 86_400_000
 
 /** The judges that are here, as admins see them; `gone` adds those of the last day that are not. */
 export async function judgeViews(
-  { store, desk, now }: Pick<World, 'store' | 'desk' | 'now'>,
+  { store, desk, now }: Pick<JudgeWorld, 'store' | 'desk' | 'now'>,
   { gone }: { readonly gone: boolean },
 ): Promise<{ items: Judge[] }> {
   const [judges, held] = await Promise.all([store.judges.list(now() - LISTED_MS), store.jobs.heldBy()])

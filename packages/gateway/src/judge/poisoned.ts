@@ -1,7 +1,7 @@
 import { type AgentStatusItem, JOB_LIMITS, untestedReport } from '@parley/protocol'
 import { type JobRecord, type LeaseFence, jobHolder } from '@parley/store'
-import type { World } from '../tool/served-tool.ts'
-import { iso } from '../tool/time.ts'
+import type { JudgeWorld } from './judge-world.ts'
+import { iso } from '../time.ts'
 import { appendTo } from './append.ts'
 import { endBrokenLine } from './whole-lines.ts'
 
@@ -12,7 +12,7 @@ const MESSAGE = `${JOB_LIMITS.lostClaims} judges were lost while they worked on 
  * it ends. Whoever was killed in between is followed by one who does it again.
  */
 export async function preparePoisoned(
-  { store, now }: World,
+  { store, now }: JudgeWorld,
   job: JobRecord,
   fence: LeaseFence,
 ): Promise<{ readonly sha256: string; readonly bytes: number }> {

@@ -1,9 +1,9 @@
 import { JOB_LIMITS, JobId, type JudgeFacts, isEnd } from '@parley/protocol'
 import { type ClaimKey, type JobRecord, type Lease, LeaseLost } from '@parley/store'
-import type { World } from '../tool/served-tool.ts'
+import type { JudgeWorld } from './judge-world.ts'
 import { preparePoisoned } from './poisoned.ts'
 import { endBrokenLine } from './whole-lines.ts'
-import { hasEngine, hasLanguage } from './who-fits.ts'
+import { hasEngine, hasLanguage } from '../presence/who-fits.ts'
 
 /**
  * How long a job that a judge cannot do is out of sight: briefly at first, because the judge that can may stand next in
@@ -33,7 +33,7 @@ export interface TakingJudge {
 }
 
 /** Makes a lease on a job into a claim; `undefined` when it is not for this judge, or there is nothing to do any more. */
-export async function takeJob(world: World, lease: Lease, judge: TakingJudge): Promise<TakenJob | undefined> {
+export async function takeJob(world: JudgeWorld, lease: Lease, judge: TakingJudge): Promise<TakenJob | undefined> {
   try {
     return await take(world, lease, judge)
   } catch (error) {
@@ -43,7 +43,11 @@ export async function takeJob(world: World, lease: Lease, judge: TakingJudge): P
   }
 }
 
-async function take(world: World, lease: Lease, { machineId, name, facts, left }: TakingJudge): Promise<TakenJob | undefined> {
+async function take(
+  world: JudgeWorld,
+  lease: Lease,
+  { machineId, name, facts, left }: TakingJudge,
+): Promise<TakenJob | undefined> {
   const { store, desk, now, random } = world
   const before = await store.jobs.byId(JobId.parse(lease.key))
   const lacks = before === undefined ? undefined : lackOf(before, facts)

@@ -1,8 +1,8 @@
 import { type JobId, TokenUsage, type Usage, isJsonObject } from '@parley/protocol'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type ClaimKey, type JobRecord, jobHolder } from '@parley/store'
-import { wrong } from '../job/create-checks.ts'
-import type { World } from '../tool/served-tool.ts'
+import { wrong } from '../tool/tool-failure.ts'
+import type { JudgeWorld } from './judge-world.ts'
 
 const Tokens = TokenUsage.extend({
   cached_input_tokens: TokenUsage.shape.cached_input_tokens.default(0),
@@ -54,7 +54,7 @@ export function readUsage(document: Record<string, unknown>, model: string | nul
 }
 
 /** Brings `usage.json` up to what is booked. */
-export async function writeUsage({ store }: World, key: ClaimKey, job: JobRecord, attempt: number): Promise<void> {
+export async function writeUsage({ store }: JudgeWorld, key: ClaimKey, job: JobRecord, attempt: number): Promise<void> {
   let written: string | undefined
   for (let tries = 0; tries < WRITES_MAX; tries += 1) {
     const document = JSON.stringify(await usageOf(store, job))
@@ -66,7 +66,7 @@ export async function writeUsage({ store }: World, key: ClaimKey, job: JobRecord
 }
 
 /** The same at the end of a job: a call that was cut a moment ago may still be on its way into the books. */
-export async function writeLastUsage(world: World, key: ClaimKey, job: JobRecord): Promise<void> {
+export async function writeLastUsage(world: JudgeWorld, key: ClaimKey, job: JobRecord): Promise<void> {
   const deadline = world.now() + SETTLE_WAIT_MS
   while ((await isSettling(world, job.id)) && world.now() < deadline) await sleep(SETTLE_POLL_MS)
   // Whoever still holds a reservation died with it: its stream would have been cut by now.
@@ -74,12 +74,12 @@ export async function writeLastUsage(world: World, key: ClaimKey, job: JobRecord
   await writeUsage(world, key, job, Math.max(1, job.attempt))
 }
 
-async function isSettling({ store: { usages } }: World, id: JobId): Promise<boolean> {
+async function isSettling({ store: { usages } }: JudgeWorld, id: JobId): Promise<boolean> {
   const [{ tokens }, booked] = await Promise.all([usages.spentOnJob(id), usages.totalOf(id)])
   return tokens !== booked.input_tokens + booked.output_tokens
 }
 
-async function usageOf({ usages }: World['store'], job: JobRecord): Promise<Usage> {
+async function usageOf({ usages }: JudgeWorld['store'], job: JobRecord): Promise<Usage> {
   const { calls, unpriced_calls, estimated_calls, cost_microusd, ...usage } = await usages.totalOf(job.id)
   const last = (await usages.ofJob(job.id)).at(-1)
   return {

@@ -2,7 +2,7 @@ import type { HttpAnswer, HttpCallFailed } from '@parley/rpc'
 import type { ModelDirectory, ReachableModel } from '../channel/directory.ts'
 import { hostAndPort } from '../channel/upstream-url.ts'
 import { addressAdvice, keyAdvice, keyPlace } from './channel-advice.ts'
-import type { Mask } from './mask.ts'
+import type { Mask } from '../secret/mask.ts'
 import { ModelRefusal } from './refusal.ts'
 import { type Said, causeText, isAboutTls, readSaid, saidText } from './upstream-words.ts'
 

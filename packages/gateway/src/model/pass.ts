@@ -1,6 +1,6 @@
 import { type HttpAnswer, HttpCallFailed } from '@parley/rpc'
 import type { Count } from './count.ts'
-import type { Mask } from './mask.ts'
+import type { Mask } from '../secret/mask.ts'
 import type { ModelCall } from './model-call.ts'
 
 /**

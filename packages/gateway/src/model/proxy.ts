@@ -2,10 +2,11 @@ import { ToolError } from '@parley/protocol'
 import { type HttpReply, type HttpRequest, type Route, openHttpCaller } from '@parley/rpc'
 import { Conflict, StoreUnavailable } from '@parley/store'
 import type { ModelMetrics } from '../metric/model-metrics.ts'
-import type { World } from '../tool/served-tool.ts'
+import type { ModelDirectory, QuotaBook } from '../channel/directory.ts'
+import type { ToolWorld } from '../tool/served-tool.ts'
 import { ActiveCalls } from './active-calls.ts'
 import { askModel } from './ask-model.ts'
-import { readAsked } from './asked.ts'
+import { readAsked } from './asked/asked.ts'
 import { AttemptBounds } from './attempt-bounds.ts'
 import { Booking } from './booking.ts'
 import { checkWire, endpointAt } from './endpoint.ts'
@@ -30,7 +31,13 @@ export interface ModelProxy {
   close(): Promise<void>
 }
 
-export function openModelProxy({ world, metrics }: { readonly world: World; readonly metrics: ModelMetrics }): ModelProxy {
+/** What the proxy works with. */
+export interface ModelWorld extends ToolWorld {
+  readonly directory: ModelDirectory
+  readonly quotas: QuotaBook
+}
+
+export function openModelProxy({ world, metrics }: { readonly world: ModelWorld; readonly metrics: ModelMetrics }): ModelProxy {
   const { store, log, now } = world
   const http = openHttpCaller({ connectMs: CONNECT_MS, connections: CONNECTIONS_PER_HOST })
   const calls = new ActiveCalls({ store, metrics, log, now })

@@ -1,9 +1,10 @@
 import { type ModelPrices, NO_TOKENS, type TokenUsage, type UsageId, costOf, isPriced, totalTokens } from '@parley/protocol'
 import type { SpendLimits, Spent } from '@parley/store'
-import { iso } from '../tool/time.ts'
-import type { World } from '../tool/served-tool.ts'
+import { iso } from '../time.ts'
+import type { Store } from '@parley/store'
+import type { QuotaBook } from '../channel/directory.ts'
 import type { ReachableModel } from '../channel/directory.ts'
-import type { Asked } from './asked.ts'
+import type { Asked } from './asked/asked.ts'
 import type { FoundKey } from './model-key.ts'
 import { ModelRefusal } from './refusal.ts'
 
@@ -15,7 +16,7 @@ const OUTPUT_TOKENS_MIN = 256
 const TRIES_MAX = 5
 const MILLION = 1_000_000
 
-type Refused = Extract<Awaited<ReturnType<World['store']['usages']['reserve']>>, { readonly kind: 'refused' }>
+type Refused = Extract<Awaited<ReturnType<Store['usages']['reserve']>>, { readonly kind: 'refused' }>
 
 export interface Reservation {
   readonly id: UsageId
@@ -27,7 +28,7 @@ export interface Reservation {
 
 /** Sets aside the most that a call may come to. Throws `ModelRefusal` that says which bound stands in the way. */
 export async function reserveCall(
-  { store, quotas }: Pick<World, 'store' | 'quotas'>,
+  { store, quotas }: { readonly store: Store; readonly quotas: QuotaBook },
   { key, job }: FoundKey,
   call: { readonly id: string; readonly asked: Asked; readonly reachable: ReachableModel; readonly now: number },
 ): Promise<Reservation> {
@@ -90,7 +91,7 @@ const bounded = (tokens: number): number | undefined => (tokens === Infinity ? u
  * without a bound was taken to write. Calls at once may share it, so the most that they pass a budget by is three times that.
  */
 async function tokensBeyond(
-  { usages }: Pick<World['store'], 'usages'>,
+  { usages }: Pick<Store, 'usages'>,
   { key, prices, limits }: { readonly key: FoundKey['key']; readonly prices: ModelPrices; readonly limits: SpendLimits },
 ): Promise<number> {
   const { since, ownerTokens, ownerMicrousd, jobTokens, jobMicrousd } = limits

@@ -1,6 +1,6 @@
 import { type JsonValue, isJsonObject, parseJson } from '@parley/protocol'
 import type { HttpCallFailed } from '@parley/rpc'
-import type { Mask } from './mask.ts'
+import type { Mask } from '../secret/mask.ts'
 
 /** Of what an upstream said, looked at and shown. */
 const READ_CHARS = 8_000

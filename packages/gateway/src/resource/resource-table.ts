@@ -1,4 +1,4 @@
-import { RpcError, ToolError } from '@parley/protocol'
+import { type ResourceSpec, RpcError, ToolError } from '@parley/protocol'
 import type { ServedResource } from './served-resource.ts'
 
 /** A variable of a URI template. One per template is enough so far; more would need names. */
@@ -6,21 +6,21 @@ const VARIABLE = /\{[a-z]+\}/
 /** What a variable may stand for: one segment of the path. */
 const SEGMENT = '([^/?#]{1,64})'
 
-interface Template {
-  readonly resource: ServedResource
+interface Template<World> {
+  readonly resource: ServedResource<World>
   readonly pattern: RegExp
 }
 
 /** Finds resources by URI: those with a fixed one at once, the others by their templates. */
-export class ResourceTable {
+export class ResourceTable<World> {
   /** As `resources/list` and `resources/templates/list` show them. */
   readonly listed: readonly object[]
   readonly templates: readonly object[]
-  readonly #fixed: ReadonlyMap<string, ServedResource>
-  readonly #templates: readonly Template[]
+  readonly #fixed: ReadonlyMap<string, ServedResource<World>>
+  readonly #templates: readonly Template<World>[]
 
-  constructor(resources: readonly ServedResource[]) {
-    const isTemplate = ({ spec }: ServedResource) => VARIABLE.test(spec.uri)
+  constructor(resources: readonly ServedResource<World>[]) {
+    const isTemplate = ({ spec }: ServedResource<World>) => VARIABLE.test(spec.uri)
     const fixed = resources.filter((resource) => !isTemplate(resource))
     const templates = resources.filter(isTemplate)
     this.#fixed = new Map(fixed.map((resource) => [resource.spec.uri, resource]))
@@ -30,7 +30,7 @@ export class ResourceTable {
   }
 
   /** The resource behind a URI and what stands for its variable; throws the protocol's "not found". */
-  find(uri: string): { readonly resource: ServedResource; readonly id: string } {
+  find(uri: string): { readonly resource: ServedResource<World>; readonly id: string } {
     const fixed = this.#fixed.get(uri)
     if (fixed !== undefined) return { resource: fixed, id: '' }
     for (const { resource, pattern } of this.#templates) {
@@ -54,7 +54,7 @@ function noSuchResource(uri: string): RpcError {
   return new RpcError('resource_not_found_legacy', 'there is no such resource', { uri })
 }
 
-function about({ name, doc, mimeType }: ServedResource['spec']): object {
+function about({ name, doc, mimeType }: ResourceSpec): object {
   return { name, description: doc, mimeType }
 }
 

@@ -1,16 +1,9 @@
-import { RESOURCES, type ResourceSpec } from '@parley/protocol'
+import type { ResourceSpec } from '@parley/protocol'
 import type { GatewayCaller } from '../caller.ts'
-import { accountOf } from '../tool/account.ts'
-import type { World } from '../tool/served-tool.ts'
-import { tokenPage } from '../tool/token.ts'
-import { userPage } from '../tool/user.ts'
-import { JOB_RESOURCES } from './jobs.ts'
-import { judges } from './judges.ts'
-import { models } from './models.ts'
-import { watchTopics } from './watch-topics.ts'
+import type { ToolWorld } from '../tool/served-tool.ts'
 
 /** Who asks, and what stood in the URI where the template has its variable. */
-export interface ResourceRequest {
+export interface ResourceRequest<World = ToolWorld> {
   readonly caller: GatewayCaller
   readonly world: World
   /** Empty for a resource without a variable. */
@@ -21,36 +14,20 @@ export interface ResourceRequest {
  * A resource that works: its declaration, what reading it gives, and what says that it changed. Both throw `ToolError`
  * `not_found` for what is not there, or not this caller's.
  */
-export interface ServedResource {
+export interface ServedResource<in World = ToolWorld> {
   readonly spec: ResourceSpec
   /** A string is the text itself; anything else is written as JSON. */
-  read(request: ResourceRequest): string | object | Promise<string | object>
-  watch(request: ResourceRequest, changed: () => void): (() => void) | Promise<() => void>
+  read(request: ResourceRequest<World>): string | object | Promise<string | object>
+  watch(request: ResourceRequest<World>, changed: () => void): (() => void) | Promise<() => void>
 }
 
 /** Entries in a list that is read as a resource; the rest is behind `next_cursor`, by the tool of the same name. */
-const LISTED_MAX = 500
+export const LISTED_MAX = 500
 
-const account: ServedResource = {
-  spec: RESOURCES['resource://account'],
-  read: ({ caller }) => accountOf(caller),
-  watch: (request, changed) => {
-    const { userId, tokenId } = request.caller
-    const topics = [...(userId === null ? [] : [`user/${userId}`]), ...(tokenId === null ? [] : [`token/${tokenId}`])]
-    return watchTopics(request, topics, changed)
-  },
+/** Watches topics of the store as one. */
+export function watchTopics({ world }: ResourceRequest, topics: readonly string[], changed: () => void): () => void {
+  const ends = topics.map((topic) => world.store.topics.subscribe(topic, changed))
+  return () => {
+    for (const end of ends) end()
+  }
 }
-
-const users: ServedResource = {
-  spec: RESOURCES['resource://users/list'],
-  read: ({ world }) => userPage(world, { limit: LISTED_MAX }),
-  watch: (request, changed) => watchTopics(request, ['users'], changed),
-}
-
-const tokens: ServedResource = {
-  spec: RESOURCES['resource://tokens/list'],
-  read: ({ world }) => tokenPage(world, { limit: LISTED_MAX }),
-  watch: (request, changed) => watchTopics(request, ['tokens'], changed),
-}
-
-export const SERVED_RESOURCES: readonly ServedResource[] = [account, ...JOB_RESOURCES, judges, models, users, tokens]

@@ -6,7 +6,8 @@ import type { GatewayCaller } from '../caller.ts'
 import type { ToolCount } from '../metric/metrics.ts'
 import { ResourceTable, resourceOrNotFound } from '../resource/resource-table.ts'
 import type { ServedResource } from '../resource/served-resource.ts'
-import type { ServedTool, World } from '../tool/served-tool.ts'
+import type { ServedTool } from '../tool/served-tool.ts'
+import type { World } from '../world.ts'
 import { inputBytes } from '../tool/input-size.ts'
 import { type ToolOutcome, runTool } from '../tool/run-tool.ts'
 import { failureText } from '../tool/tool-failure.ts'
@@ -16,8 +17,8 @@ import { ListPages } from './list-pages.ts'
 export interface RoleServiceOptions {
   readonly info: Implementation
   readonly instructions: string
-  readonly tools: readonly ServedTool[]
-  readonly resources: readonly ServedResource[]
+  readonly tools: readonly ServedTool<World>[]
+  readonly resources: readonly ServedResource<World>[]
   readonly world: World
   readonly log: Logger
   /** Told of every call of a tool, on the hot path. */
@@ -34,10 +35,10 @@ export class RoleService implements Service<GatewayCaller> {
   readonly info: Implementation
   readonly instructions: string
   readonly capabilities: JsonObject
-  readonly #tools: ReadonlyMap<string, ServedTool>
+  readonly #tools: ReadonlyMap<string, ServedTool<World>>
   readonly #toolPages: ListPages
   readonly #inputBytes: ReadonlyMap<string, number>
-  readonly #resources: ResourceTable
+  readonly #resources: ResourceTable<World>
   readonly #resourcePages: ListPages
   readonly #templatePages: ListPages
   readonly #world: World
@@ -150,7 +151,7 @@ export class RoleService implements Service<GatewayCaller> {
     action: string,
     uri: string,
     caller: GatewayCaller,
-    look: (found: ReturnType<ResourceTable['find']>) => Value | Promise<Value>,
+    look: (found: ReturnType<ResourceTable<World>['find']>) => Value | Promise<Value>,
   ): Value | Promise<Value> {
     const { audit, now } = this.#world
     const target = uri.slice(0, NAME_SHOWN_CHARS)

@@ -3,9 +3,10 @@ import type { Logger } from 'pino'
 import { type Audience, type GatewayCaller, audienceOf } from '../caller.ts'
 import { GatewayRefused } from '../failure.ts'
 import type { ToolCount } from '../metric/metrics.ts'
-import { SERVED_RESOURCES } from '../resource/served-resource.ts'
-import { BUILT_IN_TOOLS } from '../tool/built-in.ts'
-import type { ServedTool, World } from '../tool/served-tool.ts'
+import { SERVED_RESOURCES } from '../resources.ts'
+import { BUILT_IN_TOOLS } from '../tools.ts'
+import type { ServedTool } from '../tool/served-tool.ts'
+import type { World } from '../world.ts'
 import type { InFlight } from './in-flight.ts'
 import { RoleService } from './role-service.ts'
 
@@ -30,7 +31,7 @@ export function openRoleServices(options: {
   readonly log: Logger
   readonly count: ToolCount
   readonly inFlight: InFlight
-  readonly extraTools: readonly ServedTool[]
+  readonly extraTools: readonly ServedTool<World>[]
 }): (caller: GatewayCaller) => RoleService {
   const { world, version, log, count, inFlight } = options
   const tools = allTools(options.extraTools)
@@ -52,8 +53,8 @@ export function openRoleServices(options: {
   return (caller) => services[audienceOf(caller)]
 }
 
-function allTools(extra: readonly ServedTool[]): readonly ServedTool[] {
-  const tools = [...BUILT_IN_TOOLS, ...extra]
+function allTools(extra: readonly ServedTool<World>[]): readonly ServedTool<World>[] {
+  const tools = [...Object.values(BUILT_IN_TOOLS), ...extra]
   const names = new Set<string>()
   for (const { spec } of tools) {
     if (names.has(spec.name)) throw new GatewayRefused('duplicate_tool', `two tools are called ${spec.name}`)

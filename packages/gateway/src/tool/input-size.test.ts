@@ -1,11 +1,14 @@
 import { describeTool } from '@parley/protocol'
 import { expect, test } from 'vitest'
 import { openTestGateway, request } from '../fixture/test-gateway.ts'
-import { BUILT_IN_TOOLS } from './built-in.ts'
+import { BUILT_IN_TOOLS } from '../tools.ts'
 import { inputBytes } from './input-size.ts'
 
 test('only tools that carry files, logs or documents take large arguments, by what they declare', () => {
-  const sizes = BUILT_IN_TOOLS.map(({ spec }) => ({ name: spec.name, bytes: inputBytes(describeTool(spec).inputSchema) }))
+  const sizes = Object.values(BUILT_IN_TOOLS).map(({ spec }) => ({
+    name: spec.name,
+    bytes: inputBytes(describeTool(spec).inputSchema),
+  }))
   expect(sizes.filter(({ bytes }) => bytes > 128 * 1024).map(({ name }) => name)).toEqual([
     'blob.write',
     'job.create',

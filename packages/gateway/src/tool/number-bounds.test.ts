@@ -2,7 +2,7 @@ import { TOOLS, type ToolName, isJsonObject } from '@parley/protocol'
 import { ENGINES, type TestEngine, startEngine } from '@parley/store/testing'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import * as z from 'zod'
-import { placesIn, sensibleArguments, withValue } from '../fixture/every-tool.ts'
+import { CLAIM_STAYS, placesIn, sensibleArguments, withValue } from '../fixture/every-tool.ts'
 import { callTool, mint, openTestGateway } from '../fixture/test-gateway.ts'
 
 /** The largest that JavaScript counts to and one more, one beyond 32 bits, and one below nothing. */
@@ -28,7 +28,7 @@ describe.each(ENGINES)('numbers of arguments on %s', (engine) => {
   afterAll(() => host.stop())
 
   test('whatever they are, no tool fails for a fault of ours', { timeout: 300_000 }, async () => {
-    await using gw = await openTestGateway({}, await host.freshUrl())
+    await using gw = await openTestGateway({ limits: CLAIM_STAYS }, await host.freshUrl())
     const { token: judge } = await mint(gw, { role: 'judge', name: 'j1' })
     const otherwise = await sensibleArguments(gw, judge)
     expect(FIELDS).toContainEqual(['blob.write', 'offset'])

@@ -2,7 +2,7 @@ import { TOOLS, type ToolName, isJsonObject } from '@parley/protocol'
 import { ENGINES, type TestEngine, startEngine } from '@parley/store/testing'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import * as z from 'zod'
-import { placesIn, sensibleArguments, withValue } from '../fixture/every-tool.ts'
+import { CLAIM_STAYS, placesIn, sensibleArguments, withValue } from '../fixture/every-tool.ts'
 import { type TestGateway, callTool, mint, openTestGateway, postJson } from '../fixture/test-gateway.ts'
 import { TestSocket } from '../fixture/wires.ts'
 
@@ -40,7 +40,7 @@ describe.each(ENGINES)('texts of arguments on %s', (engine) => {
   let judge: string
   beforeAll(async () => {
     host = await startEngine(engine)
-    gw = await openTestGateway({ signup: true }, await host.freshUrl())
+    gw = await openTestGateway({ signup: true, limits: CLAIM_STAYS }, await host.freshUrl())
     judge = (await mint(gw, { role: 'judge', name: 'j1' })).token
   })
   afterAll(async () => {

@@ -2,8 +2,11 @@ import type { Logger } from 'pino'
 import { ToolError } from '@parley/protocol'
 import { lineOf } from '../audit/line.ts'
 import { oddText } from '../odd-text.ts'
-import type { ServedTool, ToolContext } from './served-tool.ts'
+import type { ServedTool, ToolContext, ToolWorld } from './served-tool.ts'
 import { INTERNAL, argumentError, expectedError } from './tool-failure.ts'
+
+/** What is told of a tool, whatever it works with. */
+type Told = Pick<ServedTool, 'spec' | 'audit' | 'anyText'>
 
 /** How a call of a tool ended. */
 export type ToolOutcome =
@@ -11,7 +14,12 @@ export type ToolOutcome =
   | { readonly kind: 'failed'; readonly error: ToolError }
 
 /** Runs a tool and writes down who ran it. Synchronous when the tool is and only reads. */
-export function runTool(tool: ServedTool, args: object, context: ToolContext, log: Logger): ToolOutcome | Promise<ToolOutcome> {
+export function runTool<World extends ToolWorld>(
+  tool: ServedTool<World>,
+  args: object,
+  context: ToolContext<World>,
+  log: Logger,
+): ToolOutcome | Promise<ToolOutcome> {
   const odd = oddArgument(tool, args)
   if (odd !== undefined) return noted(tool, context, { kind: 'failed', error: odd })
   const parsed = tool.spec.input.safeParse(args)
@@ -34,10 +42,10 @@ export function runTool(tool: ServedTool, args: object, context: ToolContext, lo
  * The log says `begun` before anything is changed, so that no change is without a trace even if we die right after it,
  * and so that nothing is changed while the log cannot be written.
  */
-async function runDurably(
-  tool: ServedTool,
+async function runDurably<World extends ToolWorld>(
+  tool: ServedTool<World>,
   args: Record<string, unknown>,
-  context: ToolContext,
+  context: ToolContext<World>,
   log: Logger,
 ): Promise<ToolOutcome> {
   const { caller, world } = context
@@ -58,7 +66,7 @@ async function runDurably(
 }
 
 /** Texts that no database could keep are refused here for every tool, so that none has to think of them. */
-function oddArgument({ anyText }: ServedTool, args: object): ToolError | undefined {
+function oddArgument({ anyText }: Told, args: object): ToolError | undefined {
   const looked =
     anyText === undefined ? args : Object.fromEntries(Object.entries(args).filter(([name]) => !anyText.includes(name)))
   const odd = oddText(looked)
@@ -69,12 +77,12 @@ function oddArgument({ anyText }: ServedTool, args: object): ToolError | undefin
     : new ToolError('invalid_argument', `${field}: ${fault}`, { field })
 }
 
-function noted(tool: ServedTool, context: ToolContext, outcome: ToolOutcome): ToolOutcome {
+function noted(tool: Told, context: ToolContext, outcome: ToolOutcome): ToolOutcome {
   if (tool.audit !== 'failures' || outcome.kind === 'failed') context.world.audit.note(endLine(tool, context, outcome))
   return outcome
 }
 
-function endLine(tool: ServedTool, { caller, world, target }: ToolContext, outcome: ToolOutcome) {
+function endLine(tool: Told, { caller, world, target }: ToolContext, outcome: ToolOutcome) {
   return lineOf(caller, tool.spec.name, {
     at: world.now(),
     outcome: outcome.kind === 'done' ? 'ok' : outcome.error.code === 'forbidden' ? 'denied' : 'failed',
@@ -83,7 +91,7 @@ function endLine(tool: ServedTool, { caller, world, target }: ToolContext, outco
   })
 }
 
-function failed(tool: ServedTool, { caller }: ToolContext, error: unknown, log: Logger): ToolOutcome {
+function failed(tool: Told, { caller }: ToolContext, error: unknown, log: Logger): ToolOutcome {
   const expected = expectedError(error)
   if (expected === undefined) log.error({ err: error, tool: tool.spec.name, role: caller.role, key: caller.key }, 'a tool failed')
   return { kind: 'failed', error: expected ?? INTERNAL }

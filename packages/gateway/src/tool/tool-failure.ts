@@ -18,6 +18,10 @@ export function argumentError(error: z.ZodError): ToolError {
     : new ToolError('invalid_argument', `${field}: ${fault}`, { field })
 }
 
+/** An argument that fits its schema and is wrong all the same. */
+export const wrong = (field: string, fault: string, hint?: string): ToolError =>
+  new ToolError('invalid_argument', `${field}: ${fault}`, { field, ...(hint === undefined ? {} : { hint }) })
+
 /** What somebody is told about a failure; `undefined` for a fault of ours, which is told nobody but the log. */
 export function expectedError(error: unknown): ToolError | undefined {
   if (error instanceof ToolError) return error

@@ -4,7 +4,7 @@ import * as z from 'zod'
 import { READS, tool } from '@parley/protocol'
 import { type TestGateway, listIn, mint, openTestGateway, request } from '../fixture/test-gateway.ts'
 import { TestSocket } from '../fixture/wires.ts'
-import { serveTool } from './served-tool.ts'
+import { serveTool } from '../world.ts'
 
 const failureOf = async (gw: TestGateway, name: string, args: object) => (await gw.admin(name, args))._meta?.['parley/error']
 

@@ -1,0 +1,95 @@
+import { TOOLS, type Token, TokenId, ToolError, type ToolArguments, type UserId } from '@parley/protocol'
+import type { TokenRecord } from '@parley/store'
+import { hashText, mintToken } from '../auth/token-text.ts'
+import { iso, isoOrNull } from '../time.ts'
+import { type AccountWorld, serveTool } from './account-world.ts'
+
+type CreateArguments = ToolArguments<'token.create'>
+
+function tokenView(token: TokenRecord): Token {
+  return {
+    id: token.id,
+    role: token.role,
+    name: token.name,
+    user_id: token.userId,
+    agent_id: token.agentId,
+    created_at: iso(token.createdAt),
+    expires_at: isoOrNull(token.expiresAt),
+    revoked_at: isoOrNull(token.revokedAt),
+    last_used_at: isoOrNull(token.lastUsedAt),
+  }
+}
+
+/** A page of the tokens, newest first; the cursor is the time and the id of the last one of the page before. */
+export async function tokenPage(
+  world: Pick<AccountWorld, 'store'>,
+  page: Parameters<AccountWorld['store']['tokens']['list']>[0],
+) {
+  const found = await world.store.tokens.list({ ...page, limit: page.limit + 1 })
+  const items = found.slice(0, page.limit)
+  const last = items.at(-1)
+  return {
+    items: items.map(tokenView),
+    next_cursor: found.length > page.limit && last !== undefined ? `${last.createdAt}.${last.id}` : null,
+  }
+}
+
+export const tokenCreate = serveTool(TOOLS['token.create'], async (args, context) => {
+  checkFields(args)
+  const { store, now, random } = context.world
+  const owner = args.role === 'user' ? await ownerOf(context.world, args.username) : undefined
+  const text = mintToken(args.role, random)
+  const record = await store.tokens.add({
+    hash: hashText(text),
+    role: args.role,
+    name: args.name ?? args.username ?? args.agent_id ?? args.role,
+    ...(owner === undefined ? {} : { userId: owner }),
+    ...(args.agent_id === undefined ? {} : { agentId: args.agent_id }),
+    ...(args.ttl_seconds === undefined ? {} : { expiresAt: now() + args.ttl_seconds * 1000 }),
+  })
+  context.target = record.id
+  return { token: text, id: record.id, role: record.role, expires_at: isoOrNull(record.expiresAt) }
+})
+
+export const tokenList = serveTool(TOOLS['token.list'], ({ cursor, limit }, { world }) =>
+  tokenPage(world, cursor === undefined ? { limit } : { ...cursorParts(cursor), limit }),
+)
+
+export const tokenRevoke = serveTool(TOOLS['token.revoke'], async ({ id }, context) => {
+  context.target = id
+  const record = await context.world.store.tokens.revoke(id)
+  if (record === undefined || record.revokedAt === null)
+    throw new ToolError('not_found', `there is no token ${id}`, { field: 'id' })
+  return { id: record.id, revoked_at: iso(record.revokedAt) }
+})
+
+/** What each role's token needs, and what makes no sense with it. */
+const FIELDS = {
+  user: { needs: 'username', refuses: ['agent_id'] },
+  judge: { needs: 'name', refuses: ['username', 'agent_id'] },
+  agent: { needs: 'agent_id', refuses: ['username'] },
+} as const
+
+function checkFields(args: CreateArguments): void {
+  const { needs, refuses } = FIELDS[args.role]
+  if (args[needs] === undefined)
+    throw new ToolError('invalid_argument', `${needs} is needed for role ${args.role}`, { field: needs })
+  for (const field of refuses)
+    if (args[field] !== undefined)
+      throw new ToolError('invalid_argument', `${field} does not go with role ${args.role}`, { field })
+}
+
+async function ownerOf(world: AccountWorld, username: string | undefined): Promise<UserId> {
+  const user = username === undefined ? undefined : await world.store.users.byName(username)
+  if (user === undefined) throw new ToolError('not_found', `there is no user ${username}`, { field: 'username' })
+  if (user.disabled) throw new ToolError('conflict', `${username} is disabled`, { field: 'username', hint: 'user.enable first' })
+  return user.id
+}
+
+function cursorParts(cursor: string): { beforeCreatedAt: number; beforeId: TokenId } {
+  const dot = cursor.indexOf('.')
+  const id = TokenId.safeParse(cursor.slice(dot + 1))
+  if (!id.success || !/^\d{1,15}$/.test(cursor.slice(0, Math.max(0, dot))))
+    throw new ToolError('invalid_argument', 'cursor is not one that token.list gave', { field: 'cursor' })
+  return { beforeCreatedAt: Number(cursor.slice(0, dot)), beforeId: id.data }
+}

@@ -1,0 +1,118 @@
+import { type JobId, type JobLogName, TOOLS, ToolError, isEnd } from '@parley/protocol'
+import type { Link } from '@parley/rpc'
+import { type JobRecord, type Store, jobLog } from '@parley/store'
+import type { GatewayCaller } from '../caller.ts'
+import { findJob, noSuchJob } from './find-job.ts'
+import { logEnds, readLog } from './log-read.ts'
+import { waitSignal } from './tools.ts'
+import { type JobContext, serveTool } from './job-world.ts'
+
+/** Nothing that survives the connection is changed, so that the audit log need not be waited for. */
+const SOON = { audit: 'soon' } as const
+
+export const jobSubscribe = serveTool(
+  TOOLS['job.subscribe'],
+  async (args, context) => {
+    const link = linkOf(context, args.job_id)
+    const { store, watch } = context.world
+    context.target = args.job_id
+    await findJob(store, args.job_id, context.caller)
+    const ends = await logEnds(store, args.job_id)
+    const logs = new Map<JobLogName, number>()
+    for (const name of ['agent_status', 'terminal', 'cases'] as const) {
+      if (!args.streams.includes(name)) continue
+      const offset = args[`${name}_offset`] ?? 0
+      if (offset > ends[name]) throw pastTheEnd(`${name}_offset`, name, ends[name])
+      logs.set(name, offset)
+    }
+    const streams = watch.streams.subscribe(link, args.job_id, { logs, state: args.streams.includes('state') })
+    return { job_id: args.job_id, streams }
+  },
+  SOON,
+)
+
+export const jobUnsubscribe = serveTool(
+  TOOLS['job.unsubscribe'],
+  (args, context) => {
+    const link = linkOf(context, args.job_id)
+    context.target = args.job_id
+    return { job_id: args.job_id, streams: context.world.watch.streams.unsubscribe(link, args.job_id, args.streams) }
+  },
+  SOON,
+)
+
+export const jobReadLog = serveTool(TOOLS['job.read_log'], async (args, context) => {
+  const { job_id, stream, offset } = args
+  const { store } = context.world
+  const name = jobLog(job_id, stream)
+  const job = await findJob(store, job_id, context.caller)
+  const { offset: end } = await store.logs.end(name)
+  if (offset > end) throw pastTheEnd('offset', stream, end)
+  const ms = offset < end || (await isOver(store, job)) ? 0 : args.wait_ms
+  await untilLogOrEnd(store, job_id, name, offset, { ms, signal: waitSignal(context) })
+  // The job first and the bytes after it: what was written before the end is then among them.
+  const now = await store.jobs.byId(job_id)
+  if (now === undefined) throw noSuchJob(job_id)
+  const over = await isOver(store, now)
+  const bytes = await readLog(store.logs, name, offset, args.max_bytes)
+  const ends = await logEnds(store, job_id)
+  const next_offset = offset + bytes.length
+  return {
+    job_id,
+    stream,
+    offset,
+    chunk_b64: bytes.toString('base64'),
+    next_offset,
+    eof: over && next_offset >= ends[stream],
+    ends,
+  }
+})
+
+/** Waits for bytes after an offset, or for the end of the job, whichever is first. */
+async function untilLogOrEnd(
+  store: Pick<Store, 'jobs' | 'logs' | 'topics'>,
+  id: JobId,
+  name: string,
+  offset: number,
+  { ms, signal }: { readonly ms: number; readonly signal: AbortSignal },
+): Promise<void> {
+  if (ms === 0) return
+  const over = new AbortController()
+  const look = async () => {
+    const job = await store.jobs.byId(id)
+    if (job === undefined || (await isOver(store, job))) over.abort()
+  }
+  // When the store does not answer, the read that follows says so.
+  const changed = () => void look().catch(() => over.abort())
+  const off = store.topics.subscribe(`job/${id}`, changed)
+  try {
+    changed()
+    await store.logs.read(name, { from: { offset }, maxBytes: 1, waitMs: ms, signal: AbortSignal.any([signal, over.signal]) })
+  } finally {
+    off()
+  }
+}
+
+/** Whether nothing can come any more. The judge of a cancelled job may still flush what it has, until it lets go. */
+async function isOver({ jobs }: Pick<Store, 'jobs'>, job: JobRecord): Promise<boolean> {
+  if (!isEnd(job.status)) return false
+  if (job.status !== 'cancelled' || job.claim === null) return true
+  return !(await jobs.heldBy()).some(({ jobId }) => jobId === job.id)
+}
+
+/** The connection that notifications go to. A request that stands by itself has none, even where others share its socket. */
+function linkOf({ call }: JobContext, id: JobId): Link<GatewayCaller> {
+  if (call?.link !== undefined && call.era === 'legacy') return call.link
+  throw new ToolError('no_session', 'this request stands by itself: there is no connection to send notifications to', {
+    hint:
+      `subscriptions/listen on resource://jobs/${id}/state, /report, /terminal, /agent-status or /cases, ` +
+      'and job.read_log with wait_ms for the bytes; or open a session with initialize',
+  })
+}
+
+function pastTheEnd(field: string, log: JobLogName, end: number): ToolError {
+  return new ToolError('invalid_argument', `${field}: is past the end of ${log}, which is at ${end}`, {
+    field,
+    hint: `go on from ${end} or before`,
+  })
+}

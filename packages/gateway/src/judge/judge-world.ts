@@ -1,0 +1,15 @@
+import type { ModelDirectory, QuotaBook } from '../channel/directory.ts'
+import { type ToolContext, type ToolWorld, serving } from '../tool/served-tool.ts'
+import type { JudgeDesk } from './desk.ts'
+
+/** What the tools of judges work with. */
+export interface JudgeWorld extends ToolWorld {
+  readonly desk: JudgeDesk
+  readonly directory: ModelDirectory
+  readonly quotas: QuotaBook
+  /** Where somebody who called us by that name reaches us; without one, where everybody does. */
+  readonly urlFor: (host: string | undefined) => string
+}
+
+export type JudgeContext = ToolContext<JudgeWorld>
+export const serveTool = serving<JudgeWorld>()

@@ -1,0 +1,117 @@
+import { accountGet, accountPasswd } from './account/tools.ts'
+import { auditExport, auditSearch } from './account/audit-tools.ts'
+import { blobAbort, blobBegin, blobCommit, blobWrite } from './blob/tools.ts'
+import { channelDelete, channelList, channelModels, channelSet } from './channel/tools.ts'
+import { jobCreate, jobRetry } from './job/create-tools.ts'
+import { modelsList } from './channel/models-tool.ts'
+import {
+  judgeJobAppendAgentStatus,
+  judgeJobAppendCase,
+  judgeJobAppendTerminal,
+  judgeJobAppendTranscript,
+  judgeJobGetState,
+  judgeJobPatchState,
+  judgeJobPutArtifacts,
+  judgeJobReadTranscript,
+  judgePrepareGenerate,
+  judgeUsageIngest,
+} from './judge/job-tools.ts'
+import {
+  judgeClaimNext,
+  judgeDrain,
+  judgeHeartbeat,
+  judgeInputList,
+  judgeInputReadChunk,
+  judgeList,
+  judgeReleaseClaim,
+} from './judge/tools.ts'
+import { jobCancel, jobDelete, jobGetState, jobList, jobStart, jobWait } from './job/tools.ts'
+import { jobGetArtifacts, jobGetTestPreview, jobGetTests } from './job/content-tools.ts'
+import { jobGetInput, jobReadInput } from './job/input-tools.ts'
+import { jobReadLog, jobSubscribe, jobUnsubscribe } from './job/stream-tools.ts'
+import { pricingDelete, pricingList, pricingSet } from './channel/pricing-tools.ts'
+import type { ToolName } from '@parley/protocol'
+import type { ServedTool } from './tool/served-tool.ts'
+import type { World } from './world.ts'
+import { tokenCreate, tokenList, tokenRevoke } from './account/token-tools.ts'
+import { usageEvents, usageSummary } from './usage/tools.ts'
+import {
+  userAdd,
+  userDisable,
+  userEnable,
+  userLink,
+  userList,
+  userPasswd,
+  userSetIdentity,
+  userSetQuota,
+} from './account/user-tools.ts'
+import { userDelete, userDemote, userPromote } from './account/user-rights-tools.ts'
+
+/** Every tool of the protocol, and what does it. One that is declared and not served is a fault that the types tell. */
+export const BUILT_IN_TOOLS = {
+  'account.get': accountGet,
+  'account.passwd': accountPasswd,
+  'audit.export': auditExport,
+  'audit.search': auditSearch,
+  'blob.abort': blobAbort,
+  'blob.begin': blobBegin,
+  'blob.commit': blobCommit,
+  'blob.write': blobWrite,
+  'channel.delete': channelDelete,
+  'channel.list': channelList,
+  'channel.models': channelModels,
+  'channel.set': channelSet,
+  'job.cancel': jobCancel,
+  'job.create': jobCreate,
+  'job.delete': jobDelete,
+  'job.get_artifacts': jobGetArtifacts,
+  'job.get_input': jobGetInput,
+  'job.get_state': jobGetState,
+  'job.get_test_preview': jobGetTestPreview,
+  'job.get_tests': jobGetTests,
+  'job.list': jobList,
+  'job.read_input': jobReadInput,
+  'job.read_log': jobReadLog,
+  'job.retry': jobRetry,
+  'job.start': jobStart,
+  'job.subscribe': jobSubscribe,
+  'job.unsubscribe': jobUnsubscribe,
+  'job.wait': jobWait,
+  'judge.claim_next': judgeClaimNext,
+  'judge.drain': judgeDrain,
+  'judge.heartbeat': judgeHeartbeat,
+  'judge.input.list': judgeInputList,
+  'judge.input.read_chunk': judgeInputReadChunk,
+  'judge.job.append_agent_status': judgeJobAppendAgentStatus,
+  'judge.job.append_case': judgeJobAppendCase,
+  'judge.job.append_terminal': judgeJobAppendTerminal,
+  'judge.job.append_transcript': judgeJobAppendTranscript,
+  'judge.job.get_state': judgeJobGetState,
+  'judge.job.patch_state': judgeJobPatchState,
+  'judge.job.put_artifacts': judgeJobPutArtifacts,
+  'judge.job.read_transcript': judgeJobReadTranscript,
+  'judge.list': judgeList,
+  'judge.prepare_generate': judgePrepareGenerate,
+  'judge.release_claim': judgeReleaseClaim,
+  'judge.usage.ingest': judgeUsageIngest,
+  'models.list': modelsList,
+  'pricing.delete': pricingDelete,
+  'pricing.list': pricingList,
+  'pricing.set': pricingSet,
+  'token.create': tokenCreate,
+  'token.list': tokenList,
+  'token.revoke': tokenRevoke,
+  'usage.events': usageEvents,
+  'usage.summary': usageSummary,
+  'user.add': userAdd,
+  'user.delete': userDelete,
+  'user.demote': userDemote,
+  'user.disable': userDisable,
+  'user.enable': userEnable,
+  'user.link': userLink,
+  'user.list': userList,
+  'user.passwd': userPasswd,
+  'user.promote': userPromote,
+  'user.set_identity': userSetIdentity,
+  'user.set_quota': userSetQuota,
+} satisfies Record<ToolName, ServedTool<World>>
