@@ -27,7 +27,9 @@ async function personAt(gateway: LocalGateway, username: string): Promise<(code:
   }
 }
 
-const works = (judge: TestWorker, jobs: number) => expect.poll(() => judge.tester.running, PATIENCE).toBe(jobs)
+async function works(judge: TestWorker, jobs: number): Promise<void> {
+  await expect.poll(() => judge.tester.running, PATIENCE).toBe(jobs)
+}
 const seen = ({ tester }: TestWorker): string[] => tester.seen.map(({ spec }) => spec.job_id)
 
 test.each(['ws', 'mcp'] as const)(

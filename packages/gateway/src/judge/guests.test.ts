@@ -31,8 +31,9 @@ async function end(gw: TestGateway, judge: TestJudge, claim: Claim): Promise<voi
   await gw.store.jobs.cancel(JobId.parse(claim.job_id))
   await judge.ok('judge.release_claim', { ...claim })
 }
-const waits = (gw: TestGateway, name: string) =>
-  expect.poll(async () => (await gw.store.judges.byId(name))?.lastSeenAt, { timeout: LONG_MS }).toBeGreaterThan(0)
+async function waits(gw: TestGateway, name: string): Promise<void> {
+  await expect.poll(async () => (await gw.store.judges.byId(name))?.lastSeenAt, { timeout: LONG_MS }).toBeGreaterThan(0)
+}
 const startFor = (gw: TestGateway, ownerId?: UserId): Promise<JobId> => addJob(gw.store, ownerId === undefined ? {} : { ownerId })
 
 test('a judge whose slots are full gets jobs of those who have none there, and of nobody else', async () => {
