@@ -30,6 +30,7 @@
 #define PLACED_AT "/placed" // where programs find, read-only, what is shown in the box under its own name
 #define ROOT_AT "/sys" // where the tree is built: a folder that is always there and that nothing is taken from
 #define OPEN_FILES_WATCHED 256 // without a cgroup, of a judged program: what is sent and not yet taken is held too, up to as many per user
+#define LEASE_FOLDER "/run/parley"
 #define LIVE_FIRST 3 // descriptors that the owner gave us for one program: its standard input, output and error
 
 enum tier { TIER_ROOT = 1, TIER_USER = 2, TIER_LANDLOCK = 3 };
@@ -137,6 +138,11 @@ uint64_t own_cpu_us(void);
 void stand_on_ground(enum tier wanted);
 void own_cgroup_view(void);
 void leave_ground(void);
+int lock_slot(int slot);
+void unlock_slot(int slot, int lock);
+
+// sweep.c: after a helper that was killed
+_Noreturn void sweep_main(const char *helper, const char *folder);
 
 // cgroup.c
 void cgroup_open(void);
@@ -144,6 +150,7 @@ void cgroup_mark(struct shared *shared);
 bool cgroup_join(void);
 void cgroup_limit(const struct limits *limits);
 void cgroup_close(void);
+bool cgroup_remove(int slot);
 void oom_last(void);
 uint64_t cgroup_cpu_us(void);
 uint64_t cgroup_oom_kills(void);
