@@ -50,6 +50,7 @@ struct shared {
   uint32_t argc, envc, bind_count;
   uint32_t placed_count; // of large files that we put into the box: the first of the binds
   uint64_t placed_bytes; // of them
+  uint64_t files_mark;   // what our own files in the box take, where it lies in memory
   bool bind_is_folder[MAX_BINDS];
   _Atomic uint32_t why;
   _Atomic int failed_errno;
@@ -215,18 +216,26 @@ bool own_proc(void);
 // relay.c
 void relay_start(void);
 
-// watch.c, buffers.c: what the processes of a run use together
+// watch.c, memory.c, buffers.c, folder.c: what the processes of a run use together
 struct usage {
   uint64_t cpu_us, resident;
   uint32_t tasks;
 };
 struct usage watch_tree(uint32_t most_tasks); // as soon as there are more, only that is true
 uint64_t watch_hidden_us(void);
-bool watch_too_large(uint64_t resident, uint64_t limit);
+struct held_files { // by a run, in its two folders
+  int box, tmp;
+  uint64_t bytes; // of memory
+};
+bool watch_too_large(const struct usage *used, const struct held_files *files, uint64_t limit);
 uint32_t watch_seen(pid_t *into, uint32_t room); // who was there at the last look
-uint64_t watch_buffers(void);
+bool has_memory(pid_t pid);
+uint64_t watch_buffers(uint64_t cpu_us);
+uint64_t watch_unlinked(int folder);
 ssize_t read_small(const char *path, char *into, size_t room);
 uint64_t folder_bytes(int folder);
+bool is_in_memory(int folder);
+uint64_t memory_of_files(int folder);
 uint32_t children_of(pid_t of, pid_t *into, uint32_t room);
 bool kill_descendants(pid_t program); // false: somebody was still alive
 uint64_t tasks_of_user(void);
