@@ -1,7 +1,8 @@
-// Memory of a run that is in no process's size: buffers of sockets and pipes, and the tables of its pages. A cgroup counts it all; without
+// Memory of a run that is in no process's size: buffers of sockets and pipes, lists to wait for (epoll), and the tables of its pages. A cgroup counts it all; without
 // one the kernel tells nobody what a socket holds, so each beyond a few counts as much as it could hold.
 #include "cage.h"
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,6 +16,9 @@
 #define FREE_PIPES 32
 #define PIPE_BYTES (64u << 10)
 #define LAST_MESSAGE_BYTES (64u << 10) // the last one may pass a socket's bound
+#define BECOMING_US 20000
+#define WAITED_FOR_BYTES 200u // of the kernel, measured
+#define BLOCK_BYTES 512u
 #define MAX_BUFFERS 8192               // different ones that are told apart; those beyond count each time that they are met
 
 static uint64_t met[2 * MAX_BUFFERS]; // a table by number of the file; 0: free
@@ -61,28 +65,65 @@ static DIR *descriptors_of(pid_t pid) {
 }
 
 // Newer kernels say how many as the folder's size; older ones have them counted.
-static uint64_t count_descriptors(pid_t pid) {
+static uint64_t count_descriptors(pid_t pid, uint64_t *unreadable) {
   struct stat found;
   DIR *all = descriptors_of(pid);
-  if (all == NULL) return 0;
+  if (all == NULL) {
+    *unreadable += errno == EACCES && has_memory(pid); // one that has ended cannot be read either
+    return 0;
+  }
   uint64_t count = fstat(dirfd(all), &found) == 0 ? (uint64_t)found.st_size : 0;
   while (count <= FREE_DESCRIPTORS && found.st_size == 0 && readdir(all) != NULL) count++;
   closedir(all);
   return count;
 }
 
-static void look_at_descriptors(pid_t pid, uint64_t *sockets, uint64_t *pipes) {
+// Returns what its lists of descriptors to wait for can hold: each may name all that it has.
+static uint64_t look_at_descriptors(pid_t pid, uint64_t *sockets, uint64_t *pipes) {
   DIR *all = descriptors_of(pid);
+  uint64_t descriptors = 0, lists = 0;
   for (struct dirent *entry; all != NULL && (entry = readdir(all)) != NULL;) {
     char target[64];
     ssize_t length = readlinkat(dirfd(all), entry->d_name, target, sizeof target - 1);
     if (length <= 0) continue;
     target[length] = 0;
+    descriptors++;
+    if (strcmp(target, "anon_inode:[eventpoll]") == 0) lists++;
     bool is_socket = strncmp(target, "socket:[", 8) == 0, is_pipe = strncmp(target, "pipe:[", 6) == 0;
     if (!is_socket && !is_pipe) continue;
     if (is_new(number_after(target, ":["))) ++*(is_socket ? sockets : pipes);
   }
   if (all != NULL) closedir(all);
+  return lists * descriptors * WAITED_FOR_BYTES;
+}
+
+static uint64_t unlinked_of(pid_t pid, dev_t device) {
+  uint64_t bytes = 0;
+  DIR *all = descriptors_of(pid);
+  for (struct dirent *entry; all != NULL && (entry = readdir(all)) != NULL;) {
+    struct stat found;
+    if (fstatat(dirfd(all), entry->d_name, &found, 0) != 0 || !S_ISREG(found.st_mode) || found.st_nlink != 0 || found.st_dev != device) continue;
+    if (is_new(found.st_ino)) bytes += (uint64_t)found.st_blocks * BLOCK_BYTES;
+  }
+  if (all != NULL) closedir(all);
+  return bytes;
+}
+
+static void forget_met(void) {
+  memset(met, 0, sizeof met);
+  met_count = 0;
+}
+
+// Files without a name, beside a real folder, that somebody has open: who looks into the folder does not find them.
+uint64_t watch_unlinked(int folder) {
+  pid_t seen[MAX_FAMILY];
+  struct stat found;
+  uint32_t count = watch_seen(seen, MAX_FAMILY);
+  uint64_t bytes = 0;
+  if (fstat(folder, &found) != 0) return 0;
+  forget_met();
+  for (uint32_t i = 0; i < count; i++) bytes += unlinked_of(seen[i], found.st_dev);
+  return bytes;
 }
 
 static uint64_t table_bytes(pid_t pid) {
@@ -91,20 +132,21 @@ static uint64_t table_bytes(pid_t pid) {
   return read_small(path, text, sizeof text) > 0 ? number_after(text, "\nVmPTE:") * 1024u : 0;
 }
 
-// Of all that were seen at the last look.
-uint64_t watch_buffers(void) {
+// Of all that were seen at the last look. Without a user of our own, somebody may not let itself be looked at: it counts as holding all that it
+// may. Until the run has used some time, that may be our own process which is about to become the program.
+uint64_t watch_buffers(uint64_t cpu_us) {
   pid_t seen[MAX_FAMILY];
   uint32_t count = watch_seen(seen, MAX_FAMILY);
-  uint64_t bytes = 0, descriptors = 0, sockets = 0, pipes = 0;
+  uint64_t bytes = 0, descriptors = 0, sockets = 0, pipes = 0, unreadable = 0;
   for (uint32_t i = 0; i < count; i++) {
     bytes += table_bytes(seen[i]);
-    descriptors += count_descriptors(seen[i]);
+    descriptors += count_descriptors(seen[i], &unreadable);
   }
   if (descriptors > FREE_DESCRIPTORS) {
-    memset(met, 0, sizeof met);
-    met_count = 0;
-    for (uint32_t i = 0; i < count; i++) look_at_descriptors(seen[i], &sockets, &pipes);
+    forget_met();
+    for (uint32_t i = 0; i < count; i++) bytes += look_at_descriptors(seen[i], &sockets, &pipes);
   }
+  if (cpu_us > BECOMING_US) sockets += unreadable * OPEN_FILES_WATCHED;
   uint64_t counted = sockets_of_network();
   if (counted > sockets) sockets = counted;
   if (sockets > FREE_SOCKETS) bytes += (sockets - FREE_SOCKETS) * socket_bytes();

@@ -30,6 +30,7 @@
 #define PLACED_AT "/placed" // where programs find, read-only, what is shown in the box under its own name
 #define ROOT_AT "/sys" // where the tree is built: a folder that is always there and that nothing is taken from
 #define OPEN_FILES_WATCHED 256 // without a cgroup, of a judged program: what is sent and not yet taken is held too, up to as many per user
+#define LEASE_FOLDER "/run/parley"
 #define LIVE_FIRST 3 // descriptors that the owner gave us for one program: its standard input, output and error
 
 enum tier { TIER_ROOT = 1, TIER_USER = 2, TIER_LANDLOCK = 3 };
@@ -49,6 +50,7 @@ struct shared {
   uint32_t argc, envc, bind_count;
   uint32_t placed_count; // of large files that we put into the box: the first of the binds
   uint64_t placed_bytes; // of them
+  uint64_t files_mark;   // what our own files in the box take, where it lies in memory
   bool bind_is_folder[MAX_BINDS];
   _Atomic uint32_t why;
   _Atomic int failed_errno;
@@ -137,6 +139,11 @@ uint64_t own_cpu_us(void);
 void stand_on_ground(enum tier wanted);
 void own_cgroup_view(void);
 void leave_ground(void);
+int lock_slot(int slot);
+void unlock_slot(int slot, int lock);
+
+// sweep.c: after a helper that was killed
+_Noreturn void sweep_main(const char *helper, const char *folder);
 
 // cgroup.c
 void cgroup_open(void);
@@ -144,6 +151,7 @@ void cgroup_mark(struct shared *shared);
 bool cgroup_join(void);
 void cgroup_limit(const struct limits *limits);
 void cgroup_close(void);
+bool cgroup_remove(int slot);
 void oom_last(void);
 uint64_t cgroup_cpu_us(void);
 uint64_t cgroup_oom_kills(void);
@@ -208,18 +216,26 @@ bool own_proc(void);
 // relay.c
 void relay_start(void);
 
-// watch.c, buffers.c: what the processes of a run use together
+// watch.c, memory.c, buffers.c, folder.c: what the processes of a run use together
 struct usage {
   uint64_t cpu_us, resident;
   uint32_t tasks;
 };
 struct usage watch_tree(uint32_t most_tasks); // as soon as there are more, only that is true
 uint64_t watch_hidden_us(void);
-bool watch_too_large(uint64_t resident, uint64_t limit);
+struct held_files { // by a run, in its two folders
+  int box, tmp;
+  uint64_t bytes; // of memory
+};
+bool watch_too_large(const struct usage *used, const struct held_files *files, uint64_t limit);
 uint32_t watch_seen(pid_t *into, uint32_t room); // who was there at the last look
-uint64_t watch_buffers(void);
+bool has_memory(pid_t pid);
+uint64_t watch_buffers(uint64_t cpu_us);
+uint64_t watch_unlinked(int folder);
 ssize_t read_small(const char *path, char *into, size_t room);
 uint64_t folder_bytes(int folder);
+bool is_in_memory(int folder);
+uint64_t memory_of_files(int folder);
 uint32_t children_of(pid_t of, pid_t *into, uint32_t room);
 bool kill_descendants(pid_t program); // false: somebody was still alive
 uint64_t tasks_of_user(void);

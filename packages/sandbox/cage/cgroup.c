@@ -22,9 +22,6 @@ enum { MEMORY, PIDS, CPU, CONTROLLERS };
 static const char *const NAMES[CONTROLLERS] = {"memory", "pids", "cpuacct"};
 static char leaves[CONTROLLERS][256]; // the same folder three times under cgroup 2
 
-int lock_slot(int slot);
-void unlock_slot(int slot, int lock);
-
 static bool put(const char *folder, const char *file, const char *text) {
   char path[PATH_BYTES];
   snprintf(path, sizeof path, "%s/%s", folder, file);
@@ -115,6 +112,22 @@ static bool open_legacy(char where[CONTROLLERS][256]) {
   cage.oom_fd = get(leaves[MEMORY], "memory.oom_control");
   cage.pids_fd = get(leaves[PIDS], "pids.events");
   return cage.cpu_fd >= 0 && cage.oom_fd >= 0;
+}
+
+// Of a box that is gone: true if nothing of it is left. One that has just ended may take a moment to be no longer counted.
+bool cgroup_remove(int slot) {
+  char where[CONTROLLERS][256] = {{0}}, unified[256] = {0}, leaf[PATH_BYTES];
+  find_mounts(where, unified);
+  bool gone = true;
+  for (int i = 0; i <= CONTROLLERS; i++) {
+    const char *mount = i < CONTROLLERS ? where[i] : unified;
+    if (mount[0] == 0) continue;
+    snprintf(leaf, sizeof leaf, "%s/" GROUP "/box-%d", mount, slot);
+    if (rmdir(leaf) != 0 && errno != ENOENT) gone = false;
+    *strrchr(leaf, '/') = 0;
+    rmdir(leaf); // refused while another box is there
+  }
+  return gone;
 }
 
 void cgroup_open(void) {

@@ -6,7 +6,9 @@
 #include <linux/fs.h>
 #include <sched.h>
 #include <stdio.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/shm.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -25,6 +27,7 @@
 #define OTHERS_RIGHTS (S_ISUID | S_ISGID) // a file with these runs with the rights of its owner, whoever starts it
 #define SOCKET_TYPES 0xf                  // the rest of a socket's type are flags
 #define UNNAMED_FILE 020000000            // the bit of O_TMPFILE that is no other flag's
+#define HUGE_FILE 4u                      // MFD_HUGETLB, which older headers do not have
 #define NEWEST_KNOWN 470                  // calls that came later were never looked at here; new ones have the same number everywhere
 
 static struct sock_filter rules[MAX_RULES];
@@ -56,6 +59,8 @@ static const int ATTRIBUTES[] = {SYS_setxattr, SYS_lsetxattr, SYS_fsetxattr, 463
 static const int LOST_ATTRIBUTES[] = {SYS_removexattr, SYS_lremovexattr, SYS_fremovexattr, 466 /* removexattrat */};
 // Memory that neither the size of a process nor a folder's bound counts.
 static const int UNCOUNTED[] = {SYS_memfd_create, SYS_shmget, SYS_shmat, SYS_mq_open, SYS_msgget, SYS_semget, SYS_vmsplice, SYS_splice, SYS_tee};
+// Who sends a descriptor away may close it, and what it leads to is then in nobody's hands: a pipe that holds something is in no list.
+static const int SENT[] = {SYS_sendmsg, SYS_sendmmsg};
 // What a judged program finds in its input's pipe is in the helper's memory: in pipes of its own it would keep, and could fill up, pages that
 // are not counted as its own.
 static const int HANDED_ON[] = {SYS_splice, SYS_tee};
@@ -155,6 +160,14 @@ static void requests(void) {
   LOAD(nr);
 }
 
+// Pages that a machine has set aside are in nobody's size, and a cgroup's limit on memory does not count them. Programs that are refused them
+// take ordinary ones.
+static void huge_pages(void) {
+  refuse_bits(SYS_mmap, 3, MAP_HUGETLB);
+  refuse_bits(SYS_memfd_create, 1, HUGE_FILE);
+  refuse_bits(SYS_shmget, 2, SHM_HUGETLB);
+}
+
 // Without a user of its own a program could slow, starve or blind whoever watches it. Only 0 is surely itself.
 static void others(void) {
   static const int BY_PROCESS[] = {SYS_prlimit64, SYS_sched_setaffinity, SYS_sched_setscheduler, SYS_sched_setparam, SYS_sched_setattr};
@@ -235,6 +248,7 @@ static void build(void) {
   if (cage.cgroup == 0) {
     REFUSE_ALL(UNCOUNTED, ENOSYS);
     buffer_sizes();
+    if (cage.tier == TIER_LANDLOCK || cage.profile == PROFILE_JUDGE) REFUSE_ALL(SENT, ENOSYS);
   } else if (cage.profile == PROFILE_JUDGE) {
     REFUSE_ALL(HANDED_ON, ENOSYS);
   }
@@ -247,6 +261,7 @@ static void build(void) {
     refuse_value(SYS_prctl, 0, PR_SET_SECCOMP);
   }
   if (cage.tier == TIER_LANDLOCK) filter_unmediated();
+  huge_pages();
   modes();
   renamings();
   requests();

@@ -1,15 +1,18 @@
-// How much a real folder holds. Only needed where the box has no file system of its own to bound it.
+// How much the folders of a run hold: on a disk, where there is no file system of their own to bound it, and in memory.
 #include "cage.h"
 #include <dirent.h>
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/statfs.h>
 #include <unistd.h>
 
 #define DEEPEST 32
 #define BLOCK_BYTES 512u
 #define MOST_ENTRIES 65536u
+#define NAME_BYTES 1536u // of the kernel, for a file however small: measured, with the longest names
 
 static uint64_t sum(int folder, int depth, uint32_t *entries) {
   uint64_t bytes = 0;
@@ -39,4 +42,17 @@ uint64_t folder_bytes(int folder) {
   if (again < 0) return 0;
   uint64_t bytes = sum(again, 0, &entries);
   return entries > MOST_ENTRIES ? UINT64_MAX : bytes;
+}
+
+bool is_in_memory(int folder) {
+  struct statfs found;
+  return fstatfs(folder, &found) == 0 && (found.f_type == TMPFS_MAGIC || found.f_type == RAMFS_MAGIC);
+}
+
+// Those too that have no name any more. Without namespaces the file system is others' as well: then it is what the folder holds.
+uint64_t memory_of_files(int folder) {
+  struct statfs found;
+  if (cage.tier == TIER_LANDLOCK) return is_in_memory(folder) ? folder_bytes(folder) : 0;
+  if (fstatfs(folder, &found) != 0) return 0;
+  return (uint64_t)(found.f_blocks - found.f_bfree) * (uint64_t)found.f_bsize + (uint64_t)(found.f_files - found.f_ffree) * NAME_BYTES;
 }

@@ -16,7 +16,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define LEASE_FOLDER "/run/parley"
 #define LEASES 1024
 #define FIRST_UID 1795162112u    // far above what people and services are given
 #define FIRST_UID_MAPPED 62000u  // inside a container that maps 65536 users

@@ -131,6 +131,23 @@ static void collect(int flags) {
   }
 }
 
+// A box that is a real folder is bounded by being looked at; the program may write no more than its output may hold.
+static uint64_t look_at_folders(const struct limits *limits) {
+  uint64_t box = folder_bytes(box_folder), tmp = folder_bytes(tmp_folder), unlinked = watch_unlinked(box_folder);
+  if (box > limits->box + shared->placed_bytes || tmp > limits->box || unlinked > limits->box) end_with(WHY_OUTPUT);
+  return is_in_memory(box_folder) ? box + tmp + unlinked : 0;
+}
+
+static bool too_large(const struct usage *used) {
+  static uint64_t in_folders;
+  const struct limits *limits = &shared->limits;
+  bool real = cage.tier == TIER_LANDLOCK;
+  if (real && looks % FOLDER_LOOKS == 0) in_folders = look_at_folders(limits);
+  uint64_t all = real ? in_folders : memory_of_files(box_folder) + memory_of_files(tmp_folder);
+  const struct held_files files = {box_folder, tmp_folder, all > shared->files_mark ? all - shared->files_mark : 0};
+  return watch_too_large(used, &files, limits->memory);
+}
+
 // Returns after how long to look again: never sooner than a limit could be reached.
 static uint64_t look(void) {
   const struct limits *limits = &shared->limits;
@@ -143,12 +160,10 @@ static uint64_t look(void) {
     if (cgroup_oom_kills() != shared->oom_mark) end_with(WHY_MEMORY);
     if (cgroup_refusals() != shared->refusal_mark) end_with(WHY_PROCESSES);
   }
-  // A box that is a real folder is bounded by being looked at; the program may write no more than its output may hold.
-  if (looks++ % FOLDER_LOOKS == 0 && cage.tier == TIER_LANDLOCK)
-    if (folder_bytes(box_folder) > limits->box + shared->placed_bytes || folder_bytes(tmp_folder) > limits->box) end_with(WHY_OUTPUT);
   if (used.tasks > limits->processes) end_with(WHY_PROCESSES);
   if (used.cpu_us >= limits->cpu_us) end_with(WHY_CPU);
-  if (watched && watch_too_large(used.resident, limits->memory)) end_with(WHY_MEMORY);
+  if (watched && too_large(&used)) end_with(WHY_MEMORY);
+  looks++;
   uint64_t left = used.cpu_us < limits->cpu_us ? (limits->cpu_us - used.cpu_us) / (uint64_t)cage.cpu_count : 0;
   if (left < next) next = left;
   if (watched && next > RESIDENT_TICK_US) next = RESIDENT_TICK_US;

@@ -70,6 +70,7 @@ static void say_ready(void) {
 
 int main(int argc, char **argv) {
   if (argc >= 3 && strcmp(argv[1], "probe") == 0) probe_main(argc - 2, argv + 2);
+  if (argc == 4 && strcmp(argv[1], "sweep") == 0) sweep_main(argv[2], argv[3]);
   signal(SIGPIPE, SIG_IGN);
   signal(SIGHUP, SIG_IGN);
   signal(SIGINT, SIG_IGN); // a person's Ctrl-C is for the owner, which then ends us

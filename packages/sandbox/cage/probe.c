@@ -11,6 +11,7 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/shm.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -23,8 +24,8 @@
 #define LOOKED_AT_S 3 // where processes are counted by looking, somebody must get to look
 
 enum { SAW_FILTER_OFF = 1, SAW_RIGHTS = 2, SAW_NETWORK = 4, SAW_SECRETS = 8, SAW_PROCESSES = 16, SAW_ROOT = 32, SAW_OTHERS = 64, SAW_MODES = 128 };
-enum { SAW_SETTINGS_OF_MACHINE = 1, SAW_ROOT_OUTSIDE = 2, SAW_SOCKET_OF_HOST = 4, SAW_DEVICE = 8, SAW_CHANGES = 16 };
-enum { SAW_BESIDE = 1, SAW_HOST = 2, SAW_SOCKET = 4, SAW_REPOSITORY = 8, SAW_SETTINGS = 16, SAW_DEVICES = 32 };
+enum { SAW_SETTINGS_OF_MACHINE = 1, SAW_ROOT_OUTSIDE = 2, SAW_SOCKET_OF_HOST = 4, SAW_DEVICE = 8, SAW_CHANGES = 16, SAW_HUGE_PAGES = 32 };
+enum { SAW_BESIDE = 1, SAW_HOST = 2, SAW_SOCKET = 4, SAW_REPOSITORY = 8, SAW_SETTINGS = 16, SAW_DEVICES = 32, SAW_HUGE = 64 };
 
 // Whether it can set anything of its parent, which may be whoever watches it.
 static bool reaches_others(void) {
@@ -154,6 +155,15 @@ static bool is_told_of(const char *path) {
   return told >= 0 && inotify_add_watch(told, path, IN_ALL_EVENTS) >= 0;
 }
 
+// Whether a machine that has set huge pages aside would give it some: without any, it says that there are none, and not that they are refused.
+static bool gets_huge_pages(void) {
+  static const size_t bytes = 2u << 20;
+  void *mapped = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_HUGETLB, -1, 0);
+  if (mapped != MAP_FAILED || errno != EPERM) return true;
+  if (syscall(SYS_memfd_create, "huge", 4 /* MFD_HUGETLB */) >= 0 || (errno != EPERM && errno != ENOSYS)) return true;
+  return shmget(IPC_PRIVATE, bytes, IPC_CREAT | SHM_HUGETLB | 0600) >= 0 || (errno != EPERM && errno != ENOSYS);
+}
+
 // More than one exit code has room for. A listener of the host is behind a file and a name.
 static int corners(const char *socket_file, const char *socket_name) {
   int seen = 0;
@@ -162,6 +172,7 @@ static int corners(const char *socket_file, const char *socket_name) {
   if (reaches(socket_file, true) || reaches(socket_name, false)) seen |= SAW_SOCKET_OF_HOST;
   if (changes_devices()) seen |= SAW_DEVICE;
   if (is_told_of(socket_file)) seen |= SAW_CHANGES;
+  if (gets_huge_pages()) seen |= SAW_HUGE_PAGES;
   return seen;
 }
 
@@ -180,6 +191,7 @@ static int at_work(const char *secret, const char *socket_file, const char *sock
   if (opens_settings()) seen |= SAW_SETTINGS;
   if (changes_devices()) seen |= SAW_DEVICES;
   if (lends_rights(".")) seen |= SAW_MODES;
+  if (gets_huge_pages()) seen |= SAW_HUGE;
   return seen;
 }
 

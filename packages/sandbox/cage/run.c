@@ -198,6 +198,7 @@ static bool fill_box(struct run *run, struct cursor *order, struct placed *place
   if (!place_files(run->stage, order, run->message, sizeof run->message)) return false;
   if (run->stage->placed >= 0) placed->mounts[placed->count++] = run->stage->placed;
   run->stage->placed = -1;
+  if (cage.cgroup == 0) shared->files_mark = memory_of_files(run->stage->box) + memory_of_files(run->stage->tmp);
   if (!take_readable(run, order, placed)) return false;
   if (take_strings(shared, order, &shared->argc) && take_strings(shared, order, &shared->envc) && shared->argc > 0) return true;
   snprintf(run->message, sizeof run->message, "arguments and environment are too long");

@@ -1,38 +1,21 @@
 // What the processes of a run use together, read from their own /proc. Only needed where no cgroup counts for us.
-#include "cage.h"
+#include "watch.h"
 #include <dirent.h>
-#include <errno.h>
 #include <fcntl.h>
-#include <linux/kcmp.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
 #define CPU_CLOCK_OF(pid) ((clockid_t)(((unsigned)~(pid) << 3) | 2u))
-#define MAX_KNOWN 1024 // those beyond are counted while they live and not remembered
 #define IGNORES_CHILDREN (1ull << (SIGCHLD - 1))
-#define MEMORY_DOUBTS 8
-#define MEMORY_REST 8 // a close look at memory that took so long is not taken again for this many times as long
 #define STAT_TICKS 2 // the kernel rounds user and system time down, each
 
-// A process as it was at the last look. Who vanishes and was waited for is in the parent's account from then on; who was not is in
-// nobody's, and its last known time is added to what is hidden.
-struct known {
-  pid_t pid, parent;
-  unsigned long long born; // with the pid, who it is
-  uint64_t own_us, waited_us, resident;
-  uint64_t vanished_us; // of its children, as they were last seen
-  bool ignores;         // the end of its children: the kernel keeps no account of them
-  bool deaf;            // and did so at the look before
-  bool alive;
-};
-static struct known known[MAX_KNOWN];
-static uint32_t known_count;
+struct known known[MAX_KNOWN];
+uint32_t known_count;
 static uint64_t hidden_us;
 static uint64_t tick_us, page_bytes;
 
@@ -64,13 +47,13 @@ static bool see(pid_t pid, unsigned long long same, struct usage *sum) {
   uint64_t own_us = own_us_of(pid);
   if (find(pid, true) != NULL || read_small(path, text, sizeof text) <= 0) return false;
   char *rest = strrchr(text, ')');
-  unsigned long long waited_user = 0, waited_system = 0, born = 0, ignored = 0;
+  unsigned long long waited_user = 0, waited_system = 0, born = 0, size = 0, ignored = 0;
   long threads = 1, pages = 0;
   int parent = 0;
   if (rest == NULL) return false;
-  int taken = sscanf(rest + 1, " %*c %d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %llu %llu %*d %*d %ld %*d %llu %*u %ld %*u %*u %*u %*u %*u %*u %*u %*u %llu",
-                     &parent, &waited_user, &waited_system, &threads, &born, &pages, &ignored);
-  if (taken < 7 || (same != 0 && born != same)) return false;
+  int taken = sscanf(rest + 1, " %*c %d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %llu %llu %*d %*d %ld %*d %llu %llu %ld %*u %*u %*u %*u %*u %*u %*u %*u %llu",
+                     &parent, &waited_user, &waited_system, &threads, &born, &size, &pages, &ignored);
+  if (taken < 8 || (same != 0 && born != same)) return false;
   struct known *one = find(pid, false);
   if (one != NULL && one->born != born) one = NULL;
   struct known unknown = {0};
@@ -83,6 +66,7 @@ static bool see(pid_t pid, unsigned long long same, struct usage *sum) {
   one->own_us = own_us > one->own_us ? own_us : one->own_us;
   one->waited_us = (waited_user + waited_system) * tick_us;
   one->resident = pages > 0 ? (uint64_t)pages * page_bytes : 0;
+  one->size = size;
   one->deaf = one->ignores && (ignored & IGNORES_CHILDREN) != 0;
   one->ignores = (ignored & IGNORES_CHILDREN) != 0;
   sum->resident += one->resident;
@@ -153,62 +137,8 @@ struct usage watch_tree(uint32_t most_tasks) {
 
 uint64_t watch_hidden_us(void) { return hidden_us; }
 
-// Its share of the pages that it has in common with others; all of them where that cannot be read. One that has gone has none.
-static uint64_t share_of(const struct known *one) {
-  char path[64], text[4096];
-  snprintf(path, sizeof path, "/proc/%d/smaps_rollup", one->pid);
-  errno = 0;
-  ssize_t got = read_small(path, text, sizeof text);
-  const char *line = got > 0 ? strstr(text, "\nPss:") : NULL;
-  if (line != NULL) return strtoull(line + 5, NULL, 10) * 1024u;
-  bool gone = got >= 0 || errno == ESRCH || (errno == ENOENT && kill(one->pid, 0) != 0);
-  return gone ? 0 : one->resident;
-}
-
-// The memory of all that were seen at the last look, each page once: a child that has not written yet has its parent's, and one that
-// is about to start another program stands in its parent's. Slower than adding up sizes, so only asked for when these are too large.
-static uint64_t memory(void) {
-  uint64_t bytes = 0;
-  for (uint32_t i = 0; i < known_count; i++) {
-    bool same = false;
-    for (uint32_t other = 0; other < i && !same; other++) same = syscall(SYS_kcmp, known[i].pid, known[other].pid, KCMP_VM, 0, 0) == 0;
-    if (!same) bytes += known_count == 1 ? known[i].resident : share_of(&known[i]);
-  }
-  return bytes;
-}
-
 uint32_t watch_seen(pid_t *into, uint32_t room) {
   uint32_t count = known_count < room ? known_count : room;
   for (uint32_t i = 0; i < count; i++) into[i] = known[i].pid;
   return count;
-}
-
-// Whether everybody who had memory at the last look has some still.
-static bool all_there(void) {
-  for (uint32_t i = 0; i < known_count; i++) {
-    char path[64], text[128];
-    unsigned long pages = 0;
-    if (known[i].resident == 0) continue;
-    snprintf(path, sizeof path, "/proc/%d/statm", known[i].pid);
-    if (read_small(path, text, sizeof text) <= 0 || sscanf(text, "%*u %lu", &pages) != 1 || pages == 0) return false;
-  }
-  return true;
-}
-
-// Sizes added up count what processes have in common several times over: only a close look tells. Their shares are read one after the
-// other, and what is shared with one that ends meanwhile is counted again with those who stay. So a sum is believed when all of them
-// were still there after it, or when it has been too large so often that no accident explains it.
-bool watch_too_large(uint64_t resident, uint64_t limit) {
-  static uint32_t doubts;
-  static uint64_t next_memory_ns;
-  uint64_t before = now_ns();
-  if (before < next_memory_ns) return false;
-  uint64_t buffers = watch_buffers();
-  if (resident + buffers <= limit) return false;
-  uint64_t bytes = memory() + buffers;
-  bool whole = bytes <= limit || all_there();
-  uint64_t after = now_ns();
-  next_memory_ns = after + MEMORY_REST * (after - before);
-  doubts = bytes > limit ? doubts + 1 : 0;
-  return bytes > limit && (whole || doubts >= MEMORY_DOUBTS);
 }

@@ -1,13 +1,17 @@
-import { type ChildProcess, spawn } from 'node:child_process'
+import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import type { Buffer } from 'node:buffer'
 import { once } from 'node:events'
 import { Duplex } from 'node:stream'
+import { promisify } from 'node:util'
 import { FRAME, FrameReader, FrameSplitter, FrameWriter, type Frame } from './frame.ts'
 import { type BoxProfile, SandboxUnavailable } from '../sandbox.ts'
 import { realPathOf } from '../workspace/real-path.ts'
 import { type SettledWorkspace, settleWorkspace } from '../workspace/settle-profile.ts'
 
+const run = promisify(execFile)
 const CLOSE_GRACE_MS = 5000
+/** It waits for itself, and gives up sooner. */
+const SWEEP_TIMEOUT_MS = 60_000
 const COMPLAINT_BYTES = 4096
 const LIVE_STREAMS: readonly 'pipe'[] = ['pipe', 'pipe', 'pipe']
 
@@ -50,12 +54,17 @@ export class CageProcess {
   readonly #splitter = new FrameSplitter()
   #waiting: ((frame: Frame | null) => void) | null = null
   #onOutput: ((frame: Frame) => void) | undefined
+  readonly #binary: string
+  /** A real folder that is the box's, once there is one. */
+  #folder = ''
   #complaint = ''
   #gone = false
+  #swept: Promise<void> | undefined
 
   /** With streams, three more descriptors are handed to the helper for its program. */
   constructor(binary: string, isLive = false) {
     const streams = isLive ? LIVE_STREAMS : []
+    this.#binary = binary
     this.#child = spawn(binary, [], { stdio: ['pipe', 'pipe', 'pipe', ...streams], env: {}, cwd: '/' })
     this.#child.stdout?.on('data', (chunk: Buffer) => this.#receive(chunk))
     this.#child.stderr?.on('data', (chunk: Buffer) => {
@@ -64,7 +73,10 @@ export class CageProcess {
     // Its end is what counts; a broken pipe says nothing more.
     this.#child.stdin?.on('error', () => undefined)
     this.#child.on('error', (error) => this.#end(String(error)))
-    this.#child.on('close', (code, signal) => this.#end(`it ended with ${signal ?? code}`))
+    this.#child.on('close', (code, signal) => {
+      if (signal !== null) this.#swept = this.#sweep()
+      this.#end(`it ended with ${signal ?? code}`)
+    })
   }
 
   /** Sends a frame and waits for the answer; null when the helper is gone. What a run says meanwhile goes to `onOutput`. */
@@ -101,12 +113,28 @@ export class CageProcess {
 
   /** Ends it and all that runs in its box. */
   async close(): Promise<void> {
-    if (this.#gone) return
+    if (!this.#gone) await this.#endIt()
+    await this.#swept
+  }
+
+  /** Where the box is a real folder, so that it can be removed for a helper that is killed. */
+  ownsFolder(folder: string): void {
+    this.#folder = folder
+  }
+
+  async #endIt(): Promise<void> {
     const closed = once(this.#child, 'close')
     this.#child.stdin?.end()
     const timer = setTimeout(() => this.#child.kill('SIGKILL'), CLOSE_GRACE_MS)
     await closed
     clearTimeout(timer)
+  }
+
+  /** Removes what a helper that was killed could not. Should that fail, the next box that is opened does it. */
+  async #sweep(): Promise<void> {
+    await run(this.#binary, ['sweep', String(this.pid), this.#folder], { env: {}, cwd: '/', timeout: SWEEP_TIMEOUT_MS }).catch(
+      () => undefined,
+    )
   }
 
   #receive(chunk: Buffer): void {
@@ -139,7 +167,9 @@ export async function startCage(start: CageStart): Promise<{ readonly helper: Ca
   if (frame?.type === FRAME.ready) {
     const from = new FrameReader(frame.payload)
     const [cgroup, landlockVersion, tellsRefusals] = [from.u32(), from.u32(), from.u32() === 1]
-    return { helper, ground: { tier: start.tier, cgroup, landlockVersion, tellsRefusals, folder: from.rest().toString() } }
+    const folder = from.rest().toString()
+    helper.ownsFolder(folder)
+    return { helper, ground: { tier: start.tier, cgroup, landlockVersion, tellsRefusals, folder } }
   }
   await helper.close()
   const why = frame === null ? helper.complaint : frame.payload.toString()

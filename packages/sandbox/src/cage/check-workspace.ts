@@ -15,6 +15,7 @@ const SAW = {
   'a way to write the repository': 8,
   'a way to write settings of the machine': 16,
   'a way to change a device of the host': 32,
+  'a way to huge pages': 64,
   'a way to leave a setuid file or a device': 128,
 } as const
 

@@ -25,6 +25,7 @@ const IN_CORNERS = {
   'a socket of the host': 4,
   'a way to change a device of the host': 8,
   'changes of files of the host': 16,
+  'a way to huge pages': 32,
 } as const
 
 const HIDDEN_CHILDREN =
@@ -43,9 +44,7 @@ const PATHS_SEEN =
 const LANDLOCK_WITH_SIGNALS = 6
 // Measured with programs that keep what they can where nobody looks (`fixtures/buffers.c`).
 const COUNTED_BUFFERS =
-  'what sockets and pipes hold is counted by their number: up to 10 MiB are not seen, and more where commands of engines have TCP connections among themselves: needs a writable cgroup'
-const SENT_BUFFERS =
-  'what sockets and pipes hold is counted by their number: up to 72 MiB are not seen, since sockets on their way between processes are in no list: needs user namespaces or a writable cgroup'
+  'what sockets and pipes hold is counted by their number: up to 10 MiB are not seen, and more where commands of engines have TCP connections among themselves or send each other descriptors: needs a writable cgroup'
 const RESIDENT_WATCH = 'memory is watched every few milliseconds, not held by the kernel: needs a writable cgroup'
 
 /** Folders that everybody may write to, where there is none for temporary files. */
@@ -133,7 +132,7 @@ function reportOf(ground: Ground): SandboxReport {
       wall: clock.wall,
       memory:
         cgroup === 0
-          ? 'resident size, page tables and buffers of all processes, watched; resource limit behind it'
+          ? 'resident size, page tables, mappings and buffers of all processes, and files in memory, watched; resource limit behind it'
           : `cgroup ${cgroup}`,
       processes: ground.tellsRefusals
         ? `cgroup ${cgroup}, first refusal ends the run`
@@ -152,7 +151,7 @@ function reportOf(ground: Ground): SandboxReport {
     },
     missing: [
       ...clock.missing,
-      ...(cgroup === 0 ? [RESIDENT_WATCH, landlock ? SENT_BUFFERS : COUNTED_BUFFERS, HIDDEN_CHILDREN, BRIEF_THREADS] : []),
+      ...(cgroup === 0 ? [RESIDENT_WATCH, COUNTED_BUFFERS, HIDDEN_CHILDREN, BRIEF_THREADS] : []),
       ...(ownUser && ground.tier === 'user-namespaces' ? [ROOTS_FOLDERS] : []),
       ...(landlock
         ? [

@@ -47,6 +47,8 @@ const HELD = {
   node: { status: 'ok', text: '42\n' },
   hog: 'memory-limit',
   sockets: 'memory-limit',
+  unseen: 'memory-limit',
+  room: { status: 'ok', text: '0\n' },
   bomb: 'process-limit',
   output: 'output-limit',
   sleep: 'wall-limit',
