@@ -1,6 +1,6 @@
 import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Connect } from '@parley/judge'
+import type { Connect } from '@parley/client'
 import type { JsonObject } from '@parley/protocol'
 import { expect, test } from 'vitest'
 import { LocalGateway } from '../fixtures/local-gateway.ts'
@@ -17,8 +17,8 @@ type Call = (name: string, args: JsonObject, options?: object) => Promise<JsonOb
 /** A gateway whose calls are looked at, or changed, on the way. */
 const through =
   (gateway: LocalGateway, around: (call: Call) => Call): Connect =>
-  async (heard) => {
-    const client = await connectJudge({ url: gateway.ws, token: gateway.token })(heard)
+  async (heard, signal) => {
+    const client = await connectJudge({ url: gateway.ws, token: gateway.token })(heard, signal)
     const callTool = around(client.callTool.bind(client))
     return new Proxy(client, {
       get: (target, key) => {
