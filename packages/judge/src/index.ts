@@ -16,7 +16,6 @@ export { type StatusServiceParts, statusService } from './status/status-service.
 export { type StatusSocket, openStatusSocket, shortSocketPath } from './status/status-socket.ts'
 export { type TesterOptions, openTester } from './test/open-tester.ts'
 export type { JobVoice, LanguageFacts, StatusLine, TestListener, TestRequest, Tester } from './tester.ts'
-export { type Connect, type JudgeClient } from './worker/gateway-link.ts'
 export {
   type Generated,
   type GeneratePorts,

@@ -3,8 +3,8 @@ import { accountCard, accountCorner } from './account.ts'
 import { element } from './element.ts'
 import { openJobPage } from './job/job-page.ts'
 import { type KeptJobs, openJobList } from './jobs/job-list.ts'
-import { GatewayLink } from './link/gateway-link.ts'
 import { linkWords } from './link/link-words.ts'
+import { type PageLink, openPageLink } from './link/page-link.ts'
 import { ScriptModels } from './link/script-models.ts'
 import { passwordCard } from './password-card.ts'
 import type { Route } from './route.ts'
@@ -24,7 +24,7 @@ export interface SessionOptions {
 /** What a person who is signed in sees, over one connection. */
 export class Session {
   readonly #options: SessionOptions
-  readonly #link: GatewayLink
+  readonly #link: PageLink
   readonly #models: ScriptModels
   readonly #jobs: KeptJobs = {}
   #view: View | undefined
@@ -32,7 +32,7 @@ export class Session {
   constructor(options: SessionOptions) {
     this.#options = options
     const state = element('span', { class: 'link', role: 'status' })
-    this.#link = new GatewayLink({
+    this.#link = openPageLink({
       token: options.token,
       onState: (next) => {
         state.dataset['state'] = next.kind
@@ -40,7 +40,7 @@ export class Session {
       },
       onSignedOut: (message) => this.#end(message),
     })
-    this.#models = new ScriptModels(this.#link)
+    this.#models = new ScriptModels(this.#link.client)
     options.corner.replaceChildren(state, ...accountCorner(options.account, () => void this.#leave()))
   }
 
@@ -64,16 +64,16 @@ export class Session {
   close(): void {
     this.#view?.close()
     this.#models.close()
-    this.#link.close()
+    void this.#link.client.close()
     this.#options.corner.replaceChildren()
   }
 
   #viewOf(route: Route): View {
     switch (route.kind) {
       case 'jobs':
-        return openJobList(this.#link, this.#models, this.#options.account, this.#jobs)
+        return openJobList(this.#link.client, this.#models, this.#options.account, this.#jobs)
       case 'job':
-        return openJobPage(this.#link, this.#models, { id: route.id, me: this.#options.account.name })
+        return openJobPage(this.#link.client, this.#models, { id: route.id, me: this.#options.account.name })
       case 'unknown':
         return { root: nothingHere(), title: 'Nothing here', close: () => {} }
     }
@@ -89,11 +89,11 @@ export class Session {
         // The gateway cuts this connection when the password is set, and that need not be the end.
         release = this.#link.hold()
         const input = { current_password: current, new_password: next, keep_tokens: keepTokens }
-        await this.#link.call('account.passwd', input)
+        await this.#link.client.onceNow('account.passwd', input)
       },
       settled: (signedIn) => {
         // This sign-in has ended; that it did must not be taken for the end of the new one.
-        if (signedIn !== undefined) this.#link.close()
+        if (signedIn !== undefined) void this.#link.client.close()
         release()
         if (signedIn !== undefined) onSignIn(signedIn.token, signedIn.notice)
       },

@@ -1,5 +1,5 @@
+import type { SteadyClient } from '@parley/client'
 import { type AuditEntry, TOOLS, type ToolInput, type ToolOutput } from '@parley/protocol'
-import type { SteadyCaller } from '../job/steady-caller.ts'
 
 const PAGE_ENTRIES = 1_000
 /** Of reads without end so many pages are looked through. */
@@ -15,7 +15,7 @@ const READING: ReadonlySet<string> = new Set([
 
 /** What changed something, newest first, as far as `limit` and the pages go. */
 export async function searchChanges(
-  caller: Pick<SteadyCaller, 'call'>,
+  caller: Pick<SteadyClient, 'call'>,
   { limit, ...wanted }: Omit<ToolInput<'audit.search'>, 'limit'> & { readonly limit: number },
 ): Promise<ToolOutput<'audit.search'>> {
   const fold = new BegunFold(wanted.outcome !== undefined)

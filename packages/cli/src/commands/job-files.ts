@@ -1,12 +1,12 @@
 import { closeSync, mkdirSync, openSync, writeFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
+import type { SteadyClient } from '@parley/client'
 import { JOB_LIMITS, type JobId } from '@parley/protocol'
 import type { Invocation } from '../command-line/command.ts'
 import { noneOf } from '../command-line/choice.ts'
 import { CommandError } from '../command-line/command-error.ts'
 import { atPath } from '../command-line/path-failure.ts'
 import { plainLines, plainText } from '../job/plain-text.ts'
-import type { SteadyCaller } from '../job/steady-caller.ts'
 import { columns } from './columns.ts'
 import { withJob } from './job.ts'
 import { show } from './with-caller.ts'
@@ -72,7 +72,7 @@ interface InputFile {
 }
 
 /** A file that was handed in, a piece at a time: tests may be larger than what one wants in memory. */
-async function* piecesOf(caller: SteadyCaller, file: InputFile): AsyncGenerator<Uint8Array> {
+async function* piecesOf(caller: SteadyClient, file: InputFile): AsyncGenerator<Uint8Array> {
   for (let offset = 0; ;) {
     const read = await caller.call('job.read_input', { ...file, offset, max_bytes: JOB_LIMITS.chunkBytes })
     yield Buffer.from(read.chunk_b64, 'base64')
@@ -82,7 +82,7 @@ async function* piecesOf(caller: SteadyCaller, file: InputFile): AsyncGenerator<
 }
 
 async function writeInput(
-  caller: SteadyCaller,
+  caller: SteadyClient,
   file: InputFile,
   { io, out }: { readonly io: Invocation['io']; readonly out: string },
 ): Promise<void> {

@@ -1,3 +1,4 @@
+import type { SteadyClient } from '@parley/client'
 import { type JobId, type JobListItem, JobStatus, type ToolOutput, isEnd, shortCountsText, unjudgedWords } from '@parley/protocol'
 import type { Invocation } from '../command-line/command.ts'
 import { usageError } from '../command-line/command-error.ts'
@@ -10,7 +11,6 @@ import { inOptions } from '../job/option-names.ts'
 import { plainText } from '../job/plain-text.ts'
 import { NO_SCREEN } from '../job/screen.ts'
 import { statusWord } from '../job/status-word.ts'
-import type { SteadyCaller } from '../job/steady-caller.ts'
 import { type Submission, submissionOf } from '../job/submission.ts'
 import { sendTests } from '../job/upload.ts'
 import { statusWithReason, waitingText } from '../job/waiting-text.ts'
@@ -34,7 +34,7 @@ export async function jobSubmit(invocation: Invocation): Promise<number> {
   })
 }
 
-async function create(caller: SteadyCaller, { input, zip }: Submission): Promise<ToolOutput<'job.create'>> {
+async function create(caller: SteadyClient, { input, zip }: Submission): Promise<ToolOutput<'job.create'>> {
   const tests = zip === undefined ? {} : await sendTests(caller, zip)
   return caller.once('job.create', { ...input, ...tests })
 }
@@ -47,7 +47,7 @@ export const jobRetry = (invocation: Invocation): Promise<number> =>
   })
 
 /** The job runs: shows it, or says how to. */
-function started(caller: SteadyCaller, invocation: Invocation, job: ToolOutput<'job.create'>): Promise<number> | number {
+function started(caller: SteadyClient, invocation: Invocation, job: ToolOutput<'job.create'>): Promise<number> | number {
   const { io, values } = invocation
   const isWatched = values.has('watch') || (values.has('json') && !values.has('detach'))
   if (values.has('json')) io.out(`${JSON.stringify(job)}\n`)
@@ -137,7 +137,7 @@ export const jobDelete = (invocation: Invocation): Promise<number> =>
 /** Does something with the job that the command line means. */
 export const withJob = (
   invocation: Invocation,
-  use: (caller: SteadyCaller, jobId: JobId) => Promise<number> | number,
+  use: (caller: SteadyClient, jobId: JobId) => Promise<number> | number,
 ): Promise<number> => {
   const given = invocation.positionals[0] ?? ''
   checkJobText(given)

@@ -1,9 +1,9 @@
+import type { SteadyClient } from '@parley/client'
 import { type Judge, MachineId } from '@parley/protocol'
 import type { Invocation } from '../command-line/command.ts'
 import { CommandError, usageError } from '../command-line/command-error.ts'
 import { suggest } from '../command-line/suggest.ts'
 import { agoText } from '../command-line/time-text.ts'
-import type { SteadyCaller } from '../job/steady-caller.ts'
 import { columns } from './columns.ts'
 import { show, withCaller } from './with-caller.ts'
 
@@ -70,5 +70,5 @@ function loadText(jobs: number, slots: number): string {
   return jobs > slots ? `${slots}/${slots}+${jobs - slots}` : `${jobs}/${slots}`
 }
 
-const asAdmin = (invocation: Invocation, use: (caller: SteadyCaller) => Promise<number>): Promise<number> =>
+const asAdmin = (invocation: Invocation, use: (caller: SteadyClient) => Promise<number>): Promise<number> =>
   withCaller(invocation, 'admin', use)

@@ -1,10 +1,10 @@
+import type { SteadyClient } from '@parley/client'
 import type { Channel, ChannelCheck, Model, ModelPrices, ToolInput, ToolOutput } from '@parley/protocol'
 import { ChannelKind, ChannelName, ModelWire, dollars } from '@parley/protocol'
 import type { Invocation } from '../command-line/command.ts'
 import { usageError } from '../command-line/command-error.ts'
 import { readSecretLine } from '../command-line/private-file.ts'
 import { inCommands } from '../command-line/tool-words.ts'
-import type { SteadyCaller } from '../job/steady-caller.ts'
 import { wholeNumber } from '../job/whole-number.ts'
 import { columns } from './columns.ts'
 import { show, withCaller } from './with-caller.ts'
@@ -36,7 +36,7 @@ export const modelList = (invocation: Invocation): Promise<number> =>
 const LIVE_ROUNDS = 4
 
 /** Asks until it is known of every channel whether it lists its models. */
-async function listLive(caller: Pick<SteadyCaller, 'call'>): Promise<ToolOutput<'models.list'>> {
+async function listLive(caller: Pick<SteadyClient, 'call'>): Promise<ToolOutput<'models.list'>> {
   let result = await caller.call('models.list', { live: true })
   for (let round = 1; round < LIVE_ROUNDS && result.channels.some(isOpen); round += 1)
     result = await caller.call('models.list', { live: true })

@@ -1,8 +1,8 @@
+import type { SteadyClient } from '@parley/client'
 import { type Quota, type UserId, dollars } from '@parley/protocol'
 import type { Invocation } from '../command-line/command.ts'
 import { CommandError, usageError } from '../command-line/command-error.ts'
 import { timeText } from '../command-line/time-text.ts'
-import type { SteadyCaller } from '../job/steady-caller.ts'
 import { counted } from '../job/usage-text.ts'
 import { columns } from './columns.ts'
 import { show, withCaller } from './with-caller.ts'
@@ -69,7 +69,7 @@ function quotaText(username: string | null, quota: Quota, { io }: Invocation): s
   return `${whose}:\n${table}\nA new day begins at ${timeText(resets_at, io)}.`
 }
 
-async function userIdOf(caller: SteadyCaller, name: string): Promise<UserId> {
+async function userIdOf(caller: SteadyClient, name: string): Promise<UserId> {
   let cursor: { cursor?: string } = {}
   for (let pages = 0; pages < PAGES_MAX; pages += 1) {
     const { items, next_cursor } = await caller.call('user.list', { limit: USERS_PAGE, ...cursor })

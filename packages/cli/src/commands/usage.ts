@@ -1,8 +1,8 @@
+import type { SteadyClient } from '@parley/client'
 import { type Quota, type UsageTotal, dollars } from '@parley/protocol'
 import type { Invocation } from '../command-line/command.ts'
 import { timeText } from '../command-line/time-text.ts'
 import { costText, counted } from '../job/usage-text.ts'
-import type { SteadyCaller } from '../job/steady-caller.ts'
 import { columns } from './columns.ts'
 import { show, withCaller } from './with-caller.ts'
 
@@ -28,7 +28,7 @@ const PAGE_USERS = 500
 const PAGES_MAX = 20
 
 /** What accounts are called, by their ids: for an admin all of them, for others their own. */
-async function userNames(caller: Pick<SteadyCaller, 'call'>): Promise<ReadonlyMap<string, string>> {
+async function userNames(caller: Pick<SteadyClient, 'call'>): Promise<ReadonlyMap<string, string>> {
   const me = await caller.call('account.get', {})
   const names = new Map<string, string>()
   if (me.user_id !== null && me.username !== null) names.set(me.user_id, me.username)

@@ -1,12 +1,12 @@
+import type { SteadyClient } from '@parley/client'
 import type { Invocation } from '../command-line/command.ts'
 import { openCaller } from '../job/open-caller.ts'
-import type { SteadyCaller } from '../job/steady-caller.ts'
 
 /** Does something with the tools of a gateway, and lets go of it. */
 export async function withCaller(
   invocation: Invocation,
   needed: 'user' | 'admin',
-  use: (caller: SteadyCaller) => Promise<number> | number,
+  use: (caller: SteadyClient) => Promise<number> | number,
 ): Promise<number> {
   const caller = await openCaller(invocation, needed)
   try {

@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import type { Connect, SteadyClient } from '@parley/client'
 import { connectClient, httpTransport } from '@parley/rpc'
 import { CommandError } from '../command-line/command-error.ts'
 import type { Io } from '../command-line/io.ts'
@@ -10,7 +11,7 @@ import type { Settings } from '../config/setting.ts'
 import { cacheDirOf } from '../data/cache-dir.ts'
 import { dataDirAt } from '../data/data-dir.ts'
 import type { Ready } from '../gateway-process/plan.ts'
-import { SteadyCaller } from '../job/steady-caller.ts'
+import { openCommandClient } from '../job/command-client.ts'
 import { localPlan } from '../judge-process/judge-plan-of.ts'
 import type { JudgePlan, JudgeReady } from '../judge-process/plan.ts'
 import { Values } from '../command-line/command.ts'
@@ -21,7 +22,7 @@ import { ownVersion } from '../version.ts'
 export interface PrivateInstance {
   readonly ready: Ready
   readonly judge: JudgeReady
-  caller(): Promise<SteadyCaller>
+  caller(): Promise<SteadyClient>
   /** Ends the processes in order and removes the folder. */
   close(): Promise<void>
 }
@@ -93,11 +94,13 @@ function judgePlan({ ws, data }: Ready, settings: Settings, io: Io): JudgePlan {
   return { ...local, url: ws, token: judgeToken, logLevel, cacheFolder: cacheDirOf(io, data) }
 }
 
-function openCaller(folder: string, io: Io): Promise<SteadyCaller> {
+function openCaller(folder: string, io: Io): Promise<SteadyClient> {
   const { adminSocket } = dataDirAt('/', folder)
-  const connect = () =>
+  const connect: Connect = (heard, signal) =>
     connectClient(httpTransport({ url: 'http://localhost/mcp', socketPath: adminSocket }), {
       clientInfo: { name: 'parley-demo', version: ownVersion() },
+      onNotification: heard,
+      signal,
     })
-  return SteadyCaller.open(connect, { err: io.err, random: () => (io.random(1)[0] ?? 0) / 256 })
+  return openCommandClient(connect, io)
 }

@@ -1,9 +1,9 @@
+import type { SteadyClient } from '@parley/client'
 import { type JobState, Report, type ToolOutput, Usage, isUnjudged, pastLimit, resultText, unjudgedWords } from '@parley/protocol'
 import { type CaseLimits, caseRows, memoryText, nameWidthOf, timeText } from './case-table.ts'
 import { plainLines, plainText } from './plain-text.ts'
 import { type Screen, painterFor } from './screen.ts'
 import { statusStyle, statusWord } from './status-word.ts'
-import type { SteadyCaller } from './steady-caller.ts'
 import { usageText } from './usage-text.ts'
 
 /** How a job ended, with the report where there is one. */
@@ -18,7 +18,7 @@ export interface Ending {
   readonly me?: string | null
 }
 
-export async function readEnding(caller: SteadyCaller, state: JobState): Promise<Ending> {
+export async function readEnding(caller: SteadyClient, state: JobState): Promise<Ending> {
   const answer: ToolOutput<'job.get_artifacts'> = await caller.call('job.get_artifacts', {
     job_id: state.job_id,
     names: ['report.json', 'usage.json'],

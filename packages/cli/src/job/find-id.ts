@@ -1,7 +1,7 @@
+import type { SteadyClient } from '@parley/client'
 import { JobId } from '@parley/protocol'
 import { CommandError, usageError } from '../command-line/command-error.ts'
 import { plainText } from './plain-text.ts'
-import type { SteadyCaller } from './steady-caller.ts'
 
 /** Of a million ids hardly two begin with the same four characters; with fewer one meets another's too often. */
 const START_MIN = 4
@@ -82,7 +82,7 @@ export function checkJobText(given: string): void {
 }
 
 /** The job that was meant: by its id, by a beginning of it, or the newest of the caller's own. */
-export async function findJobId(caller: SteadyCaller, given: string): Promise<JobId> {
+export async function findJobId(caller: SteadyClient, given: string): Promise<JobId> {
   if (given === LAST) return lastJob(caller)
   return findId(
     {
@@ -99,7 +99,7 @@ export async function findJobId(caller: SteadyCaller, given: string): Promise<Jo
 }
 
 /** An admin's list holds everybody's, and the shell on the gateway's own machine may have no account. */
-async function lastJob(caller: SteadyCaller): Promise<JobId> {
+async function lastJob(caller: SteadyClient): Promise<JobId> {
   const { user_id } = await caller.call('account.get', {})
   const whose = user_id === null ? {} : { owner_user_id: user_id }
   let cursor: { cursor?: string } = {}

@@ -101,7 +101,7 @@ test('a word that comes while the picture is drawn stays above it, and nothing o
   const write = (text: string): void => void (out += text.replaceAll('\n', '\r\n'))
   const view = liveView(write, { screen: () => SCREEN, now: () => 0, err: write })
   view.state(state)
-  view.caseDone(caseOf('first', 'AC', 0, 2))
+  view.caseDone(caseOf('first', 'AC', 0, 2), 'attempt')
   await expect.poll(() => out).toContain('first')
   view.say('cancelling\n')
   expect(screenAfter(out, SCREEN.columns).lines.slice(0, 2)).toEqual(['cancelling', expect.stringContaining('running_test')])

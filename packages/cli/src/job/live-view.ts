@@ -1,4 +1,4 @@
-import { type AgentStatusItem, type CaseItem, type JobState, caseRound } from '@parley/protocol'
+import { type AgentStatusItem, type CaseItem, type JobState } from '@parley/protocol'
 import { type AgentLine, AgentText, agentLine, isPiece } from './agent-text.ts'
 import { ROW_MIN, caseRow, nameWidthOf, timeText } from './case-table.ts'
 import { endingText } from './ending.ts'
@@ -129,9 +129,8 @@ export function liveView(
       }
       soon()
     },
-    caseDone: (item) => {
-      const last = cases.at(-1)
-      if (last !== undefined && caseRound(last) !== caseRound(item)) cases = []
+    caseDone: (item, begins) => {
+      if (begins !== 'nothing') cases = []
       cases.push(item)
       soon()
     },

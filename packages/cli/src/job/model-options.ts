@@ -1,7 +1,7 @@
+import type { SteadyClient } from '@parley/client'
 import { EngineName, type Model, type ToolInput } from '@parley/protocol'
 import type { Invocation } from '../command-line/command.ts'
 import { CommandError, usageError } from '../command-line/command-error.ts'
-import type { SteadyCaller } from './steady-caller.ts'
 import { wholeNumber } from './whole-number.ts'
 
 type ModelInput = Pick<ToolInput<'job.create'>, 'model' | 'upstream_channel' | 'engine' | 'max_attempts' | 'budget'>
@@ -50,7 +50,7 @@ function microusdOf(text: string | undefined): number | undefined {
 
 /** The model that a job is for when its options name none: the only one there is. */
 export async function chooseModel(
-  caller: SteadyCaller,
+  caller: SteadyClient,
   { model, upstream_channel }: ModelInput,
 ): Promise<Pick<ModelInput, 'model'>> {
   if (model !== undefined) return {}

@@ -1,7 +1,7 @@
+import type { SteadyClient } from '@parley/client'
 import { type JobId, ToolError, type ToolOutput } from '@parley/protocol'
 import { CommandError } from '../command-line/command-error.ts'
 import { asCommandError } from '../failure.ts'
-import type { SteadyCaller } from './steady-caller.ts'
 
 /** What can be done about a job that somebody made and did not start: nothing in the shell starts one that is there. */
 const wayOut = (id: JobId): string =>
@@ -15,7 +15,7 @@ export const neverStarted = (id: JobId): CommandError =>
   new CommandError('not_started', `${id} was never started`, { hint: wayOut(id) })
 
 /** Starts a job that was made for this. If that is refused nothing is left of it. */
-export async function startOrDelete(caller: SteadyCaller, jobId: JobId): Promise<ToolOutput<'job.start'>> {
+export async function startOrDelete(caller: SteadyClient, jobId: JobId): Promise<ToolOutput<'job.start'>> {
   try {
     return await caller.call('job.start', { job_id: jobId })
   } catch (error) {

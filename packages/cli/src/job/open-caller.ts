@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs'
-import { type Client, WireError, connectClient, httpTransport, webSocketTransport } from '@parley/rpc'
+import { type Connect, type SteadyClient } from '@parley/client'
+import { WireError, connectClient, httpTransport, webSocketTransport } from '@parley/rpc'
 import type { Invocation } from '../command-line/command.ts'
 import { CommandError, usageError } from '../command-line/command-error.ts'
 import { instanceOf } from '../config/instance.ts'
@@ -8,15 +9,15 @@ import { isPostgres } from '../gateway-process/database-url.ts'
 import { requireRole } from '../require-role.ts'
 import { targetOf, withToken } from '../target.ts'
 import { ownVersion } from '../version.ts'
-import { SteadyCaller } from './steady-caller.ts'
+import { openCommandClient } from './command-client.ts'
 import { checkDatabaseIsHere } from '../data/database-note.ts'
 
 /** The way to the tools of a gateway: the one that `--url` names, or the one that runs on the data folder. */
-export async function openCaller(invocation: Invocation, needed: 'user' | 'admin' = 'user'): Promise<SteadyCaller> {
+export async function openCaller(invocation: Invocation, needed: 'user' | 'admin' = 'user'): Promise<SteadyClient> {
   const { io } = invocation
   const { connect, missing } = wayTo(invocation, needed)
   try {
-    return await SteadyCaller.open(connect, { err: io.err, random: () => (io.random(1)[0] ?? 0) / 256 })
+    return await openCommandClient(connect, io)
   } catch (error) {
     // A gateway that was killed leaves its socket behind.
     if (missing !== undefined && error instanceof WireError && error.code === 'unreachable') throw missing
@@ -25,7 +26,7 @@ export async function openCaller(invocation: Invocation, needed: 'user' | 'admin
 }
 
 interface Way {
-  readonly connect: () => Promise<Client>
+  readonly connect: Connect
   /** What it means that nobody answers there, where we know better than the wire. */
   readonly missing?: CommandError
 }
@@ -35,9 +36,14 @@ function wayTo(invocation: Invocation, needed: 'user' | 'admin'): Way {
   const target = targetOf(invocation, 'any')
   if (target !== undefined) {
     const known = withToken(target, needed)
-    const open = known.url.startsWith('ws') ? webSocketTransport : httpTransport
-    const transport = () => open(known)
-    return { connect: async () => requireRole(await connectClient(transport(), options), needed) }
+    const isSocket = known.url.startsWith('ws')
+    const open = isSocket ? webSocketTransport : httpTransport
+    // A WebSocket opens the legacy way: only there can the gateway tell a job as it happens.
+    const era = isSocket ? 'legacy' : 'auto'
+    return {
+      connect: async (heard, signal) =>
+        requireRole(await connectClient(open(known), { ...options, era, onNotification: heard, signal }), needed),
+    }
   }
   const settings = instanceOf(invocation)
   if (isPostgres(settings.databaseUrl))
@@ -54,6 +60,11 @@ function wayTo(invocation: Invocation, needed: 'user' | 'admin'): Way {
     if (settings.databaseUrl === undefined) checkDatabaseIsHere(data)
     throw missing
   }
-  const connect = () => connectClient(httpTransport({ url: 'http://localhost/mcp', socketPath: adminSocket }), options)
+  const connect: Connect = (heard, signal) =>
+    connectClient(httpTransport({ url: 'http://localhost/mcp', socketPath: adminSocket }), {
+      ...options,
+      onNotification: heard,
+      signal,
+    })
   return { connect, missing }
 }

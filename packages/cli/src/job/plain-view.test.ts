@@ -27,9 +27,10 @@ test('cases that end in another order are counted up as they are done, by their 
   view.state(STATE)
   view.status(BEGUN)
   const items = caseItems({ cases: ['1', '2', '3', '4'].map((name) => ({ name, verdict: 'AC' })) })
-  for (const index of [1, 0, 3, 2]) {
+  for (const [place, index] of [1, 0, 3, 2].entries()) {
     const item = items[index]
-    if (item !== undefined) view.caseDone({ ...item, index, claim: 1, attempt: 1, total: items.length })
+    const begins = place === 0 ? 'attempt' : 'nothing'
+    if (item !== undefined) view.caseDone({ ...item, index, claim: 1, attempt: 1, total: items.length }, begins)
   }
   const places = lines.flatMap((line) => /^(\d\/\d) +(\d) +AC /.exec(line)?.slice(1, 3).join(' ') ?? [])
   expect(places).toEqual(['1/4 2', '2/4 1', '3/4 4', '4/4 3'])

@@ -1,4 +1,5 @@
-import { type CaseItem, type JobState, caseRound } from '@parley/protocol'
+import type { Begins } from '@parley/client'
+import type { CaseItem, JobState } from '@parley/protocol'
 import { AgentText, agentLine, isPiece } from './agent-text.ts'
 import { caseRow } from './case-table.ts'
 import { endingText } from './ending.ts'
@@ -15,22 +16,18 @@ export function plainView(out: (text: string) => void, say: (text: string) => vo
   let held: string | undefined
   // Steps and cases come by two logs; a case may be heard of before the step that begins them.
   let begun = 0
-  let early: CaseItem[] = []
+  let early: { readonly item: CaseItem; readonly begins: Begins }[] = []
   const agent = new AgentText()
-  let cases: { readonly round: string; readonly of: string; count: number } = { round: '', of: '', count: 0 }
+  let cases: { readonly of: string; count: number } = { of: '', count: 0 }
 
   const line = (text: string): void => {
     if (held !== undefined) out(`${held}\n`)
     held = undefined
     out(`${text}\n`)
   }
-  const showCase = (item: CaseItem): void => {
-    const round = caseRound(item)
-    if (round !== cases.round) {
-      // The same attempt in another claim: its judge died, or gave it back.
-      if (cases.of.endsWith(`.${item.attempt}`)) out('another judge begins the cases again\n')
-      cases = { round, of: roundOf(item), count: 0 }
-    }
+  const showCase = ({ item, begins }: (typeof early)[number]): void => {
+    if (begins === 'claim') out('another judge begins the cases again\n')
+    if (begins !== 'nothing') cases = { of: roundOf(item), count: 0 }
     cases.count += 1
     if (known === undefined || item.verdict === 'CANCELLED') return
     // Cases end in any order: the figure counts those that are done, the name says which one it is.
@@ -38,8 +35,8 @@ export function plainView(out: (text: string) => void, say: (text: string) => vo
     out(`${done}/${item.total}${caseRow(item, known.limits, NO_SCREEN)}\n`)
   }
   const showEarly = (): void => {
-    const ready = early.filter(({ attempt }) => attempt <= begun)
-    early = early.filter(({ attempt }) => attempt > begun)
+    const ready = early.filter(({ item }) => item.attempt <= begun)
+    early = early.filter(({ item }) => item.attempt > begun)
     ready.forEach(showCase)
   }
   return {
@@ -58,8 +55,8 @@ export function plainView(out: (text: string) => void, say: (text: string) => vo
       if (typeof done === 'number') begun = Math.max(begun, item.attempt)
       showEarly()
     },
-    caseDone: (item) => {
-      early.push(item)
+    caseDone: (item, begins) => {
+      early.push({ item, begins })
       showEarly()
     },
     end: (ending) => {

@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto'
+import type { SteadyClient } from '@parley/client'
 import { JOB_LIMITS } from '@parley/protocol'
 import { CommandError } from '../command-line/command-error.ts'
-import type { SteadyCaller } from './steady-caller.ts'
 
 /** How `job.create` gets the tests: within the call, or by a name for bytes that went before. */
 export async function sendTests(
-  caller: SteadyCaller,
+  caller: SteadyClient,
   zip: Uint8Array,
 ): Promise<{ tests_zip_b64: string } | { tests_blob: string }> {
   if (zip.length <= JOB_LIMITS.zipInCallBytes) return { tests_zip_b64: Buffer.from(zip).toString('base64') }

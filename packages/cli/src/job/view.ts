@@ -1,8 +1,8 @@
-import type { JobListener } from './follow-job.ts'
+import type { JobListener } from '@parley/client'
 import type { Ending } from './ending.ts'
 
 /** Shows a job while it is followed, and how it ended. */
-export interface View extends JobListener {
+export interface View extends Pick<JobListener, 'state' | 'status' | 'caseDone'> {
   end(ending: Ending): void
   /** A line that is not about the job's work: it goes where it does not disturb the picture. */
   say(text: string): void

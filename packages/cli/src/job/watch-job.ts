@@ -1,28 +1,30 @@
+import { type SteadyClient, followJob } from '@parley/client'
 import type { JobId } from '@parley/protocol'
 import type { Invocation } from '../command-line/command.ts'
+import { linkTeller } from './command-client.ts'
 import { exitCodeOf, readEnding } from './ending.ts'
-import { followJob } from './follow-job.ts'
 import { jsonView } from './json-view.ts'
 import { liveView } from './live-view.ts'
+import { neverStarted } from './never-started.ts'
 import { plainView } from './plain-view.ts'
-import type { SteadyCaller } from './steady-caller.ts'
 import type { View } from './view.ts'
 
 const INTERRUPTED_EXIT = 130
 /** How long a gateway that is not there is looked for to be told of a cancel. */
 const CANCEL_MS = 15_000
+const BEGUN_AGAIN = 'the gateway has other logs of this job than before; they are shown from their beginning\n'
 /** What Ctrl-C does: ends the job that was handed in here, or only the watching of one that was not. */
 export type Interrupt = 'cancels' | 'leaves'
 
 /** Shows a job until it ends. Answers the exit code. */
 export async function watchJob(
-  caller: SteadyCaller,
+  caller: SteadyClient,
   jobId: JobId,
   { io, values }: Invocation,
   interrupt: Interrupt,
 ): Promise<number> {
   const view = viewFor({ io, values })
-  caller.say = (text) => view.say(text)
+  caller.tell = linkTeller((text) => view.say(text))
   const left = new AbortController()
   let times = 0
   const ignore = io.onSignal(() => {
@@ -31,13 +33,19 @@ export async function watchJob(
     view.say(`cancelling ${jobId}; once more leaves it to itself\n`)
     const late = setTimeout(() => left.abort(), CANCEL_MS)
     left.signal.addEventListener('abort', () => clearTimeout(late), { once: true })
-    caller.call('job.cancel', { job_id: jobId }, left.signal).then(
+    caller.call('job.cancel', { job_id: jobId }, { signal: left.signal }).then(
       () => clearTimeout(late),
       () => {},
     )
   })
   try {
-    const state = await followJob(caller, jobId, view, left.signal)
+    const first = await caller.call('job.get_state', { job_id: jobId }, { signal: left.signal })
+    if (first.status === 'created') {
+      view.state(first)
+      throw neverStarted(jobId)
+    }
+    const listener = { ...view, restarted: () => view.say(BEGUN_AGAIN) }
+    const state = await followJob(caller, jobId, listener, { until: 'end', signal: left.signal }).ended
     const ending = await readEnding(caller, state)
     view.end(ending)
     return exitCodeOf(ending)

@@ -1,4 +1,4 @@
-import type { Connect } from '@parley/judge'
+import type { Connect } from '@parley/client'
 import { WireError, connectClient, httpTransport, webSocketTransport } from '@parley/rpc'
 import { ownVersion } from '../version.ts'
 import type { JudgePlan } from './plan.ts'
@@ -11,12 +11,13 @@ const KEEP_ALIVE_MS = 15_000
 /** How a judge reaches its gateway. A WebSocket opens the legacy way, because only there can the gateway speak unasked. */
 export function connectJudge({ url, token }: Pick<JudgePlan, 'url' | 'token'>): Connect {
   const isSocket = url.startsWith('ws')
-  return async (heard) => {
+  return async (heard, signal) => {
     const client = await connectClient(isSocket ? webSocketTransport({ url, token }) : httpTransport({ url, token }), {
       clientInfo: { name: 'parley-judge', version: ownVersion() },
       era: isSocket ? 'legacy' : 'auto',
       limits: { requestTimeoutMs: HANDSHAKE_MS, keepAliveMs: KEEP_ALIVE_MS },
       onNotification: (method, params) => heard(method, params),
+      signal,
     })
     const { role } = client.server.info
     if (role === 'judge') return client

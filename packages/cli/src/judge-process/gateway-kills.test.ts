@@ -6,7 +6,7 @@ import { gone } from '../fixtures/gone.ts'
 import { Scratch } from '../fixtures/parley.ts'
 import { codeFor } from '../fixtures/scripted-tester.ts'
 import { openTestWorker } from '../fixtures/test-worker.ts'
-import { SteadyCaller } from '../job/steady-caller.ts'
+import { openCommandClient } from '../job/command-client.ts'
 import { connectClient, httpTransport } from '@parley/rpc'
 import { ONE_CASE_ZIP, ownLoopback } from '@parley/store/testing'
 import { join } from 'node:path'
@@ -30,12 +30,12 @@ test(
       })
     let gateway = await start('0')
     const { port } = new URL(gateway.ready.url)
-    const caller = await SteadyCaller.open(
+    const caller = await openCommandClient(
       () =>
         connectClient(httpTransport({ url: 'http://localhost/mcp', socketPath: join(scratch.data, 'admin.sock') }), {
           clientInfo: { name: 'test', version: '1' },
         }),
-      { err: () => {}, random: Math.random },
+      { err: () => {}, random: randomBytes },
     )
     const at = { ws: `ws://${host}:${port}/api/mcp/ws`, mcp: `http://${host}:${port}/mcp`, token }
     await using judge = await openTestWorker(at, scratch.folder, { slots: 3 })

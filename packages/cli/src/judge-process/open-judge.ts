@@ -1,4 +1,5 @@
-import { type JudgeClient, openWorker } from '@parley/judge'
+import { openWorker } from '@parley/judge'
+import type { Client } from '@parley/rpc'
 import { ownVersion } from '../version.ts'
 import { connectJudge } from './connect-judge.ts'
 import { judgeLog } from './judge-log.ts'
@@ -51,10 +52,10 @@ async function openWork(
     plan.engine === 'none' ? undefined : openEngines(plan, { ...ports, sandbox, warn: (message) => log('warn', message) })
   if (engines !== undefined) log(engines.words.level, `engines: ${engines.words.text}`)
   const dial = connectJudge(plan)
-  let first: JudgeClient | undefined
+  let first: Client | undefined
   const worker = await openWorker({
-    connect: async (heard) => {
-      const client = await dial(heard)
+    connect: async (heard, signal) => {
+      const client = await dial(heard, signal)
       first ??= client
       return client
     },
@@ -84,7 +85,7 @@ async function openWork(
 }
 
 /** What the token is called; `undefined` for one that is set for all judges, and when the gateway went away again. */
-async function tokenName(client: JudgeClient | undefined): Promise<string | undefined> {
+async function tokenName(client: Client | undefined): Promise<string | undefined> {
   const account = await client?.callTool('account.get', {}).catch(() => undefined)
   return account === undefined || account.token_id === null ? undefined : account.name
 }

@@ -2,9 +2,9 @@ import { randomBytes } from 'node:crypto'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import type { Client } from '@parley/rpc'
 import { expect, test } from 'vitest'
 import type { Tester } from '../tester.ts'
-import type { JudgeClient } from './gateway-link.ts'
 import { openWorker } from './worker.ts'
 
 const HOUR_MS = 3_600_000
@@ -49,7 +49,7 @@ test.each([-HOUR_MS, HOUR_MS])(
           answer(name),
           new Promise((_, reject) => signal?.addEventListener('abort', () => reject(new Error('aborted')), { once: true })),
         ]),
-    } as unknown as JudgeClient
+    } as unknown as Client
     const tester: Tester = { languages: [], test: () => new Promise(() => undefined), close: async () => undefined }
     const worker = await openWorker({
       connect: () => Promise.resolve(client),

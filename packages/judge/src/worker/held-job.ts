@@ -1,5 +1,5 @@
+import type { CallOptions, SteadyClient } from '@parley/client'
 import { type JobId, type JobOffsets, type JobPatch, ToolError, type ToolInput, type ToolOutput } from '@parley/protocol'
-import type { CallOptions, GatewayLink } from './gateway-link.ts'
 import type { WorkerLimits } from './worker-limits.ts'
 
 /** What `judge.claim_next` answers for a job. */
@@ -40,7 +40,7 @@ export class ClaimLost extends Error {
 /** One job under our claim: every call about it shows the claim, renews the lease, and may bring the word to stop. */
 export class HeldJob {
   readonly claim: Claim
-  readonly #link: GatewayLink
+  readonly #link: SteadyClient
   readonly #limits: WorkerLimits
   readonly #stopped = new AbortController()
   readonly #lost = new AbortController()
@@ -51,7 +51,7 @@ export class HeldJob {
   #isBeating = false
   #isOver = false
 
-  constructor(claim: Claim, parts: { readonly link: GatewayLink; readonly limits: WorkerLimits }) {
+  constructor(claim: Claim, parts: { readonly link: SteadyClient; readonly limits: WorkerLimits }) {
     this.claim = claim
     this.#link = parts.link
     this.#limits = parts.limits
@@ -114,7 +114,7 @@ export class HeldJob {
   prepareGenerate(attempt: number, signal: AbortSignal): Promise<ToolOutput<'judge.prepare_generate'>> {
     const input = { ...this.#claimed(), attempt }
     return this.#send((options) =>
-      this.#link.call('judge.prepare_generate', input, { ...options, signal: AbortSignal.any([options.signal, signal]) }),
+      this.#link.call('judge.prepare_generate', input, { ...options, signal: AbortSignal.any([this.#lost.signal, signal]) }),
     )
   }
 

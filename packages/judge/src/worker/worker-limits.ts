@@ -1,24 +1,18 @@
+import { STEADY_LIMITS, type SteadyLimits } from '@parley/client'
 import { JOB_LIMITS } from '@parley/protocol'
 
 const MIB = 1024 * 1024
 
-/** Every bound of the worker, by name. Tests shorten the times. */
-export interface WorkerLimits {
+/** Every bound of the worker, by name, beside those of its way to the gateway. Tests shorten the times. */
+export interface WorkerLimits extends SteadyLimits {
   /** How long one request for work waits at the gateway. */
   readonly claimWaitMs: number
   /** An answer that came sooner than this without a job is not asked again before it has passed. */
   readonly claimPauseMs: number
   /** How often a judge that was told to take no more asks whether that still holds. */
   readonly drainPollMs: number
-  /** Waits between tries to reach the gateway: doubled from the first to the last, each cut by up to a half at random. */
-  readonly reconnectMinMs: number
-  readonly reconnectMaxMs: number
-  /** A call that is not answered within this is taken for lost, and the connection with it. */
-  readonly callMs: number
-  /** The same for what may hold megabytes. */
+  /** What `callMs` is for other calls, for those that may hold megabytes. */
   readonly largeCallMs: number
-  /** Failures of the gateway's own (`internal`) that one call survives. */
-  readonly internalFailures: number
   /** A shorter lease than this is taken for this one: nobody could keep it anyway. */
   readonly leaseMinMs: number
   /** Heartbeats where the gateway cannot push: a cancelled job must stop within about a second. */
@@ -56,14 +50,11 @@ export interface WorkerLimits {
 }
 
 export const WORKER_LIMITS: WorkerLimits = {
+  ...STEADY_LIMITS,
   claimWaitMs: JOB_LIMITS.waitMs,
   claimPauseMs: 1_000,
   drainPollMs: 5_000,
-  reconnectMinMs: 200,
-  reconnectMaxMs: 10_000,
-  callMs: 60_000,
   largeCallMs: 5 * 60_000,
-  internalFailures: 3,
   leaseMinMs: 200,
   pollMs: 1_000,
   silentMs: 15 * 60_000,

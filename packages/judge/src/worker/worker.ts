@@ -1,7 +1,7 @@
+import { type Connect, PATIENCE, SYSTEM_CLOCK, SteadyClient, judgeControl, logLine } from '@parley/client'
 import { JUDGE_HOLDS_MAX, type JudgeFacts, ToolError } from '@parley/protocol'
 import { WireError } from '@parley/rpc'
 import type { Tester } from '../tester.ts'
-import { type Connect, GatewayLink } from './gateway-link.ts'
 import type { Generator } from './generator.ts'
 import { type Claim, HeldJob } from './held-job.ts'
 import { InputCache } from './input-cache.ts'
@@ -60,18 +60,26 @@ export async function openWorker(options: WorkerOptions): Promise<Worker> {
   let resting = 0
   const draining = new AbortController()
   const forced = new AbortController()
-  const link = new GatewayLink({
+  const link = new SteadyClient({
     connect: options.connect,
+    patience: PATIENCE.worker,
     limits,
-    log,
     random: () => (random(1)[0] ?? 0) / 256,
-    control: (_jobId, claimId, action) => {
-      if (action === 'cancel') held.get(claimId)?.stop('cancel')
+    clock: SYSTEM_CLOCK,
+    tell: (word) => {
+      const line = logLine(judgeName, word)
+      if (line !== undefined) log(line.level, line.message)
     },
+  })
+  link.follow({
     connected: () => {
       knowsGuests = true
       wake()
       for (const job of held.values()) job.reconnected()
+    },
+    notified: (method, params) => {
+      const control = judgeControl(method, params)
+      if (control?.action === 'cancel') held.get(control.claimId)?.stop('cancel')
     },
   })
   const name = Buffer.from(random(NAME_BYTES)).toString('hex')

@@ -26,10 +26,6 @@ test.each(TIERS.flatMap((tier) => [[tier, 'judge'] as const, [tier, 'workspace']
     const outcome = await box.run({ argv: [from.program('reaches'), 'huge'], limits })
     // Without a cgroup no file without a name and no segment is to be had at all.
     const other = sandbox.report.tier.includes('cgroup') ? 'EPERM' : 'ENOSYS'
-    expect(textOf(outcome).trim().split('\n')).toEqual([
-      'huge-mapping EPERM',
-      `huge-file ${other}`,
-      `huge-segment ${other}`,
-    ])
+    expect(textOf(outcome).trim().split('\n')).toEqual(['huge-mapping EPERM', `huge-file ${other}`, `huge-segment ${other}`])
   },
 )

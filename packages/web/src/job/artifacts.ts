@@ -1,5 +1,5 @@
+import type { SteadyClient } from '@parley/client'
 import { type JobState, Solution, Usage, mainFile } from '@parley/protocol'
-import type { GatewayLink } from '../link/gateway-link.ts'
 
 /** What a finished job left behind, as far as it is shown. */
 export interface Artifacts {
@@ -9,9 +9,9 @@ export interface Artifacts {
   readonly usage: Usage | undefined
 }
 
-export async function readArtifacts(link: GatewayLink, { job_id, language }: JobState): Promise<Artifacts> {
+export async function readArtifacts(link: SteadyClient, { job_id, language }: JobState): Promise<Artifacts> {
   const codeName = mainFile(language)
-  const { items } = await link.call('job.get_artifacts', { job_id, names: [codeName, 'solution.json', 'usage.json'] })
+  const { items } = await link.onceNow('job.get_artifacts', { job_id, names: [codeName, 'solution.json', 'usage.json'] })
   const code = items[codeName]
   return {
     codeName,

@@ -1,13 +1,5 @@
-import {
-  type CaseBounds,
-  type CaseItem,
-  type JobState,
-  caseRound,
-  countsText,
-  isEnd,
-  resultText,
-  shownInstead,
-} from '@parley/protocol'
+import type { Begins } from '@parley/client'
+import { type CaseBounds, type CaseItem, type JobState, countsText, isEnd, resultText, shownInstead } from '@parley/protocol'
 import { element } from '../element.ts'
 import { memoryText } from '../text/amount-text.ts'
 import { plainText } from '../text/plain-text.ts'
@@ -32,7 +24,6 @@ export class CaseTable {
   /** Rows and what they show, by the place of their case. */
   readonly #rows = new Map<number, { readonly root: HTMLTableRowElement; readonly item: CaseItem }>()
   #job: JobState | undefined
-  #round = ''
   #total = 0
   #counts = NO_COUNTS
 
@@ -60,10 +51,8 @@ export class CaseTable {
     this.#tell()
   }
 
-  push(item: CaseItem): void {
-    const round = caseRound(item)
-    if (round !== this.#round) this.clear()
-    this.#round = round
+  push(item: CaseItem, begins: Begins): void {
+    if (begins !== 'nothing') this.clear()
     this.#total = item.total
     this.#counts = counted(this.#counts, item)
     this.#table.hidden = false

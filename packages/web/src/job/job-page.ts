@@ -1,6 +1,6 @@
-import { JobId, type JobState, isEnd } from '@parley/protocol'
+import { type JobListener, type SteadyClient, type Trouble, followJob } from '@parley/client'
+import { JobId, type JobState, ToolError, isEnd } from '@parley/protocol'
 import { element } from '../element.ts'
-import type { GatewayLink } from '../link/gateway-link.ts'
 import type { ScriptModels } from '../link/script-models.ts'
 import { go, jobPath } from '../route.ts'
 import { Timeline } from '../timeline/timeline.ts'
@@ -8,19 +8,18 @@ import type { View } from '../view.ts'
 import { readArtifacts } from './artifacts.ts'
 import { CaseTable } from './case-table.ts'
 import { codeCard } from './code.ts'
-import { followJob } from './follow-job.ts'
 import { JobHeader } from './job-header.ts'
 import { noSuchJob } from './no-such-job.ts'
 import { nothingHappened } from './nothing-happened.ts'
 import { solutionCard } from './solution.ts'
-import { Terminal } from './terminal.ts'
+import { TERMINAL_BYTES, Terminal } from './terminal.ts'
 import { usageCard } from './usage.ts'
 
 const CLOCK_MS = 1_000
 
 /** Everything about one job, as it happens. `me` is the account that looks. */
 export function openJobPage(
-  link: GatewayLink,
+  link: SteadyClient,
   models: ScriptModels,
   { id, me }: { readonly id: string; readonly me: string },
 ): View {
@@ -32,7 +31,7 @@ export function openJobPage(
 
 class JobPage {
   readonly root = element('article', { class: 'job' })
-  readonly #link: GatewayLink
+  readonly #link: SteadyClient
   readonly #models: ScriptModels
   readonly #header: JobHeader
   readonly #timeline = new Timeline()
@@ -49,12 +48,12 @@ class JobPage {
   /** Why it was with no judge when it was last told; the state of a job that is over does not say so any more. */
   #waited: string | undefined
 
-  constructor(link: GatewayLink, models: ScriptModels, { id, me }: { readonly id: JobId; readonly me: string }) {
+  constructor(link: SteadyClient, models: ScriptModels, { id, me }: { readonly id: JobId; readonly me: string }) {
     this.#link = link
     this.#models = models
     this.#header = new JobHeader(me, {
-      cancel: async () => void (await link.call('job.cancel', { job_id: id })),
-      retry: async () => go(jobPath((await link.call('job.retry', { job_id: id })).job_id)),
+      cancel: async () => void (await link.onceNow('job.cancel', { job_id: id })),
+      retry: async () => go(jobPath((await link.onceNow('job.retry', { job_id: id })).job_id)),
     })
     const side = element('div', { class: 'side' }, this.#cases.root, this.#explanation)
     const back = element('p', { class: 'back' }, element('a', { href: '/' }, '← All jobs'))
@@ -71,7 +70,7 @@ class JobPage {
   }
 
   #follow(id: JobId): () => void {
-    return followJob(this.#link, id, {
+    const listener: JobListener = {
       state: (state) => this.#showState(state),
       status: (item) => {
         if (item.meta['phase'] === 'prepared' && item.meta['script'] === true && !this.#saysScript) {
@@ -80,15 +79,19 @@ class JobPage {
         }
         this.#timeline.push(item)
       },
-      caseDone: (item) => this.#cases.push(item),
+      caseDone: (item, begins) => this.#cases.push(item, begins),
       terminal: (bytes) => this.#terminal.push(bytes),
       terminalFrom: (offset) => this.#terminal.from(offset),
-      missing: () => this.root.replaceChildren(noSuchJob(id)),
       restarted: () => {
         for (const part of [this.#timeline, this.#cases, this.#terminal]) part.clear()
       },
-      trouble: (message) => this.#header.trouble(message),
+      trouble: (what) => this.#header.trouble(troubleWords(what)),
+    }
+    const following = followJob(this.#link, id, listener, { until: 'closed', terminalBytes: TERMINAL_BYTES })
+    following.ended.catch((error: unknown) => {
+      if (error instanceof ToolError && error.code === 'not_found') this.root.replaceChildren(noSuchJob(id))
     })
+    return () => following.close()
   }
 
   #showState(state: JobState): void {
@@ -129,4 +132,9 @@ class JobPage {
       this.#isLoaded = false
     }
   }
+}
+
+function troubleWords(what: Trouble): string {
+  if (what.kind === 'none') return ''
+  return what.kind === 'refused' ? what.message : 'The connection is lost. The job is shown as soon as it is back.'
 }

@@ -1,8 +1,9 @@
 import { element } from '../element.ts'
 import { countText } from '../text/amount-text.ts'
-import { TERMINAL_BYTES } from './follow-job.ts'
 import { TerminalText } from './terminal-text.ts'
 
+/** The most of a terminal that is shown, and therefore asked for. */
+export const TERMINAL_BYTES = 1024 * 1024
 /** Drawn this often at most, however much comes. */
 const DRAW_MS = 50
 /** Closer to the end than this, somebody reads along. */

@@ -1,8 +1,8 @@
+import type { SteadyClient } from '@parley/client'
 import type { JobListItem } from '@parley/protocol'
 import type { Client } from '@parley/rpc/browser'
 import type { Account } from '../api.ts'
 import { element } from '../element.ts'
-import type { GatewayLink } from '../link/gateway-link.ts'
 import type { ScriptModels } from '../link/script-models.ts'
 import type { View } from '../view.ts'
 import { JobRow } from './job-row.ts'
@@ -21,9 +21,9 @@ export interface KeptJobs {
 }
 
 /** Your jobs, newest first, as they are now; to an admin those of everybody, with their owners. */
-export function openJobList(link: GatewayLink, models: ScriptModels, account: Account, kept: KeptJobs): View {
+export function openJobList(link: SteadyClient, models: ScriptModels, account: Account, kept: KeptJobs): View {
   const list = new JobList(models, account, kept)
-  const unfollow = link.follow({ opened: (client) => void list.connected(client), lost: () => list.lost() })
+  const unfollow = link.follow({ connected: (client) => void list.connected(client), lost: () => list.lost() })
   const leave = [unfollow, models.onChange(() => list.show())]
   const clock = setInterval(() => list.tick(), CLOCK_MS)
   return {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { LinkState } from './gateway-link.ts'
+import type { LinkState } from './page-link.ts'
 import { linkWords } from './link-words.ts'
 
 test.each<[LinkState, string]>([

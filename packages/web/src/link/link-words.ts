@@ -1,4 +1,4 @@
-import type { LinkState } from './gateway-link.ts'
+import type { LinkState } from './page-link.ts'
 
 /** The state of the connection, and what happens next, in a few words. It is the only word on the page about the gateway. */
 export function linkWords(state: LinkState): string {

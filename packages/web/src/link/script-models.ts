@@ -1,6 +1,6 @@
+import type { SteadyClient } from '@parley/client'
 import type { Model } from '@parley/protocol'
 import type { Client } from '@parley/rpc/browser'
-import type { GatewayLink } from './gateway-link.ts'
 
 /** Knows which models are played from a file. Read anew with every connection. */
 export class ScriptModels {
@@ -8,8 +8,8 @@ export class ScriptModels {
   readonly #unfollow: () => void
   #models: readonly Model[] = []
 
-  constructor(link: GatewayLink) {
-    this.#unfollow = link.follow({ opened: (client) => void this.#read(client) })
+  constructor(link: SteadyClient) {
+    this.#unfollow = link.follow({ connected: (client) => void this.#read(client) })
   }
 
   /** Whether nothing but a script goes by that name, on that channel if one is given. */

@@ -1,0 +1,1 @@
+export { type Cut, type CuttingProxy, openCuttingProxy } from './cutting-proxy.ts'
