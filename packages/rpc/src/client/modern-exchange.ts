@@ -30,10 +30,10 @@ export async function exchangeModern(
     return connection.call(method, enveloped, { ...options, headers: mirroredHeaders(method, params, mirrored) })
   }
   if (method !== 'tools/call') return send()
-  if (!toolHeaders.known) await parts.listTools()
+  if (!toolHeaders.knows(params.name)) await parts.listTools()
   return send().catch(async (error: unknown) => {
     if (!(error instanceof RpcError) || error.code !== RPC_CODES.header_mismatch) throw error
-    // Refused before it ran: the schema has changed since it was listed.
+    // Refused before it ran: the schema has changed since it was listed, or is not the one that we know.
     await parts.listTools()
     return send()
   })

@@ -37,6 +37,11 @@ export class ToolHeaders {
     return this.#known
   }
 
+  /** Whether it is known what a tool wants: from the list, or because `protocol` declares it, and then it wants no headers. */
+  knows(tool: JsonValue | undefined): boolean {
+    return this.#known || (typeof tool === 'string' && isToolName(tool))
+  }
+
   forget(): void {
     this.#known = false
   }
