@@ -37,6 +37,11 @@ test('skips the byte order mark, ignores unknown fields, bad waits and ids with 
   expect(parser.retryMs).toBeUndefined()
 })
 
+test('skips a byte order mark that comes in pieces', () => {
+  const bytes = Buffer.from('\uFEFFdata: a\n\n')
+  expect(parse([bytes.subarray(0, 1), bytes.subarray(1)]).events).toEqual([{ type: 'message', data: 'a', id: undefined }])
+})
+
 test('an event that has not ended is not handed out', () => {
   expect(parse(['data: a\n']).events).toEqual([])
 })

@@ -53,17 +53,11 @@ export class SseParser {
     }
   }
 
-  /** A line feed that belongs to the carriage return of the chunk before, and the byte order mark. */
+  /** A line feed that belongs to the carriage return of the chunk before. */
   #skip(chunk: Buffer): number {
-    if (chunk.length === 0) return 0
-    let start = 0
-    if (this.#afterCr && chunk[0] === LF) start = 1
+    if (!this.#afterCr || chunk.length === 0) return 0
     this.#afterCr = false
-    if (!this.#started) {
-      this.#started = true
-      if (chunk[0] === 0xef && chunk[1] === 0xbb && chunk[2] === 0xbf) start = 3
-    }
-    return start
+    return chunk[0] === LF ? 1 : 0
   }
 
   #hold(rest: Buffer): void {
@@ -81,7 +75,9 @@ export class SseParser {
     this.#field(whole, 0, whole.length)
   }
 
-  #field(bytes: Buffer, start: number, end: number): void {
+  #field(bytes: Buffer, lineStart: number, end: number): void {
+    const start = this.#started ? lineStart : afterByteOrderMark(bytes, lineStart)
+    this.#started = true
     if (start === end) return this.#dispatch()
     if (isData(bytes, start, end)) return this.#addData(bytes, start + DATA_LENGTH, end)
     if (bytes[start] === COLON) return
@@ -110,6 +106,11 @@ export class SseParser {
     this.#dataBytes = 0
     if (data !== undefined) this.#onEvent({ type, data, id: this.lastEventId })
   }
+}
+
+/** Looked for in the first line, not in the first chunk, which may hold a part of it. */
+function afterByteOrderMark(bytes: Buffer, start: number): number {
+  return bytes[start] === 0xef && bytes[start + 1] === 0xbb && bytes[start + 2] === 0xbf ? start + 3 : start
 }
 
 function isData(bytes: Buffer, start: number, end: number): boolean {
