@@ -86,7 +86,7 @@ test('a request for a model whose body comes after its job was cancelled does no
 })
 
 test('one account with many tokens and sign-ins does not lock out others, an admin or a judge', async () => {
-  const wire = { sessionsPerCaller: 4, sessions: 8, sessionsKept: 3 }
+  const wire = { linksPerCaller: 4, links: 8, linksKept: 3 }
   await using gw = await openTestGateway({ limits: { wire } })
   await gw.admin('user.add', { username: 'eve', password: 'a long password' })
   const tokens: string[] = []

@@ -104,7 +104,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
   )
   const models = openModelProxy({ world, metrics: metrics.models })
   const auth = authRoutes({ world, authenticate, signInTokens, signup: options.signup, metrics, log })
-  const sessions = () => servers.reduce((sum, server) => sum + server.sessions(), 0)
+  const sessions = () => servers.reduce((sum, server) => sum + server.links(), 0)
   const shared = {
     stateKey: keys.requestState,
     observer,

@@ -1,6 +1,9 @@
 import type { Era } from './revision.ts'
 import type { Caller, Service } from './service.ts'
 
+/** What carries the messages of a client. */
+export type Wire = 'http' | 'websocket' | 'stdio' | 'memory'
+
 /** What a client showed us before any message: enough to say who it is. */
 export interface Credentials {
   /** The `Authorization` header as it came, or made from the WebSocket's query or subprotocol. */
@@ -8,7 +11,7 @@ export interface Credentials {
   readonly remoteAddress: string
   /** The `Host` header: the name under which the client reached us. */
   readonly host?: string | undefined
-  readonly wire: 'http' | 'websocket' | 'stdio' | 'memory'
+  readonly wire: Wire
 }
 
 /** Refuses a client before any message is read. Becomes an HTTP status with a JSON body, or a closed socket. */
@@ -23,6 +26,14 @@ export class Denied extends Error {
     this.code = code
     this.retryAfterSeconds = retryAfterSeconds
   }
+}
+
+/** Why everything ends when the server goes: the one reason for which a client may come back in a moment. */
+export const SHUTDOWN_REASON = 'the server is restarting'
+
+/** Refuses whoever comes while the server goes. */
+export function restarting(): Denied {
+  return new Denied(503, 'unavailable', SHUTDOWN_REASON, 1)
 }
 
 /** Decides who comes in and what they find there. */

@@ -1,11 +1,11 @@
-export { type Credentials, Denied, type Door } from './door.ts'
+export { type Credentials, Denied, type Door, type Wire } from './door.ts'
 export { challenge, deniedHeaders } from './http/answer.ts'
 export { type HttpReply, type HttpRequest, type Route } from './http/route.ts'
 export { BodyWithoutRoom } from './http/routes.ts'
 export { openHttpServer } from './http/server.ts'
 export { type HttpServer, type HttpServerOptions, type ListenAt, type ServerHolds } from './http/server-options.ts'
 export { DEFAULT_LIMITS, type Limits } from './limits.ts'
-export { type Observer, type Served, type Wire } from './observer.ts'
+export { type Observer, type Served } from './observer.ts'
 export { type Era, LATEST_LEGACY, LATEST_MODERN, LEGACY_REVISIONS, MODERN_REVISIONS, type Revision } from './revision.ts'
 export {
   type Call,
@@ -15,16 +15,29 @@ export {
   type Implementation,
   InputRequired,
   type InputRequest,
-  JsonText,
   type Link,
   type ListKind,
   type LogLevel,
   type Service,
   type ServiceResult,
 } from './service.ts'
+export { JsonText } from './message/text.ts'
 export { type LineFault, LineReader, type LineSink } from './stdio/lines.ts'
 export { serveStdio, type StdioServerOptions } from './stdio/server.ts'
 export { serveMemory } from './memory.ts'
+export {
+  type HttpAnswer,
+  type HttpCall,
+  HttpCallFailed,
+  type HttpCallFailure,
+  type HttpCaller,
+  type HttpCallerOptions,
+  openHttpCaller,
+  readEventBatches,
+  readEvents,
+  readText,
+} from './fetch/http-caller.ts'
+export { type SseEvent, SseParser } from './fetch/sse-parser.ts'
 export {
   applyElicitationDefaults,
   type AskContext,
@@ -34,19 +47,7 @@ export {
   type ClientOptions,
   type ClientTransport,
   connectClient,
-  type HttpAnswer,
-  type HttpCall,
-  HttpCallFailed,
-  type HttpCallFailure,
-  type HttpCaller,
-  type HttpCallerOptions,
   type HttpTransportOptions,
-  openHttpCaller,
-  readEventBatches,
-  readEvents,
-  readText,
-  type SseEvent,
-  SseParser,
   httpTransport,
   memoryPair,
   memoryTransport,
@@ -55,12 +56,6 @@ export {
   webSocketTransport,
   WireError,
 } from './client/index.ts'
-export {
-  DEFAULT_RELAY_LIMITS,
-  type ParkedCall,
-  ParkedCalls,
-  type Relay,
-  type RelayLimits,
-  type RelayOptions,
-  openRelay,
-} from './relay/index.ts'
+export { type ParkedCall, ParkedCalls } from './relay/parked-call.ts'
+export { DEFAULT_RELAY_LIMITS, type RelayLimits } from './relay/relay-limits.ts'
+export { type Relay, type RelayOptions, openRelay } from './relay/relay.ts'

@@ -22,10 +22,10 @@ export interface Limits {
    */
   readonly connections: number
   /** Sessions, sockets and streams that one person may hold open, with all their tokens. */
-  readonly sessionsPerCaller: number
+  readonly linksPerCaller: number
   /** Sessions, sockets and streams in all, and how many of them are kept for callers that `hasKeptRoom`. */
-  readonly sessions: number
-  readonly sessionsKept: number
+  readonly links: number
+  readonly linksKept: number
   /** Bytes of bodies and messages that are under way or being served: of one person, of one address before we know who it is. */
   readonly bodyBytesPerCaller: number
   readonly bodyBytesPerAddress: number
@@ -87,9 +87,9 @@ export const DEFAULT_LIMITS: Limits = {
   callsPerCaller: 1_024,
   pendingAsks: 32,
   connections: 30_000,
-  sessionsPerCaller: 1_000,
-  sessions: 20_000,
-  sessionsKept: 2_000,
+  linksPerCaller: 1_000,
+  links: 20_000,
+  linksKept: 2_000,
   bodyBytesPerCaller: 64 * MIB,
   bodyBytesPerAddress: MIB,
   bodyBytes: 256 * MIB,

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
 import { connectClient } from './client/client.ts'
-import { memoryPair, memoryTransport } from './client/memory-transport.ts'
+import { memoryPair, memoryTransport } from './client/link/memory-transport.ts'
 import { serveMemory } from './memory.ts'
-import { openProbe, until } from './testing/probe-service.ts'
+import { openProbe, until } from './fixture/probe-service.ts'
 
 test.each(['legacy', 'modern'] as const)('a client and a service meet in memory, %s', async (era) => {
   const probe = openProbe()

@@ -1,8 +1,6 @@
-import type { Credentials } from './door.ts'
+import type { Wire } from './door.ts'
 import type { Era } from './revision.ts'
 import type { Caller, Link } from './service.ts'
-
-export type Wire = Credentials['wire']
 
 /** One request answered, for metrics, logs and audit. */
 export interface Served<C extends Caller = Caller> {

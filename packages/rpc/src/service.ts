@@ -1,6 +1,7 @@
 import type { JsonObject, JsonValue } from '@parley/protocol'
 import type { Cancellation } from './cancellation.ts'
-import type { RequestId } from './message.ts'
+import type { RequestId } from './message/message.ts'
+import type { JsonText } from './message/text.ts'
 import type { Era, Revision } from './revision.ts'
 
 /** Who somebody says they are. Self-reported: for display and logs, never for a decision. */
@@ -27,19 +28,6 @@ export interface CallerMeter {
   take(price?: number): boolean
   /** Whether `take` would succeed. */
   readonly open: boolean
-}
-
-/**
- * A result that is JSON text already: the hot path stringifies once. `text` is a JSON object without a `_meta` member
- * and without white space around it; what belongs in `_meta` comes beside it, because each era adds its own there.
- */
-export class JsonText {
-  readonly text: string
-  readonly meta: JsonObject | undefined
-  constructor(text: string, meta?: JsonObject) {
-    this.text = text
-    this.meta = meta
-  }
 }
 
 /** What a handler answers when it needs something from the person or the client first. */

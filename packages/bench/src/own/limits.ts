@@ -4,7 +4,7 @@ import * as z from 'zod'
 export const WireLimits = z.strictObject({
   sessionIdleMs: z.int().default(30 * 60_000),
   streamBufferBytes: z.int().default(4 * 1024 * 1024),
-  sessionsPerCaller: z.int().default(1_000),
+  linksPerCaller: z.int().default(1_000),
   stalledReaderMs: z.int().default(60_000),
   streamAfterMs: z.int().default(10_000),
 })

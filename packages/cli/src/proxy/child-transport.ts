@@ -19,13 +19,13 @@ export async function childTransport(
   return {
     kind: transport.kind,
     open: async (sink, limits, warn) => {
-      const wire = await transport.open(sink, limits, warn)
-      const close = wire.close.bind(wire)
-      wire.close = async () => {
+      const link = await transport.open(sink, limits, warn)
+      const close = link.close.bind(link)
+      link.close = async () => {
         await close()
         stop(child, err)
       }
-      return wire
+      return link
     },
   }
 }

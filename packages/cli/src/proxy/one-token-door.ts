@@ -12,9 +12,9 @@ import {
 
 /** All clients show the same token, so what is bounded for one caller is bounded for all of them together. */
 export const ONE_CALLER_LIMITS: Partial<Limits> = {
-  sessionsPerCaller: DEFAULT_LIMITS.sessions,
-  callsPerCaller: DEFAULT_LIMITS.sessions,
-  subscriptionsPerCaller: DEFAULT_LIMITS.sessions,
+  linksPerCaller: DEFAULT_LIMITS.links,
+  callsPerCaller: DEFAULT_LIMITS.links,
+  subscriptionsPerCaller: DEFAULT_LIMITS.links,
   bodyBytesPerCaller: DEFAULT_LIMITS.bodyBytes,
 }
 

@@ -25,7 +25,7 @@ const SOCKET_LIMITS: Partial<Limits> = {
   connections: 32,
   inFlightRequests: 32,
   callsPerCaller: 64,
-  sessionsPerCaller: 16,
+  linksPerCaller: 16,
   // That of the status server has a reader as long as it lives.
   sessionIdleMs: 2 * 60_000,
   messageBytes: 8 * MIB,

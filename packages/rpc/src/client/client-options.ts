@@ -2,10 +2,10 @@ import type { JsonObject } from '@parley/protocol'
 import type { Implementation } from '../service.ts'
 import type { ClientLimits } from './client-limits.ts'
 import type { CallOptions } from './connection.ts'
-import type { ClientHandlers } from './handlers.ts'
-import type { ServerRequest } from './inbound.ts'
+import type { ClientHandlers } from './ask/handlers.ts'
+import type { ServerRequest } from './ask/inbound.ts'
 import type { EraChoice } from './negotiate.ts'
-import type { WireEnd } from './transport.ts'
+import type { LinkEnd } from './link/client-link.ts'
 
 export interface ClientOptions {
   readonly clientInfo: Implementation
@@ -17,7 +17,7 @@ export interface ClientOptions {
   readonly onAsk?: (request: ServerRequest) => Promise<JsonObject>
   /** Notifications that belong to no request and no subscription; `during` is the request on whose stream one came. */
   readonly onNotification?: (method: string, params: JsonObject, during: number | undefined) => void
-  readonly onClosed?: (end: WireEnd) => void
+  readonly onClosed?: (end: LinkEnd) => void
   /** Something that does not stop the connection but should be seen. */
   readonly onWarning?: (message: string) => void
   readonly limits?: Partial<ClientLimits>

@@ -1,21 +1,22 @@
 import { type JsonObject, TOOLS, type ToolInput, type ToolName, type ToolOutput } from '@parley/protocol'
+import type { Wire } from '../door.ts'
 import type { Era, Revision } from '../revision.ts'
 import type { HeaderParam, ListKind } from '../service.ts'
 import { type ClientLimits, DEFAULT_CLIENT_LIMITS } from './client-limits.ts'
 import type { ClientOptions, ExchangeOptions, RequestOptions } from './client-options.ts'
 import { Connection, type Reply } from './connection.ts'
-import { answerAsk } from './handlers.ts'
-import type { ServerRequest } from './inbound.ts'
+import { answerAsk } from './ask/handlers.ts'
+import type { ServerRequest } from './ask/inbound.ts'
 import { needsInput, runInputRounds } from './input-rounds.ts'
-import { LegacySubscriptions } from './legacy-subscriptions.ts'
-import { ListenSubscriptions } from './listen-subscriptions.ts'
+import { LegacySubscriptions } from './subscription/legacy-subscriptions.ts'
+import { ListenSubscriptions } from './subscription/listen-subscriptions.ts'
 import { exchangeModern } from './modern-exchange.ts'
 import { type Agreement, type ClientFace, negotiate, shakeHands } from './negotiate.ts'
-import type { Subscriptions, Unsubscribe } from './subscriptions.ts'
-import { ToolHeaders, allPages } from './tool-list.ts'
-import { throwToolError } from './tool-result.ts'
-import type { ClientTransport, Wire, WireEnd } from './transport.ts'
-import { WireError } from './wire-error.ts'
+import type { Subscriptions, Unsubscribe } from './subscription/subscriptions.ts'
+import { ToolHeaders, allPages, isToolName } from './tool/tool-list.ts'
+import { throwToolError } from './tool/tool-result.ts'
+import type { ClientTransport, LinkEnd } from './link/client-link.ts'
+import { WireError } from '../wire-error.ts'
 
 /** Connects, finds the era and shakes hands. */
 export async function connectClient(transport: ClientTransport, options: ClientOptions): Promise<Client> {
@@ -35,7 +36,7 @@ export class Client {
   readonly #limits: ClientLimits
   readonly #face: ClientFace
   readonly #toolHeaders = new ToolHeaders()
-  readonly #closed = Promise.withResolvers<WireEnd>()
+  readonly #closed = Promise.withResolvers<LinkEnd>()
   #connection: Connection | undefined
   #agreement: Agreement | undefined
   #subscriptions: Subscriptions | undefined
@@ -59,14 +60,14 @@ export class Client {
     return this.#agreement
   }
   /** Settles when the connection ends, whoever ended it. */
-  get closed(): Promise<WireEnd> {
+  get closed(): Promise<LinkEnd> {
     return this.#closed.promise
   }
   get isClosed(): boolean {
     return this.#connection?.end !== undefined
   }
-  get kind(): Wire['kind'] {
-    return this.#open().wire.kind
+  get kind(): Wire {
+    return this.#open().link.kind
   }
   get pendingRequests(): number {
     return this.#connection?.pendingRequests ?? 0
@@ -113,7 +114,7 @@ export class Client {
       const parts = { connection, face: this.#face, revision: this.revision, toolHeaders: this.#toolHeaders, listTools }
       return exchangeModern(parts, method, params, options)
     }
-    if (connection.wire.kind !== 'http') return connection.call(method, params, options)
+    if (connection.link.kind !== 'http') return connection.call(method, params, options)
     if (this.#renewal !== undefined) return this.#renewal.then(() => this.exchange(method, params, options))
     return connection.call(method, params, options).catch((error: unknown) => this.#afterLoss(error, method, params, options))
   }
@@ -182,7 +183,7 @@ export class Client {
   }
 
   #mirrors(): boolean {
-    return this.era === 'modern' && this.#open().wire.kind === 'http'
+    return this.era === 'modern' && this.#open().link.kind === 'http'
   }
 
   async #afterLoss(error: unknown, method: string, params: JsonObject, options: ExchangeOptions): Promise<Reply> {
@@ -206,7 +207,7 @@ export class Client {
   async #startSession(): Promise<void> {
     const connection = this.#open()
     try {
-      connection.wire.forgetSession()
+      connection.link.forgetSession?.()
       this.#agreement = await shakeHands(connection, this.#face)
       await this.#initialized(connection)
     } catch (error) {
@@ -214,14 +215,14 @@ export class Client {
         code: undefined,
         reason: `the session was lost and no new one could be opened: ${error instanceof Error ? error.message : String(error)}`,
       })
-      await connection.wire.close()
+      await connection.link.close()
       throw error
     }
   }
 
   async #initialized(connection: Connection): Promise<void> {
     await connection.notify('notifications/initialized', undefined)
-    connection.wire.initialized()
+    connection.link.initialized?.()
   }
 
   #makeSubscriptions(era: Era): Subscriptions {
@@ -262,13 +263,13 @@ export class Client {
     if (
       method === 'initialize' ||
       connection.end !== undefined ||
-      (connection.wire.kind === 'http' && this.#agreement?.era !== 'legacy')
+      (connection.link.kind === 'http' && this.#agreement?.era !== 'legacy')
     )
       return
     connection.notify('notifications/cancelled', { requestId: id, reason }).catch((error: unknown) => this.#warn(String(error)))
   }
 
-  #ended(end: WireEnd): void {
+  #ended(end: LinkEnd): void {
     this.#subscriptions?.close()
     this.#closed.resolve(end)
     this.#options.onClosed?.(end)
@@ -277,8 +278,4 @@ export class Client {
   #warn(message: string): void {
     this.#options.onWarning?.(message)
   }
-}
-
-function isToolName(name: string): name is ToolName {
-  return Object.hasOwn(TOOLS, name)
 }

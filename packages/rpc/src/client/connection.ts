@@ -1,12 +1,13 @@
 import type { Cancellation } from '../cancellation.ts'
-import { type JsonObject, type JsonValue, isJsonObject } from '@parley/protocol'
+import { type JsonObject, type JsonValue, isJsonObject, parseJson } from '@parley/protocol'
+import { type LooseMessage, readLoosely, splitResult } from '../message/loose.ts'
+import { notificationText, requestText } from '../message/text.ts'
 import { META } from '../revision.ts'
 import type { ClientLimits } from './client-limits.ts'
 import { Deadlines } from './deadlines.ts'
-import { Inbound, type ServerRequest } from './inbound.ts'
-import { notificationText, parseJson, readError, requestText, splitResult } from './message.ts'
-import type { ClientTransport, Sink, Wire, WireEnd } from './transport.ts'
-import { WireError } from './wire-error.ts'
+import { Inbound, type ServerRequest } from './ask/inbound.ts'
+import type { ClientTransport, Sink, ClientLink, LinkEnd } from './link/client-link.ts'
+import { WireError } from '../wire-error.ts'
 
 /** An answer: the result, and its text as it came where that is known. */
 export interface Reply {
@@ -40,7 +41,7 @@ export interface ConnectionEvents {
   /** A request was given up: the server may have to be told. */
   abandoned(id: number, method: string, reason: string): void
   sessionLost(): void
-  ended(end: WireEnd): void
+  ended(end: LinkEnd): void
   warn(message: string): void
 }
 
@@ -56,15 +57,15 @@ interface Pending {
   abort: (() => void) | undefined
 }
 
-/** Pairs requests with answers over one wire, whatever its kind and era. */
+/** Pairs requests with answers over one link, whatever its wire and era. */
 export class Connection implements Sink {
   readonly limits: ClientLimits
   readonly #events: ConnectionEvents
   readonly #pending = new Map<number, Pending>()
   readonly #deadlines: Deadlines<Pending>
   readonly #inbound: Inbound
-  #wire: Wire | undefined
-  #end: WireEnd | undefined
+  #link: ClientLink | undefined
+  #end: LinkEnd | undefined
   #nextId = 1
 
   private constructor(limits: ClientLimits, events: ConnectionEvents) {
@@ -84,15 +85,15 @@ export class Connection implements Sink {
 
   static async open(transport: ClientTransport, limits: ClientLimits, events: ConnectionEvents): Promise<Connection> {
     const connection = new Connection(limits, events)
-    connection.#wire = await transport.open(connection, limits, (message) => events.warn(message))
+    connection.#link = await transport.open(connection, limits, (message) => events.warn(message))
     return connection
   }
 
-  get wire(): Wire {
-    if (this.#wire === undefined) throw new WireError('closed', 'the connection is not open yet')
-    return this.#wire
+  get link(): ClientLink {
+    if (this.#link === undefined) throw new WireError('closed', 'the connection is not open yet')
+    return this.#link
   }
-  get end(): WireEnd | undefined {
+  get end(): LinkEnd | undefined {
     return this.#end
   }
   get pendingRequests(): number {
@@ -111,13 +112,14 @@ export class Connection implements Sink {
     return new Promise((resolve, reject) => {
       this.#remember({ id, method, resolve, reject, options })
       options.onSent?.(id)
-      this.wire.request({ id, method, text, headers: options.headers })
+      if (this.link.request === undefined) void this.link.send(text)
+      else this.link.request({ id, method, text, headers: options.headers })
     })
   }
 
   notify(method: string, params: JsonObject | undefined): Promise<void> {
     if (this.#end !== undefined) return Promise.reject(closedError(this.#end))
-    return Promise.resolve(this.wire.send(notificationText(method, params)))
+    return Promise.resolve(this.link.send(notificationText(method, params)))
   }
 
   receive(text: string, during?: number): boolean {
@@ -136,7 +138,7 @@ export class Connection implements Sink {
     this.#events.sessionLost()
   }
 
-  ended(end: WireEnd): void {
+  ended(end: LinkEnd): void {
     if (this.#end !== undefined) return
     this.#end = end
     this.#deadlines.stop()
@@ -148,7 +150,7 @@ export class Connection implements Sink {
   async close(): Promise<void> {
     if (this.#end !== undefined) return
     this.ended({ code: undefined, reason: 'closed by this client' })
-    await this.wire.close()
+    await this.link.close()
   }
 
   #refusal(signal: Cancellation | undefined): WireError | undefined {
@@ -160,7 +162,7 @@ export class Connection implements Sink {
         `${this.#pending.size} requests wait for an answer, the most that pendingRequests allows`,
       )
     }
-    if (this.wire.bufferedBytes() > this.limits.bufferedBytes) {
+    if (this.link.bufferedBytes() > this.limits.bufferedBytes) {
       return new WireError('overloaded', 'the server does not read: more than bufferedBytes wait to be sent')
     }
     return undefined
@@ -190,48 +192,38 @@ export class Connection implements Sink {
 
   #settle(id: number, reply: Reply): boolean {
     const pending = this.#drop(id)
-    // An answer to something that was given up: late, and nobody's business.
+    // The request was given up before its answer came: nobody waits for it.
     if (pending === undefined) return false
     pending.resolve(reply)
     return true
   }
 
-  /** Stops waiting and tells the wire, which tells the server in the way of its kind and era. */
+  /** Stops waiting and tells the link, which tells the server in the way of its kind and era. */
   #giveUp(pending: Pending, error: WireError): void {
     if (this.#drop(pending.id) === undefined) return
     pending.reject(error)
-    this.wire.abandon(pending.id)
+    this.link.abandon?.(pending.id)
     this.#events.abandoned(pending.id, pending.method, error.message)
   }
 
-  #take(message: unknown, during: number | undefined): boolean {
-    if (!isJsonObject(message)) {
-      this.#events.warn('dropped something that is not a JSON-RPC message')
-      return false
-    }
-    const { method, id } = message
-    if (typeof method === 'string') {
-      const params = isJsonObject(message.params) ? message.params : {}
-      if (id === undefined) this.#notified(method, params, during)
-      else this.#inbound.take(id, method, params, during)
-      return false
-    }
-    return this.#answered(message, during)
+  #take(value: JsonValue | undefined, during: number | undefined): boolean {
+    const message = readLoosely(value, during)
+    if (message === undefined) this.#events.warn('dropped something that is not a JSON-RPC message')
+    else if (message.kind === 'response') return this.#answered(message) && message.id === during
+    else if (message.kind === 'notification') this.#notified(message.method, message.params, during)
+    else this.#inbound.take(message.id, message.method, message.params, during)
+    return false
   }
 
-  #answered(message: JsonObject, during: number | undefined): boolean {
-    // Some servers give our numbers back as text, and an error about an unreadable request has no id at all.
-    const id = typeof message.id === 'string' ? Number(message.id) : (message.id ?? during)
-    if (typeof id !== 'number') {
-      const error = readError(message.error)
+  #answered({ id, result, error }: Extract<LooseMessage, { kind: 'response' }>): boolean {
+    if (id === undefined) {
       this.#events.warn(error === undefined ? 'dropped an answer without an id' : `the server says: ${error.message}`)
       return false
     }
-    if (isJsonObject(message.result)) return this.#settle(id, { result: message.result, text: undefined }) && id === during
-    const error = readError(message.error) ?? new WireError('bad_message', 'an answer has neither a result nor an error')
+    if (result !== undefined) return this.#settle(id, { result, text: undefined })
     const pending = this.#drop(id)
-    pending?.reject(error)
-    return pending !== undefined && id === during
+    pending?.reject(error ?? new WireError('bad_message', 'an answer has neither a result nor an error'))
+    return pending !== undefined
   }
 
   #notified(method: string, params: JsonObject, during: number | undefined): void {
@@ -264,7 +256,7 @@ export class Connection implements Sink {
 
   #post(text: string): void {
     if (this.#end !== undefined) return
-    Promise.resolve(this.wire.send(text)).catch((error: unknown) =>
+    Promise.resolve(this.link.send(text)).catch((error: unknown) =>
       this.#events.warn(`an answer was not taken: ${String(error)}`),
     )
   }
@@ -275,6 +267,6 @@ function withProgressToken(params: JsonObject | undefined, id: number): JsonObje
   return { ...params, _meta: { ...(isJsonObject(meta) ? meta : {}), progressToken: id } }
 }
 
-function closedError(end: WireEnd): WireError {
+function closedError(end: LinkEnd): WireError {
   return new WireError('closed', `the connection is closed: ${end.reason}`)
 }

@@ -2,8 +2,8 @@ import { type JsonObject, isJsonObject } from '@parley/protocol'
 import { sleep } from './sleep.ts'
 import type { ClientLimits } from './client-limits.ts'
 import type { Reply } from './connection.ts'
-import { type ClientHandlers, answerAsk } from './handlers.ts'
-import { WireError } from './wire-error.ts'
+import { type ClientHandlers, answerAsk } from './ask/handlers.ts'
+import { WireError } from '../wire-error.ts'
 
 export interface InputRoundsParts {
   readonly handlers: ClientHandlers

@@ -2,9 +2,9 @@ import { type JsonObject, RPC_CODES, RpcError, isJsonObject } from '@parley/prot
 import { META, type Revision } from '../revision.ts'
 import type { ExchangeOptions } from './client-options.ts'
 import type { Connection, Reply } from './connection.ts'
-import { mirroredHeaders } from './mirrored-headers.ts'
+import { mirroredHeaders } from './tool/mirrored-headers.ts'
 import { type ClientFace, envelope } from './negotiate.ts'
-import type { ToolHeaders } from './tool-list.ts'
+import type { ToolHeaders } from './tool/tool-list.ts'
 
 export interface ModernParts {
   readonly connection: Connection
@@ -24,16 +24,16 @@ export async function exchangeModern(
 ): Promise<Reply> {
   const { connection, toolHeaders } = parts
   const enveloped = { ...params, _meta: meta(parts, params, options) }
-  if (connection.wire.kind !== 'http') return connection.call(method, enveloped, options)
+  if (connection.link.kind !== 'http') return connection.call(method, enveloped, options)
   const send = (): Promise<Reply> => {
     const mirrored = method === 'tools/call' ? toolHeaders.of(params.name) : []
     return connection.call(method, enveloped, { ...options, headers: mirroredHeaders(method, params, mirrored) })
   }
   if (method !== 'tools/call') return send()
-  if (!toolHeaders.known) await parts.listTools()
+  if (!toolHeaders.knows(params.name)) await parts.listTools()
   return send().catch(async (error: unknown) => {
     if (!(error instanceof RpcError) || error.code !== RPC_CODES.header_mismatch) throw error
-    // Refused before it ran: the schema has changed since it was listed.
+    // Refused before it ran: the schema has changed since it was listed, or is not the one that we know.
     await parts.listTools()
     return send()
   })

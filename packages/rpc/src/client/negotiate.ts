@@ -12,8 +12,8 @@ import {
 } from '../revision.ts'
 import type { Implementation } from '../service.ts'
 import type { Connection } from './connection.ts'
-import { statusOf } from './http-failure.ts'
-import { WireError } from './wire-error.ts'
+import { statusOf } from './link/http-failure.ts'
+import { WireError } from '../wire-error.ts'
 
 /** Who we say we are. */
 export interface ClientFace {
@@ -64,7 +64,7 @@ export async function shakeHands(connection: Connection, face: ClientFace, signa
       `the server wants to speak ${JSON.stringify(revision)}, which this client does not`,
     )
   }
-  connection.wire.agreed('legacy', revision)
+  connection.link.agreed?.('legacy', revision)
   return { era: 'legacy', revision, info: readInfo(result.serverInfo), ...readAbout(result) }
 }
 
@@ -82,7 +82,7 @@ async function discover(
       if (!Array.isArray(result.supportedVersions)) return notModern(choice, 'its answer to server/discover names no versions')
       const chosen = pickRevision(result.supportedVersions)
       if (chosen === undefined) return notModern(choice, 'it names legacy versions only')
-      connection.wire.agreed('modern', chosen)
+      connection.link.agreed?.('modern', chosen)
       const meta = isJsonObject(result._meta) ? result._meta : {}
       return { era: 'modern', revision: chosen, info: readInfo(meta[META.serverInfo]), ...readAbout(result) }
     } catch (error) {
@@ -102,7 +102,7 @@ function ask(
   choice: EraChoice,
   signal: AbortSignal | undefined,
 ) {
-  const timeoutMs = connection.wire.kind !== 'http' && choice === 'auto' ? connection.limits.probeTimeoutMs : undefined
+  const timeoutMs = connection.link.kind !== 'http' && choice === 'auto' ? connection.limits.probeTimeoutMs : undefined
   const headers = { 'mcp-protocol-version': revision, 'mcp-method': 'server/discover' }
   return connection.call('server/discover', { _meta: envelope(face, revision) }, { signal, timeoutMs, headers })
 }
@@ -119,7 +119,7 @@ const MODERN_CODES: readonly number[] = [RPC_CODES.header_mismatch, RPC_CODES.mi
  * included. Over HTTP an outage or a locked door says nothing about the era, and must not be covered up.
  */
 function meansLegacy(connection: Connection, error: unknown): boolean {
-  if (connection.wire.kind !== 'http')
+  if (connection.link.kind !== 'http')
     return error instanceof RpcError || (error instanceof WireError && error.code === 'timeout')
   const status = statusOf(error)
   if (status !== undefined && (status >= 500 || status === 401 || status === 403 || status === 429)) return false

@@ -5,8 +5,8 @@ import { join } from 'node:path'
 import { afterEach, describe, expect, test } from 'vitest'
 import { everythingService } from '../fixture/service.ts'
 import { openHttpServer } from '../http/server.ts'
-import { type TestServer, openTestServer } from '../testing/open-server.ts'
-import { browserWebSocketTransport } from './browser-web-socket-transport.ts'
+import { type TestServer, openTestServer } from '../fixture/open-server.ts'
+import { browserWebSocketTransport } from './link/browser-web-socket-transport.ts'
 import {
   type Client,
   type ClientOptions,

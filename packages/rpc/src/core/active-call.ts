@@ -1,9 +1,9 @@
 import { isJsonObject, type JsonObject, type JsonValue, RpcError } from '@parley/protocol/wire'
 import type { Cancellation } from '../cancellation.ts'
-import type { RequestId } from '../message.ts'
-import { notificationText } from '../message-text.ts'
+import type { RequestId } from '../message/message.ts'
+import { type JsonText, notificationText } from '../message/text.ts'
 import type { Era, Revision } from '../revision.ts'
-import type { AskOptions, Call, Caller, ClientView, JsonText, Link, LogLevel } from '../service.ts'
+import type { AskOptions, Call, Caller, ClientView, Link, LogLevel } from '../service.ts'
 import { isAtLeast } from './log-level.ts'
 import type { Outlet } from './outlet.ts'
 

@@ -1,6 +1,6 @@
 import { type JsonObject, RpcError } from '@parley/protocol/wire'
-import type { ResponseMessage } from '../message.ts'
-import { notificationText, requestText } from '../message-text.ts'
+import type { ResponseMessage } from '../message/message.ts'
+import { notificationText, requestText } from '../message/text.ts'
 import type { AskOptions } from '../service.ts'
 import type { Outlet } from './outlet.ts'
 

@@ -1,15 +1,15 @@
 import { type JsonValue, RPC_CODES } from '@parley/protocol/wire'
-import { classify, type Message, type RequestId } from '../message.ts'
-import { errorText } from '../message-text.ts'
+import { classify, type Message, type RequestId } from '../message/message.ts'
+import { errorText } from '../message/text.ts'
 import { hasBatches } from '../revision.ts'
 import type { Caller } from '../service.ts'
-import { personOf } from './callers.ts'
-import { note } from './charge.ts'
+import { personOf } from '../limit/callers.ts'
+import { note } from '../limit/charge.ts'
 import { claimsModern } from './envelope.ts'
 import type { Host } from './host.ts'
 import type { LegacyLink } from './legacy-link.ts'
 import type { Outlet } from './outlet.ts'
-import { bytesOf, SMALL_REQUEST_BYTES } from './request-size.ts'
+import { bytesOf, SMALL_REQUEST_BYTES } from '../limit/request-size.ts'
 
 interface Batch<C extends Caller> {
   readonly link: LegacyLink<C>

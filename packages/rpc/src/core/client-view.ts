@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject, type JsonValue, RpcError } from '@parley/protocol/wire'
-import type { RequestMessage } from '../message.ts'
+import type { RequestMessage } from '../message/message.ts'
 import type { Caller, ClientView, Implementation, Service } from '../service.ts'
-import { sizeRefusal } from './request-size.ts'
+import { sizeRefusal } from '../limit/request-size.ts'
 
 /** What of a client's capabilities anything here goes by, each with its members. The rest is not kept, however large it is. */
 const KEPT_CAPABILITIES = {

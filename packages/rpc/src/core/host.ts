@@ -1,13 +1,15 @@
-import type { Door } from '../door.ts'
-import type { Limits } from '../limits.ts'
-import type { Observer, Wire } from '../observer.ts'
-import type { Caller } from '../service.ts'
-import type { BodyRoom } from './body-room.ts'
-import type { CallerTable } from './callers.ts'
-import type { StateSeal } from './request-state.ts'
-import type { Turns } from './turns.ts'
+import { randomBytes } from 'node:crypto'
+import type { Door, Wire } from '../door.ts'
+import { BodyRoom } from '../limit/body-room.ts'
+import { CallerTable } from '../limit/callers.ts'
+import { Turns } from '../limit/turns.ts'
+import { openReplayRoom, openUnreadRoom } from '../limit/unread-room.ts'
+import { DEFAULT_LIMITS, type Limits } from '../limits.ts'
+import type { Observer } from '../observer.ts'
+import type { Caller, Service } from '../service.ts'
+import { StateSeal } from './request-state.ts'
 
-/** What all connections of one wire share. */
+/** What all links and requests of one wire share. */
 export interface Host<C extends Caller> {
   readonly wire: Wire
   readonly door: Door<C>
@@ -21,6 +23,33 @@ export interface Host<C extends Caller> {
   readonly replays: BodyRoom
   readonly turns: Turns
   readonly now: () => number
-  /** Calls under way on all connections: what a shutdown waits for. */
+  /** Calls under way on all links: what a shutdown waits for. */
   readonly active: { calls: number }
+}
+
+export interface HostOfOneStart<C extends Caller> {
+  readonly wire: Wire
+  readonly service: Service<C>
+  readonly caller: C
+  readonly limits?: Partial<Limits> | undefined
+  readonly observer?: Observer<C> | undefined
+}
+
+/** The host of a link that is alone on its wire, with a caller who is known before anything is said: a pipe, a pair in memory. */
+export function hostOfOne<C extends Caller>({ wire, service, caller, observer = {}, ...more }: HostOfOneStart<C>): Host<C> {
+  const limits = { ...DEFAULT_LIMITS, ...more.limits }
+  return {
+    wire,
+    door: { authenticate: () => caller, serviceFor: () => service },
+    limits,
+    observer,
+    seal: new StateSeal(randomBytes(32), limits.requestStateMs, Date.now),
+    callers: new CallerTable(),
+    bodies: new BodyRoom(limits),
+    unread: openUnreadRoom(limits),
+    replays: openReplayRoom(limits),
+    turns: new Turns(limits),
+    now: Date.now,
+    active: { calls: 0 },
+  }
 }

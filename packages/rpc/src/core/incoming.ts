@@ -1,7 +1,7 @@
 import { holdsAtMost, type JsonValue, parseJson, RPC_CODES } from '@parley/protocol/wire'
 import type { Limits } from '../limits.ts'
 import type { Caller } from '../service.ts'
-import { chargeBytes } from './charge.ts'
+import { chargeBytes } from '../limit/charge.ts'
 
 export interface IncomingFault {
   readonly kind: 'fault'

@@ -1,17 +1,17 @@
 import { isJsonObject, type JsonObject, RpcError } from '@parley/protocol/wire'
-import type { NotificationMessage, RequestId, RequestMessage, ResponseMessage } from '../message.ts'
-import { notificationText, UNDRESSED } from '../message-text.ts'
+import type { NotificationMessage, RequestId, RequestMessage, ResponseMessage } from '../message/message.ts'
+import { type JsonText, notificationText, UNDRESSED } from '../message/text.ts'
 import { isLegacyRevision, LATEST_LEGACY, type LegacyRevision } from '../revision.ts'
-import type { AskOptions, Caller, ClientView, JsonText, Link, ListKind, LogLevel, Service } from '../service.ts'
+import type { AskOptions, Caller, ClientView, Link, ListKind, LogLevel, Service } from '../service.ts'
 import { ActiveCall } from './active-call.ts'
 import { Asks } from './asks.ts'
-import type { Holding } from './callers.ts'
-import { charge } from './charge.ts'
+import type { Holding } from '../limit/callers.ts'
+import { charge } from '../limit/charge.ts'
 import type { Host } from './host.ts'
-import { longWord, reasonOf } from './kept-words.ts'
+import { longWord, reasonOf } from '../limit/kept-words.ts'
 import { isLogLevel } from './log-level.ts'
 import type { Outlet } from './outlet.ts'
-import { sizeRefusal } from './request-size.ts'
+import { sizeRefusal } from '../limit/request-size.ts'
 import { type Ending, serve } from './serve.ts'
 import { Subscriptions } from './subscriptions.ts'
 
@@ -35,7 +35,7 @@ const CHARGED_METHODS: ReadonlySet<string> = new Set(['ping', 'initialize', 'res
 
 const EMPTY: JsonObject = Object.freeze({})
 
-/** A conversation that began with `initialize`: an HTTP session, a WebSocket or a pipe. */
+/** What `initialize` opened, over HTTP, on a WebSocket or on a pipe. */
 export class LegacyLink<C extends Caller> implements Link<C>, Holding<C> {
   readonly id: string
   readonly caller: C
@@ -243,7 +243,7 @@ function withSignal(options: AskOptions | undefined, signal: AbortSignal): AskOp
 }
 
 /** Answers the version the client asked for if we speak it, else our newest: never what we do not know. */
-export function negotiate(requested: unknown): LegacyRevision {
+export function revisionFor(requested: unknown): LegacyRevision {
   return isLegacyRevision(requested) ? requested : LATEST_LEGACY
 }
 

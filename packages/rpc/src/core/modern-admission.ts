@@ -1,11 +1,11 @@
 import { RpcError } from '@parley/protocol/wire'
-import type { RequestId, RequestMessage } from '../message.ts'
+import type { RequestId, RequestMessage } from '../message/message.ts'
 import type { Caller } from '../service.ts'
-import { note } from './charge.ts'
+import { note } from '../limit/charge.ts'
 import { type Envelope, readEnvelope } from './envelope.ts'
 import type { Host } from './host.ts'
 
-/** What a modern request of a channel says about itself, unless it cannot be served at all; that costs its sender, too. */
+/** What a modern request of a link says about itself, unless it cannot be served at all; that costs its sender, too. */
 export function admitModern<C extends Caller>(
   { host, caller }: { readonly host: Host<C>; readonly caller: C },
   { id, params }: RequestMessage,

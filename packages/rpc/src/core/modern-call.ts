@@ -1,15 +1,15 @@
 import { isJsonObject, type JsonObject, RPC_CODES, RpcError } from '@parley/protocol/wire'
-import type { RequestMessage } from '../message.ts'
-import { type Dressing, dressing } from '../message-text.ts'
+import type { RequestMessage } from '../message/message.ts'
+import { type Dressing, dressing } from '../message/text.ts'
 import { META, MODERN_REVISIONS } from '../revision.ts'
 import type { Caller, Link, Service } from '../service.ts'
 import { ActiveCall } from './active-call.ts'
-import { charge } from './charge.ts'
+import { charge } from '../limit/charge.ts'
 import type { Envelope } from './envelope.ts'
 import type { Host } from './host.ts'
-import { longWord } from './kept-words.ts'
+import { longWord } from '../limit/kept-words.ts'
 import type { Outlet } from './outlet.ts'
-import { sizeRefusal } from './request-size.ts'
+import { sizeRefusal } from '../limit/request-size.ts'
 import { type Ending, serve } from './serve.ts'
 
 /** All of core; what is not here does not exist in the modern era, whatever a legacy server would answer. */
@@ -137,7 +137,7 @@ function dressingFor<C extends Caller>(service: Service<C>, method: string): Dre
     const meta = { [META.serverInfo]: service.info }
     both = {
       plain: dressing({ resultType: 'complete' }, meta),
-      // Zero: always right. What may be kept longer is for the handler to say, whose own members win.
+      // Zero is never wrong. A handler that knows its answer stays good for longer says so: its own members win.
       cached: dressing({ resultType: 'complete', ttlMs: 0, cacheScope: 'private' }, meta),
     }
     dressings.set(service, both)

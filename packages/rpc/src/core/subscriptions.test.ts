@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { Service } from '../service.ts'
-import { testHost } from '../testing/host.ts'
+import { testHost } from '../fixture/host.ts'
 import { Subscriptions } from './subscriptions.ts'
 
 function slowService() {

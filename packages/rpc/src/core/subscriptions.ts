@@ -1,6 +1,6 @@
 import { RpcError } from '@parley/protocol/wire'
 import type { Caller, Link, ListKind, Service } from '../service.ts'
-import { charge } from './charge.ts'
+import { charge } from '../limit/charge.ts'
 import type { Host } from './host.ts'
 import type { Outlet } from './outlet.ts'
 

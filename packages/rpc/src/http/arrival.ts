@@ -1,10 +1,21 @@
-import { personOf, type Holding } from '../core/callers.ts'
+import type { IncomingMessage } from 'node:http'
 import type { Host } from '../core/host.ts'
-import { Denied } from '../door.ts'
+import { Denied, SHUTDOWN_REASON, restarting } from '../door.ts'
+import type { BodyShare, RoomFull } from '../limit/body-room.ts'
+import { type Holding, personOf } from '../limit/callers.ts'
 import type { Caller } from '../service.ts'
-import { SHUTDOWN_REASON } from '../websocket/server.ts'
-import type { Exchange } from './endpoint.ts'
-import { type BodyOutcome, readBody } from './read-body.ts'
+import { connectionOf } from './connections.ts'
+import type { Exchange } from './exchange.ts'
+
+type Body = { readonly kind: 'body'; readonly bytes: Buffer }
+
+export type BodyOutcome =
+  | Body
+  | { readonly kind: 'too-large' }
+  /** Too many bytes of this sender, or of all, are held already. */
+  | { readonly kind: 'no-room'; readonly full: RoomFull }
+  /** The client went away half-way: there is nobody to answer. */
+  | { readonly kind: 'gone' }
 
 /** How a body came in, unless nobody is there any more or may not be. */
 export type Arrived = Exclude<BodyOutcome, { kind: 'gone' }>
@@ -18,15 +29,17 @@ export class Arrival<C extends Caller> implements Holding<C> {
   readonly lasting = false
   readonly #host: Host<C>
   readonly #exchange: Exchange<C>
+  readonly #done: (exchange: Exchange<C>, arrived: Arrived) => void
   #isCut = false
 
-  constructor(host: Host<C>, exchange: Exchange<C>) {
+  constructor(host: Host<C>, exchange: Exchange<C>, done: (exchange: Exchange<C>, arrived: Arrived) => void) {
     this.#host = host
     this.#exchange = exchange
+    this.#done = done
     this.caller = exchange.caller
   }
 
-  read(done: (arrived: Arrived, exchange: Exchange<C>) => void): void {
+  read(): void {
     const { callers, bodies, turns, limits } = this.#host
     const { request, response } = this.#exchange
     const share = bodies.ofCaller(this.caller)
@@ -36,9 +49,9 @@ export class Arrival<C extends Caller> implements Holding<C> {
     readBody(request, { limitBytes: limits.messageBytes, share }, (outcome) => {
       callers.remove(this)
       if (outcome.kind === 'gone' || this.#isCut) return
-      if (outcome.kind !== 'body') return done(outcome, this.#exchange)
+      if (outcome.kind !== 'body') return this.#done(this.#exchange, outcome)
       // The door comes last: whoever waits for a turn may lose access in that time, too.
-      turns.run(personOf(this.caller), outcome.bytes.length, () => this.#again((exchange) => done(outcome, exchange)))
+      turns.run(personOf(this.caller), outcome.bytes.length, () => this.#enter(outcome))
     })
   }
 
@@ -48,20 +61,17 @@ export class Arrival<C extends Caller> implements Holding<C> {
     const refuse = (error: unknown): void => this.#exchange.refuse(error, { connection: 'close' })
     const ended =
       reason === SHUTDOWN_REASON
-        ? new Denied(503, 'unavailable', reason, 1)
+        ? restarting()
         : new Denied(401, reason, 'what this token may do has changed while the body was on its way; send it again')
     // The door has the words for why somebody may not come in any more.
-    void this.#stillLetIn().then(() => refuse(ended), refuse)
+    const stillLetIn = async (): Promise<C> => this.#exchange.again()
+    void stillLetIn().then(() => refuse(ended), refuse)
   }
 
-  async #stillLetIn(): Promise<void> {
-    await this.#exchange.again()
-  }
-
-  #again(enter: (exchange: Exchange<C>) => void): void {
+  #enter(body: Body): void {
     const exchange = this.#exchange
     const entered = (caller: C): void => {
-      if (!exchange.response.destroyed) enter(caller === exchange.caller ? exchange : { ...exchange, caller })
+      if (!exchange.response.destroyed) this.#done(caller === exchange.caller ? exchange : { ...exchange, caller }, body)
     }
     try {
       const caller = exchange.again()
@@ -71,4 +81,65 @@ export class Arrival<C extends Caller> implements Holding<C> {
       exchange.refuse(error)
     }
   }
+}
+
+export interface BodyLimits {
+  readonly limitBytes: number
+  /** Where the bytes are counted, as they come. What it holds in the end stays held until whoever reads the body lets go. */
+  readonly share: BodyShare
+}
+
+/** Reads a body up to a limit. Calls back rather than promises: it is on the path of every call. */
+export function readBody(
+  request: IncomingMessage,
+  { limitBytes, share }: BodyLimits,
+  done: (outcome: BodyOutcome) => void,
+): void {
+  const announced = Number(request.headers['content-length'] ?? 0)
+  if (announced > limitBytes) return done({ kind: 'too-large' })
+  let body: Buffer | undefined
+  let size = 0
+  let settled = false
+  let isInPieces = false
+  const connection = connectionOf(request.socket)
+  const settle = (outcome: BodyOutcome): void => {
+    if (settled) return
+    settled = true
+    if (isInPieces) share.arrived()
+    connection?.bodyOver()
+    // What was gathered is of no use any more, however long the client goes on.
+    body = undefined
+    done(outcome)
+  }
+  const order = connection?.order ?? Number.POSITIVE_INFINITY
+  connection?.bodyAwaited()
+  request.on('data', (chunk: Buffer) => {
+    if (settled) return
+    const end = size + chunk.length
+    if (end > limitBytes) return settle({ kind: 'too-large' })
+    // Most bodies come in one piece.
+    if (!isInPieces && end !== announced) {
+      isInPieces = true
+      share.arrives(order, () => settle({ kind: 'no-room', full: 'own' }))
+    }
+    const room = body === undefined ? chunk.length : roomFor(body, end, limitBytes)
+    const full = share.hold(room, order)
+    if (full !== undefined) return settle({ kind: 'no-room', full })
+    body = body === undefined ? chunk : joined(body, size, chunk, room)
+    size = end
+  })
+  request.on('end', () => settle({ kind: 'body', bytes: body?.subarray(0, size) ?? Buffer.alloc(0) }))
+  request.on('close', () => settle({ kind: 'gone' }))
+  request.on('error', () => settle({ kind: 'gone' }))
+}
+
+const roomFor = (body: Buffer, end: number, limitBytes: number): number =>
+  end <= body.length ? body.length : Math.min(limitBytes, end * 2)
+
+/** One buffer that doubles, not a list of chunks: a chunk may be a single byte, and would cost hundreds in a list. */
+function joined(body: Buffer, size: number, chunk: Buffer, roomBytes: number): Buffer {
+  const room = roomBytes === body.length ? body : Buffer.allocUnsafe(roomBytes)
+  if (room !== body) body.copy(room, 0, 0, size)
+  chunk.copy(room, size)
+  return room
 }

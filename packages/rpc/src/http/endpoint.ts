@@ -1,21 +1,21 @@
 import { randomBytes } from 'node:crypto'
-import type { IncomingMessage, ServerResponse } from 'node:http'
 import { type JsonValue, RPC_CODES, RpcError } from '@parley/protocol'
 import { readBatch, serveBatch } from '../core/batch.ts'
-import { note } from '../core/charge.ts'
+import { note } from '../limit/charge.ts'
 import { clientOf } from '../core/client-view.ts'
 import { claimsModern } from '../core/envelope.ts'
 import type { Host } from '../core/host.ts'
 import { readIncoming } from '../core/incoming.ts'
-import { negotiate } from '../core/legacy-link.ts'
+import { revisionFor } from '../core/legacy-link.ts'
 import { serviceIn } from '../door.ts'
-import { classify, decodeUtf8, type Message, type RequestMessage } from '../message.ts'
-import { errorText, resultText, UNDRESSED } from '../message-text.ts'
+import { classify, decodeUtf8, type Message, type RequestMessage } from '../message/message.ts'
+import { errorText, resultText } from '../message/text.ts'
 import { isLegacyRevision, looksModern } from '../revision.ts'
 import type { Caller, Service } from '../service.ts'
 import { answerEmpty, answerError, answerJson, answerTooLarge, type Headers, noRoom } from './answer.ts'
 import { type Arrived, Arrival } from './arrival.ts'
 import { EventStream } from './event-stream.ts'
+import type { Exchange } from './exchange.ts'
 import { ModernEndpoint } from './modern-endpoint.ts'
 import { PostReply } from './post-reply.ts'
 import { acceptsBoth, acceptsEvents, headerOf, isJsonBody } from './request-check.ts'
@@ -24,19 +24,6 @@ import { makeSessionRoom } from './session-room.ts'
 import { UnreadAnswers } from './unread-answers.ts'
 
 const SESSION_ID_BYTES = 24
-
-/** One POST, GET or DELETE of an authenticated caller. */
-export interface Exchange<C extends Caller> {
-  readonly request: IncomingMessage
-  readonly response: ServerResponse
-  readonly caller: C
-  readonly remoteAddress: string
-  readonly headers: Headers | undefined
-  /** Asks the door whether the caller may still come in. */
-  again(): C | Promise<C>
-  /** Answers what the door threw. */
-  refuse(error: unknown, more?: Headers): void
-}
 
 /** MCP over HTTP: both eras on one path. */
 export class HttpEndpoint<C extends Caller> {
@@ -51,10 +38,6 @@ export class HttpEndpoint<C extends Caller> {
     this.#host = host
     this.#answers = new UnreadAnswers(host.unread)
     this.#modern = new ModernEndpoint(host, this.openStreams, this.#answers, (reply) => this.#mayBeSlow(reply))
-  }
-
-  get size(): number {
-    return this.#sessions.size
   }
 
   serve(exchange: Exchange<C>): void {
@@ -106,10 +89,10 @@ export class HttpEndpoint<C extends Caller> {
     if (!acceptsBoth(request.headers.accept)) {
       return this.#refuse(exchange, 406, RPC_CODES.invalid_request, 'Accept must list application/json and text/event-stream')
     }
-    new Arrival(this.#host, exchange).read((arrived, known) => this.#arrived(known, arrived))
+    new Arrival(this.#host, exchange, this.#arrived).read()
   }
 
-  #arrived(exchange: Exchange<C>, arrived: Arrived): void {
+  readonly #arrived = (exchange: Exchange<C>, arrived: Arrived): void => {
     const { response, headers } = exchange
     if (arrived.kind === 'no-room') {
       const { status, message, headers: more } = noRoom(arrived.full)
@@ -195,8 +178,8 @@ export class HttpEndpoint<C extends Caller> {
     try {
       const service = serviceIn(this.#host.door, caller, 'legacy')
       const client = clientOf(message, service)
-      const session = this.#open(caller, service, client, negotiate(message.params['protocolVersion']))
-      const text = resultText(message.id, session.link.initializeResult(), UNDRESSED)
+      const session = this.#open(caller, service, client, revisionFor(message.params['protocolVersion']))
+      const text = resultText(message.id, session.link.initializeResult())
       answerJson(response, 200, text, { 'mcp-session-id': session.id, ...headers })
     } catch (error) {
       if (!(error instanceof RpcError)) throw error
@@ -208,7 +191,7 @@ export class HttpEndpoint<C extends Caller> {
     caller: C,
     service: Service<C>,
     client: ReturnType<typeof clientOf>,
-    revision: ReturnType<typeof negotiate>,
+    revision: ReturnType<typeof revisionFor>,
   ): HttpSession<C> {
     const session = new HttpSession<C>({
       id: randomBytes(SESSION_ID_BYTES).toString('base64url'),

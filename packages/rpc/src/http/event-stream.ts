@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http'
-import type { BodyShare } from '../core/body-room.ts'
-import { onOneLine } from '../message-text.ts'
+import type { BodyShare } from '../limit/body-room.ts'
+import { onOneLine } from '../message/text.ts'
 
 export interface EventStreamStart {
   readonly bufferBytes: number

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import type { Route } from './route.ts'
-import { openTestServer } from '../testing/open-server.ts'
-import { openProbe } from '../testing/probe-service.ts'
+import { openTestServer } from '../fixture/open-server.ts'
+import { openProbe } from '../fixture/probe-service.ts'
 
 const tellAddress: Route = ({ path, remoteAddress }) => (path === '/who' ? { status: 200, body: remoteAddress } : undefined)
 

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
-import { initializeParams, openSession, post, rpc, send } from '../testing/http-caller.ts'
-import { openTestServer } from '../testing/open-server.ts'
-import { openProbe, until } from '../testing/probe-service.ts'
-import { readEvents } from '../testing/event-reader.ts'
+import { initializeParams, openSession, post, rpc, send } from '../fixture/http-caller.ts'
+import { openTestServer } from '../fixture/open-server.ts'
+import { openProbe, until } from '../fixture/probe-service.ts'
+import { readEvents } from '../fixture/event-reader.ts'
 
 const echo = (id: number) => rpc(id, 'tools/call', { name: 'echo', arguments: { id } })
 

@@ -1,9 +1,9 @@
 import { connect } from 'node:net'
 import { expect, test } from 'vitest'
-import { readEvents } from '../testing/event-reader.ts'
-import { initializeParams, modern, openSession, post, postModern, rpc } from '../testing/http-caller.ts'
-import { openTestServer } from '../testing/open-server.ts'
-import { openProbe, until } from '../testing/probe-service.ts'
+import { readEvents } from '../fixture/event-reader.ts'
+import { initializeParams, modern, openSession, post, postModern, rpc } from '../fixture/http-caller.ts'
+import { openTestServer } from '../fixture/open-server.ts'
+import { openProbe, until } from '../fixture/probe-service.ts'
 
 test('a message that is too large is 413, announced or not, and the server goes on', async () => {
   await using open = await openTestServer(openProbe().service, { limits: { messageBytes: 1000 } })
@@ -23,7 +23,7 @@ test('nesting that is too deep is refused with the id', async () => {
 })
 
 test('one token opens so many sessions and no more; another is not affected', async () => {
-  await using open = await openTestServer(openProbe().service, { limits: { sessionsPerCaller: 2 } })
+  await using open = await openTestServer(openProbe().service, { limits: { linksPerCaller: 2 } })
   await openSession(open.mcp)
   await openSession(open.mcp)
   const third = await post(open.mcp, rpc(1, 'initialize', initializeParams()))
@@ -74,8 +74,8 @@ test('a session that nobody uses ends by itself; one with a reader stays', async
 })
 
 test.each([
-  ['one person', { sessionsPerCaller: 3 }],
-  ['all', { sessions: 3, sessionsKept: 0 }],
+  ['one person', { linksPerCaller: 3 }],
+  ['all', { links: 3, linksKept: 0 }],
 ])('sessions that clients left behind make room within the bound of %s, those in use do not', async (_whose, bounds) => {
   const probe = openProbe()
   let now = 1_000_000

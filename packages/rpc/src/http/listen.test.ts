@@ -6,7 +6,7 @@ import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { openProbe } from '../testing/probe-service.ts'
+import { openProbe } from '../fixture/probe-service.ts'
 import { openHttpServer } from './server.ts'
 
 const door = { authenticate: () => ({ key: 'me' }), serviceFor: () => openProbe().service }

@@ -1,15 +1,10 @@
 import type { IncomingMessage } from 'node:http'
 import { isJsonObject, type JsonObject, type JsonValue, RpcError } from '@parley/protocol'
+import { NAMED_BY, valueAt } from '../message/mirrored.ts'
 import { META } from '../revision.ts'
 import type { HeaderParam } from '../service.ts'
 import { headerOf } from './request-check.ts'
 
-/** Which parameter `Mcp-Name` repeats, by method. */
-const NAMED_BY: ReadonlyMap<string, string> = new Map([
-  ['tools/call', 'name'],
-  ['prompts/get', 'name'],
-  ['resources/read', 'uri'],
-])
 /** How a number may be written in a header: a router must read it as we do, so not `0x2a` or `4.2e1`. */
 const DECIMAL = /^-?\d+(?:\.\d+)?$/
 
@@ -74,10 +69,4 @@ function decodeHeader(name: string, value: string | undefined): string | undefin
     throw new RpcError('header_mismatch', `Header mismatch: ${name} is not valid base64 of UTF-8`)
   }
   return text
-}
-
-function valueAt(value: JsonValue | undefined, path: readonly string[]): JsonValue | undefined {
-  let here = value
-  for (const key of path) here = isJsonObject(here) && Object.hasOwn(here, key) ? here[key] : undefined
-  return here
 }

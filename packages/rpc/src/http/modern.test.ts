@@ -1,10 +1,10 @@
 import type { JsonObject } from '@parley/protocol'
 import { expect, test } from 'vitest'
-import { readEvents } from '../testing/event-reader.ts'
+import { readEvents } from '../fixture/event-reader.ts'
 import type { Service } from '../service.ts'
-import { modern, post, postModern, rpc } from '../testing/http-caller.ts'
-import { openTestServer } from '../testing/open-server.ts'
-import { openProbe, until } from '../testing/probe-service.ts'
+import { modern, post, postModern, rpc } from '../fixture/http-caller.ts'
+import { openTestServer } from '../fixture/open-server.ts'
+import { openProbe, until } from '../fixture/probe-service.ts'
 
 const SERVER = { 'io.modelcontextprotocol/serverInfo': { name: 'probe', version: '1', role: 'user' } }
 
@@ -156,7 +156,7 @@ test('a listener that goes away leaves no subscription', async () => {
   await until(() => probe.watchers() === 1)
   stream.stop()
   await until(() => probe.watchers() === 0)
-  expect(open.server.sessions()).toBe(0)
+  expect(open.server.links()).toBe(0)
 })
 
 test('a key __proto__ among the answers is an answer, not a prototype with unchecked members', async () => {
@@ -186,7 +186,7 @@ test('a client that leaves while a listen request is being opened leaves nothing
     await new Promise<void>((resolve) => gates.push(resolve))
     return stop ?? (() => undefined)
   }
-  await using open = await openTestServer({ ...probe.service, watch }, { limits: { sessionsPerCaller: 1 } })
+  await using open = await openTestServer({ ...probe.service, watch }, { limits: { linksPerCaller: 1 } })
   const { body, headers } = modern(1, 'subscriptions/listen', { notifications: { resourceSubscriptions: ['test://a'] } })
   const controller = new AbortController()
   const all = { ...headers, authorization: 'Bearer me', accept: 'application/json, text/event-stream' }
@@ -200,7 +200,7 @@ test('a client that leaves while a listen request is being opened leaves nothing
   expect((await post(open.mcp, body, headers)).status).toBe(429)
   controller.abort()
   await expect(first).rejects.toThrow('abort')
-  await until(() => open.server.sessions() === 0)
+  await until(() => open.server.links() === 0)
   gates[0]?.()
   await until(() => probe.watchers() === 0)
 })

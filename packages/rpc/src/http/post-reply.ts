@@ -2,20 +2,17 @@ import type { ServerResponse } from 'node:http'
 import { RPC_CODES } from '@parley/protocol'
 import type { Host } from '../core/host.ts'
 import type { Outlet } from '../core/outlet.ts'
-import { answerEmpty, answerError, answerJson, type Headers, unreadRoom } from './answer.ts'
+import { answerEmpty, answerError, answerJson, answerSoon, type Headers, unreadRoom } from './answer.ts'
 import { EventStream } from './event-stream.ts'
 import type { HttpSession } from './session.ts'
 import type { SessionStream } from './session-stream.ts'
-import { answerSoon } from './outbox.ts'
 import { hasPrimingEvents } from '../revision.ts'
 import type { Caller } from '../service.ts'
+import { SMALL_ANSWER_CHARS } from '../limit/unread-room.ts'
 import type { UnreadAnswers } from './unread-answers.ts'
 
 /** How long a client whose stream we dropped should wait before it comes back. */
 const DROPPED_STREAM_RETRY_MS = 500
-
-/** Answers up to this size always fit into the system's buffers. */
-const SMALL_ANSWER_CHARS = 16 * 1024
 
 export interface ReplyStart<C extends Caller> {
   readonly response: ServerResponse
@@ -43,9 +40,6 @@ export class PostReply<C extends Caller> implements Outlet {
     this.#start = start
   }
 
-  get streaming(): boolean {
-    return this.#connection !== undefined
-  }
   get finished(): boolean {
     return this.#finished
   }

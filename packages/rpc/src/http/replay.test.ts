@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
-import { openSession, post, rpc, send } from '../testing/http-caller.ts'
-import { openTestServer } from '../testing/open-server.ts'
-import { openProbe } from '../testing/probe-service.ts'
+import { openSession, post, rpc, send } from '../fixture/http-caller.ts'
+import { openTestServer } from '../fixture/open-server.ts'
+import { openProbe } from '../fixture/probe-service.ts'
 import { Replay } from './replay.ts'
-import { openReplayRoom } from '../core/unread-room.ts'
+import { openReplayRoom } from '../limit/unread-room.ts'
 
 const ROOM = { replayBytesInAll: 4_000, replayBytesPerCaller: 1_500 }
 

@@ -1,4 +1,4 @@
-import type { BodyShare } from '../core/body-room.ts'
+import type { BodyShare } from '../limit/body-room.ts'
 
 interface Kept {
   readonly stream: number

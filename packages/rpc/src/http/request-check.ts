@@ -9,7 +9,7 @@ const LOOPBACK_ADDRESS = /^127(\.\d{1,3}){3}$/
 /** Decides by `Host` and `Origin` whether a browser was tricked into calling us (DNS rebinding, foreign pages). */
 export class HostCheck {
   readonly #allowed: ReadonlySet<string>
-  readonly #verdicts = new Map<string, boolean>()
+  readonly #known = new Map<string, boolean>()
 
   constructor(allowedHosts: readonly string[]) {
     this.#allowed = new Set([...LOOPBACK, ...allowedHosts.map((host) => host.toLowerCase())])
@@ -26,15 +26,15 @@ export class HostCheck {
 
   /** The same few values come again and again; a table of bounded size spares parsing them. */
   #admits(value: string): boolean {
-    const known = this.#verdicts.get(value)
+    const known = this.#known.get(value)
     if (known !== undefined) return known
     const name = hostName(value)
-    const verdict = this.#allowed.has(name) || LOOPBACK_ADDRESS.test(name)
-    if (this.#verdicts.size < MAX_VERDICTS) this.#verdicts.set(value, verdict)
-    return verdict
+    const isAdmitted = this.#allowed.has(name) || LOOPBACK_ADDRESS.test(name)
+    if (this.#known.size < MAX_KNOWN_HOSTS) this.#known.set(value, isAdmitted)
+    return isAdmitted
   }
 }
-const MAX_VERDICTS = 64
+const MAX_KNOWN_HOSTS = 64
 
 function hostName(value: string): string {
   const url = value.includes('://') ? value : `http://${value}`

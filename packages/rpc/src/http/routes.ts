@@ -1,9 +1,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { BodyRoom, RoomFull } from '../core/body-room.ts'
+import type { BodyRoom, RoomFull } from '../limit/body-room.ts'
 import type { Observer } from '../observer.ts'
 import type { Caller } from '../service.ts'
 import { answerJson, noRoom } from './answer.ts'
-import { readBody } from './read-body.ts'
+import { readBody } from './arrival.ts'
 import { remoteAddressOf, splitTarget } from './request-check.ts'
 import type { HttpReply, HttpRequest, Route } from './route.ts'
 

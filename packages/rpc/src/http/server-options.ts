@@ -47,7 +47,8 @@ export interface HttpServer<C extends Caller> {
   readonly port: number
   /** Ends every session, socket and stream of the callers that match. Answers how many. */
   cut(matches: (caller: C) => boolean, reason: string): number
-  sessions(): number
+  /** Sessions, sockets and streams that are open. */
+  links(): number
   holds(): ServerHolds
   /** Stops listening, ends streams cleanly, waits for calls under way at most so long, then closes all. */
   close(graceMs: number): Promise<void>

@@ -1,18 +1,17 @@
 import { type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
-import { BodyRoom } from '../core/body-room.ts'
-import { CallerTable } from '../core/callers.ts'
+import { BodyRoom } from '../limit/body-room.ts'
+import { CallerTable } from '../limit/callers.ts'
 import type { Host } from '../core/host.ts'
 import { StateSeal } from '../core/request-state.ts'
-import { Turns } from '../core/turns.ts'
-import { openReplayRoom, openUnreadRoom } from '../core/unread-room.ts'
-import { type Credentials, Denied, type Door } from '../door.ts'
+import { Turns } from '../limit/turns.ts'
+import { openReplayRoom, openUnreadRoom } from '../limit/unread-room.ts'
+import { type Credentials, Denied, type Door, SHUTDOWN_REASON, type Wire, restarting } from '../door.ts'
 import { DEFAULT_LIMITS, type Limits } from '../limits.ts'
-import type { Wire } from '../observer.ts'
 import type { Caller } from '../service.ts'
-import { authorizationOf } from '../websocket/credentials.ts'
-import { SHUTDOWN_REASON, WebSocketWire } from '../websocket/server.ts'
+import { authorizationOf } from './credentials.ts'
+import { WebSocketEndpoint } from '../websocket/endpoint.ts'
 import { answerDenied, answerEmpty, answerJson, deniedBody, deniedHeaders, type Headers } from './answer.ts'
 import { corsHeaders, preflightHeaders } from './cors.ts'
 import { HttpEndpoint } from './endpoint.ts'
@@ -42,7 +41,7 @@ export async function openHttpServer<C extends Caller>(options: HttpServerOption
     url: urlOf(server, options.listen),
     port: portOf(server),
     cut: (matches, reason) => wires.cut(matches, reason),
-    sessions: () => wires.sessions,
+    links: () => wires.links,
     holds: () => wires.holds,
     close: (graceMs) => wires.close(server, graceMs),
   }
@@ -54,7 +53,7 @@ class Wires<C extends Caller> {
   readonly #callers = new CallerTable<C>()
   readonly #http: Host<C>
   readonly #endpoint: HttpEndpoint<C>
-  readonly #sockets: WebSocketWire<C>
+  readonly #sockets: WebSocketEndpoint<C>
   readonly #hosts: HostCheck
   readonly #trusted: ReadonlySet<string>
   readonly #routes: Routes
@@ -93,7 +92,7 @@ class Wires<C extends Caller> {
     })
     this.#http = hostOf('http')
     this.#endpoint = new HttpEndpoint(this.#http)
-    this.#sockets = new WebSocketWire(hostOf('websocket'))
+    this.#sockets = new WebSocketEndpoint(hostOf('websocket'))
     this.#hosts = new HostCheck(options.allowedHosts ?? [])
     this.#trusted = new Set(options.trustedProxies)
     this.#routes = new Routes({
@@ -107,7 +106,7 @@ class Wires<C extends Caller> {
   get limits(): Limits {
     return this.#http.limits
   }
-  get sessions(): number {
+  get links(): number {
     return this.#callers.lasting
   }
 
@@ -141,8 +140,7 @@ class Wires<C extends Caller> {
   }
 
   #mcp(request: IncomingMessage, response: ServerResponse, headers: Headers | undefined): void {
-    if (this.#closing)
-      return answerDenied(response, new Denied(503, 'unavailable', SHUTDOWN_REASON, 1), { connection: 'close', ...headers })
+    if (this.#closing) return answerDenied(response, restarting(), { connection: 'close', ...headers })
     const { door } = this.#options
     const remoteAddress = remoteAddressOf(request, this.#trusted)
     const credentials: Credentials = {
@@ -184,7 +182,7 @@ class Wires<C extends Caller> {
       }
       const { door } = this.#options
       const caller = await door.authenticate(credentials)
-      if (this.#closing) throw new Denied(503, 'unavailable', SHUTDOWN_REASON, 1)
+      if (this.#closing) throw restarting()
       if (this.#callers.isFull(caller, limits)) {
         throw new Denied(429, 'overloaded', 'too many connections are open: close one', 10)
       }

@@ -1,6 +1,6 @@
-import { personOf } from '../core/callers.ts'
+import { personOf } from '../limit/callers.ts'
 import type { Host } from '../core/host.ts'
-import { longestUnattended } from '../core/unattended.ts'
+import { longestUnattended } from '../limit/unattended.ts'
 import type { Caller } from '../service.ts'
 import type { HttpSession } from './session.ts'
 

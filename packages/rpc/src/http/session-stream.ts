@@ -25,9 +25,6 @@ export class SessionStream implements Outlet {
   get attached(): boolean {
     return this.#connection !== undefined
   }
-  get done(): boolean {
-    return this.#done
-  }
 
   eventId(seq: number): string {
     return `${this.number}-${seq}`

@@ -1,10 +1,8 @@
 import type { ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
-import type { BodyRoom, BodyShare, RoomFull } from '../core/body-room.ts'
+import type { BodyRoom, BodyShare, RoomFull } from '../limit/body-room.ts'
+import { SMALL_ANSWER_CHARS } from '../limit/unread-room.ts'
 import type { Caller } from '../service.ts'
-
-/** An answer up to this size that stands behind no other fits into the system's buffers. */
-const SMALL_ANSWER_CHARS = 16 * 1024
 
 /**
  * Counts whole answers from when they are handed to Node until they have gone out, or their connection is gone. One that waits

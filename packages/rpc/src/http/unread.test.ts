@@ -1,11 +1,12 @@
 import { expect, test } from 'vitest'
 import { WebSocket } from 'ws'
-import { JsonText, type Service } from '../service.ts'
-import { modern, openSession, post, postModern, rpc, send } from '../testing/http-caller.ts'
-import { openTestServer } from '../testing/open-server.ts'
-import { openProbe, until } from '../testing/probe-service.ts'
-import { type RawPeer, rawPost, sendRaw } from '../testing/raw-request.ts'
-import { watchWaitingBytes } from '../testing/waiting-bytes.ts'
+import { JsonText } from '../message/text.ts'
+import type { Service } from '../service.ts'
+import { modern, openSession, post, postModern, rpc, send } from '../fixture/http-caller.ts'
+import { openTestServer } from '../fixture/open-server.ts'
+import { openProbe, until } from '../fixture/probe-service.ts'
+import { type RawPeer, rawPost, sendRaw } from '../fixture/raw-request.ts'
+import { watchWaitingBytes } from '../fixture/waiting-bytes.ts'
 
 const MIB = 1024 * 1024
 /** More than the system takes for a reader that does not read. */
@@ -142,7 +143,7 @@ test('a socket that does not read is cut with what waits for it, and not asked t
   await using open = await openTestServer(openTalker().service, { limits: { streamBufferBytes: 64 * 1024 } })
   const socket = await unreadingSocket(open.ws, 3)
   const closed = new Promise((resolve) => socket.once('close', resolve))
-  await expect.poll(() => open.server.sessions()).toBe(0)
+  await expect.poll(() => open.server.links()).toBe(0)
   socket.resume()
   // A word why would have stood behind all that it did not read.
   expect(await closed).toBe(1006)
@@ -160,7 +161,7 @@ test('what waits for sockets counts for their person, who then gets no large ans
   await until(() => served.large === 2)
   second.resume()
   expect(await closed).toBe('1008 the client does not read')
-  expect(open.server.sessions()).toBe(1)
+  expect(open.server.links()).toBe(1)
   first.terminate()
   await expect.poll(() => open.server.holds().unreadBytes).toBe(0)
 })

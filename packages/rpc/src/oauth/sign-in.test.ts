@@ -1,7 +1,7 @@
 import { type Socket, connect } from 'node:net'
 import { expect, test } from 'vitest'
 import { openOauthServer } from '../testing/oauth-server.ts'
-import { until } from '../testing/probe-service.ts'
+import { until } from '../fixture/probe-service.ts'
 import { type SignInOptions, discoverOauth, refreshTokens, signIn } from './index.ts'
 
 /** A person with a browser, who follows where it leads. */

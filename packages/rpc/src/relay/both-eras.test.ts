@@ -3,7 +3,7 @@ import { type Client, connectClient, httpTransport, webSocketTransport } from '.
 import type { EraChoice } from '../client/negotiate.ts'
 import type { Era } from '../revision.ts'
 import type { Call, Service } from '../service.ts'
-import { openTestServer } from '../testing/open-server.ts'
+import { openTestServer } from '../fixture/open-server.ts'
 import { openRelay } from './relay.ts'
 
 const closing: (() => unknown)[] = []

@@ -25,7 +25,7 @@ export class Flights<C extends Caller> {
   }
 
   /**
-   * Who is to answer a question: the call it came with where the wire can tell, else the newest that can. Where the calls are
+   * Who is to answer a question: the call it came with where the link can tell, else the newest that can. Where the calls are
    * of several clients nobody is: it may be about another's secret.
    */
   asked(during: number | undefined): Flight<C> | undefined {
@@ -41,18 +41,18 @@ export class Flights<C extends Caller> {
 
   /**
    * Whose a log line is. A pipe does not say; with one caller under way it can only be theirs, and goes once to each of
-   * their sessions. With several callers nobody gets it: it may be another's secret.
+   * their links. With several callers nobody gets it: it may be another's secret.
    */
   concerned(during: number | undefined): readonly Flight<C>[] {
     const exact = during === undefined ? undefined : this.#byId.get(during)
     if (exact !== undefined) return [exact]
-    const bySession = new Map<object, Flight<C>>()
+    const byLink = new Map<object, Flight<C>>()
     let caller: string | undefined
     for (const flight of this.#byId.values()) {
       caller ??= flight.call.caller.key
       if (flight.call.caller.key !== caller) return []
-      bySession.set(flight.call.link ?? flight.call, flight)
+      byLink.set(flight.call.link ?? flight.call, flight)
     }
-    return [...bySession.values()]
+    return [...byLink.values()]
   }
 }

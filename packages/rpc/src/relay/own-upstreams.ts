@@ -1,6 +1,6 @@
 import { RpcError } from '@parley/protocol'
-import { personOf } from '../core/callers.ts'
-import { type Leavable, longestUnattended } from '../core/unattended.ts'
+import { personOf } from '../limit/callers.ts'
+import { type Leavable, longestUnattended } from '../limit/unattended.ts'
 import type { Call, Caller, Link } from '../service.ts'
 import { askable } from './askable.ts'
 import type { ParkedCall } from './parked-call.ts'

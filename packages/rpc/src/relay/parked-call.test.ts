@@ -1,7 +1,7 @@
 import { afterEach, expect, test } from 'vitest'
 import { type Client, connectClient, httpTransport } from '../client/index.ts'
 import type { Call, Service } from '../service.ts'
-import { openTestServer } from '../testing/open-server.ts'
+import { openTestServer } from '../fixture/open-server.ts'
 import { type Relay, openRelay } from './relay.ts'
 
 const closing: (() => unknown)[] = []

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { type JsonObject, RpcError } from '@parley/protocol'
-import type { ServerRequest } from '../client/inbound.ts'
+import type { ServerRequest } from '../client/ask/inbound.ts'
 import { type Call, type Caller, InputRequired, type InputRequest, type ServiceResult } from '../service.ts'
 import { isQuestion, modernQuestion } from './translate.ts'
 

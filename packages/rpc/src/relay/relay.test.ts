@@ -15,7 +15,7 @@ import {
   httpTransport,
   webSocketTransport,
 } from '../client/index.ts'
-import { openTestServer } from '../testing/open-server.ts'
+import { openTestServer } from '../fixture/open-server.ts'
 import { type RelayOptions, openRelay } from './relay.ts'
 
 const closing: (() => unknown)[] = []

@@ -1,7 +1,7 @@
 import type { JsonObject } from '@parley/protocol'
 import type { ClientLimits } from '../client/client-limits.ts'
 import type { EraChoice } from '../client/negotiate.ts'
-import type { ClientTransport } from '../client/transport.ts'
+import type { ClientTransport } from '../client/link/client-link.ts'
 import type { Era } from '../revision.ts'
 import type { Caller, Implementation, Service } from '../service.ts'
 import { learnLegacy } from './learn-legacy.ts'
@@ -56,7 +56,7 @@ function partsOf(options: RelayOptions, era: EraChoice): RelayParts {
     clientLimits: { pendingRequests: SHARED_PENDING_REQUESTS, ...options.clientLimits },
     log: options.log ?? (() => {}),
     isChosen: options.era !== undefined && options.era !== 'auto',
-    verdict: { era },
+    spoken: { era },
   }
 }
 

@@ -129,7 +129,7 @@ export class ServerRelay<C extends Caller> implements Service<C> {
 
   /** Modern servers hear in each request what its client can be asked, so one connection serves all. */
   #start(method: string, params: JsonObject, call: Call<C>): Promise<ServiceResult> {
-    if (this.#parts.verdict.era === 'modern' || !canBeAsked(call.client.capabilities)) {
+    if (this.#parts.spoken.era === 'modern' || !canBeAsked(call.client.capabilities)) {
       return forward(this.#forward, this.#shared, method, params, call)
     }
     if (call.era === 'legacy' && call.link !== undefined)
@@ -138,7 +138,7 @@ export class ServerRelay<C extends Caller> implements Service<C> {
   }
 
   #upstreamOf(link: Link<C>): Upstream<C> {
-    if (this.#parts.verdict.era === 'modern' || !canBeAsked(link.client.capabilities)) return this.#shared
+    if (this.#parts.spoken.era === 'modern' || !canBeAsked(link.client.capabilities)) return this.#shared
     const known = this.#own.ofLink(link)
     if (known !== undefined) return known
     const own = this.#own.open(link, {
@@ -203,7 +203,7 @@ export class ServerRelay<C extends Caller> implements Service<C> {
   #tell(link: Link<C>, method: string, params: JsonObject): void {
     const { level } = params
     if (method === 'notifications/message' && isLogLevel(level) && !isAtLeast(level, this.#levels.get(link.id) ?? 'debug')) return
-    // Advice: a session that does not read it goes without.
+    // These are advice: a link whose reader lags does not get them.
     link.notify(method, params)
   }
 }

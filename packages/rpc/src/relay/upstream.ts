@@ -2,11 +2,11 @@ import { type JsonObject, RpcError } from '@parley/protocol'
 import { Backoff } from '../client/backoff.ts'
 import { type Client, connectClient } from '../client/client.ts'
 import type { ClientLimits } from '../client/client-limits.ts'
-import type { ServerRequest } from '../client/inbound.ts'
+import type { ServerRequest } from '../client/ask/inbound.ts'
 import type { EraChoice } from '../client/negotiate.ts'
 import { sleep } from '../client/sleep.ts'
-import type { ClientTransport } from '../client/transport.ts'
-import { WireError } from '../client/wire-error.ts'
+import type { ClientTransport } from '../client/link/client-link.ts'
+import { WireError } from '../wire-error.ts'
 import { isAtLeast, isLogLevel } from '../core/log-level.ts'
 import type { Call, Caller, Implementation, LogLevel } from '../service.ts'
 import { Flights } from './flights.ts'
@@ -23,7 +23,7 @@ export interface RelayParts {
   /** The era was named by whoever opened the relay, and stays what it is. */
   readonly isChosen: boolean
   /** The era that is spoken with the server, once known: it is the same for every connection. */
-  readonly verdict: { era: EraChoice }
+  readonly spoken: { era: EraChoice }
 }
 
 /** Who hears what belongs to no call. */
@@ -60,9 +60,6 @@ export class Upstream<C extends Caller> {
   /** The connection if it is open now: the hot path does not wait. */
   get client(): Client | undefined {
     return this.#client
-  }
-  get level(): LogLevel | undefined {
-    return this.#level
   }
 
   open(): Promise<Client> {
@@ -102,13 +99,13 @@ export class Upstream<C extends Caller> {
     const wait = this.#notBefore - performance.now()
     if (wait > 0) await sleep(wait, this.#life.signal)
     try {
-      const client = await this.#connect(this.#parts.verdict.era)
+      const client = await this.#connect(this.#parts.spoken.era)
       if (this.#life.signal.aborted) {
         await client.close()
         throw new WireError('closed', 'the relay is closed')
       }
       this.#client = client
-      this.#parts.verdict.era = client.era
+      this.#parts.spoken.era = client.era
       this.#restore(client)
       return client
     } catch (error) {
@@ -137,7 +134,7 @@ export class Upstream<C extends Caller> {
         return this.#connect('legacy')
       // The server may have been replaced by one of another era: find out at the next dial.
       if (!this.#parts.isChosen && (!(error instanceof WireError) || error.code === 'unsupported_version'))
-        this.#parts.verdict.era = 'auto'
+        this.#parts.spoken.era = 'auto'
       throw error
     }
   }

@@ -1,6 +1,6 @@
 import { isJsonObject } from '@parley/protocol'
 import type { Client } from '../client/client.ts'
-import type { Unsubscribe } from '../client/subscriptions.ts'
+import type { Unsubscribe } from '../client/subscription/subscriptions.ts'
 import type { ListKind } from '../service.ts'
 
 interface Watch {

@@ -3,7 +3,7 @@ import { afterEach, expect, test } from 'vitest'
 import { openSdk1Http } from '../client/fixture/sdk1-server.ts'
 import { spawnServer } from '../client/fixture/spawn-server.ts'
 import { type Client, connectClient, httpTransport } from '../client/index.ts'
-import { openTestServer } from '../testing/open-server.ts'
+import { openTestServer } from '../fixture/open-server.ts'
 import { type RelayOptions, openRelay } from './relay.ts'
 
 const closing: (() => unknown)[] = []

@@ -1,8 +1,8 @@
 import { PassThrough } from 'node:stream'
 import type { JsonObject } from '@parley/protocol'
 import { expect, test } from 'vitest'
-import { initializeParams, rpc } from '../testing/http-caller.ts'
-import { until } from '../testing/probe-service.ts'
+import { initializeParams, rpc } from '../fixture/http-caller.ts'
+import { until } from '../fixture/probe-service.ts'
 import type { Service } from '../service.ts'
 import { serveStdio } from './server.ts'
 

@@ -1,3 +1,4 @@
 /** What a server on a pipe needs to answer its first request, and nothing more. */
-export { InputRequired, JsonText } from '../service.ts'
+export { JsonText } from '../message/text.ts'
+export { InputRequired } from '../service.ts'
 export { serveStdio, type StdioServerOptions } from './server.ts'

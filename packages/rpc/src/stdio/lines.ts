@@ -1,4 +1,4 @@
-import { decodeUtf8 } from '../message.ts'
+import { decodeUtf8 } from '../message/message.ts'
 
 export type LineFault = 'a line is not UTF-8' | 'a line is too long' | 'the last line was cut off'
 

@@ -1,9 +1,10 @@
 import { PassThrough } from 'node:stream'
 import type { JsonObject } from '@parley/protocol'
 import { expect, test } from 'vitest'
-import { initializeParams, modern, rpc } from '../testing/http-caller.ts'
-import { openProbe, until } from '../testing/probe-service.ts'
-import { JsonText, type Service } from '../service.ts'
+import { initializeParams, modern, rpc } from '../fixture/http-caller.ts'
+import { openProbe, until } from '../fixture/probe-service.ts'
+import { JsonText } from '../message/text.ts'
+import type { Service } from '../service.ts'
 import { serveStdio } from './server.ts'
 
 function openPipe(limits = {}, more: Partial<Service> = {}) {

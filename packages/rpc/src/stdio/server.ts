@@ -1,13 +1,8 @@
 import type { Readable, Writable } from 'node:stream'
-import { randomBytes } from 'node:crypto'
-import { BodyRoom } from '../core/body-room.ts'
-import { CallerTable } from '../core/callers.ts'
-import { type Channel, ChannelServer } from '../core/channel-server.ts'
-import { StateSeal } from '../core/request-state.ts'
-import { Turns } from '../core/turns.ts'
-import { openReplayRoom, openUnreadRoom } from '../core/unread-room.ts'
-import { DEFAULT_LIMITS, type Limits } from '../limits.ts'
-import { onOneLine } from '../message-text.ts'
+import { hostOfOne } from '../core/host.ts'
+import { type LinkOutlet, LinkServer } from '../core/link-server.ts'
+import type { Limits } from '../limits.ts'
+import { onOneLine } from '../message/text.ts'
 import type { Observer } from '../observer.ts'
 import type { Caller, Service } from '../service.ts'
 import { LineReader } from './lines.ts'
@@ -28,25 +23,14 @@ const ANSWERS_TIMES = 2
 
 /** Serves one client on a pair of streams, until the input ends. Calls under way are interrupted then. */
 export async function serveStdio(options: StdioServerOptions): Promise<void> {
-  const limits = { ...DEFAULT_LIMITS, ...options.limits }
-  const channel = new PipeChannel(options.output, limits.streamBufferBytes)
-  const server = new ChannelServer<Caller>({
-    host: {
-      wire: 'stdio',
-      door: { authenticate: () => CALLER, serviceFor: () => options.service },
-      limits,
-      observer: options.observer ?? {},
-      seal: new StateSeal(randomBytes(32), limits.requestStateMs, Date.now),
-      callers: new CallerTable(),
-      bodies: new BodyRoom(limits),
-      unread: openUnreadRoom(limits),
-      replays: openReplayRoom(limits),
-      turns: new Turns(limits),
-      now: Date.now,
-      active: { calls: 0 },
-    },
+  const { service, limits: chosen, observer } = options
+  const host = hostOfOne({ wire: 'stdio', service, caller: CALLER, limits: chosen, observer })
+  const { limits } = host
+  const outlet = new PipeOutlet(options.output, limits.streamBufferBytes)
+  const server = new LinkServer<Caller>({
+    host,
     caller: CALLER,
-    channel,
+    outlet,
     onGarbage: () => options.warn?.('input: a line is not JSON'),
   })
   const lines = new LineReader(limits.messageBytes, {
@@ -56,9 +40,9 @@ export async function serveStdio(options: StdioServerOptions): Promise<void> {
   options.output.on('error', () => server.closed('the output is gone'))
   options.output.on('close', () => {
     server.closed('the output is gone')
-    channel.release()
+    outlet.release()
   })
-  options.output.on('drain', () => channel.release())
+  options.output.on('drain', () => outlet.release())
   options.input.on('data', (chunk: Buffer) => lines.push(chunk))
   await new Promise<void>((resolve) => {
     options.input.on('end', resolve)
@@ -69,7 +53,7 @@ export async function serveStdio(options: StdioServerOptions): Promise<void> {
   server.closed('the input ended')
 }
 
-class PipeChannel implements Channel {
+class PipeOutlet implements LinkOutlet {
   readonly #output: Writable
   readonly #bufferBytes: number
   readonly #waiters: (() => void)[] = []

@@ -1,4 +1,4 @@
-import { note } from '../core/charge.ts'
+import { note } from '../limit/charge.ts'
 import type { Caller } from '../service.ts'
 import type { Inbox } from './inbox.ts'
 

@@ -6,8 +6,8 @@ import { type Credentials, Denied } from '../door.ts'
 import { openHttpServer } from '../http/server.ts'
 import type { Limits } from '../limits.ts'
 import type { Caller, Service } from '../service.ts'
-import { initializeParams, rpc } from '../testing/http-caller.ts'
-import { openProbe, until } from '../testing/probe-service.ts'
+import { initializeParams, rpc } from '../fixture/http-caller.ts'
+import { openProbe, until } from '../fixture/probe-service.ts'
 
 const FLOOD = 3_000
 const SHARE = 64

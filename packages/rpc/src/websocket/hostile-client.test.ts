@@ -4,9 +4,9 @@ import type { JsonObject } from '@parley/protocol'
 import { expect, test } from 'vitest'
 import { WebSocket } from 'ws'
 import type { Service } from '../service.ts'
-import { initializeParams, modern, rpc } from '../testing/http-caller.ts'
-import { openTestServer, type TestServer } from '../testing/open-server.ts'
-import { openProbe, until } from '../testing/probe-service.ts'
+import { initializeParams, modern, rpc } from '../fixture/http-caller.ts'
+import { openTestServer, type TestServer } from '../fixture/open-server.ts'
+import { openProbe, until } from '../fixture/probe-service.ts'
 
 async function dial(open: TestServer) {
   const socket = new WebSocket(open.ws, { headers: { authorization: 'Bearer me' } })
@@ -40,7 +40,7 @@ test('a change that comes while a socket is closing waits for its end and holds 
   expect(probe.watchers()).toBe(0)
 })
 
-test('a binary frame ends the conversation at once', async () => {
+test('a binary frame ends the link at once', async () => {
   const probe = openProbe()
   await using open = await openTestServer(probe.service)
   const peer = await dial(open)
@@ -155,7 +155,7 @@ test('a listen request takes its id, can be cancelled and leaves nothing behind 
   peer.send(listen(2, 'test://slow/3'))
   await until(() => gates.length === 2)
   peer.socket.terminate()
-  await until(() => open.server.sessions() === 0)
+  await until(() => open.server.links() === 0)
   for (const go of gates) go()
   await until(() => probe.watchers() === 0, 'the end of all watches')
   expect(peer.messages.length).toBe(1)

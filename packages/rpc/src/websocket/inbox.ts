@@ -1,5 +1,5 @@
-import type { BodyShare } from '../core/body-room.ts'
-import { personOf } from '../core/callers.ts'
+import type { BodyShare } from '../limit/body-room.ts'
+import { personOf } from '../limit/callers.ts'
 import type { Host } from '../core/host.ts'
 import { Denied } from '../door.ts'
 import type { Caller } from '../service.ts'

@@ -1,0 +1,45 @@
+import type { IncomingHttpHeaders } from 'node:http'
+import { isJsonObject, parseJson } from '@parley/protocol'
+import { connectReason } from './connect-reason.ts'
+import { readError } from '../../message/loose.ts'
+import { WireError } from '../../wire-error.ts'
+
+const SHOWN_CHARACTERS = 200
+
+/**
+ * What a refused POST means. A JSON-RPC error in the body is the server's own word and wins; the status stays
+ * reachable as its cause, because the probe for the era needs it.
+ */
+export function httpFailure(status: number, headers: IncomingHttpHeaders, text: string): Error {
+  const body = parseJson(text)
+  const code = status === 401 || status === 403 ? 'unauthorized' : 'http_status'
+  const challenge = headers['www-authenticate']
+  const shown = readReason(body) ?? text.slice(0, SHOWN_CHARACTERS).trim()
+  const message = `the server answered ${status}${shown === '' ? '' : `: ${shown}`}${challenge === undefined ? '' : ` (${String(challenge)})`}`
+  const refused = new WireError(code, message, { status })
+  if (code === 'unauthorized') return refused
+  return (isJsonObject(body) ? readError(body.error, refused) : undefined) ?? refused
+}
+
+function readReason(body: unknown): string | undefined {
+  if (!isJsonObject(body)) return undefined
+  if (typeof body.message === 'string') return body.message
+  if (typeof body.error === 'string') return body.error
+  return isJsonObject(body.error) && typeof body.error.message === 'string' ? body.error.message : undefined
+}
+
+/** The HTTP status behind a failure, if there was one. */
+export function statusOf(error: unknown): number | undefined {
+  if (error instanceof WireError) return error.status
+  return error instanceof Error && error.cause instanceof WireError ? error.cause.status : undefined
+}
+
+/** What undici says when there is no connection, in our words. */
+export function unreachable({ url, socketPath }: { readonly url: URL; readonly socketPath?: string }, error: Error): WireError {
+  if (error instanceof WireError) return error
+  return new WireError(
+    'unreachable',
+    `${url.href} cannot be reached: ${connectReason(error, socketPath === undefined ? url : undefined)}`,
+    { cause: error },
+  )
+}

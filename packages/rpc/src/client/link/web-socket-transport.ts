@@ -1,0 +1,130 @@
+import { type RawData, WebSocket } from 'ws'
+import type { ClientLimits } from '../client-limits.ts'
+import { connectReason } from './connect-reason.ts'
+import type { ClientTransport, Sink, ClientLink } from './client-link.ts'
+import { WireError } from '../../wire-error.ts'
+
+export interface WebSocketTransportOptions {
+  readonly url: string | URL
+  readonly token?: string
+  /** How the token is shown: in `Authorization`, or as a subprotocol like browsers do. Default `header`. */
+  readonly tokenIn?: 'header' | 'subprotocol'
+  readonly headers?: Readonly<Record<string, string>>
+  /** Dials this socket file instead of the URL's host. */
+  readonly socketPath?: string
+}
+
+/** One JSON-RPC message per text frame. */
+export function webSocketTransport(options: WebSocketTransportOptions): ClientTransport {
+  return { kind: 'websocket', open: (sink, limits) => dial(options, sink, limits) }
+}
+
+function dial(
+  { url, token, tokenIn = 'header', headers, socketPath }: WebSocketTransportOptions,
+  sink: Sink,
+  limits: ClientLimits,
+): Promise<ClientLink> {
+  const asProtocol = token !== undefined && tokenIn === 'subprotocol'
+  const authorization = token === undefined || asProtocol ? {} : { authorization: `Bearer ${token}` }
+  const socket = new WebSocket(
+    socketPath === undefined ? url : socketUrl(socketPath, url),
+    asProtocol ? ['mcp', `bearer.${token}`] : ['mcp'],
+    {
+      headers: { ...headers, ...authorization },
+      maxPayload: limits.messageBytes,
+      perMessageDeflate: false,
+      handshakeTimeout: limits.requestTimeoutMs,
+    },
+  )
+  return new Promise((resolve, reject) => {
+    socket.once('open', () => resolve(new WebSocketLink(socket, sink, limits)))
+    socket.once('unexpected-response', (_request, response) => {
+      const status = response.statusCode ?? 0
+      const code = status === 401 || status === 403 ? 'unauthorized' : 'http_status'
+      reject(new WireError(code, `the server answered ${status} instead of opening a WebSocket`, { status }))
+      response.resume()
+      socket.terminate()
+    })
+    socket.on('error', (error) =>
+      reject(
+        new WireError(
+          'unreachable',
+          `the WebSocket did not open: ${connectReason(error, socketPath === undefined ? new URL(url) : undefined)}`,
+          { cause: error },
+        ),
+      ),
+    )
+  })
+}
+
+/** How the library names a path behind a socket file. */
+function socketUrl(socketPath: string, url: string | URL): string {
+  const { pathname, search } = new URL(url)
+  return `ws+unix:${socketPath}:${pathname}${search}`
+}
+
+class WebSocketLink implements ClientLink {
+  readonly kind = 'websocket'
+  readonly #socket: WebSocket
+  readonly #closeMs: number
+  readonly #keepAlive: NodeJS.Timeout
+  #error: Error | undefined
+  #heard = true
+
+  constructor(socket: WebSocket, sink: Sink, limits: ClientLimits) {
+    this.#socket = socket
+    this.#closeMs = limits.closeMs
+    this.#keepAlive = setInterval(() => this.#checkAlive(), limits.keepAliveMs)
+    this.#keepAlive.unref()
+    socket.on('pong', () => {
+      this.#heard = true
+    })
+    socket.on('message', (data: RawData, isBinary: boolean) => {
+      this.#heard = true
+      if (isBinary) socket.close(1003, 'text frames only')
+      else sink.receive(textOf(data))
+    })
+    socket.on('error', (error) => {
+      this.#error = error
+    })
+    socket.on('close', (code, reason) => {
+      clearInterval(this.#keepAlive)
+      const said = reason.toString('utf8')
+      sink.ended({ code, reason: said === '' ? (this.#error?.message ?? `closed with code ${code}`) : said })
+    })
+  }
+
+  send(text: string): void {
+    if (this.#socket.readyState === WebSocket.OPEN) this.#socket.send(text)
+  }
+  bufferedBytes(): number {
+    return this.#socket.bufferedAmount
+  }
+
+  /** A machine that went away does not close its socket. That it answers no ping is the only sign of it. */
+  #checkAlive(): void {
+    if (!this.#heard) {
+      this.#error ??= new Error('the server does not answer pings')
+      return this.#socket.terminate()
+    }
+    this.#heard = false
+    this.#socket.ping()
+  }
+
+  close(): Promise<void> {
+    return new Promise((resolve) => {
+      if (this.#socket.readyState === WebSocket.CLOSED) return resolve()
+      const timer = setTimeout(() => this.#socket.terminate(), this.#closeMs)
+      this.#socket.once('close', () => {
+        clearTimeout(timer)
+        resolve()
+      })
+      this.#socket.close(1000, 'done')
+    })
+  }
+}
+
+function textOf(data: RawData): string {
+  if (Buffer.isBuffer(data)) return data.toString('utf8')
+  return Buffer.concat(Array.isArray(data) ? data : [Buffer.from(data)]).toString('utf8')
+}
