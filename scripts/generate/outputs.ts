@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { renderMethodTable } from '@parley/codex/app-server'
-import { Registry } from '@parley/codex/contracts'
+import { Registry } from '@parley/contracts'
 import {
   DOCUMENTS,
   type JsonObject,
@@ -52,7 +52,7 @@ export function outputs(root: string): ReadonlyMap<string, string> {
       documents,
     }),
   )
-  const contracts = new Registry(pathToFileURL(join(root, 'packages/codex/contracts/')))
+  const contracts = new Registry(pathToFileURL(join(root, 'packages/contracts/contracts/')))
   for (const [path, text] of contractTypes(contracts)) files.set(path, text)
   files.set('docs/codex/contracts.md', contractReference(contracts))
   files.set('docs/codex/app-server.md', `${APP_SERVER_HEAD}\n${renderMethodTable()}`)

@@ -7,18 +7,19 @@ import {
   type CheckReport,
   type MethodVerdict,
   OBSERVED_VERSIONS,
+  type Server,
   basisOf,
   checkServer,
   recordScenario,
   scenariosOf,
-} from '@parley/codex/contracts'
+} from '@parley/contracts'
 import { type Processes, openProcesses } from '@parley/executor'
 import { noneOf } from '../command-line/choice.ts'
 import type { Invocation } from '../command-line/command.ts'
 import { CommandError, usageError } from '../command-line/command-error.ts'
 import { pathFailure } from '../command-line/path-failure.ts'
-import { type Server, openWorlds } from '../contracts/codex-world.ts'
 import { type FoundCodex, findCodex } from '../contracts/find-codex.ts'
+import { openWorldsHere } from '../contracts/open-worlds-here.ts'
 import { basisFor } from '../contracts/version-option.ts'
 import type { Screen } from '../job/screen.ts'
 import { splitWords } from '../mcp-config/split-words.ts'
@@ -45,7 +46,7 @@ export async function contractsCheck(invocation: Invocation): Promise<number> {
   return withProcesses(invocation, async (processes) => {
     const { server, version, known, basis, notes } = await subjectOf(invocation, processes)
     for (const note of notes) io.err(`${note}\n`)
-    await using worlds = await openWorlds(io, processes, server)
+    await using worlds = await openWorldsHere(io, processes, server)
     const onScenario = ({ scenario, ended, note }: { scenario: string; ended: boolean; note: string }): void => {
       if (!ended) io.err(`${scenario} did not come to its end: ${note}\n`)
     }
@@ -79,7 +80,7 @@ export async function contractsRecord(invocation: Invocation): Promise<number> {
     await mkdir(folder, { recursive: true }).catch((error: unknown) => {
       throw pathFailure(`--out ${out}`, error)
     })
-    await using worlds = await openWorlds(io, processes, { command: found.path, args: [], isWhole: false })
+    await using worlds = await openWorldsHere(io, processes, { command: found.path, args: [], isWhole: false })
     const written: string[] = []
     for (const scenario of all.filter(({ name }) => wanted.length === 0 || wanted.includes(name))) {
       const saying = { codex: `codex-cli ${found.version.text}`, version: found.version.text }

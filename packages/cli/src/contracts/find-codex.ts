@@ -1,6 +1,6 @@
 import { realpath, stat } from 'node:fs/promises'
 import { delimiter, dirname, isAbsolute, join, resolve } from 'node:path'
-import { type CodexFile, type CodexVersion, type Detected, detectVersion } from '@parley/codex/contracts'
+import { type CodexFile, type CodexVersion, type Detected, detectVersion } from '@parley/contracts/version'
 import { type Processes, capture } from '@parley/executor'
 import { CommandError, usageError } from '../command-line/command-error.ts'
 import type { Io } from '../command-line/io.ts'

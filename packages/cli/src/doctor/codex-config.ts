@@ -15,7 +15,7 @@ import {
   writeConfig,
   writeSecret,
 } from '@parley/codex/config'
-import { type CodexVersion, parseVersion } from '@parley/codex/contracts'
+import { type CodexVersion, parseVersion } from '@parley/contracts/version'
 import { openProcesses } from '@parley/executor'
 import type { Invocation } from '../command-line/command.ts'
 import { CommandError, usageError } from '../command-line/command-error.ts'

@@ -3,7 +3,7 @@ import type { JsonObject, JsonValue } from '@parley/protocol'
 import type { ConversationRef } from '../backend/backend.ts'
 import type { EventMessage } from '../event-message.ts'
 import type { OpenOrder, TurnOrder } from '../order.ts'
-import type { LinePeer, WireId } from '../wire/line-peer.ts'
+import type { LinePeer, WireId } from '@parley/rpc/line-peer'
 
 /** One way in which versions of Codex speak. Chosen by version and by probing; each lives in a folder of its own. */
 export interface Dialect {

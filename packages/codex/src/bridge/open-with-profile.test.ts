@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { OpenOrder } from '../order.ts'
-import { RemoteFailure } from '../wire/wire-failure.ts'
+import { RemoteFailure } from '@parley/rpc/line-peer'
 import type { OpenedThread } from './dialect.ts'
 import { openWithProfile } from './open-with-profile.ts'
 

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import type { CodexProcess, StartCodex } from '@parley/codex'
+import type { CodexProcess, StartCodex } from '@parley/contracts'
 import type { LiveProgram, ProxyNetwork, RunLimits, RunOutcome, StartLive } from '@parley/sandbox'
 import type { FoundCodex } from './find-codex.ts'
 

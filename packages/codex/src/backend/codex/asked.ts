@@ -1,7 +1,7 @@
 import { type JsonObject, isJsonObject } from '@parley/protocol'
 import type * as z from 'zod'
 import type { Bridge } from '../../bridge/open-bridge.ts'
-import { RemoteFailure } from '../../wire/wire-failure.ts'
+import { RemoteFailure } from '@parley/rpc/line-peer'
 import { BackendError } from '../backend.ts'
 
 const INTERNAL_ERROR = -32_603

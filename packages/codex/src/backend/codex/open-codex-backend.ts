@@ -1,6 +1,6 @@
 import type { Bridge } from '../../bridge/open-bridge.ts'
-import { checkConfig } from '../../contract/config-params.ts'
-import { parseVersion } from '../../contract/version.ts'
+import { checkConfig } from '@parley/contracts/params'
+import { parseVersion } from '@parley/contracts/version'
 import type { OpenOrder } from '../../order.ts'
 import type { Account, Backend, ConversationShelf, SavedSettings, Workspace } from '../backend.ts'
 import { diffToRemote } from '../workspace/diff-to-remote.ts'

@@ -1,7 +1,7 @@
 import type { ApprovalDecision, ApprovalRequest, InputPart } from '@parley/agent'
 import type { JsonObject, JsonValue } from '@parley/protocol'
 import type { OpenOrder, TurnOrder } from '../../order.ts'
-import { RemoteFailure } from '../../wire/wire-failure.ts'
+import { RemoteFailure } from '@parley/rpc/line-peer'
 import type { OpenedThread, TalkSink } from '../dialect.ts'
 import type { OpeningSettings } from './opening-settings.ts'
 import type { SandboxTag } from './sandbox-params.ts'

@@ -1,5 +1,5 @@
 import type { JsonObject } from '@parley/protocol'
-import { isWithin, parseVersion } from '../../contract/version.ts'
+import { isWithin, parseVersion } from '@parley/contracts/version'
 import type { SandboxPolicy } from '../../order.ts'
 
 /** What the mode of a sandbox policy is called on the wire. */

@@ -2,7 +2,7 @@ import { ConversationBusy, ConversationClosed, ConversationUnknown, InvalidArgum
 import type { JsonObject } from '@parley/protocol'
 import type * as z from 'zod'
 import { BackendError, type BackendErrorCode } from '../../backend/backend.ts'
-import { PeerGone, RemoteFailure } from '../../wire/wire-failure.ts'
+import { PeerGone, RemoteFailure } from '@parley/rpc/line-peer'
 import type { AppDialect } from './app-server-options.ts'
 
 export const INVALID_REQUEST = -32_600

@@ -1,6 +1,6 @@
 import type { ApprovalDecision, ApprovalRequest } from '@parley/agent'
 import type { JsonObject, JsonValue } from '@parley/protocol'
-import { RemoteFailure } from '../../wire/wire-failure.ts'
+import { RemoteFailure } from '@parley/rpc/line-peer'
 import type { AppDialect } from './app-server-options.ts'
 import { APPROVALS_MAX } from './bounds.ts'
 import type { Notes } from './notes.ts'

@@ -3,7 +3,7 @@ import type { BackedConversation, Backend, ConversationRef } from '../../backend
 import { openTranslator } from '../../event/open-translator.ts'
 import type { EventMessage } from '../../event-message.ts'
 import type { OpenOrder } from '../../order.ts'
-import { RemoteFailure } from '../../wire/wire-failure.ts'
+import { RemoteFailure } from '@parley/rpc/line-peer'
 import { INVALID_REQUEST, conversationNotFound } from './answer-error.ts'
 import { AppConversation } from './app-conversation.ts'
 import type { Approvals } from './approvals.ts'

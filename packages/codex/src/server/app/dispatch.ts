@@ -1,6 +1,5 @@
 import type { JsonValue } from '@parley/protocol'
-import type { WireId } from '../../wire/line-peer.ts'
-import { RemoteFailure } from '../../wire/wire-failure.ts'
+import { RemoteFailure, type WireId } from '@parley/rpc/line-peer'
 import { INTERNAL_ERROR, INVALID_REQUEST, failureOf, unknownMethod } from './answer-error.ts'
 import type { App } from './app.ts'
 import { REQUESTS_MAX } from './bounds.ts'

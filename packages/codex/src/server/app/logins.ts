@@ -1,6 +1,6 @@
 import type { JsonObject } from '@parley/protocol'
 import type { Account, AuthStatus, LoginEnd } from '../../backend/backend.ts'
-import { RemoteFailure } from '../../wire/wire-failure.ts'
+import { RemoteFailure } from '@parley/rpc/line-peer'
 import { INVALID_REQUEST } from './answer-error.ts'
 import { LOGINS_MAX } from './bounds.ts'
 

@@ -1,7 +1,6 @@
 import { type JsonValue, isJsonObject } from '@parley/protocol'
-import { checkParams, invalidParams } from '../../contract/param-check.ts'
-import { RegistryBroken } from '../../contract/registry.ts'
-import { knownVersion } from '../../contract/version.ts'
+import { RegistryBroken, checkParams, invalidParams } from '@parley/contracts/params'
+import { knownVersion } from '@parley/contracts/version'
 import type { App } from './app.ts'
 import { DIALECT_VERSION } from './user-agent.ts'
 

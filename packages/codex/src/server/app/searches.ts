@@ -1,4 +1,4 @@
-import { RemoteFailure } from '../../wire/wire-failure.ts'
+import { RemoteFailure } from '@parley/rpc/line-peer'
 import { INVALID_REQUEST } from './answer-error.ts'
 import { SEARCHES_MAX } from './bounds.ts'
 

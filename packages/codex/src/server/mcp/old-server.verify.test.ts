@@ -4,7 +4,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { isJsonObject, type JsonObject } from '@parley/protocol'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { peerOrSkip } from '../../../../../scripts/peers/peer-or-skip.ts'
-import type { CodexProcess } from '../../bridge/codex-process.ts'
+import type { CodexProcess } from '@parley/contracts'
 import { type CodexWorld, openCodexWorld } from '../../testing/codex-world.ts'
 import { LineClient } from './testing/line-client.ts'
 

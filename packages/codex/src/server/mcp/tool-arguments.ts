@@ -1,6 +1,6 @@
 import { isAbsolute, resolve } from 'node:path'
 import { isJsonObject, type JsonObject, type JsonValue } from '@parley/protocol'
-import { TOOL_PARAMS } from '../../contract/tool-params.ts'
+import { TOOL_PARAMS } from '@parley/contracts/params'
 import type { EventDialect } from '../../event/translator.ts'
 import type { OpenOrder } from '../../order.ts'
 

@@ -1,5 +1,5 @@
 import { replayClients } from './fixture/replay-clients.ts'
-import { REPLAYED_VERSIONS } from './testing/replay.ts'
+import { REPLAYED_VERSIONS } from './fixture/replay.ts'
 
 // The clients of the other versions on a real Codex, and whether any exception is not needed: `npm run verify -- codex`.
 replayClients(

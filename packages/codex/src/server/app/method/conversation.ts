@@ -9,7 +9,7 @@ import {
   type ConversationRef,
   type ConversationShelf,
 } from '../../../backend/backend.ts'
-import { RemoteFailure } from '../../../wire/wire-failure.ts'
+import { RemoteFailure } from '@parley/rpc/line-peer'
 import { BadParams, INTERNAL_ERROR } from '../answer-error.ts'
 import type { App } from '../app.ts'
 import { PAGE_SIZE, PAGE_SIZE_MAX } from '../bounds.ts'

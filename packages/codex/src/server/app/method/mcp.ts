@@ -1,5 +1,5 @@
 import { type JsonValue, isJsonObject } from '@parley/protocol'
-import { RemoteFailure } from '../../../wire/wire-failure.ts'
+import { RemoteFailure } from '@parley/rpc/line-peer'
 import { INVALID_REQUEST } from '../answer-error.ts'
 import { DIALECT_VERSION } from '../user-agent.ts'
 import type { Asked, Method } from './method.ts'

@@ -1,6 +1,6 @@
 import { type JsonObject, type JsonValue, isJsonObject } from '@parley/protocol'
 import type * as z from 'zod'
-import type { WireId } from '../../../wire/line-peer.ts'
+import type { WireId } from '@parley/rpc/line-peer'
 import { BadParams, badParams } from '../answer-error.ts'
 import type { App } from '../app.ts'
 import { APP_DIALECTS, type AppDialect } from '../app-server-options.ts'

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path'
 import * as z from 'zod'
-import { RemoteFailure } from '../../../wire/wire-failure.ts'
+import { RemoteFailure } from '@parley/rpc/line-peer'
 import { INVALID_REQUEST } from '../answer-error.ts'
 import { given } from '../shape/given.ts'
 import { WireSandboxPolicy, readSandboxPolicy } from '../shape/sandbox-policy.ts'
