@@ -171,6 +171,16 @@ test.each([
   expect(checkArrows(tree.root)).toEqual([])
 })
 
+test('a room that is there for tests may be imported by tests and fixtures, and by nothing that ships', () => {
+  using tree = openTree()
+  const beside = { name: 'beside', imports: [], tests: ['wires'], does: 'beside the wires' }
+  tree.write('rooms.json', { ...ROOMS, rooms: [...ROOMS.rooms, beside] })
+  tree.write('packages/beside/package.json', { name: '@parley/beside', devDependencies: { '@parley/wires': '1' } })
+  for (const path of ['a.test.ts', 'fixture/a.ts', 'testing/a.ts', 'a.ts'])
+    tree.write(`packages/beside/src/${path}`, `import '@parley/wires'`)
+  expect(checkArrows(tree.root)).toEqual(['packages/beside/src/a.ts:1 beside may not import wires; it may import no room'])
+})
+
 test('scripts import rooms by name, not by path', () => {
   using tree = openTree()
   tree.write('scripts/bad.ts', `import '../packages/ground/src/index.ts'\nimport '@parley/ground'\n`)

@@ -75,7 +75,10 @@ function judgeRoom(target: string, { path, room, rooms, manifests }: Place): str
   if (room === undefined) return undefined
   if (room.name === name) return `a room does not import itself by name; use a relative path`
   const allowed =
-    room.imports.includes(name) || room.imports.includes(target) || (isTestFile(path) && isBelow(name, room, rooms.rooms))
+    room.imports.includes(name) ||
+    room.imports.includes(target) ||
+    (isTestFile(path) && isBelow(name, room, rooms.rooms)) ||
+    (!isShipped(path) && room.tests.includes(name))
   if (!allowed) return `${room.name} may not import ${target}; it may import ${room.imports.join(', ') || 'no room'}`
   return undeclared(`${rooms.scope}/${name}`, manifests.get(room.name), isExempt(path, room))
 }

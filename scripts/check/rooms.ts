@@ -9,6 +9,8 @@ export interface Room {
   readonly exempt: boolean
   /** Rooms it may import; `rpc/browser` means that entry of `rpc` and no other. */
   readonly imports: readonly string[]
+  /** Rooms that its tests and their fixtures may import beside those below it, such as an engine for a port that it uses. */
+  readonly tests: readonly string[]
   readonly does: string
 }
 
@@ -45,23 +47,22 @@ function parseRoom(value: unknown, index: number): Room {
     name: text(room['name'], `${where}.name`),
     planned: room['planned'] === true,
     exempt: room['exempt'] === true,
-    imports: list(room['imports'], `${where}.imports`).map((entry) => text(entry, `${where}.imports`)),
+    imports: texts(room['imports'], `${where}.imports`),
+    tests: texts(room['tests'] ?? [], `${where}.tests`),
     does: text(room['does'], `${where}.does`),
   }
 }
 
 function listsOf(value: unknown, where: string): ReadonlyMap<string, readonly string[]> {
   const entries = Object.entries(record(value, where))
-  return new Map(
-    entries.map(([name, items]) => [name, list(items, `${where}.${name}`).map((item) => text(item, `${where}.${name}`))]),
-  )
+  return new Map(entries.map(([name, items]) => [name, texts(items, `${where}.${name}`)]))
 }
 
 /** A room may only import rooms that stand before it in the file: then there is no circle, and the file reads from the ground up. */
 function refuseNonsense({ rooms, importOwners, globalOwners }: Rooms): void {
   const seen = new Set<string>()
   for (const room of rooms) {
-    for (const target of room.imports) {
+    for (const target of [...room.imports, ...room.tests]) {
       const [name = ''] = target.split('/')
       if (!seen.has(name)) throw new TypeError(`rooms.json: ${room.name} imports ${target}, which does not stand before it`)
     }
@@ -82,6 +83,7 @@ function list(value: unknown, where: string): readonly unknown[] {
   if (!Array.isArray(value)) throw new TypeError(`rooms.json: ${where} must be a list`)
   return value
 }
+const texts = (value: unknown, where: string): readonly string[] => list(value, where).map((item) => text(item, where))
 function text(value: unknown, where: string): string {
   if (typeof value !== 'string') throw new TypeError(`rooms.json: ${where} must be text`)
   return value

@@ -2,8 +2,23 @@ import { expect, test } from 'vitest'
 import { choose, fit } from './choice.ts'
 import type { Part } from './part.ts'
 
-const room = (name: string, imports: readonly string[]) => ({ name, imports, planned: false, exempt: false, does: name })
-const ROOMS = { rooms: [room('ground', []), room('wire', ['ground']), room('page', ['wire/browser']), room('island', [])] }
+const room = (name: string, imports: readonly string[], tests: readonly string[] = []) => ({
+  name,
+  imports,
+  tests,
+  planned: false,
+  exempt: false,
+  does: name,
+})
+const ROOMS = {
+  rooms: [
+    room('ground', []),
+    room('wire', ['ground']),
+    room('motor', []),
+    room('page', ['wire/browser'], ['motor']),
+    room('island', []),
+  ],
+}
 const part = (name: string, rooms: readonly string[], minutes = 5): Part => ({ name, what: name, files: [], rooms, minutes })
 const PARTS = [part('browsers', ['page']), part('islands', ['island'])]
 
@@ -17,6 +32,10 @@ test('a part is run when a room that it depends on has changed, however far belo
     run: ['browsers: packages/ground/src/a.ts has changed'],
     leftOut: ['islands'],
   })
+})
+
+test('a part is run when a room that tests alone use has changed', () => {
+  expect(chosen(['packages/motor/src/a.ts']).run).toEqual(['browsers: packages/motor/src/a.ts has changed'])
 })
 
 test.each(['scripts/peers/peers.json', 'package-lock.json', 'package.json', 'vitest.config.ts', 'rooms.json', 'examples/a.ts'])(

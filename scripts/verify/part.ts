@@ -8,7 +8,7 @@ export interface Part {
   readonly what: string
   /** Its test files; their names end in `.verify.test.ts`. */
   readonly files: readonly string[]
-  /** The rooms that it tests. It depends on all that these import, too. */
+  /** The rooms that it tests. It depends on all that these and their tests import, too. */
   readonly rooms: readonly string[]
   /** How long it takes on two cores. */
   readonly minutes: number
@@ -21,13 +21,13 @@ export function filesOf(part: Part, root: string): readonly string[] {
   return globSync([...part.files], { cwd: root, exclude: ['**/node_modules/**'] }).toSorted()
 }
 
-/** The rooms that a part depends on: its own and all that they import, near and far. */
+/** The rooms that a part depends on: its own and all that they and their tests import, near and far. */
 export function roomsOf(part: Part, { rooms }: Pick<Rooms, 'rooms'>): ReadonlySet<string> {
   const found = new Set(part.rooms)
   for (const name of found) {
     const room = rooms.find((candidate) => candidate.name === name)
     if (room === undefined) throw new TypeError(`parts.json: ${part.name} depends on ${name}, which is no room`)
-    for (const target of room.imports) found.add(target.split('/')[0] ?? target)
+    for (const target of [...room.imports, ...room.tests]) found.add(target.split('/')[0] ?? target)
   }
   return found
 }

@@ -24,3 +24,14 @@ export class ConversationUnknown extends Error {
     this.name = 'ConversationUnknown'
   }
 }
+
+/** What was handed over cannot be worked with: the message names the field. */
+export class InvalidArgument extends Error {
+  readonly code = 'invalid_argument'
+  readonly field: string
+  constructor(field: string, why: string) {
+    super(`${field} ${why}`)
+    this.name = 'InvalidArgument'
+    this.field = field
+  }
+}

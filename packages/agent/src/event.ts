@@ -1,6 +1,5 @@
 import type { JsonObject, JsonValue, TokenUsage } from '@parley/protocol'
 import type { ApprovalDecision, ApprovalRequest } from './approval.ts'
-import type { NextTry } from './model.ts'
 
 /** Why a turn failed. Programs switch on it. */
 export const TURN_FAILURES = [
@@ -69,6 +68,19 @@ export interface FileChange {
 
 /** `declined`: denied, by a person or a policy. */
 export type ActStatus = 'completed' | 'failed' | 'declined'
+
+/** The try that follows one that failed. */
+export interface NextTry {
+  /** Its number; the first one was 1. */
+  readonly attempt: number
+  /** How many there will be at most; left out where nobody says. */
+  readonly most?: number
+  readonly waitMs: number
+  /** Why, in a few words for those who watch; left out where there are none but those of the reason. */
+  readonly brief?: string
+  /** Why, with the words of the provider. */
+  readonly reason: string
+}
 
 /** What happens in a conversation. Every `…_begin` has exactly one `…_end`, before `turn_ended`. */
 export type EngineEvent =

@@ -1,6 +1,5 @@
 export { CONTRACT_MOUNT, type ContractHarness, type ContractWorld, type Move, type ScriptedAnswer } from './contract/harness.ts'
 export { contractTools } from './contract/contract-tools.ts'
 export { engineContract } from './contract/engine-contract.ts'
-export { Recorder, expectWhole } from './contract/recorder.ts'
+export { Recorder, expectWhole, said, turn } from './contract/recorder.ts'
 export { openLocalCommands } from './local-commands.ts'
-export { lockPath } from './lock-path.ts'

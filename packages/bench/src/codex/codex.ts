@@ -1,8 +1,8 @@
 import { mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import * as z from 'zod'
+import { MODEL_SERVER_MAIN } from '@parley/agent/testing/model-server'
 import { codexHome } from '@parley/contracts/testing'
 import type { Benchmark, BenchmarkOptions, BenchmarkResult } from '../benchmark.ts'
 import { startProgram } from '../measure/program.ts'
@@ -11,7 +11,6 @@ import { type EventsFound, throughAppServer, throughMcp } from './measure-events
 import { type StdioCommand, startPeer } from './stdio-peer.ts'
 import { type Targets, targetsAt } from './targets.ts'
 
-const MODEL_SERVER = fileURLToPath(import.meta.resolve('@parley/agent/testing/model-server').replace(/index\.ts$/, 'main.ts'))
 const MODEL_CORE = 0
 /** Starts in a round: one alone says more about the disk than about the program. */
 const STARTS = 5
@@ -29,7 +28,7 @@ export const codexBenchmark: Benchmark = {
 
 async function run(options: BenchmarkOptions): Promise<BenchmarkResult> {
   const folder = await mkdtemp(join(tmpdir(), 'parley-bench-codex-'))
-  const model = await startProgram([process.execPath, MODEL_SERVER, JSON.stringify(modelOptions())], { core: MODEL_CORE })
+  const model = await startProgram([process.execPath, MODEL_SERVER_MAIN, JSON.stringify(modelOptions())], { core: MODEL_CORE })
   try {
     const { url } = z.object({ url: z.string() }).parse(model.ready)
     await using home = await codexHome({ modelUrl: url })

@@ -1,5 +1,6 @@
 import { fileURLToPath } from 'node:url'
 import * as z from 'zod'
+import { MODEL_SERVER_MAIN } from '@parley/agent/testing/model-server'
 import type { Benchmark, BenchmarkOptions, BenchmarkResult } from '../benchmark.ts'
 import { outputOf } from '../measure/output-of.ts'
 import { startProgram } from '../measure/program.ts'
@@ -9,7 +10,6 @@ import { type Asked, Found, answersFor } from './asked.ts'
 import { firstRequest } from './first-request.ts'
 import { measureCancels } from './cancel.ts'
 
-const MODEL_SERVER = fileURLToPath(import.meta.resolve('@parley/agent/testing/model-server').replace(/index\.ts$/, 'main.ts'))
 const CLIENTS = { 'raw client': 'raw-main.ts', 'raw client with log': 'logged-main.ts', mini: 'loop-main.ts' } as const
 const MODEL_CORE = 0
 const CLIENT_CORE = 1
@@ -64,7 +64,7 @@ const isWanted = (name: string, only: readonly string[]): boolean => only.length
 
 async function measured(file: string, bounds: Omit<Asked, 'url'>): Promise<Found> {
   const options = { wire: 'responses', answers: answersFor(bounds.turns + 1) }
-  const server = await startProgram([process.execPath, MODEL_SERVER, JSON.stringify(options)], { core: MODEL_CORE })
+  const server = await startProgram([process.execPath, MODEL_SERVER_MAIN, JSON.stringify(options)], { core: MODEL_CORE })
   try {
     const { url } = z.object({ url: z.string() }).parse(server.ready)
     const client = fileURLToPath(new URL(file, import.meta.url))

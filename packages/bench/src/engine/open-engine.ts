@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
-import { type ConversationOptions, type Engine, openFileTranscripts, openMini, openModelClient } from '@parley/agent'
+import type { ConversationOptions, Engine } from '@parley/agent'
+import { openFileTranscripts, openMini, openModelClient } from '@parley/mini'
 import { RpcError, isJsonObject } from '@parley/protocol'
 import { type HttpCaller, type Service, connectClient, memoryPair, memoryTransport, serveMemory } from '@parley/rpc'
 import { INSTRUCTIONS, MODEL, TOOL } from './asked.ts'

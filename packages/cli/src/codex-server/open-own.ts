@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { openModelClient } from '@parley/agent'
+import { openModelClient } from '@parley/mini'
 import { type Backend, openMiniBackend } from '@parley/codex'
 import type { JsonObject } from '@parley/protocol'
 import { openHttpCaller } from '@parley/rpc'

@@ -1,4 +1,4 @@
-import { type ModelLimits, openMini, openModelClient } from '@parley/agent'
+import { type ModelLimits, openMini, openModelClient } from '@parley/mini'
 import { type EngineFor, type Generator, openGenerator } from '@parley/judge'
 import type { EngineName } from '@parley/protocol'
 import { openHttpCaller } from '@parley/rpc'

@@ -7,7 +7,7 @@ import { Recorder, said, turn } from './recorder.ts'
 
 const SCHEMA = { type: 'object', properties: { zwölf: { type: 'integer' } }, required: ['zwölf'], additionalProperties: false }
 
-/** Turns that are nothing but talk. */
+/** Turns without calls. */
 export function turnContract(harness: ContractHarness): void {
   const test = contractTest(harness)
   describe('turns', () => {

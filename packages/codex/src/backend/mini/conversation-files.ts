@@ -1,7 +1,7 @@
 import { type Dirent, constants } from 'node:fs'
 import { type FileHandle, mkdir, open, readdir, realpath, rename, rm } from 'node:fs/promises'
 import { basename, dirname, isAbsolute, join } from 'node:path'
-import type { LockPath } from '@parley/agent'
+import type { LockPath } from '@parley/mini'
 import { isMissing, syncFolder } from '../../config/config-file.ts'
 import { BackendError, type ConversationSummary } from '../backend.ts'
 import { idOf, startOf, uuidOf } from './conversation-uuid.ts'

@@ -1,4 +1,4 @@
-import type { ModelClient } from '@parley/agent'
+import type { ModelClient } from '@parley/mini'
 
 export interface KeyedModelOptions {
   /** The key that counts at the moment. */

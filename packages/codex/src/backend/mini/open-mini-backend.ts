@@ -1,16 +1,13 @@
+import { type ConnectMount, type ConversationListener, ConversationUnknown, InvalidArgument } from '@parley/agent'
 import {
-  type ConnectMount,
-  type ConversationListener,
   ConversationLocked,
-  ConversationUnknown,
-  InvalidArgument,
   type LockPath,
   type ModelClient,
   type ModelFacts,
   TranscriptDamaged,
   openFileTranscripts,
   openMini,
-} from '@parley/agent'
+} from '@parley/mini'
 import type { JsonObject } from '@parley/protocol'
 import { join } from 'node:path'
 import { isMissing } from '../../config/config-file.ts'

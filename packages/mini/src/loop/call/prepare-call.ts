@@ -1,0 +1,58 @@
+import { type JsonObject, type JsonValue, isJsonObject, parseJson } from '@parley/protocol'
+import { BadArguments, type BoundTool, type CallSubject, type Toolbox } from '../../tool/toolbox.ts'
+import { wordsOf } from '../../tool/result.ts'
+import type { ModelCall } from '../item.ts'
+import type { Stopper } from '../stopper.ts'
+
+/** A call that could be made. */
+export interface PreparedCall {
+  readonly kind: 'prepared'
+  readonly call: ModelCall
+  readonly bound: BoundTool
+  readonly args: JsonObject
+  readonly subject: CallSubject
+}
+
+/** A call that cannot be made, and why: the model reads it and tries again. */
+export interface UnfitCall {
+  readonly kind: 'unfit'
+  readonly mount: string | null
+  readonly tool: string
+  readonly arguments: JsonValue
+  readonly reason: string
+}
+
+/** Names that the model is told when it calls something that is not there. */
+const NAMES_SHOWN = 64
+
+export async function prepareCall(
+  call: ModelCall,
+  toolbox: Toolbox,
+  stopper: Stopper,
+): Promise<PreparedCall | UnfitCall | { readonly kind: 'stopped' }> {
+  const bound = toolbox.find(call.name)
+  const parsed = parseJson(call.text === '' ? '{}' : call.text)
+  const unfit = (reason: string): UnfitCall => ({
+    kind: 'unfit',
+    mount: bound?.mount ?? null,
+    tool: bound?.tool ?? call.name,
+    arguments: parsed ?? call.text,
+    reason,
+  })
+  if (bound === undefined) return unfit(`there is no tool called ${call.name}; there are: ${namesIn(toolbox)}`)
+  if (parsed === undefined) return unfit('the arguments are not valid JSON')
+  if (!isJsonObject(parsed)) return unfit('the arguments must be a JSON object')
+  try {
+    const waited = await stopper.wait(Promise.resolve(bound.subject(parsed)))
+    if (waited.kind === 'stopped') return waited
+    return { kind: 'prepared', call, bound, args: parsed, subject: waited.value }
+  } catch (error) {
+    if (error instanceof BadArguments) return unfit(error.message)
+    return unfit(`the call could not be prepared: ${wordsOf(error)}`)
+  }
+}
+
+function namesIn({ tools }: Toolbox): string {
+  const names = tools.slice(0, NAMES_SHOWN).map(({ spec }) => spec.name)
+  return `${names.join(', ')}${tools.length > NAMES_SHOWN ? ', …' : ''}`
+}

@@ -1,0 +1,159 @@
+import {
+  type Conversation,
+  ConversationBusy,
+  ConversationClosed,
+  type InputPart,
+  type Turn,
+  type TurnEnd,
+  type TurnInput,
+} from '@parley/agent'
+import { wordsOf } from '../tool/result.ts'
+import { settleOpenCalls } from './call/run-calls.ts'
+import { checkInput } from './check-input.ts'
+import { type ConversationState, iso } from './conversation-state.ts'
+import { userItem } from './item.ts'
+import { Steering } from './steering.ts'
+import { Stopper } from './stopper.ts'
+import type { ToolboxHolder } from './toolbox-holder.ts'
+import { runTurn } from './turn.ts'
+import { within } from './within.ts'
+
+/** How long mounts and files may take to let go, before they are left to themselves. */
+const CLOSE_MS = 3_000
+/** The longest that a timer can be set. */
+const TIMER_MS = 2 ** 31 - 1
+const UNFINISHED = 'The call was interrupted: there is no output, and what it did so far may have taken effect.'
+
+interface RunningTurn {
+  readonly stopper: Stopper
+  readonly steering: Steering
+  readonly ended: Promise<TurnEnd>
+}
+
+export interface ConversationParts {
+  readonly state: ConversationState
+  readonly toolbox: ToolboxHolder
+  /** Turns so far. */
+  readonly turns: number
+  readonly closed: () => void
+}
+
+/** One conversation of the own engine. */
+export class MiniConversation implements Conversation {
+  readonly id: string
+  readonly model: string
+  readonly #state: ConversationState
+  readonly #toolbox: ToolboxHolder
+  readonly #closed: () => void
+  #turns: number
+  #running: RunningTurn | undefined
+  #closing: Promise<void> | undefined
+
+  constructor({ state, toolbox, turns, closed }: ConversationParts) {
+    this.id = state.id
+    this.model = state.options.model
+    this.#state = state
+    this.#toolbox = toolbox
+    this.#turns = turns
+    this.#closed = closed
+  }
+
+  submit(input: TurnInput): Turn {
+    if (this.#closing !== undefined) throw new ConversationClosed(this.id)
+    if (this.#running !== undefined) throw new ConversationBusy(this.id)
+    checkInput(input.input)
+    this.#turns += 1
+    const id = `turn_${this.#turns}`
+    const stopper = new Stopper(this.#state.limits.interruptMs)
+    const steering = new Steering()
+    const ended = Promise.resolve().then(() => this.#turn(id, input, { stopper, steering }))
+    this.#running = { stopper, steering, ended }
+    return { id, ended }
+  }
+
+  steer(input: readonly InputPart[]): boolean {
+    checkInput(input)
+    const running = this.#running
+    return running !== undefined && running.stopper.end === undefined && running.steering.add(input)
+  }
+
+  async interrupt(): Promise<void> {
+    const running = this.#running
+    running?.stopper.stop({ kind: 'interrupted' })
+    await running?.ended
+  }
+
+  close(): Promise<void> {
+    this.#closing ??= this.#close()
+    return this.#closing
+  }
+
+  async #close(): Promise<void> {
+    await this.interrupt()
+    const { log, limits } = this.#state
+    // What cannot be written or let go of was told by the turn that noticed; the rest is let go of all the same.
+    const ignore = (): void => undefined
+    await within(this.#toolbox.close(), CLOSE_MS).catch(ignore)
+    await within(log.flush(), limits.interruptMs).catch(ignore)
+    await within(log.close(), CLOSE_MS).catch(ignore)
+    this.#closed()
+  }
+
+  async #turn(id: string, input: TurnInput, { stopper, steering }: Omit<RunningTurn, 'ended'>): Promise<TurnEnd> {
+    const { log, emit, mini, meter, history } = this.#state
+    const startedAt = mini.now()
+    emit({ type: 'turn_started', turn: id })
+    log.add({
+      type: 'turn',
+      at: iso(startedAt),
+      turn: id,
+      number: this.#turns,
+      output_schema: input.outputSchema ?? null,
+      budget: input.budget ?? null,
+    })
+    const item = userItem(input.input)
+    const pinned = input.pinned ?? false
+    history.addInput(log.add({ type: 'input', item, pinned }), item, pinned)
+    meter.startTurn(input.budget)
+    const { wallMs } = meter
+    const timer = wallMs === null ? undefined : setTimeout(() => stopper.stop(outOfTime(wallMs)), Math.min(wallMs, TIMER_MS))
+    const world = { state: this.#state, stopper, steering, toolbox: this.#toolbox, input }
+    const end = await runTurn(world).catch((error: unknown) => lost(error))
+    clearTimeout(timer)
+    steering.close()
+    settleOpenCalls(history, log, UNFINISHED)
+    steering.take(this.#state)
+    const took = Math.max(0, Math.round(mini.now() - startedAt))
+    meter.endTurn(took)
+    log.add({ type: 'turn_ended', at: iso(mini.now()), turn: id, wall_ms: took, end })
+    const final = await this.#flushed(end)
+    stopper[Symbol.dispose]()
+    this.#running = undefined
+    emit({ type: 'turn_ended', turn: id, end: final })
+    return final
+  }
+
+  /** A turn whose log is not on the disk did not complete. One that was stopped does not wait for long. */
+  async #flushed(end: TurnEnd): Promise<TurnEnd> {
+    try {
+      const { log, limits } = this.#state
+      const flushing = log.flush()
+      await (end.kind === 'completed' ? flushing : within(flushing, limits.interruptMs))
+      return end
+    } catch (error) {
+      return end.kind === 'completed' ? lost(error) : end
+    }
+  }
+}
+
+const outOfTime = (wallMs: number): TurnEnd => ({
+  kind: 'failed',
+  code: 'budget_time',
+  message: `the turn has used its ${wallMs} ms`,
+})
+
+const lost = (error: unknown): TurnEnd => ({
+  kind: 'failed',
+  code: 'internal',
+  message: wordsOf(error),
+})

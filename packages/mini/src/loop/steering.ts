@@ -1,0 +1,36 @@
+import type { InputPart } from '@parley/agent'
+import type { ConversationState } from './conversation-state.ts'
+import { userItem } from './item.ts'
+
+/** What is said to a turn that is under way. Bounded: one that asks a model nothing for long takes no more. */
+export class Steering {
+  #waiting: (readonly InputPart[])[] = []
+  #isOpen = true
+
+  /** False: the turn takes nothing any more. */
+  add(input: readonly InputPart[]): boolean {
+    if (!this.#isOpen || this.#waiting.length >= STEERING_WAITING) return false
+    this.#waiting.push(input)
+    return true
+  }
+
+  /** Puts what waits into the conversation. */
+  take({ history, log }: ConversationState): void {
+    for (const input of this.#waiting.splice(0)) {
+      const item = userItem(input)
+      history.addInput(log.add({ type: 'input', item, pinned: false }), item, false)
+    }
+  }
+
+  /** The last answer is given: true, and from now on nothing is taken, unless something still waits for a request. */
+  closeIfEmpty(): boolean {
+    if (this.#waiting.length === 0) this.#isOpen = false
+    return !this.#isOpen
+  }
+
+  close(): void {
+    this.#isOpen = false
+  }
+}
+
+const STEERING_WAITING = 256
