@@ -1,5 +1,6 @@
-export type { ApprovalPolicy, OpenOrder, SandboxMode, SandboxPolicy, TurnOrder } from './order.ts'
-export { type Backend, BackendError, type BackendErrorCode } from './backend/backend.ts'
+export type { ApprovalPolicy, OpenOrder, SandboxMode, SandboxPolicy, TurnOrder } from './port/order.ts'
+export type { Backend } from './backend/backend.ts'
+export { BackendError, type BackendErrorCode } from './port/backend-error.ts'
 export { type MiniBackendOptions, openMiniBackend } from './backend/mini/open-mini-backend.ts'
 export type { FolderCommands } from './backend/workspace/folder-commands.ts'
 export type { GitPlace, OpenGit, ProgramOutcome, RunProgram } from './backend/workspace/run-program.ts'

@@ -1,7 +1,7 @@
-import { accessSync, constants, realpathSync, statSync } from 'node:fs'
-import { delimiter, isAbsolute, join, resolve } from 'node:path'
-import { fileURLToPath } from 'node:url'
+import { delimiter } from 'node:path'
+import { findCodex } from '@parley/codex/find'
 import { CommandError, usageError } from '../command-line/command-error.ts'
+import { LAUNCHER } from '../command-line/launcher.ts'
 
 /** What stands behind a server, and why. */
 export type EngineChoice =
@@ -16,7 +16,6 @@ export interface EngineAsk {
   readonly cwd: string
 }
 
-const LAUNCHER = fileURLToPath(new URL('../../../../bin/parley.js', import.meta.url))
 const GET_ONE = 'npm install -g @openai/codex gets one; --engine mini needs none'
 
 /** Codex where one is found, unless something else is asked for; our own engine otherwise. Throws `CommandError`. */
@@ -25,38 +24,16 @@ export function chooseEngine({ engine, codex, env, cwd }: EngineAsk): EngineChoi
     if (codex !== undefined) throw usageError('--engine mini and --codex exclude each other')
     return { engine, why: '--engine mini' }
   }
+  const places = { searchPath: (env['PATH'] ?? '').split(delimiter), cwd, own: LAUNCHER }
   const named = codex ?? (env['PARLEY_CODEX'] || undefined)
   const by = codex === undefined ? 'PARLEY_CODEX' : '--codex'
   if (named !== undefined) {
-    const path = find(named, env, cwd)
+    const path = findCodex(named, places)
     if (path === undefined) throw new CommandError('codex_not_found', `${by}: ${named} is no program`, { hint: GET_ONE })
     return { engine: 'codex', path, why: `${by} names ${path}` }
   }
-  const path = find('codex', env, cwd)
+  const path = findCodex('codex', places)
   if (path !== undefined) return { engine: 'codex', path, why: `${path} is on PATH` }
   if (engine === 'codex') throw new CommandError('codex_not_found', 'there is no codex on PATH', { hint: GET_ONE })
   return { engine: 'mini', why: 'there is no codex on PATH' }
-}
-
-function find(name: string, env: EngineAsk['env'], cwd: string): string | undefined {
-  if (name.includes('/') || isAbsolute(name)) {
-    const path = resolve(cwd, name)
-    return isProgram(path) ? path : undefined
-  }
-  // What a relative place on PATH leads to lies in the folder that we are called in: it may be anybody's.
-  return (env['PATH'] ?? '')
-    .split(delimiter)
-    .filter((folder) => isAbsolute(folder))
-    .map((folder) => join(folder, name))
-    .find(isProgram)
-}
-
-/** Ourselves under the name of codex would be a server that waits for itself. */
-function isProgram(path: string): boolean {
-  try {
-    accessSync(path, constants.X_OK)
-    return statSync(path).isFile() && realpathSync(path) !== realpathSync(LAUNCHER)
-  } catch {
-    return false
-  }
 }

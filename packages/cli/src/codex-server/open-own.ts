@@ -18,7 +18,7 @@ import { openCommands } from './folder-commands.ts'
 import type { LazyProcesses } from './lazy-processes.ts'
 import { lazySandbox } from './lazy-sandbox.ts'
 import { ownSettings } from './own-settings.ts'
-import { readOverrides } from './read-overrides.ts'
+import { readOverrides } from '@parley/codex/config'
 import type { ServerLog } from './server-log.ts'
 
 /** Where a key without a URL belongs. */

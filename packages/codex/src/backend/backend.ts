@@ -1,7 +1,7 @@
-import type { ConversationListener, InputPart, Turn } from '@parley/agent'
+import type { ConversationListener } from '@parley/agent'
 import type { JsonObject } from '@parley/protocol'
-import type { EventMessage } from '../event-message.ts'
-import type { OpenOrder, SandboxPolicy, TurnOrder } from '../order.ts'
+import type { BackedConversation, ConversationRef } from '../port/backed-conversation.ts'
+import type { OpenOrder, SandboxPolicy } from '../port/order.ts'
 
 /**
  * What stands behind the compatible servers: conversations, and all else that their clients ask for. There are two: a
@@ -20,31 +20,6 @@ export interface Backend {
   readonly account: Account
   readonly workspace: Workspace
   /** Ends every conversation and whatever runs for it. */
-  close(): Promise<void>
-}
-
-/** By id, or by the file it is kept in. */
-export type ConversationRef = { readonly id: string } | { readonly path: string }
-
-/** One conversation, as a server of old clients needs it. Everything else is as the engine port has it. */
-export interface BackedConversation {
-  /** A UUID. */
-  readonly id: string
-  readonly model: string
-  readonly effort: string | null
-  /** The file it is kept in. */
-  readonly rolloutPath: string
-  /** Where it works, if the backend knows: paths that its engine tells may be below it. */
-  readonly folder?: string
-  /** What was said before, for a resumed one, in Codex's words: `user_message`, `agent_message`, `agent_reasoning`. */
-  readonly initialMessages: readonly EventMessage[]
-  readonly contextWindow: number | null
-  /** Whether something was added to a turn that ended without reading it. The next turn begins with it, also one without input of its own. */
-  readonly hasUnread?: boolean
-  /** One turn at a time: throws `ConversationBusy`, `ConversationClosed`. */
-  submit(order: TurnOrder): Turn
-  steer(input: readonly InputPart[]): boolean
-  interrupt(): Promise<void>
   close(): Promise<void>
 }
 
@@ -119,24 +94,4 @@ export interface Workspace {
     signal?: AbortSignal,
   ): Promise<{ readonly exitCode: number; readonly stdout: string; readonly stderr: string }>
   search(ask: { readonly query: string; readonly roots: readonly string[] }, signal: AbortSignal): Promise<readonly FoundFile[]>
-}
-
-/**
- * `invalid_request`: what was asked for cannot be (an unknown profile, a path outside); `unsupported`: not on this
- * engine or this version, the message says what would do it; `failed`: it was tried and did not work; `lost`: the
- * process behind it is gone and could not be brought back; `too_many`: a bound, said in the message.
- */
-export type BackendErrorCode = 'invalid_request' | 'unsupported' | 'failed' | 'lost' | 'too_many'
-
-/** Something that a backend was asked for and could not do. The message is for the client. */
-export class BackendError extends Error {
-  readonly code: BackendErrorCode
-  /** Of the parameter at fault, and the versions where that is the fault. */
-  readonly data: JsonObject | undefined
-  constructor(code: BackendErrorCode, message: string, more: { readonly data?: JsonObject; readonly cause?: unknown } = {}) {
-    super(message, more.cause === undefined ? undefined : { cause: more.cause })
-    this.name = 'BackendError'
-    this.code = code
-    this.data = more.data
-  }
 }

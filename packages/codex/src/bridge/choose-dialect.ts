@@ -1,4 +1,4 @@
-import { BackendError } from '../backend/backend.ts'
+import { BackendError } from '../port/backend-error.ts'
 import { servesOf, supportOf } from '@parley/contracts/version'
 import type { Dialect } from './dialect.ts'
 

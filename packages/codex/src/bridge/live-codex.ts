@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream'
 import { LineReader } from '@parley/rpc'
 import type { JsonObject, JsonValue } from '@parley/protocol'
-import { BackendError } from '../backend/backend.ts'
+import { BackendError } from '../port/backend-error.ts'
 import { LinePeer, PeerGone } from '@parley/rpc/line-peer'
 import type { BridgeLimits } from './bridge-limits.ts'
 import type { CodexProcess, StartCodex } from '@parley/contracts'

@@ -1,5 +1,5 @@
 import type { ActStatus, ApprovalDecision } from '@parley/agent'
-import type { EventMessage } from '../event-message.ts'
+import type { EventMessage } from '../port/event-message.ts'
 
 /** How long a beginning waits for the question whether it may, where there may be one and where there should be none. */
 export const QUESTION_MS = { asking: 1_000, never: 50 } as const

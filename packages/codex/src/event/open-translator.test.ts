@@ -1,8 +1,8 @@
 import type { EngineEvent } from '@parley/agent'
 import type { JsonObject } from '@parley/protocol'
 import { expect, test } from 'vitest'
-import type { BackedConversation } from '../backend/backend.ts'
-import type { EventMessage } from '../event-message.ts'
+import type { BackedConversation } from '../port/backed-conversation.ts'
+import type { EventMessage } from '../port/event-message.ts'
 import { openTranslator } from './open-translator.ts'
 import type { EventDialect } from './translator.ts'
 

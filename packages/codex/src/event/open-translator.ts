@@ -1,6 +1,6 @@
 import type { ApprovalRequest, EngineEvent } from '@parley/agent'
-import type { BackedConversation } from '../backend/backend.ts'
-import type { EventMessage } from '../event-message.ts'
+import type { BackedConversation } from '../port/backed-conversation.ts'
+import type { EventMessage } from '../port/event-message.ts'
 import { newerWords } from './0.153/words.ts'
 import { olderWords } from './0.44/words.ts'
 import { CommandOutput } from './command-output.ts'

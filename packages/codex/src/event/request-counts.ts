@@ -1,5 +1,5 @@
 import type { EngineEvent, TurnEnd } from '@parley/agent'
-import type { EventMessage } from '../event-message.ts'
+import type { EventMessage } from '../port/event-message.ts'
 import type { Counted, Words } from './words.ts'
 
 /** Failures of an answer that had begun, and of which nothing could be told. */

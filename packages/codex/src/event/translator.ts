@@ -1,6 +1,6 @@
 import type { EngineEvent } from '@parley/agent'
-import type { EventMessage } from '../event-message.ts'
-import type { OpenOrder } from '../order.ts'
+import type { EventMessage } from '../port/event-message.ts'
+import type { OpenOrder } from '../port/order.ts'
 
 /** Whose events are told: those of 0.42 to 0.45, or those of 0.100 to 0.153. */
 export type EventDialect = '0.44' | '0.153'

@@ -1,8 +1,8 @@
 import type { ActStatus, ApprovalRequest, EngineEvent, FileChange } from '@parley/agent'
 import type { JsonObject, JsonValue, TokenUsage } from '@parley/protocol'
-import type { BackedConversation } from '../backend/backend.ts'
-import type { EventMessage } from '../event-message.ts'
-import type { OpenOrder } from '../order.ts'
+import type { BackedConversation } from '../port/backed-conversation.ts'
+import type { EventMessage } from '../port/event-message.ts'
+import type { OpenOrder } from '../port/order.ts'
 
 export interface Speaker {
   readonly conversation: BackedConversation

@@ -2,7 +2,7 @@ import { type JsonObject, isJsonObject } from '@parley/protocol'
 import type * as z from 'zod'
 import type { Bridge } from '../../bridge/open-bridge.ts'
 import { RemoteFailure } from '@parley/rpc/line-peer'
-import { BackendError } from '../backend.ts'
+import { BackendError } from '../../port/backend-error.ts'
 
 const INTERNAL_ERROR = -32_603
 

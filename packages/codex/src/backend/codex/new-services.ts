@@ -2,15 +2,9 @@ import { type JsonObject, isJsonObject } from '@parley/protocol'
 import * as z from 'zod'
 import type { Bridge } from '../../bridge/open-bridge.ts'
 import { isLegacyProfile } from '../../bridge/open-with-profile.ts'
-import type { SandboxPolicy } from '../../order.ts'
-import {
-  type Account,
-  BackendError,
-  type ConversationShelf,
-  type OneOffCommand,
-  type SavedSettings,
-  type Workspace,
-} from '../backend.ts'
+import type { SandboxPolicy } from '../../port/order.ts'
+import type { Account, ConversationShelf, OneOffCommand, SavedSettings, Workspace } from '../backend.ts'
+import { BackendError } from '../../port/backend-error.ts'
 import { savedShape } from '../mini/settings-file.ts'
 import { OUTPUT_BYTES, stopped } from '../workspace/run-one-off.ts'
 import { asked } from './asked.ts'

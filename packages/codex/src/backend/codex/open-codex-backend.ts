@@ -1,7 +1,7 @@
 import type { Bridge } from '../../bridge/open-bridge.ts'
 import { checkConfig } from '@parley/contracts/params'
 import { parseVersion } from '@parley/contracts/version'
-import type { OpenOrder } from '../../order.ts'
+import type { OpenOrder } from '../../port/order.ts'
 import type { Account, Backend, ConversationShelf, SavedSettings, Workspace } from '../backend.ts'
 import { diffToRemote } from '../workspace/diff-to-remote.ts'
 import type { OpenGit } from '../workspace/run-program.ts'

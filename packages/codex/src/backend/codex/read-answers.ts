@@ -1,5 +1,6 @@
 import * as z from 'zod'
-import { type AuthStatus, BackendError, type FoundFile } from '../backend.ts'
+import type { AuthStatus, FoundFile } from '../backend.ts'
+import { BackendError } from '../../port/backend-error.ts'
 
 export const FoundFiles = z.object({
   files: z.array(

@@ -1,4 +1,5 @@
-import { BackendError, type LoginEnd } from '../backend.ts'
+import { BackendError } from '../../port/backend-error.ts'
+import type { LoginEnd } from '../backend.ts'
 
 /** Codex itself gives up after ten minutes; one that is started again never tells. */
 const LOGIN_MS = 11 * 60_000

@@ -2,7 +2,8 @@ import { readFile, rm } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { isJsonObject, parseJson } from '@parley/protocol'
 import { isMissing, syncFolder, writeSecret } from '../../config/config-file.ts'
-import { type Account, type AuthStatus, BackendError } from '../backend.ts'
+import type { Account, AuthStatus } from '../backend.ts'
+import { BackendError } from '../../port/backend-error.ts'
 
 export interface AuthFileOptions {
   /** In Codex's shape, for its owner alone. */

@@ -1,5 +1,5 @@
 import { type JsonObject, type JsonValue, isJsonObject } from '@parley/protocol'
-import { BackendError } from '../backend.ts'
+import { BackendError } from '../../port/backend-error.ts'
 
 /** Settings in the order in which they win over each other, the last one most. */
 export interface ConfigLayer {

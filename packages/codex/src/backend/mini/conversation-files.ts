@@ -3,7 +3,8 @@ import { type FileHandle, mkdir, open, readdir, realpath, rename, rm } from 'nod
 import { basename, dirname, isAbsolute, join } from 'node:path'
 import type { LockPath } from '@parley/mini'
 import { isMissing, syncFolder } from '../../config/config-file.ts'
-import { BackendError, type ConversationSummary } from '../backend.ts'
+import { BackendError } from '../../port/backend-error.ts'
+import type { ConversationSummary } from '../backend.ts'
 import { idOf, startOf, uuidOf } from './conversation-uuid.ts'
 import { firstSaid } from './recorded.ts'
 

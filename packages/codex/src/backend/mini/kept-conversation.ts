@@ -7,9 +7,9 @@ import {
   type Turn,
   type TurnEnd,
 } from '@parley/agent'
-import type { EventMessage } from '../../event-message.ts'
-import type { TurnOrder } from '../../order.ts'
-import type { BackedConversation } from '../backend.ts'
+import type { EventMessage } from '../../port/event-message.ts'
+import type { TurnOrder } from '../../port/order.ts'
+import type { BackedConversation } from '../../port/backed-conversation.ts'
 import { type Settled, isSame, settleTurn } from './settle.ts'
 
 /** The engine's side of a conversation, and what was opened for it. */

@@ -1,6 +1,6 @@
 import type { MountServer, MountSpec } from '@parley/agent'
 import * as z from 'zod'
-import { BackendError } from '../backend.ts'
+import { BackendError } from '../../port/backend-error.ts'
 
 /** Looks up a variable of the environment. */
 export type Variables = (name: string) => string | undefined

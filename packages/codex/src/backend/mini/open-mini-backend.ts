@@ -11,17 +11,10 @@ import {
 import type { JsonObject } from '@parley/protocol'
 import { join } from 'node:path'
 import { isMissing } from '../../config/config-file.ts'
-import type { OpenOrder } from '../../order.ts'
-import {
-  type Account,
-  type BackedConversation,
-  type Backend,
-  BackendError,
-  type ConversationRef,
-  type ConversationShelf,
-  type SavedSettings,
-  type Workspace,
-} from '../backend.ts'
+import type { OpenOrder } from '../../port/order.ts'
+import type { Account, Backend, ConversationShelf, SavedSettings, Workspace } from '../backend.ts'
+import type { BackedConversation, ConversationRef } from '../../port/backed-conversation.ts'
+import { BackendError } from '../../port/backend-error.ts'
 import type { FolderCommands } from '../workspace/folder-commands.ts'
 import { openWorkspace } from '../workspace/open-workspace.ts'
 import type { OpenGit } from '../workspace/run-program.ts'

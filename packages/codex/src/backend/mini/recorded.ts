@@ -1,7 +1,7 @@
 import { createReadStream } from 'node:fs'
 import { createInterface } from 'node:readline'
 import { type JsonObject, type JsonValue, isJsonObject, parseJson } from '@parley/protocol'
-import type { EventMessage } from '../../event-message.ts'
+import type { EventMessage } from '../../port/event-message.ts'
 
 /** What is told of a conversation that goes on; of a longer one its newest part. */
 const MESSAGES_MAX = 10_000

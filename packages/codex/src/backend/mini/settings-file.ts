@@ -2,8 +2,9 @@ import { type JsonObject, type JsonValue, isJsonObject } from '@parley/protocol'
 import { TomlError, parse } from 'smol-toml'
 import * as z from 'zod'
 import { readConfig, writeConfig } from '../../config/config-file.ts'
-import { ApprovalPolicy, SandboxMode } from '../../order.ts'
-import { BackendError, type SavedSettings } from '../backend.ts'
+import { ApprovalPolicy, SandboxMode } from '../../port/order.ts'
+import { BackendError } from '../../port/backend-error.ts'
+import type { SavedSettings } from '../backend.ts'
 import { type ConfigLayer, layered } from './config-layers.ts'
 
 const Common = {

@@ -1,4 +1,4 @@
-import { BackendError } from '../backend.ts'
+import { BackendError } from '../../port/backend-error.ts'
 import type { OpenGit, RunProgram } from './run-program.ts'
 
 const GIT_MS = 10_000

@@ -1,5 +1,6 @@
 import { isAbsolute, resolve } from 'node:path'
-import { BackendError, type OneOffCommand } from '../backend.ts'
+import { BackendError } from '../../port/backend-error.ts'
+import type { OneOffCommand } from '../backend.ts'
 import { reachOf, unlinked } from '../mini/settle.ts'
 import type { FolderCommands } from './folder-commands.ts'
 

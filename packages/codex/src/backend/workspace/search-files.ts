@@ -1,6 +1,7 @@
 import { readFile, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import { type FoundFile, BackendError } from '../backend.ts'
+import type { FoundFile } from '../backend.ts'
+import { BackendError } from '../../port/backend-error.ts'
 import { fuzzyMatch } from './fuzzy-score.ts'
 import { type IgnoreRules, NO_RULES, readRules } from './ignore-rules.ts'
 

@@ -1,5 +1,5 @@
 import { type JsonObject, type JsonValue, isJsonObject } from '@parley/protocol'
-import type { OpenOrder } from '../../order.ts'
+import type { OpenOrder } from '../../port/order.ts'
 import { RemoteFailure } from '@parley/rpc/line-peer'
 import { SavedConfig } from './answers.ts'
 

@@ -1,6 +1,6 @@
 import type { ApprovalDecision, ApprovalRequest, InputPart } from '@parley/agent'
 import type { JsonObject, JsonValue } from '@parley/protocol'
-import type { OpenOrder, TurnOrder } from '../../order.ts'
+import type { OpenOrder, TurnOrder } from '../../port/order.ts'
 import { RemoteFailure } from '@parley/rpc/line-peer'
 import type { OpenedThread, TalkSink } from '../dialect.ts'
 import type { OpeningSettings } from './opening-settings.ts'

@@ -1,7 +1,7 @@
 import type { JsonObject } from '@parley/protocol'
-import type { BackedConversation } from '../../backend/backend.ts'
-import type { EventMessage } from '../../event-message.ts'
-import type { OpenOrder } from '../../order.ts'
+import type { BackedConversation } from '../../port/backed-conversation.ts'
+import type { EventMessage } from '../../port/event-message.ts'
+import type { OpenOrder } from '../../port/order.ts'
 
 /** What Codex itself does where nothing is set. */
 const DEFAULT_POLICY = 'on-request'

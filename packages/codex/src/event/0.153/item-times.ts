@@ -1,5 +1,5 @@
 import type { JsonObject } from '@parley/protocol'
-import type { EventMessage } from '../../event-message.ts'
+import type { EventMessage } from '../../port/event-message.ts'
 
 /** The items of a turn that have begun, and when. */
 export class ItemTimes {

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { pathToFileURL } from 'node:url'
 import type { JsonObject } from '@parley/protocol'
-import type { EventMessage } from '../../event-message.ts'
+import type { EventMessage } from '../../port/event-message.ts'
 import { changesByPath, type ToldChange } from '../file-changes.ts'
 import { parseCommand } from '../parsed-command.ts'
 import { newerTotalOf } from '../token-totals.ts'

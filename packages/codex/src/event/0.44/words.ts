@@ -1,4 +1,4 @@
-import type { EventMessage } from '../../event-message.ts'
+import type { EventMessage } from '../../port/event-message.ts'
 import { changesByPath, type ToldChange } from '../file-changes.ts'
 import { parsedForOlder } from '../parsed-command.ts'
 import { durationOf, type Counted, type Speaker, toolResult, type Words } from '../words.ts'

@@ -1,7 +1,7 @@
 import { ConversationBusy, ConversationClosed, ConversationUnknown, InvalidArgument } from '@parley/agent'
 import type { JsonObject } from '@parley/protocol'
 import type * as z from 'zod'
-import { BackendError, type BackendErrorCode } from '../../backend/backend.ts'
+import { BackendError, type BackendErrorCode } from '../../port/backend-error.ts'
 import { PeerGone, RemoteFailure } from '@parley/rpc/line-peer'
 import type { AppDialect } from './app-server-options.ts'
 

@@ -1,6 +1,6 @@
 import type { JsonObject, JsonValue } from '@parley/protocol'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { BackendError } from '../../backend/backend.ts'
+import { BackendError } from '../../port/backend-error.ts'
 import { type MiniBackendWorld, openMiniBackendWorld } from '../../backend/fixture/mini-backend-world.ts'
 import { METHODS } from './methods.ts'
 import { AppClient, text } from './testing/app-client.ts'

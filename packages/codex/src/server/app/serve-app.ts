@@ -1,7 +1,7 @@
 import { PassThrough } from 'node:stream'
 import { type JsonObject, type JsonValue, isJsonObject } from '@parley/protocol'
 import type { Backend } from '../../backend/backend.ts'
-import type { EventMessage } from '../../event-message.ts'
+import type { EventMessage } from '../../port/event-message.ts'
 import { LinePeer } from '@parley/rpc/line-peer'
 import { INVALID_REQUEST } from './answer-error.ts'
 import type { App } from './app.ts'

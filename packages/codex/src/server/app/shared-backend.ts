@@ -1,5 +1,6 @@
-import type { Backend, BackedConversation, ConversationRef } from '../../backend/backend.ts'
-import type { OpenOrder } from '../../order.ts'
+import type { Backend } from '../../backend/backend.ts'
+import type { BackedConversation, ConversationRef } from '../../port/backed-conversation.ts'
+import type { OpenOrder } from '../../port/order.ts'
 import { SharedConversation } from './shared-conversation.ts'
 
 /**

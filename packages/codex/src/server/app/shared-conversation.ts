@@ -7,8 +7,8 @@ import {
   type Turn,
   type TurnEnd,
 } from '@parley/agent'
-import type { BackedConversation } from '../../backend/backend.ts'
-import type { OpenOrder, TurnOrder } from '../../order.ts'
+import type { BackedConversation } from '../../port/backed-conversation.ts'
+import type { OpenOrder, TurnOrder } from '../../port/order.ts'
 
 /** What happens before the conversation has anybody. */
 const EARLY_EVENTS = 64

@@ -1,6 +1,6 @@
 import type { Backend } from '../../backend/backend.ts'
 import type { EventDialect } from '../../event/translator.ts'
-import type { OpenOrder } from '../../order.ts'
+import type { OpenOrder } from '../../port/order.ts'
 import type { LogLine } from './mcp-server-options.ts'
 import { Talk } from './talk.ts'
 

@@ -1,5 +1,5 @@
 import type { EngineEvent } from '@parley/agent'
-import type { EventMessage } from '../../event-message.ts'
+import type { EventMessage } from '../../port/event-message.ts'
 
 export interface OutboxPort {
   translate(event: EngineEvent): readonly EventMessage[]

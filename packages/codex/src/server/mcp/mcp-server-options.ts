@@ -1,6 +1,6 @@
 import type { Backend } from '../../backend/backend.ts'
 import type { EventDialect } from '../../event/translator.ts'
-import type { OpenOrder } from '../../order.ts'
+import type { OpenOrder } from '../../port/order.ts'
 
 export type LogLine = (level: 'debug' | 'info' | 'warn' | 'error', line: string) => void
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { openMiniBackendWorld, say } from '../../backend/fixture/mini-backend-world.ts'
-import { BackendError } from '../../backend/backend.ts'
+import { BackendError } from '../../port/backend-error.ts'
 import { openMcpWorld } from './testing/mcp-world.ts'
 
 const NOBODY = '00000000-0000-7000-8000-000000000000'

@@ -4,7 +4,7 @@ import type { EngineEvent } from '@parley/agent'
 import { isJsonObject } from '@parley/protocol'
 import { expect, test } from 'vitest'
 import { say } from '../../backend/fixture/mini-backend-world.ts'
-import type { EventMessage } from '../../event-message.ts'
+import type { EventMessage } from '../../port/event-message.ts'
 import { EventOutbox } from './event-outbox.ts'
 import { openMcpWorld } from './testing/mcp-world.ts'
 

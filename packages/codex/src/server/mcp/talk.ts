@@ -1,9 +1,9 @@
 import type { ApprovalDecision, ApprovalRequest, ConversationListener, EngineEvent } from '@parley/agent'
-import type { BackedConversation } from '../../backend/backend.ts'
-import type { EventMessage } from '../../event-message.ts'
+import type { BackedConversation } from '../../port/backed-conversation.ts'
+import type { EventMessage } from '../../port/event-message.ts'
 import { openTranslator } from '../../event/open-translator.ts'
 import type { EventDialect, EventTranslator } from '../../event/translator.ts'
-import type { OpenOrder } from '../../order.ts'
+import type { OpenOrder } from '../../port/order.ts'
 
 /** Who hears what happens in a conversation: the call whose turn it is. */
 export interface TurnSink {

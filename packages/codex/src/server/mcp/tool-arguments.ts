@@ -2,7 +2,7 @@ import { isAbsolute, resolve } from 'node:path'
 import { isJsonObject, type JsonObject, type JsonValue } from '@parley/protocol'
 import { TOOL_PARAMS } from '@parley/contracts/params'
 import type { EventDialect } from '../../event/translator.ts'
-import type { OpenOrder } from '../../order.ts'
+import type { OpenOrder } from '../../port/order.ts'
 
 /** What was asked for, or why it cannot be read, in the words of the old server. */
 export type Read<T> = { readonly ok: T } | { readonly fault: string }

@@ -1,7 +1,7 @@
 import type { ApprovalDecision, ApprovalRequest, EngineEvent, TurnEnd } from '@parley/agent'
 import type { JsonObject } from '@parley/protocol'
 import { JsonText } from '@parley/rpc/stdio'
-import type { EventMessage } from '../../event-message.ts'
+import type { EventMessage } from '../../port/event-message.ts'
 import type { EventDialect } from '../../event/translator.ts'
 import type { CallPort } from './call-port.ts'
 import { decisionIn, elicitationOf, subjectOf } from './elicitation.ts'

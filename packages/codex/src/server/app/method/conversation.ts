@@ -2,13 +2,9 @@ import { existsSync } from 'node:fs'
 import { ConversationUnknown } from '@parley/agent'
 import type { JsonObject } from '@parley/protocol'
 import * as z from 'zod'
-import {
-  BackendError,
-  type BackedConversation,
-  type Backend,
-  type ConversationRef,
-  type ConversationShelf,
-} from '../../../backend/backend.ts'
+import { BackendError } from '../../../port/backend-error.ts'
+import type { BackedConversation, ConversationRef } from '../../../port/backed-conversation.ts'
+import type { Backend, ConversationShelf } from '../../../backend/backend.ts'
 import { RemoteFailure } from '@parley/rpc/line-peer'
 import { BadParams, INTERNAL_ERROR } from '../answer-error.ts'
 import type { App } from '../app.ts'

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path'
 import type { JsonValue } from '@parley/protocol'
 import * as z from 'zod'
-import { ApprovalPolicy } from '../../../order.ts'
+import { ApprovalPolicy } from '../../../port/order.ts'
 import type { App } from '../app.ts'
 import type { AppConversation } from '../app-conversation.ts'
 import { ITEMS_MAX } from '../bounds.ts'

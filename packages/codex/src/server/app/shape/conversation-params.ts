@@ -1,7 +1,7 @@
 import { resolve } from 'node:path'
 import { isJsonObject, type JsonObject } from '@parley/protocol'
 import * as z from 'zod'
-import { ApprovalPolicy, type OpenOrder, SandboxMode } from '../../../order.ts'
+import { ApprovalPolicy, type OpenOrder, SandboxMode } from '../../../port/order.ts'
 import { given } from './given.ts'
 
 /** A conversation, a subscription and a sign-in are known by such. */

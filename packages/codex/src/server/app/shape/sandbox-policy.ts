@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { SandboxMode, type SandboxPolicy } from '../../../order.ts'
+import { SandboxMode, type SandboxPolicy } from '../../../port/order.ts'
 import type { Notes } from '../notes.ts'
 
 /** In Codex's words an object; the documents declare its mode alone, as text. */

@@ -1,5 +1,5 @@
 import type { Conversation, Transcript, TranscriptEntry, Transcripts, Turn, TurnInput } from '@parley/agent'
-import { type RolloutPiece, readRollout, writeRollout } from './rollout.ts'
+import { type RolloutPiece, readRolloutLines, writeRolloutLines } from './rollout-lines.ts'
 
 /** One line of Codex's own log of a conversation. */
 const ROLLOUT = 'rollout'
@@ -38,8 +38,8 @@ export class RolloutCarrier {
     const entries = (await transcript?.read()) ?? []
     const kept = keptRollout(entries)
     if (transcript === undefined || kept === undefined) return undefined
-    if (home.isNew && !writeRollout(home.folder, kept.name, kept.lines)) return undefined
-    const there = readRollout(home.folder, id, 0)
+    if (home.isNew && !writeRolloutLines(home.folder, kept.name, kept.lines)) return undefined
+    const there = readRolloutLines(home.folder, id, 0)
     // What is in the home is what Codex goes on with; it begins with all that was carried.
     if (there === undefined || there.lines.length < kept.lines.length) return undefined
     const carried = there.lines.slice(0, kept.lines.length).reduce((bytes, line) => bytes + Buffer.byteLength(line) + 1, 0)
@@ -54,7 +54,7 @@ export class RolloutCarrier {
   }
 
   async #carry(before: readonly TranscriptEntry[], after: readonly TranscriptEntry[]): Promise<void> {
-    const piece = this.#isLost ? undefined : readRollout(this.#home, this.#id, this.#nextByte)
+    const piece = this.#isLost ? undefined : readRolloutLines(this.#home, this.#id, this.#nextByte)
     // Codex begins the file when it likes. One that was there and cannot be read on is not the one that was there.
     const isLost = piece === undefined && this.#nextByte > 0 && !this.#isLost
     this.#isLost ||= isLost

@@ -25,7 +25,7 @@ const FILE_FLAGS = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBL
  * What a conversation has come to since `fromByte`; `undefined`: there is no such file, or none that may be read. Whoever ran in
  * the home may have put links and other things anywhere, so every step is taken from a folder that is open, and none through a link.
  */
-export function readRollout(home: string, id: string, fromByte: number): RolloutPiece | undefined {
+export function readRolloutLines(home: string, id: string, fromByte: number): RolloutPiece | undefined {
   if (!UUID.test(id)) return undefined
   const open: number[] = []
   const step = (path: string, flags: number): number | undefined => {
@@ -76,7 +76,7 @@ function readLines(file: number, name: string, fromByte: number): RolloutPiece |
 }
 
 /** Puts a log back into a home in which nothing has run yet; false where the name is not one of Codex's. */
-export function writeRollout(home: string, name: string, lines: readonly string[]): boolean {
+export function writeRolloutLines(home: string, name: string, lines: readonly string[]): boolean {
   if (!NAME.test(name)) return false
   const path = join(home, 'sessions', name)
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 })

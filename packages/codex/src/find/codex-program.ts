@@ -1,9 +1,9 @@
-import { accessSync, closeSync, constants, existsSync, openSync, readSync, realpathSync, statSync } from 'node:fs'
+import { closeSync, existsSync, openSync, readSync, realpathSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 
 /** A Codex of this machine: how it is started without a shell, and what of the machine that needs to be seen. */
-export interface FoundCodex {
+export interface CodexProgram {
   /** Where it was found. */
   readonly path: string
   /** A program and its first arguments. */
@@ -22,15 +22,9 @@ const LAYOUTS = [
 ] as const
 const HEAD_BYTES = 128
 
-/** The Codex at a path, or the first of a name; `undefined`: there is none. */
-export function findCodex(named: string | undefined, searchPath: readonly string[]): FoundCodex | undefined {
-  const name = named ?? 'codex'
-  const places = name.includes('/') ? [name] : searchPath.map((folder) => join(folder, name))
-  const path = places.find(isProgram)
-  return path === undefined ? undefined : codexAt(path, realpathSync(path))
-}
-
-function codexAt(path: string, real: string): FoundCodex {
+/** How the Codex at a path is started. It must be there. */
+export function codexProgram(path: string): CodexProgram {
+  const real = realpathSync(path)
   if (!isNodeScript(real)) return { path, argv: [real], pathFolders: [], readable: [real] }
   const folder = nativeFolder(real)
   for (const [program, tools] of LAYOUTS) {
@@ -52,15 +46,6 @@ function nativeFolder(launcher: string): string | undefined {
     // Older versions carry every platform in one package.
   }
   return vendors.map((vendor) => join(vendor, triple)).find((folder) => existsSync(folder))
-}
-
-function isProgram(path: string): boolean {
-  try {
-    accessSync(path, constants.X_OK)
-    return statSync(path).isFile()
-  } catch {
-    return false
-  }
 }
 
 function isNodeScript(path: string): boolean {

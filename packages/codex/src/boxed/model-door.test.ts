@@ -15,7 +15,7 @@ import { openModelDoor } from './model-door.ts'
 
 const MIB = 1024 * 1024
 const BODIES_BYTES = 64 * MIB
-const DOOR_MAIN = fileURLToPath(new URL('../../fixtures/model-door-main.ts', import.meta.url))
+const DOOR_MAIN = fileURLToPath(new URL('./fixture/model-door-main.ts', import.meta.url))
 
 /** What stands for the gateway: it says how long a body was, and whose key came with it. */
 const echo: Route = async (asked) => ({
