@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { renderMethodTable } from '@parley/codex/app-server'
+import { renderMethodTable } from '@parley/codex-server/app-server'
 import { Registry } from '@parley/contracts'
 import {
   DOCUMENTS,
@@ -23,7 +23,7 @@ export const SCHEMA_FOLDER = 'docs/protocol/tools'
 export const DOCUMENT_FOLDER = 'docs/protocol/documents'
 const APP_SERVER_HEAD = `# Methods of \`parley app-server\`
 
-Made from \`packages/codex/src/server/app/method-table.ts\` by \`npm run generate\`; do not edit. What a client of the app-server of
+Made from \`packages/codex-server/src/app/method-table.ts\` by \`npm run generate\`; do not edit. What a client of the app-server of
 Codex 0.42 and 0.44 gets of each method on either engine, and what the real one did otherwise and was wrong.
 [The contracts](contracts.md) have the shapes.
 `

@@ -26,6 +26,7 @@ const TYPED = new Set([
   'SandboxUnavailable',
   'BadRunRequest',
   'WorkFolderFailed',
+  'EngineMissing',
 ])
 
 /** Turns whatever was thrown into one line with a code and a way out. */

@@ -1,6 +1,7 @@
 import { statSync } from 'node:fs'
 import { delimiter, dirname, resolve } from 'node:path'
-import { askVersion, findCodex } from '@parley/codex/find'
+import { askVersion } from '@parley/codex'
+import { findCodex } from '@parley/codex/find'
 import type { CodexVersion, Detected } from '@parley/contracts/version'
 import type { Processes } from '@parley/executor'
 import { CommandError, usageError } from '../command-line/command-error.ts'

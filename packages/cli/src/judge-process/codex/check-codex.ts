@@ -2,7 +2,8 @@ import type { Sandbox, StartLive } from '@parley/sandbox'
 import { CommandError } from '../../command-line/command-error.ts'
 import { LAUNCHER } from '../../command-line/launcher.ts'
 import type { JudgePlan } from '../plan.ts'
-import { type CodexProgram, codexProgram, findCodex } from '@parley/codex/find'
+import { type CodexProgram, codexProgram } from '@parley/codex'
+import { findCodex } from '@parley/codex/find'
 
 /** Whether jobs can be written by Codex here. */
 export type CodexCheck =

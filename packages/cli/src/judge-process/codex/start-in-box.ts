@@ -1,7 +1,7 @@
 import type { CodexProcess, StartCodex } from '@parley/contracts'
 import type { LiveProgram, ProxyNetwork, RunLimits, RunOutcome, StartLive } from '@parley/sandbox'
 import { boxEnvironment } from '@parley/codex/boxed'
-import type { CodexProgram } from '@parley/codex/find'
+import type { CodexProgram } from '@parley/codex'
 
 export interface CodexBoxOptions {
   readonly start: StartLive
