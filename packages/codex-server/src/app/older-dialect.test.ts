@@ -1,3 +1,4 @@
+import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type JsonObject, isJsonObject } from '@parley/protocol'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
@@ -144,6 +145,22 @@ test('a conversation of a tool is one of the methods too, and the other way roun
     isError: true,
     content: [{ text: expect.stringContaining('Session not found') }],
   })
+})
+
+test('a tool that goes on with a conversation of the methods tells paths in the folder of that one', async () => {
+  await client.call('initialize', INITIALIZE)
+  const folder = join(world.workspace, 'inner')
+  await mkdir(folder)
+  const { conversationId = '' } = await client.call('newConversation', { ...settings, cwd: folder })
+  world.say(patch('*** Begin Patch\n*** Add File: made\n+hi\n*** End Patch'), say('DONE'))
+  const id = client.post('tools/call', { name: 'codex-reply', arguments: { conversationId, prompt: 'go' } })
+  const asked = await client.until(({ method }) => method === 'elicitation/create')
+  expect(toObject(asked['params'])['codex_changes']).toEqual({ [join(folder, 'made')]: { add: { content: 'hi\n' } } })
+  client.send({ id: asked['id'], result: { decision: 'approved' } })
+  expect(await client.answerTo(id)).toMatchObject({ result: { content: [{ text: 'DONE' }] } })
+  const events = client.received.map(({ params }) => toObject(toObject(params)['msg']))
+  const begun = events.find(({ type }) => type === 'patch_apply_begin')
+  expect(Object.keys(toObject(begun?.['changes']))).toEqual([join(folder, 'made')])
 })
 
 test('a tool call is under way when the input ends', async () => {

@@ -64,6 +64,8 @@ export class SharedConversation {
       model: backed.model,
       effort: backed.effort,
       rolloutPath: backed.rolloutPath,
+      // Where paths that the engine tells begin, for whoever did not open it.
+      ...(backed.folder === undefined ? {} : { folder: backed.folder }),
       initialMessages: backed.initialMessages,
       get contextWindow() {
         return backed.contextWindow
