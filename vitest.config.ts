@@ -13,7 +13,7 @@ const FIRST = [
   'packages/cli/src/up/up-judge.test.ts',
   'packages/judge/src/hostile/hostile.test.ts',
   'packages/judge/src/agreement/agreement.test.ts',
-  'packages/codex/src/server/replay/replay.test.ts',
+  'packages/codex-server/src/replay/replay.test.ts',
   'packages/cli/src/judge-process/judge-processes.test.ts',
   'packages/judge/src/test/verdicts.test.ts',
   'packages/cli/src/judge-process/gateway-kills.test.ts',

@@ -16,7 +16,7 @@ const PARTS: readonly Part[] = [
   commandPart('format', 'oxfmt', ['--check', '.']),
   commandPart('lint', 'oxlint', ['--type-aware', '--deny-warnings', '.']),
   // What did not change since the last time is not looked at again. The contracts are resolved as a bundler would.
-  commandPart('types', 'tsc', typesOf('.', 'types'), typesOf('packages/codex/contracts', 'contract-types')),
+  commandPart('types', 'tsc', typesOf('.', 'types'), typesOf('packages/contracts/contracts', 'contract-types')),
   commandPart('unused', 'knip', ['--no-progress', '--no-config-hints']),
   commandPart('generated', 'node', ['scripts/generate/main.ts', '--check']),
   arrowsPart,

@@ -5,18 +5,18 @@ import {
   OBSERVED_VERSIONS,
   type ObservedContract,
   type Registry,
-  SERVES,
   fieldText,
   schemaFields,
   typeText,
-} from '@parley/codex/contracts'
+} from '@parley/contracts'
+import { SERVES } from '@parley/contracts/version'
 import type { JsonValue } from '@parley/protocol'
 
 /** The Markdown reference of Codex's contracts: which version has what where, and where the documents err. */
 export function contractReference(contracts: Registry): string {
   return `${[
     '# Contracts of the Codex app-server',
-    'Made from `packages/codex/contracts` by `npm run generate`; do not edit. *Declared* is what the documents say, *observed* what ' +
+    'Made from `packages/contracts/contracts` by `npm run generate`; do not edit. *Declared* is what the documents say, *observed* what ' +
       'the real binaries did when they were recorded; Parley follows the observed one. `parley contracts` shows, compares and checks them.',
     '## Which command serves what',
     table(

@@ -1,7 +1,7 @@
-import type { ContractName, Registry } from '@parley/codex/contracts'
+import type { ContractName, Registry } from '@parley/contracts'
 import { TypeWriter, wordOf } from './schema-type.ts'
 
-export const TYPES_FOLDER = 'packages/codex/src/contract/generated'
+export const TYPES_FOLDER = 'packages/contracts/src/generated'
 /** The dialect that old clients speak, and that ours serves by default. */
 const VERSION = '0.44.0'
 const LINES_MAX = 280
@@ -16,7 +16,7 @@ export function contractTypes(contracts: Registry): ReadonlyMap<string, string> 
       exported.push(...exportLine(names, file))
     }
   }
-  const note = '// Made from packages/codex/contracts by npm run generate; do not edit.'
+  const note = '// Made from packages/contracts/contracts by npm run generate; do not edit.'
   files.set(`${TYPES_FOLDER}/index.ts`, `${note}\n${exported.join('\n')}\n`)
   return files
 }
@@ -67,6 +67,6 @@ function filesOf(name: ContractName, contracts: Registry): readonly (readonly [s
 const linesIn = ({ blocks }: TypeWriter): number => blocks.join('\n\n').split('\n').length
 
 function sourceOf(writer: TypeWriter): Source {
-  const note = '// Made from packages/codex/contracts by npm run generate; do not edit.'
+  const note = '// Made from packages/contracts/contracts by npm run generate; do not edit.'
   return { source: `${note}\n\n${writer.blocks.join('\n\n')}\n`, names: writer.names }
 }

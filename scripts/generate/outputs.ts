@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { renderMethodTable } from '@parley/codex/app-server'
-import { Registry } from '@parley/codex/contracts'
+import { renderMethodTable } from '@parley/codex-server/app-server'
+import { Registry } from '@parley/contracts'
 import {
   DOCUMENTS,
   type JsonObject,
@@ -23,7 +23,7 @@ export const SCHEMA_FOLDER = 'docs/protocol/tools'
 export const DOCUMENT_FOLDER = 'docs/protocol/documents'
 const APP_SERVER_HEAD = `# Methods of \`parley app-server\`
 
-Made from \`packages/codex/src/server/app/method-table.ts\` by \`npm run generate\`; do not edit. What a client of the app-server of
+Made from \`packages/codex-server/src/app/method-table.ts\` by \`npm run generate\`; do not edit. What a client of the app-server of
 Codex 0.42 and 0.44 gets of each method on either engine, and what the real one did otherwise and was wrong.
 [The contracts](contracts.md) have the shapes.
 `
@@ -52,7 +52,7 @@ export function outputs(root: string): ReadonlyMap<string, string> {
       documents,
     }),
   )
-  const contracts = new Registry(pathToFileURL(join(root, 'packages/codex/contracts/')))
+  const contracts = new Registry(pathToFileURL(join(root, 'packages/contracts/contracts/')))
   for (const [path, text] of contractTypes(contracts)) files.set(path, text)
   files.set('docs/codex/contracts.md', contractReference(contracts))
   files.set('docs/codex/app-server.md', `${APP_SERVER_HEAD}\n${renderMethodTable()}`)

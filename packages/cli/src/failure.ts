@@ -12,6 +12,7 @@ const HINTS: Readonly<Record<string, string>> = {
   unauthorized: 'check --token-file or PARLEY_TOKEN; parley doctor --url U says which step fails',
   not_empty: 'restore into a new folder with --data, or into an empty database',
   spawn_failed: 'check the command after --',
+  git_failed: 'git is needed to make a repository to try',
 }
 
 /** Names that our typed errors carry; anything else is a bug of ours. */
@@ -24,6 +25,8 @@ const TYPED = new Set([
   'StoreError',
   'SandboxUnavailable',
   'BadRunRequest',
+  'WorkFolderFailed',
+  'EngineMissing',
 ])
 
 /** Turns whatever was thrown into one line with a code and a way out. */

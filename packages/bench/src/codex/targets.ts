@@ -1,5 +1,5 @@
 import { join, resolve } from 'node:path'
-import { codexBinary, MODEL_KEY } from '@parley/codex/testing'
+import { codexBinary, MODEL_KEY } from '@parley/contracts/testing'
 import { ensurePeer } from '../../../../scripts/peers/ensure-peer.ts'
 import type { StdioCommand } from './stdio-peer.ts'
 

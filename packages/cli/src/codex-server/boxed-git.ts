@@ -1,6 +1,5 @@
-import { existsSync, realpathSync } from 'node:fs'
-import { dirname, join } from 'node:path'
-import type { OpenGit, ProgramOutcome } from '@parley/codex'
+import { realpathSync } from 'node:fs'
+import { GIT_ENVIRONMENT, type OpenGit, type ProgramOutcome, repositoryOf } from '@parley/codex-server'
 import type { Box, RunLimits, Sandbox } from '@parley/sandbox'
 import type { Toolchains } from '../sandbox-command/toolchains.ts'
 
@@ -22,20 +21,6 @@ const LIMITS: Omit<RunLimits, 'wallMs' | 'cpuMs' | 'outputBytes'> = {
 const CORES_COUNTED = 64
 const STDERR_BYTES = 64 * 1024
 const START = 'cd -- "$1" && shift && exec "$@"'
-/** No settings but those of the repository and of the command, no questions, nothing fetched. */
-const ENVIRONMENT = {
-  HOME: '/box',
-  LC_ALL: 'C.UTF-8',
-  GIT_CONFIG_NOSYSTEM: '1',
-  GIT_CONFIG_GLOBAL: '/dev/null',
-  GIT_TERMINAL_PROMPT: '0',
-  GIT_OPTIONAL_LOCKS: '0',
-  GIT_NO_LAZY_FETCH: '1',
-  GIT_ALLOW_PROTOCOL: 'none',
-  GIT_PAGER: 'cat',
-  GIT_ASKPASS: '/bin/false',
-}
-
 /** Git in a sandbox that shows the repository, read-only, and no network. Without one, git is not run. */
 export function openBoxedGit({ sandbox, hidden, toolchains }: BoxedGitPorts): OpenGit {
   return async (folder) => {
@@ -43,24 +28,16 @@ export function openBoxedGit({ sandbox, hidden, toolchains }: BoxedGitPorts): Op
     if (typeof held === 'string') throw new Error(held)
     const box = await held.openBox({
       kind: 'workspace',
-      folder: rootOf(realpathSync(folder)),
+      folder: repositoryOf(realpathSync(folder)),
       writable: false,
       hidden,
       readable: toolchains.readable,
     })
-    const environment = { ...ENVIRONMENT, ...toolchains.environment }
+    const environment = { ...GIT_ENVIRONMENT, ...toolchains.environment }
     return {
       run: (argv, more) => runIn(box, environment, argv, { ...more, folder: realpathSync(more.folder) }),
       close: () => box.close(),
     }
-  }
-}
-
-/** The nearest folder above with a repository in it. */
-function rootOf(folder: string): string {
-  for (let at = folder; ; at = dirname(at)) {
-    if (existsSync(join(at, '.git'))) return at
-    if (at === dirname(at)) throw new Error(`${folder} belongs to no repository`)
   }
 }
 

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { type CommandOutcome, type CommandRequest, refusedCommand } from '@parley/agent'
-import type { FolderCommands } from '@parley/codex'
+import { type FolderCommands, type StartCommand, runFreely } from '@parley/codex-server'
 import type { HeldNames, SandboxCommands } from '@parley/judge'
 import { isWithin } from '../data/is-within.ts'
 import { makeFolder } from '../data/make-folder.ts'
@@ -10,8 +10,6 @@ import { type Toolchains, unseenProgram } from '../sandbox-command/toolchains.ts
 import { heldNames } from '../trust/held-names.ts'
 import type { LazySandbox } from './lazy-sandbox.ts'
 import { type LazyProcesses, wholeEnv } from './lazy-processes.ts'
-
-type Output = (stream: 'stdout' | 'stderr', bytes: Uint8Array) => void
 
 export interface CommandsPorts {
   readonly processes: LazyProcesses
@@ -23,7 +21,6 @@ export interface CommandsPorts {
   readonly warn: (message: string) => void
 }
 
-const GRACE_MS = 200
 /** So shells say that there is no such program. */
 const NOT_FOUND = 127
 const STDERR_READ_BYTES = 4096
@@ -51,7 +48,7 @@ export function openCommands(ports: CommandsPorts): (folder: string) => FolderCo
       run: async (request, output, signal) => {
         const either = AbortSignal.any([signal, closing.signal])
         if (either.aborted) return refusedCommand('the command was cancelled before it began')
-        if (request.reach === 'full-access') return runFreely(ports, request, output, either)
+        if (request.reach === 'full-access') return runFreely(request, output, either, starter(ports))
         boxed ??= inSandbox()
         const commands = await boxed
         if (typeof commands === 'string') return refusedCommand(commands)
@@ -92,79 +89,8 @@ function unseenIn({ argv }: CommandRequest, { stderr }: CommandOutcome, { env, t
   return unseenProgram(said?.[1] ?? argv[0] ?? '', env, toolchains.readable)
 }
 
-async function runFreely(
-  { processes, env }: CommandsPorts,
-  request: CommandRequest,
-  output: Output,
-  signal: AbortSignal,
-): Promise<CommandOutcome> {
-  const [command = '', ...args] = request.argv
-  if (command === '') return refusedCommand('argv: must begin with a program')
-  const startedAt = performance.now()
-  const running = await processes
-    .start({ command, args, env: wholeEnv(env), cwd: request.folder })
-    .catch((error: unknown) => reasonOf(error))
-  if (typeof running === 'string') return refusedCommand(running)
-  running.stdin.end()
-  const streams = { stdout: new Kept(request.outputBytes), stderr: new Kept(request.outputBytes) }
-  const ended = (['stdout', 'stderr'] as const).map((name) => {
-    running[name].on('data', (bytes: Buffer) => {
-      streams[name].add(bytes)
-      output(name, bytes)
-    })
-    return new Promise<void>((resolve) => void running[name].once('close', resolve))
-  })
-  let timedOut = false
-  const stop = (): void => void running.stop(0).catch(() => undefined)
-  const timer = setTimeout(() => {
-    timedOut = true
-    stop()
-  }, request.timeoutMs)
-  signal.addEventListener('abort', stop, { once: true })
-  if (signal.aborted) stop()
-  const { code, signal: killed } = await running.exited
-  clearTimeout(timer)
-  signal.removeEventListener('abort', stop)
-  // A program that it left behind may hold the pipes: what it says later is not waited for.
-  await Promise.race([Promise.all(ended), new Promise((resolve) => setTimeout(resolve, GRACE_MS).unref())])
-  await running.stop(0).catch(() => undefined)
-  const { stdout, stderr } = streams
-  return {
-    exitCode: timedOut ? null : code,
-    signal: killed,
-    timedOut,
-    message: timedOut ? `ended: it took more than ${request.timeoutMs} ms` : null,
-    stdout: stdout.bytes(),
-    stderr: stderr.bytes(),
-    stdoutBytes: stdout.total,
-    stderrBytes: stderr.total,
-    durationMs: Math.round(performance.now() - startedAt),
-  }
-}
-
-/** In the words that clients of old know. */
-function reasonOf(error: unknown): string {
-  if (error instanceof Error && 'reason' in error && error.reason === 'ENOENT') return 'No such file or directory (os error 2)'
-  return error instanceof Error ? error.message : String(error)
-}
-
-/** The first bytes of a stream, and how many there were. */
-class Kept {
-  readonly #limit: number
-  readonly #parts: Buffer[] = []
-  #length = 0
-  total = 0
-
-  constructor(limit: number) {
-    this.#limit = limit
-  }
-  add(bytes: Buffer): void {
-    this.total += bytes.length
-    const part = bytes.subarray(0, Math.max(0, this.#limit - this.#length))
-    this.#length += part.length
-    if (part.length > 0) this.#parts.push(part)
-  }
-  bytes(): Uint8Array {
-    return Buffer.concat(this.#parts)
-  }
-}
+/** As the user, with all that they have. */
+const starter =
+  ({ processes, env }: CommandsPorts): StartCommand =>
+  (call) =>
+    processes.start({ ...call, env: wholeEnv(env) })

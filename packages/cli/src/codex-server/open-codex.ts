@@ -1,22 +1,21 @@
-import { stat } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import { join, resolve } from 'node:path'
-import { type Backend, detectVersion, openBridge, openCodexBackend } from '@parley/codex'
-import { checkConfig, hasVersionedSettings } from '@parley/codex/contracts'
-import { capture } from '@parley/executor'
+import { askVersion, openBridge } from '@parley/codex'
+import { type Backend, openCodexBackend } from '@parley/codex-server'
+import { readOverrides } from '@parley/codex/config'
+import type { Detected } from '@parley/contracts/version'
+import { checkConfig, hasVersionedSettings } from '@parley/contracts/params'
 import { CommandError, usageError } from '../command-line/command-error.ts'
 import type { Io } from '../command-line/io.ts'
 import { cacheDirOf } from '../data/cache-dir.ts'
+import { programsOf } from '../programs-of.ts'
 import { toolchainsOf } from '../sandbox-command/toolchains.ts'
 import { ownVersion } from '../version.ts'
 import { openBoxedGit } from './boxed-git.ts'
 import { type LazyProcesses, wholeEnv } from './lazy-processes.ts'
 import { lazySandbox } from './lazy-sandbox.ts'
-import { readOverrides } from './read-overrides.ts'
-import { type ServerLog, codexLine } from './server-log.ts'
+import { type ServerLog, codexLine } from '@parley/codex-server/start'
 
-const VERSION_MS = 10_000
-const VERSION_BYTES = 4_096
 /** How many of us stand behind each other: a codex that is a wrapper of parley would start one more without end. */
 const DEPTH = 'PARLEY_CODEX_DEPTH'
 const DEPTH_MAX = 2
@@ -79,22 +78,16 @@ function depthOf(env: Readonly<Record<string, string | undefined>>, path: string
   })
 }
 
-async function versionOf(codex: {
+async function versionOf({
+  path,
+  env,
+  cwd,
+  processes,
+}: {
   readonly path: string
   readonly env: Record<string, string>
   readonly cwd: string
   readonly processes: LazyProcesses
-}) {
-  const { path, env, cwd } = codex
-  const { mtimeMs, ctimeMs, size, ino } = await stat(path)
-  const processes = await codex.processes.open()
-  return detectVersion(
-    async (args) => {
-      const spec = { command: path, args, env, cwd }
-      const captured = await capture(processes, spec, { timeoutMs: VERSION_MS, maxBytes: VERSION_BYTES })
-      if (captured.kind === 'timed-out') throw new Error('it took too long')
-      return { stdout: captured.stdout, stderr: captured.stderr, code: captured.exit.code }
-    },
-    { file: { path, mtimeMs, ctimeMs, sizeBytes: size, inode: ino } },
-  )
+}): Promise<Detected> {
+  return askVersion(path, { programs: programsOf(await processes.open()), env, cwd })
 }

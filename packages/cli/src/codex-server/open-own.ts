@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { openModelClient } from '@parley/mini'
-import { type Backend, openMiniBackend } from '@parley/codex'
+import { type Backend, openMiniBackend } from '@parley/codex-server'
 import type { JsonObject } from '@parley/protocol'
 import { openHttpCaller } from '@parley/rpc'
 import { lockFile } from '@parley/store'
@@ -18,8 +18,8 @@ import { openCommands } from './folder-commands.ts'
 import type { LazyProcesses } from './lazy-processes.ts'
 import { lazySandbox } from './lazy-sandbox.ts'
 import { ownSettings } from './own-settings.ts'
-import { readOverrides } from './read-overrides.ts'
-import type { ServerLog } from './server-log.ts'
+import { readOverrides } from '@parley/codex/config'
+import type { ServerLog } from '@parley/codex-server/start'
 
 /** Where a key without a URL belongs. */
 const OPENAI_URL = 'https://api.openai.com/v1'

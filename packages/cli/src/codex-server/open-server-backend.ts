@@ -1,4 +1,4 @@
-import type { Backend } from '@parley/codex'
+import type { Backend } from '@parley/codex-server'
 import type { Invocation } from '../command-line/command.ts'
 import { settingsIn } from '../trust/settings-in.ts'
 import { LazyProcesses } from './lazy-processes.ts'

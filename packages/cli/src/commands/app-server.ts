@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { serveApp } from '@parley/codex/app-server'
+import { serveApp } from '@parley/codex-server/app-server'
 import type { Invocation } from '../command-line/command.ts'
 import { openServerBackend } from '../codex-server/open-server-backend.ts'
 import { planServer } from '../codex-server/server-plan.ts'

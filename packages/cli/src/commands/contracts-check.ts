@@ -7,18 +7,19 @@ import {
   type CheckReport,
   type MethodVerdict,
   OBSERVED_VERSIONS,
+  type Server,
   basisOf,
   checkServer,
   recordScenario,
   scenariosOf,
-} from '@parley/codex/contracts'
+} from '@parley/contracts'
 import { type Processes, openProcesses } from '@parley/executor'
 import { noneOf } from '../command-line/choice.ts'
 import type { Invocation } from '../command-line/command.ts'
 import { CommandError, usageError } from '../command-line/command-error.ts'
 import { pathFailure } from '../command-line/path-failure.ts'
-import { type Server, openWorlds } from '../contracts/codex-world.ts'
-import { type FoundCodex, findCodex } from '../contracts/find-codex.ts'
+import { type NamedCodex, namedCodex } from '../contracts/named-codex.ts'
+import { openWorldsHere } from '../contracts/open-worlds-here.ts'
 import { basisFor } from '../contracts/version-option.ts'
 import type { Screen } from '../job/screen.ts'
 import { splitWords } from '../mcp-config/split-words.ts'
@@ -45,7 +46,7 @@ export async function contractsCheck(invocation: Invocation): Promise<number> {
   return withProcesses(invocation, async (processes) => {
     const { server, version, known, basis, notes } = await subjectOf(invocation, processes)
     for (const note of notes) io.err(`${note}\n`)
-    await using worlds = await openWorlds(io, processes, server)
+    await using worlds = await openWorldsHere(io, processes, server)
     const onScenario = ({ scenario, ended, note }: { scenario: string; ended: boolean; note: string }): void => {
       if (!ended) io.err(`${scenario} did not come to its end: ${note}\n`)
     }
@@ -64,7 +65,7 @@ export async function contractsRecord(invocation: Invocation): Promise<number> {
   if (out === undefined) throw usageError('contracts record needs --out', '--out recordings')
   if (codex === undefined) throw usageError('contracts record needs --codex', '--codex codex')
   return withProcesses(invocation, async (processes) => {
-    const found = await findCodex(io, processes, codex, values.text('codex-version'))
+    const found = await namedCodex(io, processes, codex, values.text('codex-version'))
     const basis = basisIn(found)
     const wanted = values.all('scenario')
     const all = scenariosOf(basis.version)
@@ -79,7 +80,7 @@ export async function contractsRecord(invocation: Invocation): Promise<number> {
     await mkdir(folder, { recursive: true }).catch((error: unknown) => {
       throw pathFailure(`--out ${out}`, error)
     })
-    await using worlds = await openWorlds(io, processes, { command: found.path, args: [], isWhole: false })
+    await using worlds = await openWorldsHere(io, processes, { command: found.path, args: [], isWhole: false })
     const written: string[] = []
     for (const scenario of all.filter(({ name }) => wanted.length === 0 || wanted.includes(name))) {
       const saying = { codex: `codex-cli ${found.version.text}`, version: found.version.text }
@@ -127,7 +128,7 @@ async function subjectOf({ io, values }: Invocation, processes: Processes): Prom
     throw usageError('contracts check needs either --codex or --command', '--codex codex')
   const dialect = values.text('dialect')
   if (codex !== undefined) {
-    const found = await findCodex(io, processes, codex, named)
+    const found = await namedCodex(io, processes, codex, named)
     const basis = dialect === undefined ? basisIn(found) : basisFor(dialect)
     const { version, known, note } = found
     return {
@@ -150,7 +151,7 @@ async function subjectOf({ io, values }: Invocation, processes: Processes): Prom
   return { server: { command: program, args, isWhole: true }, version, known: true, basis, notes: [] }
 }
 
-function basisIn({ version }: FoundCodex): Basis {
+function basisIn({ version }: NamedCodex): Basis {
   const basis = basisOf(version)
   if (basis === undefined) throw usageError(`nothing is known of Codex ${version.text}`)
   return basis

@@ -1,4 +1,5 @@
-import { BadRequestText, type Explanation, NEWEST_KNOWN, explain, readRequest } from '@parley/codex/contracts'
+import { BadRequestText, type Explanation, explain, readRequest } from '@parley/contracts'
+import { NEWEST_KNOWN } from '@parley/contracts/version'
 import type { Invocation } from '../command-line/command.ts'
 import { CommandError, usageError } from '../command-line/command-error.ts'
 import { readGivenText } from '../command-line/given-file.ts'

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
 import { peerFor } from '../../../../scripts/peers/peer-or-skip.ts'
-import { codexBinary } from '@parley/codex/testing'
+import { codexBinary } from '@parley/contracts/testing'
 import { CommandError } from '../command-line/command-error.ts'
 import { parseLine } from '../command-line/parse.ts'
 import { asRecorded } from '../contracts/fixture/as-recorded.ts'
@@ -11,7 +11,7 @@ import { Scratch } from '../fixtures/parley.ts'
 import { CONTRACTS_COMMANDS } from './contracts-table.ts'
 
 const DOCTORED = fileURLToPath(new URL('../contracts/fixture/doctored-codex.ts', import.meta.url))
-const RECORDINGS = fileURLToPath(new URL('../../../codex/contracts/recordings', import.meta.url))
+const RECORDINGS = fileURLToPath(new URL('../../../contracts/contracts/recordings', import.meta.url))
 const SLOW = { timeout: 240_000 }
 
 /** A command in this process: dozens of small ones would take longer to start than to run. */

@@ -8,7 +8,7 @@ import {
   diffVersions,
   newContract,
   registry,
-} from '@parley/codex/contracts'
+} from '@parley/contracts'
 import type { Invocation } from '../command-line/command.ts'
 import { CommandError, usageError } from '../command-line/command-error.ts'
 import { pathFailure } from '../command-line/path-failure.ts'

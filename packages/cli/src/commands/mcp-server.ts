@@ -1,4 +1,4 @@
-import { mcpServer } from '@parley/codex/mcp-server'
+import { mcpServer } from '@parley/codex-server/mcp-server'
 import { serveStdio } from '@parley/rpc/stdio'
 import type { Invocation } from '../command-line/command.ts'
 import { openServerBackend } from '../codex-server/open-server-backend.ts'

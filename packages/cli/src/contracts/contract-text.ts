@@ -7,7 +7,7 @@ import {
   fieldText,
   schemaFields,
   typeText,
-} from '@parley/codex/contracts'
+} from '@parley/contracts'
 import type { JsonValue } from '@parley/protocol'
 import { columns } from '../commands/columns.ts'
 

@@ -1,4 +1,5 @@
-import { type Basis, basisOf, supportOf } from '@parley/codex/contracts'
+import { type Basis, basisOf } from '@parley/contracts'
+import { supportOf } from '@parley/contracts/version'
 import { usageError } from '../command-line/command-error.ts'
 
 /** The recorded version for one that somebody named. Throws a usage error. */

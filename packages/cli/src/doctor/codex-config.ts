@@ -15,13 +15,13 @@ import {
   writeConfig,
   writeSecret,
 } from '@parley/codex/config'
-import { type CodexVersion, parseVersion } from '@parley/codex/contracts'
+import { type CodexVersion, parseVersion } from '@parley/contracts/version'
 import { openProcesses } from '@parley/executor'
 import type { Invocation } from '../command-line/command.ts'
 import { CommandError, usageError } from '../command-line/command-error.ts'
 import type { Io } from '../command-line/io.ts'
 import { columns } from '../commands/columns.ts'
-import { detectCodex } from '../contracts/find-codex.ts'
+import { detectCodex } from '../contracts/named-codex.ts'
 import { named } from '../mcp-config/servers-file.ts'
 
 const JOURNAL = '.parley-undo.json'

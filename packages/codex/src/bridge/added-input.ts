@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { InputPart } from '@parley/agent'
-import { PeerGone } from '../wire/wire-failure.ts'
+import { PeerGone } from '@parley/rpc/line-peer'
 import { type TurnRecord, unreadInput } from './rollout/unread-input.ts'
 
 /** What one turn takes in beside what it began with. */

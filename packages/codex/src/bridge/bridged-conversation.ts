@@ -9,10 +9,10 @@ import {
   type Turn,
   type TurnEnd,
 } from '@parley/agent'
-import type { BackedConversation } from '../backend/backend.ts'
-import type { EventMessage } from '../event-message.ts'
-import type { OpenOrder, TurnOrder } from '../order.ts'
-import { PeerGone } from '../wire/wire-failure.ts'
+import type { BackedConversation } from '../port/backed-conversation.ts'
+import type { EventMessage } from '../port/event-message.ts'
+import type { OpenOrder, TurnOrder } from '../port/order.ts'
+import { PeerGone } from '@parley/rpc/line-peer'
 import { AddedInput } from './added-input.ts'
 import { ApprovalDesk } from './approval-desk.ts'
 import type { BridgeLimits } from './bridge-limits.ts'

@@ -1,5 +1,5 @@
-import { BackendError } from '../backend/backend.ts'
-import { servesOf, supportOf } from '../contract/version-support.ts'
+import { BackendError } from '../port/backend-error.ts'
+import { servesOf, supportOf } from '@parley/contracts/version'
 import type { Dialect } from './dialect.ts'
 
 export type DialectName = Dialect['name']

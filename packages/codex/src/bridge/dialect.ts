@@ -1,9 +1,9 @@
 import type { ApprovalDecision, ApprovalRequest, EngineEvent, InputPart, TurnEnd } from '@parley/agent'
 import type { JsonObject, JsonValue } from '@parley/protocol'
-import type { ConversationRef } from '../backend/backend.ts'
-import type { EventMessage } from '../event-message.ts'
-import type { OpenOrder, TurnOrder } from '../order.ts'
-import type { LinePeer, WireId } from '../wire/line-peer.ts'
+import type { ConversationRef } from '../port/backed-conversation.ts'
+import type { EventMessage } from '../port/event-message.ts'
+import type { OpenOrder, TurnOrder } from '../port/order.ts'
+import type { LinePeer, WireId } from '@parley/rpc/line-peer'
 
 /** One way in which versions of Codex speak. Chosen by version and by probing; each lives in a folder of its own. */
 export interface Dialect {

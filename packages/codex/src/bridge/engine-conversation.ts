@@ -12,7 +12,8 @@ import {
   type TurnInput,
 } from '@parley/agent'
 import type { ModelPrices } from '@parley/protocol'
-import { type BackedConversation, BackendError } from '../backend/backend.ts'
+import type { BackedConversation } from '../port/backed-conversation.ts'
+import { BackendError } from '../port/backend-error.ts'
 import { type Spent, Spending } from './spending.ts'
 
 /**

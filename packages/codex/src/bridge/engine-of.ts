@@ -9,8 +9,8 @@ import {
   type Reach,
 } from '@parley/agent'
 import type { ModelPrices } from '@parley/protocol'
-import type { BackedConversation } from '../backend/backend.ts'
-import type { ApprovalPolicy, OpenOrder, SandboxMode } from '../order.ts'
+import type { BackedConversation } from '../port/backed-conversation.ts'
+import type { ApprovalPolicy, OpenOrder, SandboxMode } from '../port/order.ts'
 import { EngineConversation } from './engine-conversation.ts'
 import type { Bridge } from './open-bridge.ts'
 

@@ -5,9 +5,10 @@ import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import type { EngineEvent } from '@parley/agent'
 import { Recorder, expectWhole } from '@parley/agent/testing'
 import { peerOrSkip } from '../../../../scripts/peers/peer-or-skip.ts'
-import { type CodexWorld, openCodexWorld, startCodexPeer } from '../testing/index.ts'
-import type { OpenOrder } from '../order.ts'
-import type { CodexProcess, StartCodex } from './codex-process.ts'
+import { type CodexWorld, openCodexWorld } from '../testing/index.ts'
+import { startCodexPeer } from '@parley/contracts/testing'
+import type { OpenOrder } from '../port/order.ts'
+import type { CodexProcess, StartCodex } from '@parley/contracts'
 import { type Bridge, type BridgeOptions, openBridge } from './open-bridge.ts'
 
 const peer = await peerOrSkip('codex-0.166')

@@ -1,11 +1,10 @@
 import type { Readable } from 'node:stream'
 import { LineReader } from '@parley/rpc'
 import type { JsonObject, JsonValue } from '@parley/protocol'
-import { BackendError } from '../backend/backend.ts'
-import { LinePeer } from '../wire/line-peer.ts'
-import { PeerGone } from '../wire/wire-failure.ts'
+import { BackendError } from '../port/backend-error.ts'
+import { LinePeer, PeerGone } from '@parley/rpc/line-peer'
 import type { BridgeLimits } from './bridge-limits.ts'
-import type { CodexProcess, StartCodex } from './codex-process.ts'
+import type { CodexProcess, StartCodex } from '@parley/contracts'
 import type { Dialect, Talk, TalkSink } from './dialect.ts'
 
 /** What Codex writes to stderr in one line is cut beyond this. */

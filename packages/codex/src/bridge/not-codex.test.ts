@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { expect, test } from 'vitest'
-import type { StartCodex } from './codex-process.ts'
+import type { StartCodex } from '@parley/contracts'
 import { openBridge } from './open-bridge.ts'
 
 /** A program under the name of Codex. */

@@ -1,8 +1,8 @@
 import { join } from 'node:path'
 import { type JsonObject, type JsonValue, isJsonObject } from '@parley/protocol'
-import { BackendError } from '../backend/backend.ts'
-import type { OpenOrder } from '../order.ts'
-import { RemoteFailure } from '../wire/wire-failure.ts'
+import { BackendError } from '../port/backend-error.ts'
+import type { OpenOrder } from '../port/order.ts'
+import { RemoteFailure } from '@parley/rpc/line-peer'
 import type { OpenedThread } from './dialect.ts'
 
 /** What newer versions say to a profile that is no file. */

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { peerFor } from '../../../../scripts/peers/peer-or-skip.ts'
-import { startCodexPeer } from '../testing/index.ts'
+import { startCodexPeer } from '@parley/contracts/testing'
 import { openBridge } from './open-bridge.ts'
 
 const OPTIONS = {

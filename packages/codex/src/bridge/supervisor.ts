@@ -1,4 +1,4 @@
-import { BackendError } from '../backend/backend.ts'
+import { BackendError } from '../port/backend-error.ts'
 import { type DialectName, chooseDialect, loadDialect } from './choose-dialect.ts'
 import type { TalkSink } from './dialect.ts'
 import { CodexNotUp, type LiveCodex, type StartOptions, startCodex } from './live-codex.ts'

@@ -1,4 +1,4 @@
-import { parseVersion } from '../contract/version.ts'
+import { parseVersion } from '@parley/contracts/version'
 
 /** `probe/0.166.0 (Debian 12.0.0; x86_64) …` */
 export function versionOf(userAgent: string): string | undefined {

@@ -1,4 +1,4 @@
-export { ConfigTooLarge, isMissing, readConfig, writeConfig, writeSecret } from './config-file.ts'
+export { ConfigTooLarge, isMissing, readConfig, syncFolder, writeConfig, writeSecret } from './config-file.ts'
 export {
   AUTH_STATUSES,
   type AuthStatusName,
@@ -15,5 +15,7 @@ export { hasServer, type NamedServer, rawServer, readServers, withoutServer, wit
 export { checkProvider, type ConfigFinding, type ProviderCheck, type ProviderRepair } from './provider-check.ts'
 export { profileOf, readProfile, readUserConfig } from './read-profile.ts'
 export { diffText, planRepair, type PlannedEdit } from './provider-repair.ts'
+export { setModel } from './set-model.ts'
 export { parseToml, setTopLevel, TomlEditError } from './toml-edit.ts'
 export type { TomlTable } from './toml-text.ts'
+export { readOverrides } from './read-overrides.ts'

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { Recorder } from '@parley/agent/testing'
 import type { PeerName } from '../../../../scripts/peers/peer.ts'
 import { peerFor } from '../../../../scripts/peers/peer-or-skip.ts'
-import { codexBinary } from './codex-binary.ts'
+import { codexBinary } from '@parley/contracts/testing'
 import { openCodexWorld } from './codex-world.ts'
 import { pieceOf } from './model-answers.ts'
 

@@ -7,11 +7,9 @@ import { CONTRACT_MOUNT, type ContractHarness, type ContractWorld, contractTools
 import { type Answer, type ReceivedRequest, errorReply, openModelServer } from '@parley/agent/testing/model-server'
 import { engineOf } from '../bridge/engine-of.ts'
 import { type Bridge, type BridgeOptions, openBridge } from '../bridge/open-bridge.ts'
-import type { CodexPeer } from './codex-binary.ts'
-import { type CodexHome, codexHome } from './codex-home.ts'
+import { type CodexHome, type CodexPeer, type CodexPeerStarter, codexHome, startCodexPeer } from '@parley/contracts/testing'
 import { codexModelAnswers, minorOf } from './model-answers.ts'
 import { serveCommand, serveHttp } from './serve-mounted.ts'
-import { type CodexPeerStarter, startCodexPeer } from './start-codex-peer.ts'
 
 export interface CodexWorldOptions {
   readonly peer: CodexPeer

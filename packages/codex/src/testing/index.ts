@@ -1,8 +1,4 @@
-export { type CodexBinary, codexBinary, type CodexPeer } from './codex-binary.ts'
-export { type CodexHome, codexHome, type CodexHomeOptions, MODEL_KEY } from './codex-home.ts'
 export { codexWorld, type CodexWorld, type CodexWorldOptions, openCodexWorld } from './codex-world.ts'
 export { codexModelAnswers, pieceOf } from './model-answers.ts'
 export { type Mounted, serveCommand, serveHttp } from './serve-mounted.ts'
-export { type CodexPeerOptions, type CodexPeerStarter, startCodexPeer } from './start-codex-peer.ts'
 export { OLD_DIFFERS, oldCodexContract } from './old-codex-contract.ts'
-export { holdSignInPort } from './hold-sign-in-port.ts'

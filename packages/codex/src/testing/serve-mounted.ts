@@ -8,8 +8,8 @@ import { type Service, openHttpServer, serveStdio } from '@parley/rpc'
 const PIPE = 'exec 3<>/dev/tcp/127.0.0.1/$0 && { cat <&3 & } && cat >&3; kill $!'
 
 /** An MCP server of this process that a Codex can mount. */
-export interface Mounted extends AsyncDisposable {
-  readonly server: MountServer
+export interface Mounted<Server extends MountServer = MountServer> extends AsyncDisposable {
+  readonly server: Server
 }
 
 /** Over HTTP on loopback, open to everybody there. */
@@ -24,7 +24,7 @@ export async function serveHttp(service: Service): Promise<Mounted> {
 }
 
 /** As a command. */
-export async function serveCommand(service: Service): Promise<Mounted> {
+export async function serveCommand(service: Service): Promise<Mounted<Extract<MountServer, { kind: 'stdio' }>>> {
   const open = new Set<Socket>()
   const server = createServer((socket) => {
     open.add(socket)

@@ -1,7 +1,6 @@
-import { TOOLS, type Token, type ToolName, type User } from '@parley/protocol'
+import { READS, TOOLS, type Token, type ToolName, type User, tool } from '@parley/protocol'
 import { expect, test } from 'vitest'
 import * as z from 'zod'
-import { READS, tool } from '@parley/protocol'
 import { type TestGateway, listIn, mint, openTestGateway, request } from '../fixture/test-gateway.ts'
 import { TestSocket } from '../fixture/wires.ts'
 import { serveTool } from '../world.ts'

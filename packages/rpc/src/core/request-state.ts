@@ -1,6 +1,5 @@
 import { createCipheriv, createDecipheriv, createHash, hkdfSync, randomBytes } from 'node:crypto'
-import { type JsonObject, type JsonValue, RpcError } from '@parley/protocol/wire'
-import { isJsonObject } from '@parley/protocol/wire'
+import { type JsonObject, type JsonValue, RpcError, isJsonObject } from '@parley/protocol/wire'
 
 const CIPHER = 'aes-256-gcm'
 const NONCE_BYTES = 12

@@ -1,10 +1,9 @@
-import { chmodSync, mkdtempSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdtempSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Sandbox } from '@parley/sandbox'
 import { afterAll, expect, test } from 'vitest'
 import { checkCodex } from './check-codex.ts'
-import { findCodex } from './find-codex.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'parley-find-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
@@ -23,35 +22,6 @@ const never = (): never => {
 const weak: Sandbox = { report, openBox: never, interact: never }
 const strong: Sandbox = { ...weak, start: never }
 const plan = (more: object = {}) => ({ engine: 'auto', tools: { searchPath: [join(folder, 'bin')] }, ...more }) as const
-
-test('a program is run as it is, and is all that must be seen', () => {
-  expect(findCodex(undefined, ['/nowhere', join(folder, 'bin')])).toEqual({
-    path: native,
-    argv: [native],
-    pathFolders: [],
-    readable: [native],
-  })
-})
-
-test('behind the launcher of the npm package the program itself is found', () => {
-  const scope = join(folder, 'npm', 'node_modules', '@openai')
-  const launcher = program(join(scope, 'codex', 'bin', 'codex.js'), '#!/usr/bin/env node\n')
-  const platform = join(scope, `codex-${process.platform}-${process.arch}`)
-  mkdirSync(platform, { recursive: true })
-  writeFileSync(join(platform, 'package.json'), '{}')
-  const triple = process.arch === 'arm64' ? 'aarch64-unknown-linux-musl' : 'x86_64-unknown-linux-musl'
-  const behind = program(join(platform, 'vendor', triple, 'bin', 'codex'), '\u007fELF')
-  const link = join(folder, 'npm', 'codex')
-  symlinkSync(launcher, link)
-  expect(findCodex(link, [])).toEqual({
-    path: link,
-    argv: [behind],
-    pathFolders: [join(platform, 'vendor', triple, 'codex-path')],
-    readable: [join(platform, 'vendor', triple)],
-  })
-  rmSync(join(platform, 'vendor'), { recursive: true })
-  expect(findCodex(link, [])?.argv).toEqual([process.execPath, launcher])
-})
 
 test('Codex is offered where there is one and a sandbox that can hold it', () => {
   expect(checkCodex(plan(), strong)).toMatchObject({ kind: 'there', found: { path: native } })

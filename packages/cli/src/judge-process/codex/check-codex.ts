@@ -1,18 +1,22 @@
 import type { Sandbox, StartLive } from '@parley/sandbox'
 import { CommandError } from '../../command-line/command-error.ts'
+import { LAUNCHER } from '../../command-line/launcher.ts'
 import type { JudgePlan } from '../plan.ts'
-import { type FoundCodex, findCodex } from './find-codex.ts'
+import { type CodexProgram, codexProgram } from '@parley/codex'
+import { findCodex } from '@parley/codex/find'
 
 /** Whether jobs can be written by Codex here. */
 export type CodexCheck =
-  | { readonly kind: 'there'; readonly found: FoundCodex; readonly start: StartLive }
+  | { readonly kind: 'there'; readonly found: CodexProgram; readonly start: StartLive }
   | { readonly kind: 'missing'; readonly why: string }
 
 /** Looks for Codex, and for a sandbox that can hold it. `--engine codex` without both is an error. Throws `CommandError`. */
 export function checkCodex(plan: Pick<JudgePlan, 'engine' | 'codexPath' | 'tools'>, sandbox: Sandbox): CodexCheck {
   if (plan.engine === 'mini') return { kind: 'missing', why: 'this judge was started with --engine mini' }
   const { codexPath = 'codex' } = plan
-  const found = findCodex(codexPath, plan.tools.searchPath)
+  // A path in a plan is whole.
+  const path = findCodex(codexPath, { searchPath: plan.tools.searchPath, cwd: '/', own: LAUNCHER })
+  const found = path === undefined ? undefined : codexProgram(path)
   if (found !== undefined && sandbox.start !== undefined) return { kind: 'there', found, start: sandbox.start }
   const [code, why, hint] =
     found === undefined

@@ -1,20 +1,17 @@
 import { chmodSync } from 'node:fs'
 import { join } from 'node:path'
-import { type Conversation, type ConversationOptions, ConversationUnknown, type Engine } from '@parley/agent'
-import { type Bridge, engineOf, openBridge } from '@parley/codex'
+import type { Engine } from '@parley/agent'
+import { type Bridge, type CodexProgram, engineOf, openBridge } from '@parley/codex'
+import { type ModelDoor, boxedEngine, openCodexHome, openModelDoor } from '@parley/codex/boxed'
 import { type EnginePorts, FolderGuard, type Prepared, shortSocketPath } from '@parley/judge'
 import type { HttpCaller } from '@parley/rpc'
 import type { StartLive } from '@parley/sandbox'
 import { ownVersion } from '../../version.ts'
-import { RolloutCarrier, carriedConversation } from './carried-conversation.ts'
-import { type CodexHome, openCodexHome } from './codex-home.ts'
-import type { FoundCodex } from './find-codex.ts'
-import { type ModelDoor, openModelDoor } from './model-door.ts'
 import { startInBox } from './start-in-box.ts'
 
 /** What the Codex engines of a judge have in common. */
 export interface CodexEngineOptions {
-  readonly codex: FoundCodex
+  readonly codex: CodexProgram
   readonly start: StartLive
   /** Never to be seen inside. */
   readonly hidden: readonly string[]
@@ -84,10 +81,10 @@ export async function openCodexEngine(options: CodexEngineOptions, prepared: Pre
       random: options.random,
       limits: BRIDGE_LIMITS,
     })
-    return new BoxedCodex({
+    return boxedEngine({
       engine: engineOf(bridge, { now: options.now, prices: () => prepared.prices }),
       home,
-      ports,
+      transcripts: ports.transcripts,
       warn: options.warn,
       close,
     })
@@ -102,51 +99,3 @@ function guarded([folder, ...rest]: readonly string[], running: (full: AbortSign
   if (folder === undefined) return running(new AbortController().signal)
   return new FolderGuard(folder, FOLDER_LIMITS).watch((full) => guarded(rest, (other) => running(AbortSignal.any([full, other]))))
 }
-
-/** The engine, with what it says carried to where another judge finds it. */
-class BoxedCodex implements Engine {
-  readonly name = 'codex'
-  readonly #parts: BoxedParts
-  readonly #carriers = new Set<RolloutCarrier>()
-
-  constructor(parts: BoxedParts) {
-    this.#parts = parts
-  }
-
-  async open(options: ConversationOptions, listener: Parameters<Engine['open']>[1]): Promise<Conversation> {
-    const { engine, home, ports } = this.#parts
-    const conversation = await engine.open(inBox(options), listener)
-    return this.#carried(conversation, await RolloutCarrier.create(home.folder, conversation.id, ports.transcripts))
-  }
-
-  async resume(id: string, options: ConversationOptions, listener: Parameters<Engine['open']>[1]): Promise<Conversation> {
-    const { engine, home, ports } = this.#parts
-    const carrier = await RolloutCarrier.restore(home, id, ports.transcripts)
-    if (carrier === undefined) throw new ConversationUnknown(id)
-    return this.#carried(await engine.resume(id, inBox(options), listener), carrier)
-  }
-
-  async close(): Promise<void> {
-    const { engine, close, warn } = this.#parts
-    await engine.close()
-    await close()
-    for (const carrier of this.#carriers)
-      await carrier.finish().catch((error: unknown) => warn(`the end of a conversation is not kept: ${String(error)}`))
-  }
-
-  #carried(conversation: Conversation, carrier: RolloutCarrier): Conversation {
-    this.#carriers.add(carrier)
-    return carriedConversation(conversation, carrier, this.#parts.warn)
-  }
-}
-
-interface BoxedParts {
-  readonly engine: Engine
-  readonly home: CodexHome
-  readonly ports: EnginePorts
-  readonly warn: (message: string) => void
-  readonly close: () => Promise<void>
-}
-
-/** The box holds what Codex does; a sandbox of its own inside could not be made. */
-const inBox = (options: ConversationOptions): ConversationOptions => ({ ...options, reach: 'full-access', network: true })

@@ -1,11 +1,11 @@
-import { join } from 'node:path'
-import type { CodexProcess, StartCodex } from '@parley/codex'
+import type { CodexProcess, StartCodex } from '@parley/contracts'
 import type { LiveProgram, ProxyNetwork, RunLimits, RunOutcome, StartLive } from '@parley/sandbox'
-import type { FoundCodex } from './find-codex.ts'
+import { boxEnvironment } from '@parley/codex/boxed'
+import type { CodexProgram } from '@parley/codex'
 
 export interface CodexBoxOptions {
   readonly start: StartLive
-  readonly codex: FoundCodex
+  readonly codex: CodexProgram
   /** CODEX_HOME; like the working folder it is there to write to. */
   readonly home: string
   readonly folder: string
@@ -31,20 +31,11 @@ const LIMITS: RunLimits = {
   openFiles: 4_096,
   outputBytes: 0,
 }
-const SYSTEM_PATH = ['/usr/local/bin', '/usr/bin', '/bin']
 
 /** Starts Codex in a box that holds it: its own user, the job's folder and CODEX_HOME to write to, one way out. */
 export function startInBox(options: CodexBoxOptions): StartCodex {
   const { start, codex, home, folder, hidden, readable, network } = options
-  const environment = {
-    PATH: [...codex.pathFolders, ...SYSTEM_PATH].join(':'),
-    HOME: home,
-    CODEX_HOME: home,
-    // Codex goes without its own tools where its home lies in the folder for temporary files.
-    TMPDIR: join(home, 'tmp'),
-    LANG: 'C.UTF-8',
-    TERM: 'dumb',
-  }
+  const environment = boxEnvironment(codex, home)
   return async (args) => {
     const program = await start(
       {

@@ -1,7 +1,6 @@
 import * as z from 'zod'
 import type { JsonObject, JsonValue } from '@parley/protocol'
-import type { LinePeer } from '../../wire/line-peer.ts'
-import { PeerGone, RemoteFailure } from '../../wire/wire-failure.ts'
+import { type LinePeer, PeerGone, RemoteFailure } from '@parley/rpc/line-peer'
 import type { Dialect } from '../dialect.ts'
 import { OldTalk } from '../v1/old-talk.ts'
 

@@ -1,5 +1,5 @@
 import { type JsonValue, isJsonObject } from '@parley/protocol'
-import { ApprovalPolicy, type OpenOrder, SandboxMode } from '../../order.ts'
+import { ApprovalPolicy, type OpenOrder, SandboxMode } from '../../port/order.ts'
 import { readRollout, type RolloutRecords } from './read-rollout.ts'
 
 /** From the strictest to the loosest. */

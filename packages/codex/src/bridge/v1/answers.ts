@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { type JsonObject, type JsonValue, isJsonObject } from '@parley/protocol'
-import type { EventMessage } from '../../event-message.ts'
+import type { EventMessage } from '../../port/event-message.ts'
 
 const Json: z.ZodType<JsonValue> = z.json()
 

@@ -1,6 +1,5 @@
 import type { EngineEvent, FileChange } from '@parley/agent'
-import type { JsonObject, JsonValue } from '@parley/protocol'
-import { isJsonObject } from '@parley/protocol'
+import { type JsonObject, type JsonValue, isJsonObject } from '@parley/protocol'
 
 type Emit = (event: EngineEvent) => void
 type Kind = 'command' | 'patch' | 'tool'

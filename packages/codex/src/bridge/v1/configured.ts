@@ -1,6 +1,6 @@
 import { type JsonObject, type JsonValue, isJsonObject } from '@parley/protocol'
-import type { OpenOrder } from '../../order.ts'
-import { RemoteFailure } from '../../wire/wire-failure.ts'
+import type { OpenOrder } from '../../port/order.ts'
+import { RemoteFailure } from '@parley/rpc/line-peer'
 import { SavedConfig } from './answers.ts'
 
 /** What the configuration says a conversation has, in the words of `config.toml`; undefined where it says nothing. */

@@ -1,7 +1,7 @@
 import type { MountSpec } from '@parley/agent'
 import type { JsonObject } from '@parley/protocol'
-import { BackendError } from '../../backend/backend.ts'
-import type { OpenOrder } from '../../order.ts'
+import { BackendError } from '../../port/backend-error.ts'
+import type { OpenOrder } from '../../port/order.ts'
 
 /** What a version of these dialects can mount: servers that are commands, or HTTP as well. */
 export type Mountable = 'commands' | 'commands-and-http'

@@ -1,5 +1,5 @@
 import { type JsonObject, type JsonValue, isJsonObject } from '@parley/protocol'
-import type { ApprovalPolicy, OpenOrder } from '../../order.ts'
+import type { ApprovalPolicy, OpenOrder } from '../../port/order.ts'
 import { readRollout } from '../rollout/read-rollout.ts'
 import { environmentOf, modeOf, policyOf } from '../rollout/recorded-gate.ts'
 import type { OpenedThread } from '../dialect.ts'

@@ -1,6 +1,6 @@
 import type { JsonObject } from '@parley/protocol'
-import { isWithin, parseVersion } from '../../contract/version.ts'
-import type { SandboxPolicy } from '../../order.ts'
+import { isWithin, parseVersion } from '@parley/contracts/version'
+import type { SandboxPolicy } from '../../port/order.ts'
 
 /** What the mode of a sandbox policy is called on the wire. */
 export type SandboxTag = 'mode' | 'type'

@@ -1,6 +1,6 @@
 import type { InputPart } from '@parley/agent'
 import type { JsonObject } from '@parley/protocol'
-import type { TurnOrder } from '../../order.ts'
+import type { TurnOrder } from '../../port/order.ts'
 import { defined } from './open-params.ts'
 import { type SandboxTag, sandboxParams } from './sandbox-params.ts'
 

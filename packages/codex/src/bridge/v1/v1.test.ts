@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { MountSpec } from '@parley/agent'
 import { Recorder, contractTools } from '@parley/agent/testing'
 import { peerOrSkip } from '../../../../../scripts/peers/peer-or-skip.ts'
-import type { OpenOrder } from '../../order.ts'
+import type { OpenOrder } from '../../port/order.ts'
 import { type CodexWorld, openCodexWorld, serveHttp } from '../../testing/index.ts'
 import type { Bridge } from '../open-bridge.ts'
 

@@ -1,7 +1,7 @@
 import type { MountSpec } from '@parley/agent'
 import type { JsonObject } from '@parley/protocol'
-import { BackendError } from '../../backend/backend.ts'
-import type { ApprovalPolicy } from '../../order.ts'
+import { BackendError } from '../../port/backend-error.ts'
+import type { ApprovalPolicy } from '../../port/order.ts'
 
 /** How long a server may take to come up. */
 const STARTUP_SEC = 30

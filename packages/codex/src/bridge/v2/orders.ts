@@ -1,6 +1,6 @@
 import type { InputPart } from '@parley/agent'
 import type { JsonObject } from '@parley/protocol'
-import type { ApprovalPolicy, OpenOrder, SandboxPolicy, TurnOrder } from '../../order.ts'
+import type { ApprovalPolicy, OpenOrder, SandboxPolicy, TurnOrder } from '../../port/order.ts'
 import { objectOf, textOf, textOrNull } from './fields.ts'
 import { mountConfig } from './mount-config.ts'
 

@@ -1,6 +1,6 @@
 import type { ApprovalDecision, ApprovalRequest } from '@parley/agent'
 import type { JsonObject, JsonValue } from '@parley/protocol'
-import { RemoteFailure } from '../../wire/wire-failure.ts'
+import { RemoteFailure } from '@parley/rpc/line-peer'
 import { objectOf, objectsIn, textOf, textOrNull } from './fields.ts'
 import { argvOf } from './shell-words.ts'
 import type { Thread } from './thread.ts'

@@ -1,0 +1,146 @@
+import { PassThrough } from 'node:stream'
+import { type JsonObject, type JsonValue, isJsonObject } from '@parley/protocol'
+import type { Backend } from '../backend/backend.ts'
+import type { EventMessage } from '@parley/codex/port'
+import { LinePeer } from '@parley/rpc/line-peer'
+import { INVALID_REQUEST } from './answer-error.ts'
+import type { App } from './app.ts'
+import type { AppServerOptions } from './app-server-options.ts'
+import { Approvals } from './approvals.ts'
+import { END_MS, LAST_ANSWERS_MS, OPEN_MAX } from './bounds.ts'
+import { Conversations } from './conversations.ts'
+import { Dispatch } from './dispatch.ts'
+import { Handshake } from './handshake.ts'
+import { Logins } from './logins.ts'
+import { McpSide } from './mcp-side.ts'
+import type { Method } from './method/method.ts'
+import { METHODS } from './methods.ts'
+import { Notes } from './notes.ts'
+import { Searches } from './searches.ts'
+import { type SharedBackend, shareBackend } from './shared-backend.ts'
+import { settlesWithin } from './within.ts'
+
+/**
+ * Serves the methods of the old app-server. Settles after the end of the input, within two seconds: turns are interrupted
+ * first, requests under way may still be answered, then everything is closed.
+ */
+export function serveApp(options: AppServerOptions, methods: Readonly<Record<string, Method>> = METHODS): Promise<void> {
+  return new AppServer(options, methods).ended
+}
+
+class AppServer {
+  readonly #options: AppServerOptions
+  readonly #ended = Promise.withResolvers<void>()
+  readonly #peer: LinePeer
+  readonly #app: App
+  readonly #dispatch: Dispatch
+  #backend: Promise<Backend> | undefined
+  #shared: SharedBackend | undefined
+  readonly #ending = new AbortController()
+
+  constructor(options: AppServerOptions, methods: Readonly<Record<string, Method>>) {
+    this.#options = options
+    const { input, output, dialect } = options
+    // The end of the input is not the end of the answers.
+    const lines = input.pipe(new PassThrough(), { end: false })
+    for (const event of ['end', 'close', 'error'] as const) input.on(event, () => void this.#end())
+    this.#app = this.#openApp()
+    this.#dispatch = new Dispatch(this.#app, methods)
+    this.#peer = new LinePeer({
+      input: lines,
+      output,
+      jsonrpc: dialect === '0.42',
+      firstId: 0,
+      handlers: {
+        request: (method, _params, id, given) => this.#dispatch.answer(method, given, id),
+        notified: (method, params) => this.#app.mcp?.notified(method, params),
+        garbage: (reason, value) => this.#garbage(reason, value),
+        ended: () => void this.#end(),
+      },
+    })
+  }
+
+  get ended(): Promise<void> {
+    return this.#ended.promise
+  }
+
+  #openApp(): App {
+    const { dialect, folder, agent, newId, note } = this.#options
+    const notes = new Notes(note)
+    const tell = (method: string, params: JsonObject): void => this.#peer.tell(method, params)
+    const ask = (method: string, params: JsonObject, signal: AbortSignal): Promise<JsonValue> =>
+      this.#peer.ask(method, params, { signal })
+    const approvals = new Approvals({ dialect, notes, ask })
+    const head = dialect === '0.42' ? { jsonrpc: '2.0' } : {}
+    const line = (conversationId: string, id: string, msg: EventMessage): string =>
+      JSON.stringify({ ...head, method: `codex/event/${msg.type}`, params: { id, msg, conversationId } })
+    const send = (text: string): void => this.#peer.sendText(text)
+    const backend = (): Promise<Backend> => this.#openBackend()
+    const toClient = { send, ask: (method: string, params: JsonObject) => this.#peer.ask(method, params) }
+    return {
+      dialect,
+      folder,
+      notes,
+      handshake: new Handshake(dialect, agent),
+      conversations: new Conversations({
+        ...{ approvals, notes, folder, newId, openMax: OPEN_MAX[dialect], backend, send, line },
+        held: (id) => this.#shared?.held(id),
+      }),
+      logins: new Logins({ tell, note }),
+      searches: new Searches(),
+      mcp: dialect === '0.42' ? new McpSide({ agent, folder, notes, backend, ...toClient }) : undefined,
+      ending: this.#ending.signal,
+      backend,
+      tell,
+    }
+  }
+
+  /** One for all; after a failure the next request tries again. */
+  #openBackend(): Promise<Backend> {
+    if (this.#backend !== undefined) return this.#backend
+    const opening = this.#options.backend().then((backend) => this.#share(backend))
+    this.#backend = opening
+    opening.catch(() => {
+      this.#backend = undefined
+    })
+    return opening
+  }
+
+  /** In 0.42 the tools and the methods have the same conversations. */
+  #share(backend: Backend): Backend {
+    if (this.#options.dialect !== '0.42') return backend
+    this.#shared = shareBackend(backend)
+    return this.#shared
+  }
+
+  /** What is no message is noted; what can be answered is. */
+  #garbage(reason: string, value: JsonValue | undefined): void {
+    this.#app.notes.say(`${reason}; it is left out`)
+    if (!isJsonObject(value)) return
+    const { id, result, error } = value
+    if ((typeof id !== 'string' && typeof id !== 'number') || result !== undefined || error !== undefined) return
+    const head = this.#options.dialect === '0.42' ? { jsonrpc: '2.0' } : {}
+    const message = 'Invalid request: method is missing or is no text'
+    this.#peer.sendText(JSON.stringify({ ...head, id, error: { code: INVALID_REQUEST, message, data: { param: 'method' } } }))
+  }
+
+  async #end(): Promise<void> {
+    if (this.#ending.signal.aborted) return
+    this.#ending.abort()
+    const { conversations, searches, notes } = this.#app
+    searches.stop()
+    conversations.interruptAll()
+    await settlesWithin(this.#dispatch.idle(), LAST_ANSWERS_MS)
+    await settlesWithin(this.#peer.drained(), LAST_ANSWERS_MS / 10)
+    this.#peer.end('the input has ended')
+    if (!(await settlesWithin(this.#close(), END_MS - LAST_ANSWERS_MS - LAST_ANSWERS_MS / 10)))
+      notes.say('not everything could be closed in time')
+    this.#ended.resolve()
+  }
+
+  async #close(): Promise<void> {
+    await this.#app.mcp?.close()
+    await this.#app.conversations.closeAll()
+    await (await this.#backend)?.close()
+  }
+}

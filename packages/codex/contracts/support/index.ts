@@ -1,2 +1,0 @@
-export { absentChecks, observedChecks, toolCallFaults } from './checks.ts'
-export { liveChecks } from './live-checks.ts'
