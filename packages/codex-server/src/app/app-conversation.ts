@@ -12,9 +12,6 @@ import { settlesWithin } from './within.ts'
 export interface AppConversationOptions {
   readonly outbox: Outbox
   readonly approvals: Approvals
-  /** How it was opened, for when it is resumed. */
-  readonly order: OpenOrder
-  readonly folder: string
   /** The line that tells an event. */
   readonly line: (conversationId: string, submission: string, msg: EventMessage) => string
   /** Something went wrong with a turn that nobody waits for an answer to. */
@@ -31,8 +28,12 @@ type TellLater = NonNullable<TranslatorOptions['later']>
 /** There once the backend has opened it; before that there is only somebody who hears. */
 interface Attached {
   readonly backed: BackedConversation
+  readonly order: PlacedOrder
   readonly translator: EventTranslator
 }
+
+/** How it was opened, for when it is resumed, and where it works. */
+type PlacedOrder = OpenOrder & { readonly folder: string }
 
 /** One conversation as clients of the old methods see it. Everything handed in has a number, as in Codex: a submission. */
 export class AppConversation {
@@ -47,28 +48,28 @@ export class AppConversation {
   #running: string | undefined
   /** Of the turn that events belong to, also of the last one after its end. */
   #current = ''
-  /** Where the turn works that events belong to. */
-  #folder: string
+  /** Where the turn works that events belong to, if somewhere else than the conversation. */
+  #turnFolder: string | undefined
   #hasSpoken = false
   #isClosed = false
 
   constructor(options: AppConversationOptions) {
     this.#options = options
     this.outbox = options.outbox
-    this.#folder = options.folder
     this.listener = {
       event: (event) => this.#heard(event),
       approve: async (request, signal) => {
-        const asker = { conversationId: this.backed.id, folder: this.#folder, outbox: options.outbox }
-        const decision = await options.approvals.decide(asker, absoluteRequest(request, this.#folder), signal)
+        const folder = this.#folder
+        const asker = { conversationId: this.backed.id, folder, outbox: options.outbox }
+        const decision = await options.approvals.decide(asker, absoluteRequest(request, folder), signal)
         this.#submit()
         return decision
       },
     }
   }
 
-  get order(): OpenOrder {
-    return this.#options.order
+  get order(): PlacedOrder {
+    return this.#open.order
   }
 
   /** Whether it can be closed and resumed without anybody noticing: what nobody has spoken in may not be kept. */
@@ -77,15 +78,23 @@ export class AppConversation {
   }
 
   get backed(): BackedConversation {
-    if (this.#attached === undefined) throw new RemoteFailure(INTERNAL_ERROR, 'the conversation is not open yet')
-    return this.#attached.backed
+    return this.#open.backed
   }
 
-  attach(backed: BackedConversation, openTranslator: (later: TellLater) => EventTranslator): void {
+  get #open(): Attached {
+    if (this.#attached === undefined) throw new RemoteFailure(INTERNAL_ERROR, 'the conversation is not open yet')
+    return this.#attached
+  }
+
+  get #folder(): string {
+    return this.#turnFolder ?? this.order.folder
+  }
+
+  attach(backed: BackedConversation, order: PlacedOrder, openTranslator: (later: TellLater) => EventTranslator): void {
     const translator = openTranslator((messages) => {
       for (const msg of messages) this.#tell(this.#current, msg)
     })
-    this.#attached = { backed, translator }
+    this.#attached = { backed, order, translator }
     this.#hasSpoken = backed.initialMessages.length > 0
     for (const event of this.#early.splice(0)) this.#heard(event)
   }
@@ -153,7 +162,7 @@ export class AppConversation {
     const before = this.#current
     this.#running = submission
     this.#current = submission
-    this.#folder = order.folder ?? this.#options.folder
+    this.#turnFolder = order.folder
     try {
       const turn = this.backed.submit(order)
       void turn.ended.then((end) => this.#ended(end.kind))

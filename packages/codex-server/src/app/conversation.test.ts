@@ -1,8 +1,8 @@
-import { readdir } from 'node:fs/promises'
+import { mkdir, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { JsonObject } from '@parley/protocol'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import { type MiniBackendWorld, openMiniBackendWorld, say, shell } from '../backend/fixture/mini-backend-world.ts'
+import { type MiniBackendWorld, openMiniBackendWorld, patch, say, shell } from '../backend/fixture/mini-backend-world.ts'
 import { AppClient, text } from './fixture/app-client.ts'
 
 const UNKNOWN = '00000000-0000-7000-8000-000000000000'
@@ -289,4 +289,22 @@ test('the conversation that was idle longest makes room for one too many, and wa
   await client.call('sendUserMessage', { conversationId, items: text('and now?') })
   expect(await client.event('task_complete', from)).toMatchObject({ last_agent_message: 'AGAIN' })
   expect(JSON.stringify(world.model.requests.at(-1)?.body)).toContain('remember me')
+})
+
+test('a resumed conversation works where it did, and tells paths there', async () => {
+  const folder = join(world.workspace, 'inner')
+  await mkdir(folder)
+  const settings = { cwd: folder, approvalPolicy: 'untrusted', sandbox: 'workspace-write' }
+  const { conversationId, rolloutPath } = await listened(settings)
+  world.say(say('KEPT'))
+  await client.call('sendUserMessage', { conversationId, items: text('hi') })
+  await client.event('task_complete')
+  await client.call('resumeConversation', { path: rolloutPath })
+  world.say(patch('*** Begin Patch\n*** Add File: made\n+hi\n*** End Patch'), say('DONE'))
+  await client.call('sendUserMessage', { conversationId, items: text('go on') })
+  const asked = await client.until(({ method }) => method === 'applyPatchApproval')
+  expect(asked).toMatchObject({ params: { fileChanges: { [join(folder, 'made')]: { add: { content: 'hi\n' } } } } })
+  client.send({ id: asked['id'], result: { decision: 'approved' } })
+  await client.until(({ method }) => method === 'codex/event/patch_apply_end')
+  expect(await readdir(folder)).toEqual(['made'])
 })

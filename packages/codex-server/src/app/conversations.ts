@@ -123,15 +123,16 @@ export class Conversations {
   ): Promise<AppConversation> {
     const { approvals, notes, folder, line } = this.#options
     await this.#makeRoom()
-    const placed = { ...order, folder: order.folder ?? folder }
     const note = (text: string): void => notes.say(text)
-    const conversation = new AppConversation({ outbox, approvals, order: placed, folder: placed.folder, line, note })
+    const conversation = new AppConversation({ outbox, approvals, line, note })
     this.#opening += 1
     try {
       const backed = await begin(await this.#options.backend(), conversation.listener)
       const twin = this.#open.get(backed.id)
       if (twin !== undefined) await this.close(twin)
-      conversation.attach(backed, (later) => openTranslator('0.44', backed, { order: placed, later }))
+      // One that goes on without a word about it works where it did before.
+      const placed = { ...order, folder: order.folder ?? backed.folder ?? folder }
+      conversation.attach(backed, placed, (later) => openTranslator('0.44', backed, { order: placed, later }))
       this.#open.set(backed.id, conversation)
       return conversation
     } finally {
