@@ -9,6 +9,8 @@ export interface Room {
   readonly exempt: boolean
   /** Rooms it may import; `rpc/browser` means that entry of `rpc` and no other. */
   readonly imports: readonly string[]
+  /** The folders of its `src` from the ground up: one imports only those before it. */
+  readonly folders: readonly string[]
   readonly does: string
 }
 
@@ -46,6 +48,7 @@ function parseRoom(value: unknown, index: number): Room {
     planned: room['planned'] === true,
     exempt: room['exempt'] === true,
     imports: list(room['imports'], `${where}.imports`).map((entry) => text(entry, `${where}.imports`)),
+    folders: list(room['folders'] ?? [], `${where}.folders`).map((entry) => text(entry, `${where}.folders`)),
     does: text(room['does'], `${where}.does`),
   }
 }

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { choose, fit } from './choice.ts'
 import type { Part } from './part.ts'
 
-const room = (name: string, imports: readonly string[]) => ({ name, imports, planned: false, exempt: false, does: name })
+const room = (name: string, imports: readonly string[]) => ({ name, imports, planned: false, exempt: false, folders: [], does: name })
 const ROOMS = { rooms: [room('ground', []), room('wire', ['ground']), room('page', ['wire/browser']), room('island', [])] }
 const part = (name: string, rooms: readonly string[], minutes = 5): Part => ({ name, what: name, files: [], rooms, minutes })
 const PARTS = [part('browsers', ['page']), part('islands', ['island'])]
