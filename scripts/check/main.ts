@@ -6,6 +6,8 @@ import { dirname } from 'node:path'
 import { parseArgs } from 'node:util'
 import { arrowsPart } from './arrows.ts'
 import { commandPart } from './command.ts'
+import { duplicatesPart } from './duplicates.ts'
+import { foldersPart } from './folders.ts'
 import { namesPart } from './names.ts'
 import type { Part } from './part.ts'
 import { readmesPart } from './readmes.ts'
@@ -20,6 +22,8 @@ const PARTS: readonly Part[] = [
   commandPart('unused', 'knip', ['--no-progress', '--no-config-hints']),
   commandPart('generated', 'node', ['scripts/generate/main.ts', '--check']),
   arrowsPart,
+  foldersPart,
+  duplicatesPart,
   sizesPart,
   namesPart,
   wordsPart,

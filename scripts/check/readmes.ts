@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import type { Part } from './part.ts'
 import { loadRooms } from './rooms.ts'
 
-const LIMIT_LINES = 60
+const LIMIT_WORDS = 600
 
 /** Every room says on one page what it owns, what it must not do and what always holds. */
 export const readmesPart: Part = {
@@ -17,7 +17,7 @@ export function checkReadmes(root: string): readonly string[] {
     .flatMap((room) => {
       const path = `packages/${room.name}/README.md`
       if (!existsSync(join(root, path))) return [`${path} is missing: what the room owns, must not do, and what always holds`]
-      const lines = readFileSync(join(root, path), 'utf8').trimEnd().split('\n').length
-      return lines > LIMIT_LINES ? [`${path} has ${lines} lines, ${LIMIT_LINES} at most`] : []
+      const words = readFileSync(join(root, path), 'utf8').match(/[\p{L}\p{N}]\S*/gu)?.length ?? 0
+      return words > LIMIT_WORDS ? [`${path} has ${words} words, ${LIMIT_WORDS} at most`] : []
     })
 }

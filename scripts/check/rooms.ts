@@ -11,6 +11,8 @@ export interface Room {
   readonly imports: readonly string[]
   /** Rooms that its tests and their fixtures may import beside those below it, such as an engine for a port that it uses. */
   readonly tests: readonly string[]
+  /** The folders of its `src` from the ground up: one imports only those before it. */
+  readonly folders: readonly string[]
   readonly does: string
 }
 
@@ -49,6 +51,7 @@ function parseRoom(value: unknown, index: number): Room {
     exempt: room['exempt'] === true,
     imports: texts(room['imports'], `${where}.imports`),
     tests: texts(room['tests'] ?? [], `${where}.tests`),
+    folders: texts(room['folders'] ?? [], `${where}.folders`),
     does: text(room['does'], `${where}.does`),
   }
 }

@@ -6,6 +6,7 @@ const room = (name: string, imports: readonly string[], tests: readonly string[]
   name,
   imports,
   tests,
+  folders: [],
   planned: false,
   exempt: false,
   does: name,
