@@ -138,6 +138,8 @@ test('a job that nobody can run says why it waits, in the list too, and goes on 
   const watched = scratch.run(['job', 'submit', '--code', 'main.cpp', '--tests', 'one', '--watch', ...at])
   const listed = async () => (await commandsHere(scratch).run(['job', 'list', ...at])).out
   await expect.poll(listed, { timeout: 60_000 }).toMatch(/ queued \(no judge\) /)
+  // Who asks for the end has told the state before.
+  await expect.poll(() => gateway.store.audit.search({ action: 'job.wait', limit: 10 }), { timeout: 60_000 }).not.toEqual([])
   await using _judge = await openTestWorker(gateway, scratch.folder)
   const { code, out, err } = await watched
   expect({ code, out, err }).toMatchObject({

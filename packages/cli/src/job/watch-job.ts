@@ -1,4 +1,4 @@
-import { type SteadyClient, followJob } from '@parley/client'
+import { type JobListener, type SteadyClient, followJob } from '@parley/client'
 import type { JobId } from '@parley/protocol'
 import type { Invocation } from '../command-line/command.ts'
 import { linkTeller } from './command-client.ts'
@@ -38,18 +38,24 @@ export async function watchJob(
       () => {},
     )
   })
+  // Of a job that nobody has started there is no end to wait for.
+  const unstarted = new AbortController()
+  const listener: JobListener = {
+    ...view,
+    state: (state) => {
+      view.state(state)
+      if (state.status === 'created') unstarted.abort()
+    },
+    restarted: () => view.say(BEGUN_AGAIN),
+  }
   try {
-    const first = await caller.call('job.get_state', { job_id: jobId }, { signal: left.signal })
-    if (first.status === 'created') {
-      view.state(first)
-      throw neverStarted(jobId)
-    }
-    const listener = { ...view, restarted: () => view.say(BEGUN_AGAIN) }
-    const state = await followJob(caller, jobId, listener, { until: 'end', signal: left.signal }).ended
+    const signal = AbortSignal.any([left.signal, unstarted.signal])
+    const state = await followJob(caller, jobId, listener, { until: 'end', signal }).ended
     const ending = await readEnding(caller, state)
     view.end(ending)
     return exitCodeOf(ending)
   } catch (error) {
+    if (unstarted.signal.aborted) throw neverStarted(jobId)
     if (!left.signal.aborted) throw error
     view.close()
     io.err(`${jobId} goes on; parley job watch ${jobId} shows it again\n`)
