@@ -3,16 +3,8 @@ import type { JsonObject } from '@parley/protocol'
 import type * as z from 'zod'
 import { BackendError, type BackendErrorCode } from '@parley/codex/port'
 import { PeerGone, RemoteFailure } from '@parley/rpc/line-peer'
-import type { AppDialect } from './app-server-options.ts'
-
-export const INVALID_REQUEST = -32_600
-const METHOD_NOT_FOUND = -32_601
-const INVALID_PARAMS = -32_602
-export const INTERNAL_ERROR = -32_603
-
-/** 0.44 knows one code for all that is wrong with a request; 0.42 is an MCP server, and says nothing where we answer. */
-const WRONG_METHOD: Record<AppDialect, number> = { '0.42': METHOD_NOT_FOUND, '0.44': INVALID_REQUEST }
-const WRONG_PARAMS: Record<AppDialect, number> = { '0.42': INVALID_PARAMS, '0.44': INVALID_REQUEST }
+import type { DialectFacts } from './dialect-facts.ts'
+import { INTERNAL_ERROR, INVALID_PARAMS, INVALID_REQUEST } from './error-codes.ts'
 
 const BACKEND_CODES: Record<BackendErrorCode, number> = {
   invalid_request: INVALID_REQUEST,
@@ -40,21 +32,21 @@ export function badParams(error: z.ZodError): BadParams {
   return new BadParams(pathText(issue?.path ?? []), issue?.message ?? 'is not what the method takes')
 }
 
-export function unknownMethod(method: string, known: readonly string[], dialect: AppDialect): RemoteFailure {
+export function unknownMethod(method: string, known: readonly string[], dialect: DialectFacts): RemoteFailure {
   const message = `Invalid request: unknown method \`${cut(method)}\`, expected one of ${known.map((name) => `\`${name}\``).join(', ')}`
-  return new RemoteFailure(WRONG_METHOD[dialect], message, { param: 'method', method: cut(method) })
+  return new RemoteFailure(dialect.wrongMethod, message, { param: 'method', method: cut(method) })
 }
 
 export const conversationNotFound = (id: string): RemoteFailure =>
   new RemoteFailure(INVALID_REQUEST, `conversation not found: ${id}`, { param: 'conversationId' })
 
 /** What a client hears of a failure. Undefined: a fault of ours. */
-export function failureOf(error: unknown, dialect: AppDialect): RemoteFailure | undefined {
+export function failureOf(error: unknown, dialect: DialectFacts): RemoteFailure | undefined {
   if (error instanceof RemoteFailure) return error
   if (error instanceof BadParams)
-    return new RemoteFailure(WRONG_PARAMS[dialect], `Invalid request: ${error.message}`, { param: error.param || 'params' })
+    return new RemoteFailure(dialect.wrongParams, `Invalid request: ${error.message}`, { param: error.param || 'params' })
   if (error instanceof InvalidArgument)
-    return new RemoteFailure(WRONG_PARAMS[dialect], `Invalid request: ${error.message}`, { param: error.field })
+    return new RemoteFailure(dialect.wrongParams, `Invalid request: ${error.message}`, { param: error.field })
   if (error instanceof BackendError)
     return new RemoteFailure(backendCode(error), error.message, { ...error.data, code: error.code })
   if (error instanceof ConversationUnknown || error instanceof ConversationBusy || error instanceof ConversationClosed)

@@ -3,7 +3,7 @@ import type { BackedConversation, EventMessage, OpenOrder, TurnOrder } from '@pa
 import type { EventTranslator, TranslatorOptions } from '../event/translator.ts'
 import { RemoteFailure } from '@parley/rpc/line-peer'
 import type { Approvals } from './approvals.ts'
-import { INTERNAL_ERROR, INVALID_REQUEST } from './answer-error.ts'
+import { INTERNAL_ERROR, INVALID_REQUEST } from './error-codes.ts'
 import { EARLY_EVENTS_MAX, INTERRUPT_MS, WAITING_TURNS_MAX } from './bounds.ts'
 import type { Outbox } from './outbox.ts'
 import { absoluteRequest, withAbsolutePaths } from './shape/absolute-changes.ts'

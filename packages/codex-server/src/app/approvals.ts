@@ -1,15 +1,15 @@
 import type { ApprovalDecision, ApprovalRequest } from '@parley/agent'
 import type { JsonObject, JsonValue } from '@parley/protocol'
 import { RemoteFailure } from '@parley/rpc/line-peer'
-import type { AppDialect } from './app-server-options.ts'
 import { APPROVALS_MAX } from './bounds.ts'
+import type { DialectFacts } from './dialect-facts.ts'
 import type { Notes } from './notes.ts'
 import type { Outbox } from './outbox.ts'
 import { approvalAsk } from './shape/approval-params.ts'
 import { readDecision } from './shape/decision.ts'
 
 export interface ApprovalsOptions {
-  readonly dialect: AppDialect
+  readonly dialect: DialectFacts
   readonly notes: Notes
   readonly ask: (method: string, params: JsonObject, signal: AbortSignal) => Promise<JsonValue>
 }

@@ -1,7 +1,3 @@
-import type { AppDialect } from './app-server-options.ts'
-
-/** Conversations that are open at once. A backend holds 64; the tools of 0.42 need some of them. */
-export const OPEN_MAX: Readonly<Record<AppDialect, number>> = { '0.42': 30, '0.44': 60 }
 /** Conversations that can be woken by their id; more are resumed by their path. */
 export const ASLEEP_MAX = 10_000
 /** Listeners of all conversations. */

@@ -1,6 +1,7 @@
 import type { JsonValue } from '@parley/protocol'
 import { RemoteFailure, type WireId } from '@parley/rpc/line-peer'
-import { INTERNAL_ERROR, INVALID_REQUEST, failureOf, unknownMethod } from './answer-error.ts'
+import { failureOf, unknownMethod } from './answer-error.ts'
+import { INTERNAL_ERROR, INVALID_REQUEST } from './error-codes.ts'
 import type { App } from './app.ts'
 import { REQUESTS_MAX } from './bounds.ts'
 import type { Method } from './method/method.ts'
@@ -16,7 +17,7 @@ export class Dispatch {
 
   constructor(app: App, methods: Readonly<Record<string, Method>>) {
     this.#app = app
-    this.#methods = new Map(Object.entries(methods).filter(([, { dialects }]) => dialects.includes(app.dialect)))
+    this.#methods = new Map(Object.entries(methods).filter(([, { dialects }]) => dialects.includes(app.dialect.name)))
   }
 
   /** Throws `RemoteFailure` alone. */

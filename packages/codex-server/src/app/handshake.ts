@@ -1,15 +1,16 @@
 import { RemoteFailure } from '@parley/rpc/line-peer'
-import { INVALID_REQUEST } from './answer-error.ts'
-import type { AppDialect, UserAgentFacts } from './app-server-options.ts'
+import { INVALID_REQUEST } from './error-codes.ts'
+import type { UserAgentFacts } from './app-server-options.ts'
+import type { DialectFacts } from './dialect-facts.ts'
 import { type ClientInfo, userAgent } from './user-agent.ts'
 
-/** Who the client is. In 0.44 it must say so first, and once. */
+/** Who the client is. It may say so once, and in some dialects must say so first. */
 export class Handshake {
-  readonly #dialect: AppDialect
+  readonly #dialect: DialectFacts
   readonly #facts: UserAgentFacts
   #client: ClientInfo | undefined
 
-  constructor(dialect: AppDialect, facts: UserAgentFacts) {
+  constructor(dialect: DialectFacts, facts: UserAgentFacts) {
     this.#dialect = dialect
     this.#facts = facts
   }
@@ -21,10 +22,10 @@ export class Handshake {
 
   /** Throws what the client hears of a request that came too early. */
   expectBegun(): void {
-    if (this.#dialect === '0.44' && this.#client === undefined) throw new RemoteFailure(INVALID_REQUEST, 'Not initialized')
+    if (this.#dialect.greetsFirst && this.#client === undefined) throw new RemoteFailure(INVALID_REQUEST, 'Not initialized')
   }
 
   get userAgent(): string {
-    return userAgent(this.#dialect, this.#facts, this.#client)
+    return userAgent(this.#dialect.version, this.#facts, this.#client)
   }
 }

@@ -1,5 +1,5 @@
 import { RemoteFailure } from '@parley/rpc/line-peer'
-import { INVALID_REQUEST } from './answer-error.ts'
+import { INVALID_REQUEST } from './error-codes.ts'
 import { LISTENERS_MAX } from './bounds.ts'
 import type { Outbox } from './outbox.ts'
 

@@ -1,7 +1,7 @@
 import type { JsonObject } from '@parley/protocol'
 import type { Account, AuthStatus, LoginEnd } from '../backend/backend.ts'
 import { RemoteFailure } from '@parley/rpc/line-peer'
-import { INVALID_REQUEST } from './answer-error.ts'
+import { INVALID_REQUEST } from './error-codes.ts'
 import { LOGINS_MAX } from './bounds.ts'
 
 /** A notification waits for the answers that have to go first. */

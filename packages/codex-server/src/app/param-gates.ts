@@ -2,7 +2,6 @@ import { type JsonValue, isJsonObject } from '@parley/protocol'
 import { RegistryBroken, checkParams, invalidParams } from '@parley/contracts/params'
 import { knownVersion } from '@parley/contracts/version'
 import type { App } from './app.ts'
-import { DIALECT_VERSION } from './user-agent.ts'
 
 /** Newer clients say more when they begin, and older servers do not mind. */
 const EXEMPT = new Set(['initialize'])
@@ -14,7 +13,7 @@ const EXEMPT = new Set(['initialize'])
 export function checkGates(method: string, params: JsonValue | undefined, { dialect, notes }: App): void {
   if (!isJsonObject(params) || EXEMPT.has(method)) return
   try {
-    const { problems } = checkParams(method, params, knownVersion(DIALECT_VERSION[dialect]), 'wire')
+    const { problems } = checkParams(method, params, knownVersion(dialect.version), 'wire')
     for (const { severity, param, message } of problems)
       if (severity === 'warning') notes.once(`gate ${method} ${param}`, `${method}: ${message}`)
     const failure = invalidParams(problems)

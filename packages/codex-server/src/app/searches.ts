@@ -1,5 +1,5 @@
 import { RemoteFailure } from '@parley/rpc/line-peer'
-import { INVALID_REQUEST } from './answer-error.ts'
+import { INVALID_REQUEST } from './error-codes.ts'
 import { SEARCHES_MAX } from './bounds.ts'
 
 /** Searches under way. A new one with the token of an old one takes its place. */

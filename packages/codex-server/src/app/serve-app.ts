@@ -3,21 +3,23 @@ import { type JsonObject, type JsonValue, isJsonObject } from '@parley/protocol'
 import type { Backend } from '../backend/backend.ts'
 import type { EventMessage } from '@parley/codex/port'
 import { LinePeer } from '@parley/rpc/line-peer'
-import { INVALID_REQUEST } from './answer-error.ts'
+import { INVALID_REQUEST } from './error-codes.ts'
 import type { App } from './app.ts'
 import type { AppServerOptions } from './app-server-options.ts'
 import { Approvals } from './approvals.ts'
-import { END_MS, LAST_ANSWERS_MS, OPEN_MAX } from './bounds.ts'
+import { END_MS, LAST_ANSWERS_MS } from './bounds.ts'
 import { Conversations } from './conversations.ts'
+import type { DialectFacts } from './dialect-facts.ts'
+import { DIALECTS } from './dialects.ts'
 import { Dispatch } from './dispatch.ts'
 import { Handshake } from './handshake.ts'
 import { Logins } from './logins.ts'
-import { McpSide } from './mcp-side.ts'
+import { McpSide } from './0.42/mcp-side.ts'
 import type { Method } from './method/method.ts'
 import { METHODS } from './methods.ts'
 import { Notes } from './notes.ts'
 import { Searches } from './searches.ts'
-import { type SharedBackend, shareBackend } from './shared-backend.ts'
+import { type SharedBackend, shareBackend } from './0.42/shared-backend.ts'
 import { settlesWithin } from './within.ts'
 
 /**
@@ -30,6 +32,7 @@ export function serveApp(options: AppServerOptions, methods: Readonly<Record<str
 
 class AppServer {
   readonly #options: AppServerOptions
+  readonly #dialect: DialectFacts
   readonly #ended = Promise.withResolvers<void>()
   readonly #peer: LinePeer
   readonly #app: App
@@ -40,7 +43,8 @@ class AppServer {
 
   constructor(options: AppServerOptions, methods: Readonly<Record<string, Method>>) {
     this.#options = options
-    const { input, output, dialect } = options
+    this.#dialect = DIALECTS[options.dialect]
+    const { input, output } = options
     // The end of the input is not the end of the answers.
     const lines = input.pipe(new PassThrough(), { end: false })
     for (const event of ['end', 'close', 'error'] as const) input.on(event, () => void this.#end())
@@ -49,7 +53,7 @@ class AppServer {
     this.#peer = new LinePeer({
       input: lines,
       output,
-      jsonrpc: dialect === '0.42',
+      jsonrpc: 'jsonrpc' in this.#dialect.head,
       firstId: 0,
       handlers: {
         request: (method, _params, id, given) => this.#dispatch.answer(method, given, id),
@@ -65,15 +69,15 @@ class AppServer {
   }
 
   #openApp(): App {
-    const { dialect, folder, agent, newId, note } = this.#options
+    const { folder, agent, newId, note } = this.#options
+    const dialect = this.#dialect
     const notes = new Notes(note)
     const tell = (method: string, params: JsonObject): void => this.#peer.tell(method, params)
     const ask = (method: string, params: JsonObject, signal: AbortSignal): Promise<JsonValue> =>
       this.#peer.ask(method, params, { signal })
     const approvals = new Approvals({ dialect, notes, ask })
-    const head = dialect === '0.42' ? { jsonrpc: '2.0' } : {}
     const line = (conversationId: string, id: string, msg: EventMessage): string =>
-      JSON.stringify({ ...head, method: `codex/event/${msg.type}`, params: { id, msg, conversationId } })
+      JSON.stringify({ ...dialect.head, method: `codex/event/${msg.type}`, params: { id, msg, conversationId } })
     const send = (text: string): void => this.#peer.sendText(text)
     const backend = (): Promise<Backend> => this.#openBackend()
     const toClient = { send, ask: (method: string, params: JsonObject) => this.#peer.ask(method, params) }
@@ -83,12 +87,12 @@ class AppServer {
       notes,
       handshake: new Handshake(dialect, agent),
       conversations: new Conversations({
-        ...{ approvals, notes, folder, newId, openMax: OPEN_MAX[dialect], backend, send, line },
+        ...{ approvals, notes, folder, newId, openMax: dialect.openMax, backend, send, line },
         held: (id) => this.#shared?.held(id),
       }),
       logins: new Logins({ tell, note }),
       searches: new Searches(),
-      mcp: dialect === '0.42' ? new McpSide({ agent, folder, notes, backend, ...toClient }) : undefined,
+      mcp: dialect.hasTools ? new McpSide({ agent, folder, notes, backend, ...toClient }) : undefined,
       ending: this.#ending.signal,
       backend,
       tell,
@@ -106,9 +110,9 @@ class AppServer {
     return opening
   }
 
-  /** In 0.42 the tools and the methods have the same conversations. */
+  /** Tools and methods on one wire have the same conversations. */
   #share(backend: Backend): Backend {
-    if (this.#options.dialect !== '0.42') return backend
+    if (!this.#dialect.hasTools) return backend
     this.#shared = shareBackend(backend)
     return this.#shared
   }
@@ -119,9 +123,10 @@ class AppServer {
     if (!isJsonObject(value)) return
     const { id, result, error } = value
     if ((typeof id !== 'string' && typeof id !== 'number') || result !== undefined || error !== undefined) return
-    const head = this.#options.dialect === '0.42' ? { jsonrpc: '2.0' } : {}
     const message = 'Invalid request: method is missing or is no text'
-    this.#peer.sendText(JSON.stringify({ ...head, id, error: { code: INVALID_REQUEST, message, data: { param: 'method' } } }))
+    this.#peer.sendText(
+      JSON.stringify({ ...this.#dialect.head, id, error: { code: INVALID_REQUEST, message, data: { param: 'method' } } }),
+    )
   }
 
   async #end(): Promise<void> {

@@ -1,7 +1,4 @@
-import type { AppDialect, UserAgentFacts } from './app-server-options.ts'
-
-/** The version that clients of a dialect look for. */
-export const DIALECT_VERSION: Record<AppDialect, string> = { '0.42': '0.42.0', '0.44': '0.44.0' }
+import type { UserAgentFacts } from './app-server-options.ts'
 
 export interface ClientInfo {
   readonly name: string
@@ -9,8 +6,8 @@ export interface ClientInfo {
 }
 
 /** In Codex's form: clients read the version of the dialect out of it. Ours stands behind. */
-export function userAgent(dialect: AppDialect, { platform, terminal, product }: UserAgentFacts, client?: ClientInfo): string {
-  const base = `codex_cli_rs/${DIALECT_VERSION[dialect]} (${platform}) ${terminal} ${product}`
+export function userAgent(version: string, { platform, terminal, product }: UserAgentFacts, client?: ClientInfo): string {
+  const base = `codex_cli_rs/${version} (${platform}) ${terminal} ${product}`
   return printable(client === undefined ? base : `${base} (${client.name}; ${client.version})`)
 }
 

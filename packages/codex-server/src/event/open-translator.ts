@@ -8,13 +8,14 @@ import { HeldActs, QUESTION_MS } from './held-acts.ts'
 import { ReasoningParts } from './reasoning-parts.ts'
 import { RequestCounts } from './request-counts.ts'
 import type { EventDialect, EventTranslator, TranslatorOptions } from './translator.ts'
-import { type CommandAct, type PatchAct, planOf, type ToolAct, type Words } from './words.ts'
+import { type CommandAct, type PatchAct, planOf, type Speaker, type ToolAct, type Words } from './words.ts'
 
 /** The name under which the engine's own tools are told: Codex has no event for a tool that is nobody's. */
 const OWN_SERVER = 'parley'
 /** Told as `plan_update` instead. */
 const PLAN_TOOL = 'update_plan'
 const NONE: readonly EventMessage[] = []
+const WORDS: Readonly<Record<EventDialect, (speaker: Speaker) => Words>> = { '0.44': olderWords, '0.153': newerWords }
 
 /** Says in Codex's words, and in Codex's order, what an engine tells. */
 export function openTranslator(
@@ -23,7 +24,7 @@ export function openTranslator(
   options: TranslatorOptions = {},
 ): EventTranslator {
   const { order = {}, now = Date.now, later } = options
-  const words = (dialect === '0.44' ? olderWords : newerWords)({ conversation, order, now })
+  const words = WORDS[dialect]({ conversation, order, now })
   const questionMs = order.approvalPolicy === 'never' ? QUESTION_MS.never : QUESTION_MS.asking
   return new Translator(words, { now, later, folder: order.folder, questionMs })
 }

@@ -1,13 +1,11 @@
 import type { ApprovalDecision, ApprovalRequest } from '@parley/agent'
 import { isJsonObject, type JsonObject, type JsonValue } from '@parley/protocol'
-import { newerChange } from '../event/0.153/words.ts'
-import { olderChange } from '../event/0.44/words.ts'
 import { changesByPath } from '../event/file-changes.ts'
-import { parseCommand, shellWords } from '../event/parsed-command.ts'
-import type { EventDialect } from '../event/translator.ts'
+import { shellWords } from '../event/parsed-command.ts'
+import type { DialectFacts } from './dialect-facts.ts'
 
 export interface Asking {
-  readonly dialect: EventDialect
+  readonly dialect: DialectFacts
   readonly threadId: string
   /** Of the call that the turn belongs to, as text. */
   readonly requestId: string
@@ -21,28 +19,26 @@ export function elicitationOf(request: ApprovalRequest, asking: Asking): JsonObj
   const frame = (message: string, kind: string): JsonObject => ({
     message,
     requestedSchema: { type: 'object', properties: {} },
-    ...(dialect === '0.44' ? {} : { threadId }),
+    ...dialect.ofThread(threadId),
     codex_elicitation: kind,
     codex_mcp_tool_call_id: requestId,
     codex_event_id: eventId,
     codex_call_id: request.call,
   })
   switch (request.kind) {
-    case 'command': {
-      const parsed = dialect === '0.44' ? {} : { codex_parsed_cmd: [{ ...parseCommand(request.argv) }] }
+    case 'command':
       return {
         ...frame(`Allow Codex to run \`${shellWords(request.argv)}\` in \`${request.folder}\`?`, 'exec-approval'),
         codex_command: [...request.argv],
         codex_cwd: request.folder,
-        ...parsed,
+        ...dialect.parsed(request.argv),
       }
-    }
     case 'patch':
       return {
         ...frame(withReason('Allow Codex to apply proposed code changes?', request), 'patch-approval'),
         ...(request.reason === null ? {} : { codex_reason: request.reason }),
         ...(request.grantRoot === null ? {} : { codex_grant_root: request.grantRoot }),
-        codex_changes: changesByPath(request.changes, folder, dialect === '0.44' ? olderChange : newerChange),
+        codex_changes: changesByPath(request.changes, folder, dialect.change),
       }
     case 'tool':
       return {

@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject, RpcError } from '@parley/protocol/wire'
 import type { Call, Implementation, Link, Service, ServiceResult } from '@parley/rpc'
 import { DIALECT_VERSIONS, type McpServerOptions } from './mcp-server-options.ts'
-import { listTools } from './tool-list.ts'
+import { TOOL_LISTS } from './tool-list.ts'
 import type { Tools } from './tools.ts'
 
 /** What stood behind `codex mcp-server`: two tools that hold conversations with Codex. */
@@ -49,7 +49,7 @@ class CodexMcpServer implements McpServer {
   }
 
   call(method: string, params: JsonObject, call: Call): ServiceResult | Promise<ServiceResult> {
-    if (method === 'tools/list') return { tools: listTools(this.#options.dialect) }
+    if (method === 'tools/list') return { tools: TOOL_LISTS[this.#options.dialect] }
     if (method === 'tools/call') return this.#callTool(params, call)
     const empty = EMPTY_LISTS.get(method)
     if (empty === undefined) throw new RpcError('method_not_found', `method not found: ${method}`, { method })

@@ -1,11 +1,11 @@
 import type { JsonObject } from '@parley/protocol'
-import type { EventDialect } from '../event/translator.ts'
+import type { DialectFacts } from './dialect-facts.ts'
 
 /** The results of the two tools. A failure is one, too, and says so in every dialect. */
 export class Results {
-  readonly #dialect: EventDialect
+  readonly #dialect: DialectFacts
 
-  constructor(dialect: EventDialect) {
+  constructor(dialect: DialectFacts) {
     this.#dialect = dialect
   }
 
@@ -18,6 +18,6 @@ export class Results {
   }
 
   #structured(threadId: string | undefined, content: string): JsonObject {
-    return threadId === undefined || this.#dialect === '0.44' ? {} : { structuredContent: { threadId, content } }
+    return threadId === undefined ? {} : this.#dialect.structured(threadId, content)
   }
 }

@@ -1,7 +1,7 @@
 import { isAbsolute, resolve } from 'node:path'
 import { isJsonObject, type JsonObject, type JsonValue } from '@parley/protocol'
 import { TOOL_PARAMS } from '@parley/contracts/params'
-import type { EventDialect } from '../event/translator.ts'
+import type { DialectFacts } from './dialect-facts.ts'
 import type { OpenOrder } from '@parley/codex/port'
 
 /** What was asked for, or why it cannot be read, in the words of the old server. */
@@ -26,7 +26,7 @@ const EXPECTED =
 const UUID = /^[0-9a-f]{8}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{12}$/i
 
 export interface Reading {
-  readonly dialect: EventDialect
+  readonly dialect: DialectFacts
   /** Where a relative path begins. */
   readonly folder: string
   readonly defaults: OpenOrder
@@ -59,8 +59,8 @@ export function readCodexArguments(args: JsonObject | undefined, reading: Readin
   return { ok: { prompt, order } }
 }
 
-export function readReplyArguments(args: JsonObject | undefined, dialect: EventDialect): Read<ReplyArguments> {
-  const name = dialect === '0.44' ? 'conversation_id' : 'thread_id'
+export function readReplyArguments(args: JsonObject | undefined, dialect: DialectFacts): Read<ReplyArguments> {
+  const { idName: name, missingId } = dialect
   if (args === undefined)
     return { fault: `Missing arguments for codex-reply tool-call; the \`${name}\` and \`prompt\` fields are required.` }
   const { prompt, threadId, conversationId } = args
@@ -70,29 +70,26 @@ export function readReplyArguments(args: JsonObject | undefined, dialect: EventD
       return { fault: `Failed to parse configuration for Codex tool: ${wrongType(value, 'a string', dialect)}` }
   }
   if (typeof prompt !== 'string') return { fault: 'Failed to parse configuration for Codex tool: missing field `prompt`' }
-  if (typeof field !== 'string') {
-    return dialect === '0.44'
-      ? { fault: 'Failed to parse configuration for Codex tool: missing field `conversationId`' }
-      : { fault: `Failed to parse ${name}: either threadId or conversationId must be provided` }
-  }
+  if (typeof field !== 'string') return { fault: missingId }
   const id = field.startsWith('urn:uuid:') ? field.slice('urn:uuid:'.length) : field
   return UUID.test(id) ? { ok: { prompt, threadId: id } } : { fault: `Failed to parse ${name}: ${uuidFault(field)}` }
 }
 
 /** Arguments of other versions: they are taken, and whoever reads the log should know. */
-export function foreignArguments(tool: string, args: JsonObject, dialect: EventDialect): readonly string[] {
+export function foreignArguments(tool: string, args: JsonObject, dialect: DialectFacts): readonly string[] {
   return TOOL_PARAMS.flatMap((row) => {
     const isGiven =
       row.tool === tool && args[row.param] !== undefined && (row.value === undefined || args[row.param] === row.value)
-    const isForeign = dialect === '0.44' ? row.has !== undefined : row.hadUntil !== undefined
-    return isGiven && isForeign ? [row.value === undefined ? `'${row.param}'` : `'${row.param}' = '${row.value}'`] : []
+    return isGiven && dialect.isForeign(row)
+      ? [row.value === undefined ? `'${row.param}'` : `'${row.param}' = '${row.value}'`]
+      : []
   })
 }
 
-function faultIn(args: JsonObject, dialect: EventDialect): string | undefined {
+function faultIn(args: JsonObject, dialect: DialectFacts): string | undefined {
   for (const [key, value] of Object.entries(args)) {
-    // The older one ignored what it did not know.
-    if (!KNOWN.has(key) && dialect !== '0.44') return `unknown field \`${key}\`, expected one of ${EXPECTED}`
+    const unknown = KNOWN.has(key) ? undefined : dialect.unknownField(key, EXPECTED)
+    if (unknown !== undefined) return unknown
     if (value === undefined || value === null) continue
     const fault = valueFault(key, value, dialect)
     if (fault !== undefined) return fault
@@ -100,7 +97,7 @@ function faultIn(args: JsonObject, dialect: EventDialect): string | undefined {
   return typeof args['prompt'] === 'string' ? undefined : 'missing field `prompt`'
 }
 
-function valueFault(key: string, value: JsonValue, dialect: EventDialect): string | undefined {
+function valueFault(key: string, value: JsonValue, dialect: DialectFacts): string | undefined {
   if (STRINGS.some((name) => name === key)) return typeof value === 'string' ? undefined : wrongType(value, 'a string', dialect)
   if (key === 'config') return isJsonObject(value) ? undefined : wrongType(value, 'a map', dialect)
   if (key === 'include-plan-tool') return typeof value === 'boolean' ? undefined : wrongType(value, 'a boolean', dialect)
@@ -111,16 +108,13 @@ function valueFault(key: string, value: JsonValue, dialect: EventDialect): strin
   return words.some((word) => word === value) ? undefined : `unknown variant \`${value}\`, expected one of ${list}`
 }
 
-function wrongType(value: JsonValue, expected: string, dialect: EventDialect): string {
+function wrongType(value: JsonValue, expected: string, dialect: DialectFacts): string {
   return `invalid type: ${typeWords(value, dialect)}, expected ${expected}`
 }
 
-function typeWords(value: JsonValue, dialect: EventDialect): string {
+function typeWords(value: JsonValue, dialect: DialectFacts): string {
   if (value === null) return 'null'
-  if (typeof value === 'number') {
-    if (dialect !== '0.44') return 'number'
-    return Number.isInteger(value) ? `integer \`${value}\`` : `floating point \`${value}\``
-  }
+  if (typeof value === 'number') return dialect.numberWords(value)
   if (typeof value === 'boolean') return `boolean \`${value}\``
   if (typeof value === 'string') return `string ${JSON.stringify(value)}`
   return Array.isArray(value) ? 'sequence' : 'map'

@@ -6,6 +6,8 @@ import { checkParams, invalidParams } from '@parley/contracts/params'
 import { parseVersion } from '@parley/contracts/version'
 import { type CallPort, legacyPort } from './call-port.ts'
 import { Conversations } from './conversations.ts'
+import type { DialectFacts } from './dialect-facts.ts'
+import { DIALECTS } from './dialects.ts'
 import { MCP_SERVER_LIMITS, type McpServerLimits, type McpServerOptions } from './mcp-server-options.ts'
 import { ModernCalls } from './modern-calls.ts'
 import { Results } from './results.ts'
@@ -25,6 +27,7 @@ export function openTools(options: McpServerOptions): Tools {
 
 class CodexTools implements Tools {
   readonly #options: McpServerOptions
+  readonly #dialect: DialectFacts
   readonly #limits: McpServerLimits
   readonly #results: Results
   readonly #conversations: Conversations
@@ -35,8 +38,9 @@ class CodexTools implements Tools {
   constructor(options: McpServerOptions) {
     const { dialect, defaults = {}, log } = options
     this.#options = options
+    this.#dialect = DIALECTS[dialect]
     this.#limits = { ...MCP_SERVER_LIMITS, ...options.limits }
-    this.#results = new Results(dialect)
+    this.#results = new Results(this.#dialect)
     this.#conversations = new Conversations({
       backend: () => this.#engine(),
       dialect,
@@ -78,15 +82,15 @@ class CodexTools implements Tools {
   async #run(name: string, args: JsonObject | undefined, port: CallPort): Promise<JsonObject> {
     if (name !== 'codex' && name !== 'codex-reply') return this.#results.failed(`Unknown tool '${name}'`)
     if (args !== undefined) {
-      for (const words of foreignArguments(name, args, this.#options.dialect))
+      for (const words of foreignArguments(name, args, this.#dialect))
         this.#options.log('info', `${name}: ${words} is of another version of Codex than ${this.#options.dialect}, and is taken`)
     }
     return name === 'codex' ? this.#begin(args, port) : this.#reply(args, port)
   }
 
   async #begin(args: JsonObject | undefined, port: CallPort): Promise<JsonObject> {
-    const { dialect, folder, defaults = {} } = this.#options
-    const read = readCodexArguments(args, { dialect, folder, defaults })
+    const { folder, defaults = {} } = this.#options
+    const read = readCodexArguments(args, { dialect: this.#dialect, folder, defaults })
     if ('fault' in read) return this.#results.failed(read.fault)
     let talk: Talk
     try {
@@ -107,8 +111,7 @@ class CodexTools implements Tools {
   }
 
   async #reply(args: JsonObject | undefined, port: CallPort): Promise<JsonObject> {
-    const { dialect } = this.#options
-    const read = readReplyArguments(args, dialect)
+    const read = readReplyArguments(args, this.#dialect)
     if ('fault' in read) return this.#results.failed(read.fault)
     const { threadId, prompt } = read.ok
     for (let isRetry = false; ; isRetry = true) {
@@ -116,7 +119,7 @@ class CodexTools implements Tools {
       try {
         talk = await this.#conversations.find(threadId)
       } catch (error) {
-        return this.#results.failed(findFault(error, threadId, dialect), threadId)
+        return this.#results.failed(findFault(error, threadId, this.#dialect), threadId)
       }
       try {
         return await this.#replyIn(talk, prompt, port)
@@ -181,9 +184,9 @@ class CodexTools implements Tools {
   }
 
   #turn(talk: Talk, port: CallPort, prompt: string, eventId: string): TurnCall {
-    const { dialect, log, whenUnanswerable = 'deny', answerMs } = this.#options
+    const { log, whenUnanswerable = 'deny', answerMs } = this.#options
     const { laggingBytes } = this.#limits
-    return new TurnCall({ talk, port, prompt, dialect, eventId, whenUnanswerable, answerMs, laggingBytes, log })
+    return new TurnCall({ talk, port, prompt, dialect: this.#dialect, eventId, whenUnanswerable, answerMs, laggingBytes, log })
   }
 }
 
@@ -208,8 +211,7 @@ function openFault(error: unknown): string {
     : `Failed to start Codex session: ${words}`
 }
 
-function findFault(error: unknown, id: string, dialect: string): string {
-  if (codeOf(error) === 'conversation_unknown')
-    return `Session not found for ${dialect === '0.44' ? 'conversation_id' : 'thread_id'}: ${id}`
+function findFault(error: unknown, id: string, { idName }: DialectFacts): string {
+  if (codeOf(error) === 'conversation_unknown') return `Session not found for ${idName}: ${id}`
   return `Failed to resume Codex session: ${wordsOf(error)}`
 }

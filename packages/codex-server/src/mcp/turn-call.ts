@@ -2,8 +2,8 @@ import type { ApprovalDecision, ApprovalRequest, EngineEvent, TurnEnd } from '@p
 import type { JsonObject } from '@parley/protocol'
 import { JsonText } from '@parley/rpc/stdio'
 import type { EventMessage } from '@parley/codex/port'
-import type { EventDialect } from '../event/translator.ts'
 import type { CallPort } from './call-port.ts'
+import type { DialectFacts } from './dialect-facts.ts'
 import { decisionIn, elicitationOf, subjectOf } from './elicitation.ts'
 import { EventOutbox } from './event-outbox.ts'
 import type { LogLine, WhenUnanswerable } from './mcp-server-options.ts'
@@ -14,7 +14,7 @@ export interface TurnCallOptions {
   readonly talk: Talk
   readonly port: CallPort
   readonly prompt: string
-  readonly dialect: EventDialect
+  readonly dialect: DialectFacts
   /** The id of its events in the older dialect; the newer one has that of the turn. */
   readonly eventId: string
   readonly whenUnanswerable: WhenUnanswerable
@@ -128,7 +128,7 @@ export class TurnCall implements TurnSink {
     const { talk, prompt, dialect } = this.#options
     const { translator } = talk
     if (event.type !== 'turn_started') return translator.translate(event)
-    if (dialect !== '0.44') this.#eventId = event.turn
+    this.#eventId = dialect.eventId(this.#eventId, event.turn)
     return [...translator.translate(event), ...translator.said(prompt)]
   }
 
@@ -148,7 +148,7 @@ export class TurnCall implements TurnSink {
     this.#headsFor = port.id
     let head = this.#heads.get(id)
     if (head === undefined) {
-      const meta = dialect === '0.44' ? { requestId: port.id } : { requestId: port.id, threadId: talk.conversation.id }
+      const meta = { requestId: port.id, ...dialect.ofThread(talk.conversation.id) }
       head = `{"_meta":${JSON.stringify(meta)},"id":${JSON.stringify(id)},"msg":`
       this.#heads.set(id, head)
     }

@@ -67,6 +67,8 @@ class Engine implements Disposable {
     const place = { socketPath: this.#socketPath, path: '/v1/responses' }
     const sent = request({ ...place, method: 'POST', headers, agent: this.#agent })
     sent.on('socket', (socket) => this.sockets.add(socket))
+    // Who was answered before the whole body went out may find the rest refused.
+    sent.on('error', () => undefined)
     sent.end(Buffer.alloc(bytes, 'x'))
     const [answer] = await once(sent, 'response')
     return answer

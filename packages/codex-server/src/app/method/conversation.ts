@@ -5,7 +5,8 @@ import * as z from 'zod'
 import { type BackedConversation, BackendError, type ConversationRef } from '@parley/codex/port'
 import type { Backend, ConversationShelf } from '../../backend/backend.ts'
 import { RemoteFailure } from '@parley/rpc/line-peer'
-import { BadParams, INTERNAL_ERROR } from '../answer-error.ts'
+import { BadParams } from '../answer-error.ts'
+import { INTERNAL_ERROR } from '../error-codes.ts'
 import type { App } from '../app.ts'
 import { PAGE_SIZE, PAGE_SIZE_MAX } from '../bounds.ts'
 import { ConversationParams, Uuid, openOrder } from '../shape/conversation-params.ts'
@@ -97,30 +98,8 @@ const RESUMING = /^error resuming conversation: /
 
 /** Before the answer, as both versions do, each in its own words. */
 function tellConfigured({ dialect, tell }: App, backed: BackedConversation): void {
-  const { id, model, effort, rolloutPath } = backed
-  const initialMessages = [...backed.initialMessages]
-  const reasoningEffort = effort ?? undefined
-  if (dialect === '0.44')
-    return tell('sessionConfigured', {
-      sessionId: id,
-      model,
-      reasoningEffort,
-      historyLogId: 0,
-      historyEntryCount: 0,
-      initialMessages,
-      rolloutPath,
-    })
-  const msg: JsonObject = {
-    type: 'session_configured',
-    session_id: id,
-    model,
-    reasoning_effort: reasoningEffort,
-    history_log_id: 0,
-    history_entry_count: 0,
-    initial_messages: initialMessages,
-    rollout_path: rolloutPath,
-  }
-  tell('codex/event', { id: '', msg })
+  const { method: word, params } = dialect.configured(backed)
+  tell(word, params)
 }
 
 const ArchiveParams = z.object({ conversationId: Uuid, rolloutPath: z.string().min(1).nullish() })

@@ -11,10 +11,10 @@ const initializeApp = method(InitializeParams, ({ clientInfo }, { app }) => {
   return { userAgent: app.handshake.userAgent }
 })
 
-/** The first request of 0.44. In 0.42 the word is that of MCP. */
+/** Says hello. Where tools are served too, the word is that of MCP. */
 export const initialize: Method = {
   ...initializeApp,
-  run: (params, asked) => (asked.app.dialect === '0.42' ? initializeMcp(params, asked) : initializeApp.run(params, asked)),
+  run: (params, asked) => (asked.app.dialect.hasTools ? initializeMcp(params, asked) : initializeApp.run(params, asked)),
 }
 
 export const getUserAgent = bareMethod(({ app }) => ({ userAgent: app.handshake.userAgent }))

@@ -1,7 +1,6 @@
 import { type JsonValue, isJsonObject } from '@parley/protocol'
 import { RemoteFailure } from '@parley/rpc/line-peer'
-import { INVALID_REQUEST } from '../answer-error.ts'
-import { DIALECT_VERSION } from '../user-agent.ts'
+import { INVALID_REQUEST } from '../error-codes.ts'
 import type { Asked, Method } from './method.ts'
 
 /** A method of MCP, which 0.42 serves on the same wire. Calls of tools take long, so nobody waits for them. */
@@ -13,13 +12,13 @@ export const mcpMethod: Method = {
 
 /** `initialize` as MCP has it, under the name and the version of the dialect. */
 export async function initializeMcp(params: JsonValue | undefined, asked: Asked): Promise<JsonValue> {
-  const { handshake } = asked.app
+  const { dialect, handshake } = asked.app
   const answer = await toMcp(asked, params)
   const clientInfo = isJsonObject(params) && isJsonObject(params['clientInfo']) ? params['clientInfo'] : {}
   const { name, version } = clientInfo
   if (typeof name === 'string' && typeof version === 'string') handshake.begin({ name, version })
   if (!isJsonObject(answer) || !isJsonObject(answer['serverInfo'])) return answer
-  const serverInfo = { ...answer['serverInfo'], version: DIALECT_VERSION['0.42'], user_agent: handshake.userAgent }
+  const serverInfo = { ...answer['serverInfo'], version: dialect.version, user_agent: handshake.userAgent }
   return { ...answer, serverInfo }
 }
 

@@ -43,14 +43,14 @@ export function method<S extends z.ZodType>(schema: S, run: Run<z.output<S>>, op
   }
 }
 
-/** A method that takes nothing: no params, null, or an empty object; 0.42 does not look at them. */
+/** A method that takes nothing: no params, null, or an empty object; some dialects do not look at them. */
 export function bareMethod(run: (asked: Asked) => Promise<JsonObject> | JsonObject): Method {
   return {
     dialects: APP_DIALECTS,
     isDetached: false,
     run: async (params, asked) => {
       const isNothing = params === undefined || params === null || (isJsonObject(params) && Object.keys(params).length === 0)
-      if (!isNothing && asked.app.dialect !== '0.42') throw new BadParams('', 'must be left out: this method takes none')
+      if (!isNothing && !asked.app.dialect.readsOverParams) throw new BadParams('', 'must be left out: this method takes none')
       return run(asked)
     },
   }

@@ -2,7 +2,7 @@ import type { ApprovalRequest } from '@parley/agent'
 import type { JsonObject } from '@parley/protocol'
 import { olderChange } from '../../event/0.44/words.ts'
 import { changesByPath } from '../../event/file-changes.ts'
-import type { AppDialect } from '../app-server-options.ts'
+import type { DialectFacts } from '../dialect-facts.ts'
 
 /** The request that asks a client. */
 export interface ApprovalAsk {
@@ -10,19 +10,15 @@ export interface ApprovalAsk {
   readonly params: JsonObject
 }
 
-/** Names as 0.44 has them, and what 0.42 calls them. */
-const SNAKE: Readonly<Record<string, string>> = {
-  conversationId: 'conversation_id',
-  callId: 'call_id',
-  fileChanges: 'file_changes',
-  grantRoot: 'grant_root',
-}
-
 /** Asks in a dialect's words. `folder` is that of the conversation. */
-export function approvalAsk(dialect: AppDialect, conversationId: string, folder: string, request: ApprovalRequest): ApprovalAsk {
+export function approvalAsk(
+  dialect: DialectFacts,
+  conversationId: string,
+  folder: string,
+  request: ApprovalRequest,
+): ApprovalAsk {
   const { method, params } = asked(conversationId, folder, request)
-  if (dialect === '0.44') return { method, params }
-  return { method, params: Object.fromEntries(Object.entries(params).map(([name, value]) => [SNAKE[name] ?? name, value])) }
+  return { method, params: dialect.named(params) }
 }
 
 function asked(conversationId: string, folder: string, request: ApprovalRequest): ApprovalAsk {

@@ -1,7 +1,7 @@
 import { isAbsolute, resolve } from 'node:path'
 import type { ApprovalMode, ConversationOptions, Reach } from '@parley/agent'
 import { type JsonObject, ReasoningEffort } from '@parley/protocol'
-import { type ApprovalPolicy, BackendError, type OpenOrder, type SandboxMode, type TurnOrder } from '@parley/codex/port'
+import { type ApprovalPolicy, BackendError, type OpenOrder, type TurnOrder } from '@parley/codex/port'
 import { REACH, unlinked } from '../reach.ts'
 import { CODING_INSTRUCTIONS } from './instructions.ts'
 import { type Variables, mountsOf } from './mounts-of.ts'

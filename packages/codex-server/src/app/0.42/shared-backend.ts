@@ -1,4 +1,4 @@
-import type { Backend } from '../backend/backend.ts'
+import type { Backend } from '../../backend/backend.ts'
 import type { BackedConversation, ConversationRef, OpenOrder } from '@parley/codex/port'
 import { SharedConversation } from './shared-conversation.ts'
 

@@ -1,12 +1,12 @@
 import { PassThrough } from 'node:stream'
 import { type JsonObject, type JsonValue, isJsonObject, parseJson } from '@parley/protocol'
 import { LineReader, serveStdio } from '@parley/rpc'
-import type { Backend } from '../backend/backend.ts'
+import type { Backend } from '../../backend/backend.ts'
 import { PeerGone, RemoteFailure, type WireId } from '@parley/rpc/line-peer'
-import { type McpServer, mcpServer } from '../mcp/mcp-server.ts'
-import { INTERNAL_ERROR, INVALID_REQUEST } from './answer-error.ts'
-import type { UserAgentFacts } from './app-server-options.ts'
-import type { Notes } from './notes.ts'
+import { type McpServer, mcpServer } from '../../mcp/mcp-server.ts'
+import { INTERNAL_ERROR, INVALID_REQUEST } from '../error-codes.ts'
+import type { UserAgentFacts } from '../app-server-options.ts'
+import type { Notes } from '../notes.ts'
 
 const LINE_BYTES = 64 * 1024 * 1024
 
