@@ -8,8 +8,8 @@ import { isProduct } from './shipped.ts'
 const LINES_ALIKE = 10
 /** Tables and examples: what they say again is data. A migration is never changed, whatever a later one repeats. */
 const DATA = /^examples\/|\/migration\//
-/** Lines that are alike everywhere: imports, names in a list of imports, brackets. */
-const SAYS_LITTLE = /^(import\b.*|export \{|\} from .*|(type )?[A-Za-z]\w*,|[\s{}()[\],;]*)$/
+/** Lines that are alike everywhere: imports, names and words in a list, rows of a table that say what a name is bound to, brackets. */
+const SAYS_LITTLE = /^(import\b.*|export \{|\} from .*|(type )?[A-Za-z]\w*,|'[\w.]+'(: \w+)?,|[\s{}()[\],;]*)$/
 
 /** No ten lines of product code stand in two files. */
 export const duplicatesPart: Part = {

@@ -1,5 +1,5 @@
 export { type EngineFor, type EnginePorts, type GeneratorOptions } from './generate/generator-options.ts'
-export { FolderGuard } from './generate/folder-guard.ts'
+export { FolderGuard } from './generate/folder/folder-guard.ts'
 export { type GenerateLimits } from './generate/generate-limits.ts'
 export { openGenerator } from './generate/open-generator.ts'
 export {
@@ -8,7 +8,7 @@ export {
   type SandboxCommands,
   type SandboxCommandsOptions,
   openSandboxCommands,
-} from './generate/sandbox-commands.ts'
+} from './generate/folder/sandbox-commands.ts'
 export { type FoundLanguage, findBehindShim, findLanguages } from './language/find-languages.ts'
 export { JobFolderInvalid, type LocalStatus, type LocalStatusOptions, openLocalStatus } from './status/local-status.ts'
 export { SelfTests, type SelfTestParts } from './status/self-test.ts'

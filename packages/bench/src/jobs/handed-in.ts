@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { type JobId, type ToolInput, type ToolName, type ToolOutput, ToolError } from '@parley/protocol'
 import type { Client } from '@parley/rpc'
-import type { Tally } from '../soak/soak.ts'
+import type { Tally } from '../soak.ts'
 import type { Problem } from './problems.ts'
 
 /** A job that the gateway said it has, and what must come of it. */

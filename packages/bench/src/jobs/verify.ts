@@ -1,6 +1,6 @@
 import { AgentStatusItem, CaseItem, type JobId, type JobLogName, type JobState, Report, isEnd } from '@parley/protocol'
 import type { Client } from '@parley/rpc'
-import type { Tally } from '../soak/soak.ts'
+import type { Tally } from '../soak.ts'
 import { type HandedIn, untilAnswered } from './handed-in.ts'
 
 const CHUNK_BYTES = 1 << 20

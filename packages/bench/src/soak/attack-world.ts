@@ -5,7 +5,7 @@ import { type OwnGateway, openOwnGateway } from '../own/open-gateway.ts'
 import { HANG_MS, keepAlive, send } from './http-post.ts'
 import { callTool, modernHeaders, MODERN_META } from './modern-call.ts'
 import type { SeededRandom } from './random.ts'
-import type { Tally } from './soak.ts'
+import type { Tally } from '../soak.ts'
 
 const CONNECTIONS = 16
 const Made = z.object({ id: z.string(), token: z.string() })

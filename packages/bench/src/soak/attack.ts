@@ -1,8 +1,8 @@
 import { ATTACKS } from './attack-kinds.ts'
 import { openAttackWorld } from './attack-world.ts'
 import { SeededRandom } from './random.ts'
-import type { Soak } from './soak.ts'
-import { Tally } from './soak.ts'
+import type { Soak } from '../soak.ts'
+import { Tally } from '../soak.ts'
 
 const ROUNDS = 40
 

@@ -13,7 +13,7 @@ import { sumTests } from '../jobs/problems.ts'
 import { verifyJob } from '../jobs/verify.ts'
 import { type Program, freePort, startProgram } from '../measure/program.ts'
 import { SeededRandom } from './random.ts'
-import { type Soak, type SoakOptions, type SoakResult, Tally } from './soak.ts'
+import { type Soak, type SoakOptions, type SoakResult, Tally } from '../soak.ts'
 
 const MODEL_MAIN = fileURLToPath(new URL('../jobs/model-main.ts', import.meta.url))
 const KILLS = 30

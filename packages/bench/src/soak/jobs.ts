@@ -8,7 +8,7 @@ import { jobFilesIn, processesOf } from '../jobs/leftovers.ts'
 import { PROBLEMS, sumTests } from '../jobs/problems.ts'
 import { verifyJob } from '../jobs/verify.ts'
 import { SeededRandom } from './random.ts'
-import { type Soak, type SoakOptions, type SoakResult, Tally } from './soak.ts'
+import { type Soak, type SoakOptions, type SoakResult, Tally } from '../soak.ts'
 
 const JOBS = 200
 const JUDGES = 4

@@ -5,8 +5,8 @@ import { openOwnGateway, type OwnGateway } from '../own/open-gateway.ts'
 import { keepAlive } from './http-post.ts'
 import { callTool } from './modern-call.ts'
 import { SeededRandom } from './random.ts'
-import type { Soak, SoakOptions, SoakResult } from './soak.ts'
-import { Tally } from './soak.ts'
+import type { Soak, SoakOptions, SoakResult } from '../soak.ts'
+import { Tally } from '../soak.ts'
 
 const KILLS = 50
 const WRITERS = 4

@@ -7,7 +7,7 @@ import { HANG_MS, type HttpAnswer, keepAlive, send } from './http-post.ts'
 import type { Malformed } from './malformed-message.ts'
 import { malformedMessage, randomOf } from './malformed-message.ts'
 import { ACCEPT, callTool, LEGACY, MODERN_META, modernHeaders } from './modern-call.ts'
-import type { Tally } from './soak.ts'
+import type { Tally } from '../soak.ts'
 
 export interface MalformedRun {
   readonly messages: number

@@ -4,8 +4,8 @@ import { malformedHttp } from './malformed-http.ts'
 import { malformedStdio } from './malformed-stdio.ts'
 import { malformedWebsocket } from './malformed-websocket.ts'
 import { type Memory, memoryOf } from './memory.ts'
-import type { Soak } from './soak.ts'
-import { Tally } from './soak.ts'
+import type { Soak } from '../soak.ts'
+import { Tally } from '../soak.ts'
 
 const MESSAGES = 100_000
 const WARM_SHARE = 0.1

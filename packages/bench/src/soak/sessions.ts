@@ -5,8 +5,8 @@ import { HANG_MS, keepAlive } from './http-post.ts'
 import { type Memory, memoryOf } from './memory.ts'
 import { callTool } from './modern-call.ts'
 import { SeededRandom } from './random.ts'
-import type { Soak } from './soak.ts'
-import { Tally } from './soak.ts'
+import type { Soak } from '../soak.ts'
+import { Tally } from '../soak.ts'
 import { openSubscriber, type Subscriber, SUBSCRIBER_KINDS } from './subscriber.ts'
 
 const SESSIONS = 10_000

@@ -4,6 +4,6 @@ import { jobsSoak } from './jobs.ts'
 import { killSoak } from './kill.ts'
 import { malformedSoak } from './malformed.ts'
 import { sessionsSoak } from './sessions.ts'
-import type { Soak } from './soak.ts'
+import type { Soak } from '../soak.ts'
 
 export const SOAKS: readonly Soak[] = [sessionsSoak, malformedSoak, killSoak, jobsSoak, engineSoak, attackSoak]

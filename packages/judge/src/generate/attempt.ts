@@ -11,14 +11,14 @@ import { findInput, leftMessage } from './left-turn.ts'
 import { makeSolution } from './make-solution.ts'
 import { advised, turnError } from './model-failure.ts'
 import { problemText } from './prompt.ts'
-import { type ReadSolution, readSolution } from './read-solution.ts'
+import { type ReadSolution, readSolution } from './answer/read-solution.ts'
 import type { Redactor } from './redact.ts'
 import { repairText } from './repair-prompt.ts'
 import { Session } from './session.ts'
 import { Silence } from './silence.ts'
 import { anewText, continueText, followUpText, turnMark } from './turn-text.ts'
 import { Stopped, orStopped, within } from './within.ts'
-import { type Workspace, openWorkspace } from './workspace.ts'
+import { type Workspace, openWorkspace } from './folder/workspace.ts'
 
 export interface AttemptOrder {
   readonly options: GeneratorOptions

@@ -5,9 +5,9 @@ import { join } from 'node:path'
 import { fitsStrict } from '@parley/mini'
 import { type Bench, openBench, specOf } from '../fixture/open-bench.ts'
 import { GENERATE_LIMITS } from './generate-limits.ts'
-import { SOLUTION_SCHEMA } from './output-schema.ts'
+import { SOLUTION_SCHEMA } from './answer/output-schema.ts'
 import { instructionsOf, problemText, quoted } from './prompt.ts'
-import { openWorkspace } from './workspace.ts'
+import { openWorkspace } from './folder/workspace.ts'
 
 let bench: Bench
 beforeAll(async () => {

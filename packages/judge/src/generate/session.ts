@@ -11,10 +11,10 @@ import { CleanVoice } from './clean-voice.ts'
 import type { EventLog } from './event-log.ts'
 import type { GenerateLimits } from './generate-limits.ts'
 import type { GeneratorOptions } from './generator-options.ts'
-import { SOLUTION_SCHEMA } from './output-schema.ts'
+import { SOLUTION_SCHEMA } from './answer/output-schema.ts'
 import { instructionsOf } from './prompt.ts'
 import type { Redactor } from './redact.ts'
-import { type SandboxCommands, openSandboxCommands } from './sandbox-commands.ts'
+import { type SandboxCommands, openSandboxCommands } from './folder/sandbox-commands.ts'
 import { Stopped, orStopped, within } from './within.ts'
 
 export interface SessionOrder {

@@ -1,7 +1,7 @@
 import { constants } from 'node:os'
 import { type CaseItem, type CaseResult, JOB_LIMITS, type TestCase } from '@parley/protocol'
 import type { RunOutcome, RunOutput } from '@parley/sandbox'
-import type { Finding } from '../test/finding.ts'
+import type { Finding } from './finding.ts'
 
 /** What the streams of all cases together may take in a report, so that it stays an artifact one can hand over. */
 const REPORT_STREAMS_BYTES = 3 * 1024 * 1024

@@ -9,7 +9,7 @@ import { type ExpectedAnswer, ExpectedUnreadable } from '../check/comparison.ts'
 import { readExpected } from '../check/read-expected.ts'
 import { type CaseContext, expectedPath } from './case-context.ts'
 import { type CaseLimits, isDoubtful } from './case-limits.ts'
-import { type Finding, programDiff, unrun } from './finding.ts'
+import { type Finding, programDiff, unrun } from '../report/finding.ts'
 import { type CaseRun, type RunPlace, runOnce } from './run-once.ts'
 import { endVerdict } from './verdict.ts'
 

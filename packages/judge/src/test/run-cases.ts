@@ -6,7 +6,7 @@ import { isFailure } from '../report/judged.ts'
 import { caseLine } from '../report/lines.ts'
 import type { TestListener, TestRequest } from '../tester.ts'
 import type { CaseContext } from './case-context.ts'
-import { type Finding, unrun } from './finding.ts'
+import { type Finding, unrun } from '../report/finding.ts'
 import { SourceUnreadable, judgeCase } from './judge-case.ts'
 
 /** What came of all cases, in their order; `isReadable` is false when the source turned out to be none. */

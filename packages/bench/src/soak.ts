@@ -1,4 +1,4 @@
-import type { Needs } from '../needs.ts'
+import type { Needs } from './needs.ts'
 
 /** One long run. The same seed does the same things in the same order, as far as the machine lets it. */
 export interface Soak {
