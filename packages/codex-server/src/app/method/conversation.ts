@@ -1,6 +1,5 @@
 import { existsSync } from 'node:fs'
 import { ConversationUnknown } from '@parley/agent'
-import type { JsonObject } from '@parley/protocol'
 import * as z from 'zod'
 import { type BackedConversation, BackendError, type ConversationRef } from '@parley/codex/port'
 import type { Backend, ConversationShelf } from '../../backend/backend.ts'
