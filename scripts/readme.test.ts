@@ -15,9 +15,9 @@ const WHOLE = { timeout: 300_000 }
 const ELSEWHERE = [
   /^npm /, // this suite, packages/cli/src/demo, packages/cli/src/up
   /^PARLEY_MODEL_BASE_URL=/, // packages/cli/src/up/up-model.test.ts
-  /--model NAME/, // packages/cli/src/commands/job.test.ts
+  /--model NAME/, // packages/cli/src/commands/job/job.test.ts
   /^parley judge --url https/, // scripts/serving.test.ts
-  /^parley contracts check/, // packages/cli/src/commands/contracts.test.ts
+  /^parley contracts check/, // packages/cli/src/commands/contracts/contracts.test.ts
 ]
 
 /** Every line of every shell block, without its comment. */

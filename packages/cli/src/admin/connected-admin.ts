@@ -1,6 +1,6 @@
 import { type Client, WireError, connectClient, httpTransport } from '@parley/rpc'
-import { requireRole } from '../require-role.ts'
-import { type Target, withToken } from '../target.ts'
+import { requireRole } from '../caller/require-role.ts'
+import { type Target, withToken } from '../option/target.ts'
 import { ownVersion } from '../version.ts'
 import type { Admin } from './admin.ts'
 

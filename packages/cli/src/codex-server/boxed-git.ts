@@ -1,7 +1,7 @@
 import { realpathSync } from 'node:fs'
 import { GIT_ENVIRONMENT, type OpenGit, type ProgramOutcome, repositoryOf } from '@parley/codex-server'
 import type { Box, RunLimits, Sandbox } from '@parley/sandbox'
-import type { Toolchains } from '../sandbox-command/toolchains.ts'
+import type { Toolchains } from '../installed/toolchains.ts'
 
 export interface BoxedGitPorts {
   /** The sandbox, or why there is none. */

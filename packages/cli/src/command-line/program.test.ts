@@ -4,7 +4,7 @@ import { delimiter, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, expect, test } from 'vitest'
 import { COMMANDS } from '../commands/table.ts'
-import { runHere } from '../fixtures/run-here.ts'
+import { runHere } from '../fixture/run-here.ts'
 import { FIRST_WORDS, inShell, programName, withProgram } from './program.ts'
 
 const bin = fileURLToPath(new URL('../../../../bin', import.meta.url))

@@ -1,6 +1,6 @@
 import { afterAll, expect, test } from 'vitest'
-import { Scratch } from '../fixtures/parley.ts'
-import { commandsHere } from '../fixtures/run-here.ts'
+import { Scratch } from '../fixture/parley.ts'
+import { commandsHere } from '../fixture/run-here.ts'
 import { COMMANDS, GROUPS } from './table.ts'
 
 const scratch = new Scratch()

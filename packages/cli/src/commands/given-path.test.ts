@@ -5,9 +5,9 @@ import { createServer } from 'node:net'
 import { basename, join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { OptionSpec } from '../command-line/command.ts'
-import { LocalGateway } from '../fixtures/local-gateway.ts'
-import { Scratch } from '../fixtures/parley.ts'
-import { commandsHere } from '../fixtures/run-here.ts'
+import { LocalGateway } from '../fixture/local-gateway.ts'
+import { Scratch } from '../fixture/parley.ts'
+import { commandsHere } from '../fixture/run-here.ts'
 import { COMMANDS } from './table.ts'
 
 const scratch = new Scratch()

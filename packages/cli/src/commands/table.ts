@@ -1,16 +1,16 @@
 import type { CommandGroup, CommandSpec } from '../command-line/command.ts'
 import { SHELLS } from '../command-line/completion.ts'
-import { INSTANCE_OPTIONS, LISTEN_OPTIONS } from '../config/instance-options.ts'
-import { TARGET_OPTIONS } from '../target.ts'
-import { ACCOUNT_COMMANDS } from './account-table.ts'
-import { CONTRACTS_COMMANDS } from './contracts-table.ts'
-import { JOB_COMMANDS } from './job-table.ts'
-import { JSON_OPTION } from './json-option.ts'
-import { JUDGE_COMMANDS, JUDGE_OPTIONS } from './judge-table.ts'
-import { MCP_COMMANDS } from './mcp-table.ts'
-import { MODEL_COMMANDS } from './model-table.ts'
-import { SERVER_COMMANDS } from './server-table.ts'
-import { AUDIT_COMMANDS, QUOTA_COMMANDS } from './upkeep-table.ts'
+import { INSTANCE_OPTIONS, LISTEN_OPTIONS } from '../option/instance-options.ts'
+import { TARGET_OPTIONS } from '../option/target.ts'
+import { ACCOUNT_COMMANDS } from './account/account-table.ts'
+import { CONTRACTS_COMMANDS } from './contracts/contracts-table.ts'
+import { JOB_COMMANDS } from './job/job-table.ts'
+import { JSON_OPTION } from '../option/json-option.ts'
+import { JUDGE_COMMANDS, JUDGE_OPTIONS } from './judge/judge-table.ts'
+import { MCP_COMMANDS } from './mcp/mcp-table.ts'
+import { MODEL_COMMANDS } from './model/model-table.ts'
+import { SERVER_COMMANDS } from './server/server-table.ts'
+import { AUDIT_COMMANDS, QUOTA_COMMANDS } from './upkeep/upkeep-table.ts'
 
 const TOKEN_NOTE = 'A token given by --token shows in ps: rather use --token-file or PARLEY_TOKEN.'
 
@@ -36,7 +36,7 @@ const START_COMMANDS: readonly CommandSpec[] = [
       'The first start makes an admin. While that account has no password every start prints a one-time link to sign in with.',
       'With --json one line is printed when it is ready: {url, mcp, ws, sign_in, admin, data}.',
     ],
-    run: async (invocation) => (await import('./up.ts')).up(invocation),
+    run: async (invocation) => (await import('./instance/up.ts')).up(invocation),
   },
   {
     name: 'demo',
@@ -54,7 +54,7 @@ const START_COMMANDS: readonly CommandSpec[] = [
       'A script plays the model; everything else is real: the wires, the engine, the sandbox, the judge. All of it is removed at the end.',
       'With --json one line for each event; the last line is {job_id, status, report}. Exit code: 0 succeeded, 1 failed, 3 not judged, 130 cancelled.',
     ],
-    run: async (invocation) => (await import('./demo.ts')).demo(invocation),
+    run: async (invocation) => (await import('./instance/demo.ts')).demo(invocation),
   },
   {
     name: 'doctor',
@@ -76,7 +76,7 @@ const START_COMMANDS: readonly CommandSpec[] = [
       "With an admin's token the walk makes a token that ends after a minute, and revokes it at once, to see an update arrive.",
       TOKEN_NOTE,
     ],
-    run: async (invocation) => (await import('./doctor.ts')).doctor(invocation),
+    run: async (invocation) => (await import('./instance/doctor.ts')).doctor(invocation),
   },
   {
     name: 'help',
@@ -103,7 +103,7 @@ const UPKEEP_COMMANDS: readonly CommandSpec[] = [
       ...JSON_OPTION,
     },
     notes: ['Beyond loopback it needs --tls-cert and --tls-key, or --insecure; docs/serving.md shows how.'],
-    run: async (invocation) => (await import('./gateway.ts')).gateway(invocation),
+    run: async (invocation) => (await import('./instance/gateway.ts')).gateway(invocation),
   },
   {
     name: 'backup',
@@ -112,21 +112,21 @@ const UPKEEP_COMMANDS: readonly CommandSpec[] = [
     options: { ...INSTANCE_OPTIONS, ...JSON_OPTION },
     positionals: [{ name: 'FILE', doc: 'where to write it', isFile: true }],
     notes: ['DATA/secret is not in it: keep that too, the database is of no use to a gateway with another secret.'],
-    run: async (invocation) => (await import('./backup.ts')).backup(invocation),
+    run: async (invocation) => (await import('./instance/backup.ts')).backup(invocation),
   },
   {
     name: 'restore',
     summary: 'Puts a backup into a new data folder or an empty database',
     options: { ...INSTANCE_OPTIONS, ...JSON_OPTION },
     positionals: [{ name: 'FILE', doc: 'what backup wrote', isFile: true }],
-    run: async (invocation) => (await import('./backup.ts')).restore(invocation),
+    run: async (invocation) => (await import('./instance/backup.ts')).restore(invocation),
   },
   {
     name: 'config check',
     summary: 'Shows the settings in effect, and what is wrong with them',
     more: 'It says of each where it comes from, and tells all that is wrong at once.',
     options: { ...INSTANCE_OPTIONS, ...JSON_OPTION },
-    run: async (invocation) => (await import('./config-check.ts')).configCheck(invocation),
+    run: async (invocation) => (await import('./instance/config-check.ts')).configCheck(invocation),
   },
   {
     name: 'trust',
@@ -142,7 +142,7 @@ const UPKEEP_COMMANDS: readonly CommandSpec[] = [
       'It must be yours, and nobody else may write to it. One that is replaced by another folder is not trusted any more.',
       'Your own settings are parley.toml of the clone, else in $XDG_CONFIG_HOME/parley (~/.config/parley).',
     ],
-    run: async (invocation) => (await import('./trust.ts')).trust(invocation),
+    run: async (invocation) => (await import('./instance/trust.ts')).trust(invocation),
   },
   ...AUDIT_COMMANDS,
   {
@@ -190,7 +190,7 @@ const PROXY_COMMANDS: readonly CommandSpec[] = [
     positionals: [{ name: 'URL', doc: 'an MCP server over HTTP, instead of a command', optional: true }],
     rest: 'CMD [ARGS…]',
     notes: ['Clients that declare nothing to be asked share one child; any other session has a child of its own.', TOKEN_NOTE],
-    run: async (invocation) => (await import('./proxy.ts')).proxy(invocation),
+    run: async (invocation) => (await import('./instance/proxy.ts')).proxy(invocation),
   },
 ]
 

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
-import { Scratch } from '../fixtures/parley.ts'
+import { Scratch } from '../fixture/parley.ts'
 import { channelSeedsOf, quotaOf } from './gateway-models.ts'
 import { loadSettings } from './load.ts'
 

@@ -9,7 +9,7 @@ import {
   typeText,
 } from '@parley/contracts'
 import type { JsonValue } from '@parley/protocol'
-import { columns } from '../commands/columns.ts'
+import { columns } from '../screen/columns.ts'
 
 interface Shown {
   readonly declared: DeclaredContract

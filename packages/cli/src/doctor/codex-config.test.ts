@@ -5,8 +5,8 @@ import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { expect, test } from 'vitest'
 import { peerFor } from '../../../../scripts/peers/peer-or-skip.ts'
-import { MANY_PROCESSES, Scratch } from '../fixtures/parley.ts'
-import { runHere } from '../fixtures/run-here.ts'
+import { MANY_PROCESSES, Scratch } from '../fixture/parley.ts'
+import { runHere } from '../fixture/run-here.ts'
 
 const chatConfig = (baseUrl: string): string => `model = "gpt-5-codex" # mine
 model_provider = "mine"

@@ -20,7 +20,7 @@ import { openProcesses } from '@parley/executor'
 import type { Invocation } from '../command-line/command.ts'
 import { CommandError, usageError } from '../command-line/command-error.ts'
 import type { Io } from '../command-line/io.ts'
-import { columns } from '../commands/columns.ts'
+import { columns } from '../screen/columns.ts'
 import { detectCodex } from '../contracts/named-codex.ts'
 import { named } from '../mcp-config/servers-file.ts'
 

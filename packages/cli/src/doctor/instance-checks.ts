@@ -5,11 +5,11 @@ import type { Io } from '../command-line/io.ts'
 import type { Settings } from '../config/setting.ts'
 import { type DataDir, dataDirAt, isOpenToOthers } from '../data/data-dir.ts'
 import { readSecret } from '../data/secret.ts'
-import { isPostgres } from '../gateway-process/database-url.ts'
+import { isPostgres } from '../config/database-url.ts'
 import { listenFailure } from '../gateway-process/listen-failure.ts'
 import { type Check, reasonOf } from './check.ts'
 import { checkDatabaseIsHere } from '../data/database-note.ts'
-import { asCommandError } from '../failure.ts'
+import { asCommandError } from '../command-line/failure.ts'
 
 /** Folder, secret, database and port of one instance. */
 export async function checkInstance(settings: Settings, io: Io): Promise<Check[]> {

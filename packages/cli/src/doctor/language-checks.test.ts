@@ -1,9 +1,9 @@
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { LocalGateway } from '../fixtures/local-gateway.ts'
-import { MANY_PROCESSES, Scratch } from '../fixtures/parley.ts'
-import { toolPlacesOf } from '../judge-process/tool-places.ts'
+import { LocalGateway } from '../fixture/local-gateway.ts'
+import { MANY_PROCESSES, Scratch } from '../fixture/parley.ts'
+import { toolPlacesOf } from '../installed/tool-places.ts'
 
 const NAMES: Readonly<Record<string, string>> = { cpp: 'c++' }
 

@@ -1,7 +1,7 @@
 import { findLanguages } from '@parley/judge'
 import type { Sandbox } from '@parley/sandbox'
 import type { Io } from '../command-line/io.ts'
-import { toolPlacesOf } from '../judge-process/tool-places.ts'
+import { toolPlacesOf } from '../installed/tool-places.ts'
 import type { Check } from './check.ts'
 
 interface LanguageRow {

@@ -1,6 +1,6 @@
 import { type Sandbox, SandboxUnavailable, openSandbox } from '@parley/sandbox'
 import type { Io } from '../command-line/io.ts'
-import { withScratch } from '../sandbox-command/scratch.ts'
+import { withScratch } from '../data/scratch.ts'
 import { type Check, reasonOf } from './check.ts'
 import { checkLanguages } from './language-checks.ts'
 

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type ToolOutput, isJsonObject } from '@parley/protocol'
 import { type Client, WireError, connectClient, httpTransport } from '@parley/rpc'
-import { asCommandError, splitAdvice } from '../failure.ts'
-import type { Target } from '../target.ts'
+import { asCommandError, splitAdvice } from '../command-line/failure.ts'
+import type { Target } from '../option/target.ts'
 import { ownVersion } from '../version.ts'
 import { type Check, reasonOf } from './check.ts'
 

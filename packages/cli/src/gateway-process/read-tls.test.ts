@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { Scratch } from '../fixtures/parley.ts'
+import { Scratch } from '../fixture/parley.ts'
 import { readTls } from './read-tls.ts'
 
 const scratch = new Scratch()

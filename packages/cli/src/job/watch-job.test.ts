@@ -1,12 +1,12 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { LocalGateway } from '../fixtures/local-gateway.ts'
-import { MANY_PROCESSES, Scratch } from '../fixtures/parley.ts'
-import { hasTerminals, onTerminal, screenAfter } from '../fixtures/pty.ts'
-import { commandsHere } from '../fixtures/run-here.ts'
-import { type Script, codeFor } from '../fixtures/scripted-tester.ts'
-import { openTestWorker } from '../fixtures/test-worker.ts'
+import { LocalGateway } from '../fixture/local-gateway.ts'
+import { MANY_PROCESSES, Scratch } from '../fixture/parley.ts'
+import { hasTerminals, onTerminal, screenAfter } from '../fixture/pty.ts'
+import { commandsHere } from '../fixture/run-here.ts'
+import { type Script, codeFor } from '../fixture/scripted-tester.ts'
+import { openTestWorker } from '../fixture/test-worker.ts'
 
 /** A folder `one` with the tests of a job whose tests do not matter. */
 function writeTests({ folder }: Scratch): void {

@@ -1,13 +1,13 @@
 import { type JobListener, type SteadyClient, followJob } from '@parley/client'
 import type { JobId } from '@parley/protocol'
 import type { Invocation } from '../command-line/command.ts'
-import { linkTeller } from './command-client.ts'
-import { exitCodeOf, readEnding } from './ending.ts'
-import { jsonView } from './json-view.ts'
-import { liveView } from './live-view.ts'
+import { linkTeller } from '../caller/command-client.ts'
+import { exitCodeOf, readEnding } from './view/ending.ts'
+import { jsonView } from './view/json-view.ts'
+import { liveView } from './view/live-view.ts'
 import { neverStarted } from './never-started.ts'
-import { plainView } from './plain-view.ts'
-import type { View } from './view.ts'
+import { plainView } from './view/plain-view.ts'
+import type { View } from './view/view.ts'
 
 const INTERRUPTED_EXIT = 130
 /** How long a gateway that is not there is looked for to be told of a cancel. */

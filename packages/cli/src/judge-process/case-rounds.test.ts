@@ -3,8 +3,8 @@ import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { CaseItem, caseRound } from '@parley/protocol'
 import { expect, test } from 'vitest'
-import { LocalGateway } from '../fixtures/local-gateway.ts'
-import { Scratch } from '../fixtures/parley.ts'
+import { LocalGateway } from '../fixture/local-gateway.ts'
+import { Scratch } from '../fixture/parley.ts'
 
 const SLOW_MS = 300_000
 const STEP_MS = 70_000

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { type JobId, type JsonObject, Report } from '@parley/protocol'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { peerOrSkip } from '../../../../scripts/peers/peer-or-skip.ts'
-import { type CodexJudge, type Step, lastOutput, openCodexJudge, run, say, use } from '../fixtures/codex-judge.ts'
+import { type CodexJudge, type Step, lastOutput, openCodexJudge, run, say, use } from '../fixture/codex-judge.ts'
 
 /** `1.in` with `1 2` and `1.out` with `3`, stored. */
 const TESTS_ZIP =

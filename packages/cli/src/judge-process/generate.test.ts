@@ -4,10 +4,10 @@ import { JobId, makeId, Report } from '@parley/protocol'
 import { jobHolder } from '@parley/store'
 import { ONE_CASE_ZIP } from '@parley/store/testing'
 import { expect, test } from 'vitest'
-import { LocalGateway } from '../fixtures/local-gateway.ts'
-import { Scratch } from '../fixtures/parley.ts'
-import { codeFor } from '../fixtures/scripted-tester.ts'
-import { openTestWorker } from '../fixtures/test-worker.ts'
+import { LocalGateway } from '../fixture/local-gateway.ts'
+import { Scratch } from '../fixture/parley.ts'
+import { codeFor } from '../fixture/scripted-tester.ts'
+import { openTestWorker } from '../fixture/test-worker.ts'
 
 /** A job for a model. No gateway takes one yet, so it is put where one would put it. */
 async function submitForModel(gateway: LocalGateway): Promise<JobId> {

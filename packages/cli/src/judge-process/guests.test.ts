@@ -2,11 +2,11 @@ import { type JobId, ToolError } from '@parley/protocol'
 import { connectClient, httpTransport } from '@parley/rpc'
 import { ONE_CASE_ZIP } from '@parley/store/testing'
 import { expect, test } from 'vitest'
-import { LocalGateway } from '../fixtures/local-gateway.ts'
-import { Scratch } from '../fixtures/parley.ts'
-import { codeFor } from '../fixtures/scripted-tester.ts'
-import { through } from '../fixtures/through.ts'
-import { type TestWorker, openTestWorker } from '../fixtures/test-worker.ts'
+import { LocalGateway } from '../fixture/local-gateway.ts'
+import { Scratch } from '../fixture/parley.ts'
+import { codeFor } from '../fixture/scripted-tester.ts'
+import { through } from '../fixture/through.ts'
+import { type TestWorker, openTestWorker } from '../fixture/test-worker.ts'
 
 const FOREVER = codeFor({ forever: true })
 const SHORT = codeFor({})

@@ -2,11 +2,11 @@ import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import type { JsonObject } from '@parley/protocol'
 import { expect, test } from 'vitest'
-import { LocalGateway } from '../fixtures/local-gateway.ts'
-import { Scratch } from '../fixtures/parley.ts'
-import { codeFor } from '../fixtures/scripted-tester.ts'
-import { through } from '../fixtures/through.ts'
-import { openTestWorker } from '../fixtures/test-worker.ts'
+import { LocalGateway } from '../fixture/local-gateway.ts'
+import { Scratch } from '../fixture/parley.ts'
+import { codeFor } from '../fixture/scripted-tester.ts'
+import { through } from '../fixture/through.ts'
+import { openTestWorker } from '../fixture/test-worker.ts'
 
 /** A third of the shortest lease that is kept, and then some. */
 const HEARTBEAT_MIN_MS = 20

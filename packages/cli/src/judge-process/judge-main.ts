@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { liveOnStdin } from '../up/lifeline.ts'
+import { liveOnStdin } from '../process/lifeline.ts'
 import { openJudge } from './open-judge.ts'
 import { parseJudgePlan } from './plan.ts'
 

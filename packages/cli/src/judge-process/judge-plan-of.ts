@@ -7,10 +7,10 @@ import { instanceOf } from '../config/instance.ts'
 import type { Settings } from '../config/setting.ts'
 import { cacheDirOf } from '../data/cache-dir.ts'
 import { dataDirAt } from '../data/data-dir.ts'
-import { wholeNumber } from '../job/whole-number.ts'
-import { targetOf } from '../target.ts'
+import { wholeNumber } from '../option/whole-number.ts'
+import { targetOf } from '../option/target.ts'
 import { ENGINE_CHOICES, type JudgePlan, SANDBOX_CHOICES, type SandboxChoice } from './plan.ts'
-import { toolPlacesOf } from './tool-places.ts'
+import { toolPlacesOf } from '../installed/tool-places.ts'
 
 /** Jobs at once, unless somebody says otherwise: the cores are shared among them anyway. */
 const SLOTS_DEFAULT_MAX = 8

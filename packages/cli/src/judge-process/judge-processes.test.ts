@@ -4,10 +4,10 @@ import { join } from 'node:path'
 import { Report } from '@parley/protocol'
 import { ONE_CASE_ZIP } from '@parley/store/testing'
 import { expect, test } from 'vitest'
-import { gone } from '../fixtures/gone.ts'
-import { LocalGateway } from '../fixtures/local-gateway.ts'
-import { Scratch } from '../fixtures/parley.ts'
-import { commandsHere } from '../fixtures/run-here.ts'
+import { gone } from '../fixture/gone.ts'
+import { LocalGateway } from '../fixture/local-gateway.ts'
+import { Scratch } from '../fixture/parley.ts'
+import { commandsHere } from '../fixture/run-here.ts'
 
 const PYTHON = { language: 'python', time_limit_ms: 60_000, tests_zip_b64: ONE_CASE_ZIP } as const
 /** Compilers, interpreters and a crowded machine. */

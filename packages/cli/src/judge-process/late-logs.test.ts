@@ -1,10 +1,10 @@
 import { mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { gone } from '../fixtures/gone.ts'
-import { LocalGateway } from '../fixtures/local-gateway.ts'
-import { Scratch } from '../fixtures/parley.ts'
-import { zipFolder } from '../job/zip-folder.ts'
+import { gone } from '../fixture/gone.ts'
+import { LocalGateway } from '../fixture/local-gateway.ts'
+import { Scratch } from '../fixture/parley.ts'
+import { zipFolder } from '../job/submit/zip-folder.ts'
 
 /** So many that a judge still has some to tell of when the gateway is gone, also on a crowded machine. */
 const CASES = 60

@@ -1,5 +1,5 @@
 import type { JudgeFacts } from '@parley/protocol'
-import type { ToolPlaces } from './tool-places.ts'
+import type { ToolPlaces } from '../installed/tool-places.ts'
 
 /** Everything a judge needs to know. To a process of its own it goes over stdin, because argv and env can be seen by others. */
 export interface JudgePlan {

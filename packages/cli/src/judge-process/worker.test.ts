@@ -2,10 +2,10 @@ import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { AgentStatusItem, Report } from '@parley/protocol'
 import { expect, test } from 'vitest'
-import { LocalGateway } from '../fixtures/local-gateway.ts'
-import { Scratch } from '../fixtures/parley.ts'
-import { codeFor } from '../fixtures/scripted-tester.ts'
-import { openTestWorker } from '../fixtures/test-worker.ts'
+import { LocalGateway } from '../fixture/local-gateway.ts'
+import { Scratch } from '../fixture/parley.ts'
+import { codeFor } from '../fixture/scripted-tester.ts'
+import { openTestWorker } from '../fixture/test-worker.ts'
 
 const countTo = (lines: number): string => Array.from({ length: lines }, (_, line) => `line ${line}\n`).join('')
 

@@ -5,7 +5,7 @@ import { openLocalStatus, type Tester } from '@parley/judge'
 import type { Invocation } from '../command-line/command.ts'
 import { cacheDirOf } from '../data/cache-dir.ts'
 import { type Testing, openTesting } from '../judge-process/open-testing.ts'
-import { toolPlacesOf } from '../judge-process/tool-places.ts'
+import { toolPlacesOf } from '../installed/tool-places.ts'
 import { ownVersion } from '../version.ts'
 import type { OpenStatus } from './open-status.ts'
 

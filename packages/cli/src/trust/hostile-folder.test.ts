@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { openModelServer } from '@parley/agent/testing/model-server'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { ServerWorld } from '../codex-server/fixture/server-world.ts'
-import { runHere } from '../fixtures/run-here.ts'
+import { runHere } from '../fixture/run-here.ts'
 import { heldNames } from './held-names.ts'
 
 const say = (text: string) => ({ pieces: [{ text }] })

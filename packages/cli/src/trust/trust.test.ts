@@ -14,7 +14,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { loadSettings } from '../config/load.ts'
-import { runHere } from '../fixtures/run-here.ts'
+import { runHere } from '../fixture/run-here.ts'
 import { folderTrust } from './folder-trust.ts'
 
 let base = ''

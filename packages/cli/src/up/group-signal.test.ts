@@ -3,8 +3,8 @@ import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { expect, test } from 'vitest'
-import { gone } from '../fixtures/gone.ts'
-import { MANY_PROCESSES, Scratch, childrenOf } from '../fixtures/parley.ts'
+import { gone } from '../fixture/gone.ts'
+import { MANY_PROCESSES, Scratch, childrenOf } from '../fixture/parley.ts'
 
 /** Makes this Node look to the launcher like one that cannot replace itself, such as 20. */
 const OLD_NODE = [

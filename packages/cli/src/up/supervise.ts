@@ -3,8 +3,8 @@ import { CommandError } from '../command-line/command-error.ts'
 import type { Io } from '../command-line/io.ts'
 import { type GatewayPlan, type Ready, isGatewayReady } from '../gateway-process/plan.ts'
 import { type JudgePlan, type JudgeReady, isJudgeReady } from '../judge-process/plan.ts'
-import { keepRunning } from './keep-running.ts'
-import { programEnv } from './program-env.ts'
+import { keepRunning } from '../process/keep-running.ts'
+import { programEnv } from '../process/program-env.ts'
 
 const GATEWAY = new URL('../gateway-process/gateway-main.ts', import.meta.url)
 const JUDGE = new URL('../judge-process/judge-main.ts', import.meta.url)

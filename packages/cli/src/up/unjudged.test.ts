@@ -1,9 +1,9 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { Scratch } from '../fixtures/parley.ts'
-import { hasTerminals, onTerminal, screenAfter } from '../fixtures/pty.ts'
-import { runHere } from '../fixtures/run-here.ts'
+import { Scratch } from '../fixture/parley.ts'
+import { hasTerminals, onTerminal, screenAfter } from '../fixture/pty.ts'
+import { runHere } from '../fixture/run-here.ts'
 
 /** What the shell says about results, on `parley up` with its real judge. */
 const SLOW = { timeout: 180_000 }

@@ -2,9 +2,9 @@ import { spawnSync } from 'node:child_process'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { gone } from '../fixtures/gone.ts'
-import { Scratch, childrenOf } from '../fixtures/parley.ts'
-import { commandsHere } from '../fixtures/run-here.ts'
+import { gone } from '../fixture/gone.ts'
+import { Scratch, childrenOf } from '../fixture/parley.ts'
+import { commandsHere } from '../fixture/run-here.ts'
 
 /** Compilers, interpreters and a crowded machine. */
 const SLOW_MS = 180_000

@@ -2,8 +2,8 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Answer, FAILURES, type ModelServer, errorReply, openModelServer } from '@parley/agent/testing/model-server'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { Scratch } from '../fixtures/parley.ts'
-import { commandsHere } from '../fixtures/run-here.ts'
+import { Scratch } from '../fixture/parley.ts'
+import { commandsHere } from '../fixture/run-here.ts'
 
 /** Several jobs on one instance, on a crowded machine. */
 const WHOLE_JOBS = { timeout: 240_000 }

@@ -2,8 +2,8 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { FAILURES, byTurn, openModelServer } from '@parley/agent/testing/model-server'
 import { expect, test } from 'vitest'
-import { Scratch } from '../fixtures/parley.ts'
-import { commandsHere } from '../fixtures/run-here.ts'
+import { Scratch } from '../fixture/parley.ts'
+import { commandsHere } from '../fixture/run-here.ts'
 
 /** Compilers and interpreters, processes and a crowded machine. */
 const WHOLE_JOB = { timeout: 240_000 }

@@ -5,9 +5,9 @@ import { join } from 'node:path'
 import { ownLoopback } from '@parley/store/testing'
 import { expect, test } from 'vitest'
 import { inShell } from '../command-line/program.ts'
-import { gone } from '../fixtures/gone.ts'
-import { MANY_PROCESSES, Scratch, childrenOf } from '../fixtures/parley.ts'
-import { commandsHere } from '../fixtures/run-here.ts'
+import { gone } from '../fixture/gone.ts'
+import { MANY_PROCESSES, Scratch, childrenOf } from '../fixture/parley.ts'
+import { commandsHere } from '../fixture/run-here.ts'
 
 const isAnswering = (url: string): Promise<boolean> =>
   fetch(`${url}/healthz`).then(

@@ -1,0 +1,253 @@
+import { resolve } from 'node:path'
+import { AgentId, type Token, TokenId, type ToolInput, type User } from '@parley/protocol'
+import type { Admin } from '../../admin/admin.ts'
+import { openAdmin } from '../../admin/open-admin.ts'
+import { readPassword } from '../../admin/read-password.ts'
+import type { Invocation } from '../../command-line/command.ts'
+import { CommandError, usageError } from '../../command-line/command-error.ts'
+import { makePrivateFile } from '../../command-line/private-file.ts'
+import { agoText, timeText } from '../../screen/time-text.ts'
+import { instanceOf } from '../../config/instance.ts'
+import { findId, startOfId } from '../../caller/find-id.ts'
+import { askYes, canAsk } from '../../command-line/ask-yes.ts'
+import { targetOf } from '../../option/target.ts'
+import { columns } from '../../screen/columns.ts'
+import { parseDuration } from '../../option/duration.ts'
+import { show } from '../../caller/with-caller.ts'
+
+const PAGE = 500
+/** More than this is no list for a terminal; by then there is something wrong with paging. */
+const PAGES_MAX = 10_000
+
+export async function userAdd(invocation: Invocation): Promise<number> {
+  const { values } = invocation
+  const username = nameOf(invocation)
+  const wantsPassword = values.has('ask-password') || values.has('password-file')
+  const password = wantsPassword
+    ? await readPassword(invocation.io, { who: username, file: values.text('password-file') })
+    : undefined
+  return withAdmin(invocation, async (admin) => {
+    const { user } = await admin.call('user.add', {
+      username,
+      admin: values.has('admin'),
+      ...(password === undefined ? {} : { password }),
+    })
+    const link = password === undefined ? await admin.call('user.link', { username }) : undefined
+    const text =
+      link === undefined
+        ? ''
+        : `\nSign in by this link. It works once, until ${timeText(link.expires_at, invocation.io)}:\n  ${link.url}`
+    return show(
+      invocation,
+      { user, sign_in: link?.url ?? null },
+      `${user.username} was added as ${user.admin ? 'an admin' : 'a user'}.${text}`,
+    )
+  })
+}
+
+export async function userList(invocation: Invocation): Promise<number> {
+  return withAdmin(invocation, async (admin) => {
+    const items = await allPages<User>((cursor) => admin.call('user.list', { limit: PAGE, ...cursor }))
+    const rows = items.map((user) => [
+      user.username,
+      user.admin ? 'admin' : 'user',
+      user.disabled ? 'disabled' : 'enabled',
+      momentOf(user.last_sign_in_at, invocation),
+      user.id,
+    ])
+    const headings = ['name', 'role', 'state', 'last sign-in', 'id']
+    return show(invocation, { items }, columns([headings, ...rows], invocation.io.screen()))
+  })
+}
+
+export const userDisable = (invocation: Invocation): Promise<number> =>
+  withAdmin(invocation, async (admin) => {
+    const result = await admin.call('user.disable', { username: nameOf(invocation) })
+    const jobs = result.cancelled_jobs === 0 ? '' : ` ${countOf(result.cancelled_jobs, 'job')} cancelled.`
+    return show(invocation, result, `${result.user.username} is disabled.${jobs}`)
+  })
+
+export const userEnable = (invocation: Invocation): Promise<number> =>
+  withAdmin(invocation, async (admin) => {
+    const result = await admin.call('user.enable', { username: nameOf(invocation) })
+    return show(invocation, result, `${result.user.username} is enabled.`)
+  })
+
+export const userPromote = (invocation: Invocation): Promise<number> =>
+  withAdmin(invocation, async (admin) => {
+    const result = await admin.call('user.promote', { username: nameOf(invocation) })
+    return show(invocation, result, `${result.user.username} is an admin.`)
+  })
+
+export const userDemote = (invocation: Invocation): Promise<number> =>
+  withAdmin(invocation, async (admin) => {
+    const result = await admin.call('user.demote', { username: nameOf(invocation) })
+    return show(invocation, result, `${result.user.username} is no admin any more.`)
+  })
+
+/** What cannot be undone is asked for twice. */
+export async function userDelete(invocation: Invocation): Promise<number> {
+  const { io, values } = invocation
+  const username = nameOf(invocation)
+  if (!values.has('yes')) {
+    if (!canAsk(io)) throw usageError(`user delete ${username} cannot be undone`, '--yes does it without asking')
+    const question = `Delete ${username} for good, and cancel the jobs of that account?`
+    if (!(await askYes(io, question, 'no'))) throw new CommandError('interrupted', 'nothing was deleted', { exitCode: 130 })
+  }
+  return withAdmin(invocation, async (admin) => {
+    const result = await admin.call('user.delete', { username })
+    const jobs = result.cancelled_jobs === 0 ? '' : ` ${countOf(result.cancelled_jobs, 'job')} cancelled.`
+    return show(invocation, result, `${result.username} is deleted.${jobs}`)
+  })
+}
+
+const countOf = (count: number, noun: string): string => (count === 1 ? `1 ${noun} was` : `${count} ${noun}s were`)
+
+export async function userPasswd(invocation: Invocation): Promise<number> {
+  const username = nameOf(invocation)
+  const password = await readPassword(invocation.io, { who: username, file: invocation.values.text('password-file') })
+  return withAdmin(invocation, async (admin) => {
+    const keepTokens = invocation.values.has('keep-tokens')
+    const result = await admin.call('user.passwd', { username, password, keep_tokens: keepTokens })
+    const ended = keepTokens ? 'Sign-ins and links' : 'Sign-ins, links and tokens'
+    return show(invocation, result, `The password of ${username} is set. ${ended} of that user have ended.`)
+  })
+}
+
+export async function userSetIdentity(invocation: Invocation): Promise<number> {
+  const username = nameOf(invocation)
+  const issuer = invocation.values.text('issuer')
+  const subject = invocation.values.text('subject')
+  const removes = invocation.values.has('remove')
+  const isWhole = issuer !== undefined && subject !== undefined
+  if (removes ? issuer !== undefined || subject !== undefined : !isWhole)
+    throw usageError('user set-identity needs --issuer and --subject, or --remove')
+  const identity = isWhole ? { issuer, subject } : null
+  return withAdmin(invocation, async (admin) => {
+    const result = await admin.call('user.set_identity', { username, identity })
+    const words = isWhole ? `${username} is ${subject} of ${issuer}.` : `${username} has no identity at a provider any more.`
+    return show(invocation, result, words)
+  })
+}
+
+export const userLink = (invocation: Invocation): Promise<number> =>
+  withAdmin(invocation, async (admin) => {
+    const result = await admin.call('user.link', { username: nameOf(invocation) })
+    return show(invocation, result, `${result.url}\nIt works once, until ${timeText(result.expires_at, invocation.io)}.`)
+  })
+
+export async function tokenCreate(invocation: Invocation): Promise<number> {
+  const { io, values } = invocation
+  const input = tokenInput(invocation)
+  const out = values.text('out')
+  return withAdmin(invocation, async (admin) => {
+    const create = async () => {
+      const made = await admin.call('token.create', input)
+      return { ...made, text: `${made.token}\n` }
+    }
+    const { token, id, role, expires_at } =
+      out === undefined ? await create() : await makePrivateFile({ what: '--out', file: out, cwd: io.cwd }, create)
+    // Only the token goes to stdout: `$(…)` makes a variable of it.
+    if (!values.has('json')) {
+      const until = expires_at === null ? 'until revoked' : `until ${timeText(expires_at, io)}`
+      const where = out === undefined ? 'It is not shown again.' : `It is in ${out}, which only you can read.`
+      io.err(`${id} is a ${role}'s token for ${holderOf(input)}, good ${until}. ${where}\n`)
+    }
+    if (out === undefined) return show(invocation, { token, id, role, expires_at }, token)
+    if (values.has('json')) return show(invocation, { file: resolve(io.cwd, out), id, role, expires_at }, '')
+    return 0
+  })
+}
+
+const holderOf = (input: ToolInput<'token.create'>): string => input.username ?? input.agent_id ?? input.name ?? input.role
+
+export async function tokenList(invocation: Invocation): Promise<number> {
+  return withAdmin(invocation, async (admin) => {
+    const items = await allPages<Token>((cursor) => admin.call('token.list', { limit: PAGE, ...cursor }))
+    const rows = items.map((token) => [
+      token.id,
+      token.role,
+      token.name,
+      tokenState(token, invocation),
+      momentOf(token.last_used_at, invocation),
+    ])
+    return show(invocation, { items }, columns([['id', 'role', 'name', 'state', 'last used'], ...rows], invocation.io.screen()))
+  })
+}
+
+export const tokenRevoke = (invocation: Invocation): Promise<number> => {
+  const given = nameOf(invocation)
+  startOfId(TOKEN, given)
+  return withAdmin(invocation, async (admin) => {
+    const page = async (cursor: { cursor?: string }) => {
+      const { items, next_cursor } = await admin.call('token.list', { limit: PAGE, ...cursor })
+      return { items: items.map(({ id, name }) => ({ id, about: name })), next_cursor }
+    }
+    const id = await findId({ ...TOKEN, whole: (text) => TokenId.safeParse(text).data, page }, given)
+    const all = await allPages<Token>((cursor) => admin.call('token.list', { limit: PAGE, ...cursor }))
+    const wasRevoked = all.some((token) => token.id === id && token.revoked_at !== null)
+    const result = await admin.call('token.revoke', { id })
+    return show(invocation, result, `${result.id} ${wasRevoked ? 'was revoked already' : 'is revoked'}.`)
+  })
+}
+
+const TOKEN = { noun: 'token', what: 'ID', prefix: 'tok_', list: 'parley token list' } as const
+
+async function withAdmin(invocation: Invocation, use: (admin: Admin) => Promise<number>): Promise<number> {
+  const admin = await openAdmin(instanceOf(invocation), targetOf(invocation), invocation.io)
+  try {
+    return await use(admin)
+  } finally {
+    await admin.close()
+  }
+}
+
+function nameOf({ positionals }: Invocation): string {
+  return positionals[0] ?? ''
+}
+
+/** What `token.create` needs for each role; said here in the words of the flags. */
+function tokenInput({ values }: Invocation): ToolInput<'token.create'> {
+  const role = values.text('role')
+  const ttl = values.text('ttl')
+  const name = values.text('name')
+  const common = {
+    ...(name === undefined ? {} : { name }),
+    ...(ttl === undefined ? {} : { ttl_seconds: parseDuration('--ttl', ttl) }),
+  }
+  const need = (flag: string): string => {
+    const value = values.text(flag)
+    if (value === undefined) throw usageError(`--role ${role} needs --${flag}`)
+    return value
+  }
+  if (role === 'user') return { role, username: need('user'), ...common }
+  if (role === 'judge') return { role, ...common, name: need('name') }
+  if (role === 'agent') {
+    const agent = AgentId.safeParse(need('agent'))
+    if (!agent.success) throw usageError(`--agent ${agent.error.issues[0]?.message}`)
+    return { role, agent_id: agent.data, ...common }
+  }
+  throw usageError('token create needs --role', 'one of user, judge, agent')
+}
+
+async function allPages<Item>(
+  page: (cursor: { cursor?: string }) => Promise<{ readonly items: readonly Item[]; readonly next_cursor: string | null }>,
+): Promise<Item[]> {
+  const all: Item[] = []
+  let cursor: string | undefined
+  for (let pages = 0; pages < PAGES_MAX; pages += 1) {
+    const { items, next_cursor } = await page(cursor === undefined ? {} : { cursor })
+    all.push(...items)
+    if (next_cursor === null) break
+    cursor = next_cursor
+  }
+  return all
+}
+
+function tokenState({ revoked_at, expires_at }: Token, { io }: Invocation): string {
+  if (revoked_at !== null) return `revoked ${agoText(revoked_at, io)}`
+  if (expires_at === null) return 'until revoked'
+  return `${Date.parse(expires_at) <= io.now() ? 'ended' : 'until'} ${timeText(expires_at, io)}`
+}
+
+const momentOf = (iso: string | null, { io }: Invocation): string => (iso === null ? 'never' : agoText(iso, io))

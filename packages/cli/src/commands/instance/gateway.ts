@@ -1,0 +1,34 @@
+import type { Invocation } from '../../command-line/command.ts'
+import { instanceOf } from '../../config/instance.ts'
+import { serveGateway } from '../../gateway-process/serve-gateway.ts'
+import { readyAt } from '../../up/ready-message.ts'
+import { signInMessage } from '../../up/sign-in-message.ts'
+
+const GRACE_MS = 10_000
+const FORCED_EXIT = 1
+
+/** One gateway in this process, until it is told to end. */
+export async function gateway(invocation: Invocation): Promise<number> {
+  const { io, values } = invocation
+  const asked = Promise.withResolvers<void>()
+  let times = 0
+  const ignore = io.onSignal(() => {
+    times += 1
+    if (times > 1) process.exit(FORCED_EXIT)
+    asked.resolve()
+  })
+  const settings = instanceOf(invocation)
+  const served = await serveGateway({ settings, cwd: io.cwd }, io)
+  const { ready } = served
+  if (values.has('json')) io.out(`${JSON.stringify(ready)}\n`)
+  else
+    io.out(
+      io.typed(
+        [`The gateway is ready: ${readyAt(ready, settings.publicUrl).url}/`, ...signInMessage(ready, values), ''].join('\n'),
+      ),
+    )
+  await asked.promise
+  await served.close(GRACE_MS)
+  ignore()
+  return 0
+}

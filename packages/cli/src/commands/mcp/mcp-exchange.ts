@@ -1,0 +1,77 @@
+import { existsSync } from 'node:fs'
+import { homedir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { hasServer, readConfig, readServers, rawServer, withServer, writeConfig } from '@parley/codex/config'
+import type { Invocation } from '../../command-line/command.ts'
+import { CommandError } from '../../command-line/command-error.ts'
+import { checkGiven } from '../../command-line/given-file.ts'
+import { named, serversFileOf } from '../../mcp-config/servers-file.ts'
+
+interface Exchange {
+  readonly taken: readonly string[]
+  readonly kept: readonly string[]
+  readonly text: string
+}
+
+export async function mcpImport(invocation: Invocation): Promise<number> {
+  const file = serversFileOf(invocation)
+  const from = codexFileOf(invocation, 'from')
+  const given = invocation.values.text('from')
+  // Only the usual place may be empty.
+  if (given !== undefined) checkGiven({ what: '--from', file: given, cwd: invocation.io.cwd })
+  const source = await named(from, () => readConfig(from))
+  let exchange: Exchange | undefined
+  await named(from, () =>
+    file.change((text) => {
+      exchange = exchanged(source, text, invocation)
+      return exchange.text
+    }),
+  )
+  return told(invocation, exchange, from, file.path)
+}
+
+export async function mcpExport(invocation: Invocation): Promise<number> {
+  const file = serversFileOf(invocation)
+  const to = codexFileOf(invocation, 'to')
+  // What is not there yet is made.
+  if (existsSync(to)) checkGiven({ what: '--to', file: to, cwd: '/' })
+  const before = await named(to, () => readConfig(to))
+  const exchange = await named(to, async () => exchanged(await file.read(), before, invocation))
+  if (exchange.text !== before) await named(to, () => writeConfig(to, exchange.text))
+  return told(invocation, exchange, file.path, to)
+}
+
+function exchanged(source: string, target: string, { values }: Invocation): Exchange {
+  const only = values.all('only')
+  const names = readServers(source).servers.map(({ name }) => name)
+  const missing = only.find((name) => !names.includes(name))
+  if (missing !== undefined)
+    throw new CommandError('not_found', `there is no MCP server named '${missing}'`, { hint: `there is: ${names.join(', ')}` })
+  const taken: string[] = []
+  const kept: string[] = []
+  let text = target
+  for (const name of names.filter((candidate) => only.length === 0 || only.includes(candidate))) {
+    if (!values.has('force') && hasServer(text, name)) kept.push(name)
+    else {
+      text = withServer(text, name, rawServer(source, name))
+      taken.push(name)
+    }
+  }
+  return { taken, kept, text }
+}
+
+function told({ io, values }: Invocation, exchange: Exchange | undefined, from: string, to: string): number {
+  const { taken, kept } = exchange ?? { taken: [], kept: [] }
+  if (values.has('json')) io.out(`${JSON.stringify({ from, to, taken, kept })}\n`)
+  else {
+    io.out(`${taken.length === 0 ? 'Nothing was taken over' : `Taken over: ${taken.join(', ')}`} (${from} to ${to}).\n`)
+    if (kept.length > 0) io.out(`Left as they are: ${kept.join(', ')}; --force replaces them.\n`)
+  }
+  return 0
+}
+
+/** Codex's own file, or the one that is named. */
+function codexFileOf({ io, values }: Invocation, option: 'from' | 'to'): string {
+  const given = values.text(option)
+  return given === undefined ? join(io.env['CODEX_HOME'] ?? join(homedir(), '.codex'), 'config.toml') : resolve(io.cwd, given)
+}

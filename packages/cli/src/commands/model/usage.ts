@@ -1,0 +1,76 @@
+import type { SteadyClient } from '@parley/client'
+import { type Quota, type UsageTotal, dollars } from '@parley/protocol'
+import type { Invocation } from '../../command-line/command.ts'
+import { timeText } from '../../screen/time-text.ts'
+import { costText, counted } from '../../screen/usage-text.ts'
+import { columns } from '../../screen/columns.ts'
+import { show, withCaller } from '../../caller/with-caller.ts'
+
+const GROUPS = ['day', 'model', 'job', 'user'] as const
+
+/** What the calls of models came to, and what is left of the quota. */
+export const usage = (invocation: Invocation): Promise<number> => {
+  const by = GROUPS.find((group) => group === invocation.values.text('by')) ?? 'day'
+  return withCaller(invocation, 'user', async (caller) => {
+    const result = await caller.call('usage.summary', { group_by: by })
+    const names = by === 'user' && !invocation.values.has('json') ? await userNames(caller) : NO_NAMES
+    const rows = result.groups.map(({ key, ...group }) => [names.get(key ?? '') ?? key ?? '-', ...cells(group)])
+    const header = [by, 'calls', 'tokens in', 'cached', 'tokens out', 'cost']
+    const table = columns([header, ...rows, ['all', ...cells(result.total)]], invocation.io.screen(), { mayGo: ['cached'] })
+    const lines = [table, ...estimateLines(result.total), ...quotaLines(result.quota, invocation)]
+    return show(invocation, result, lines.join('\n'))
+  })
+}
+
+const NO_NAMES: ReadonlyMap<string, string> = new Map()
+const PAGE_USERS = 500
+/** An account that is on no page read stays with its id. */
+const PAGES_MAX = 20
+
+/** What accounts are called, by their ids: for an admin all of them, for others their own. */
+async function userNames(caller: Pick<SteadyClient, 'call'>): Promise<ReadonlyMap<string, string>> {
+  const me = await caller.call('account.get', {})
+  const names = new Map<string, string>()
+  if (me.user_id !== null && me.username !== null) names.set(me.user_id, me.username)
+  if (!me.admin) return names
+  let cursor: string | null | undefined
+  for (let page = 0; page < PAGES_MAX && cursor !== null; page += 1) {
+    const { items, next_cursor } = await caller.call('user.list', {
+      limit: PAGE_USERS,
+      ...(cursor === undefined ? {} : { cursor }),
+    })
+    for (const { id, username } of items) names.set(id, username)
+    cursor = next_cursor
+  }
+  return names
+}
+
+const cells = (total: UsageTotal): string[] => [
+  `${counted(total.calls)}${total.estimated_calls === 0 ? '' : ` (${counted(total.estimated_calls)} estimated)`}`,
+  counted(total.input_tokens),
+  counted(total.cached_input_tokens),
+  counted(total.output_tokens),
+  total.calls === 0 ? dollars(0) : costText(total.cost_microusd, total.unpriced_calls, total.calls),
+]
+
+/** Figures that are nobody's count are told from those that a provider gave. */
+const estimateLines = ({ estimated_calls }: UsageTotal): string[] =>
+  estimated_calls === 0
+    ? []
+    : ['', 'estimated: broken off before its tokens were told. One that was given up here counts all that was set aside for it.']
+
+/** Bounds that there are; without one there is nothing to say. */
+function quotaLines(
+  { jobs_at_once, tokens_per_day, microusd_per_day, resets_at }: Quota,
+  { io }: Pick<Invocation, 'io'>,
+): string[] {
+  const line = (what: string, used: string, limit: string): string => `${what}: ${used} of ${limit}`
+  const lines = [
+    ...(jobs_at_once.limit === null ? [] : [line('jobs at once', counted(jobs_at_once.used), counted(jobs_at_once.limit))]),
+    ...(tokens_per_day.limit === null ? [] : [line('tokens today', counted(tokens_per_day.used), counted(tokens_per_day.limit))]),
+    ...(microusd_per_day.limit === null
+      ? []
+      : [line('cost today', dollars(microusd_per_day.used), dollars(microusd_per_day.limit))]),
+  ]
+  return lines.length === 0 ? [] : ['', ...lines, `A new day begins at ${timeText(resets_at, io)}.`]
+}

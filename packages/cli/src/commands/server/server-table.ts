@@ -1,0 +1,61 @@
+import type { CommandSpec, OptionSpec } from '../../command-line/command.ts'
+
+/** For both; kept free of imports that take time, because a client waits for the first answer of these commands. */
+const SERVER_OPTIONS = {
+  engine: {
+    doc: 'what does the work: a real codex, or mini, our own; default: codex where one is found, else mini',
+    value: 'ENGINE',
+    choices: ['codex', 'mini'],
+  },
+  codex: { doc: 'the codex to use, a path or a name (PARLEY_CODEX; default: codex on PATH)', value: 'PATH', isFile: true },
+  config: {
+    doc: 'a setting that wins over the configuration file, as Codex takes it; may be repeated',
+    value: 'KEY=VALUE',
+    short: 'c',
+    repeats: true,
+  },
+  data: {
+    doc: 'where mini keeps conversations, configuration and key (PARLEY_DATA_DIR, default .parley of the clone)',
+    value: 'DIR',
+    isFile: true,
+  },
+  port: { doc: 'not taken: it speaks on stdin and stdout; parley proxy serves it over HTTP', value: 'PORT' },
+  host: { doc: 'not taken, as --port', value: 'ADDRESS' },
+} as const satisfies Record<string, OptionSpec>
+
+const NOTES = [
+  'codex runs in your environment and your CODEX_HOME; mini asks models at PARLEY_MODEL_BASE_URL with PARLEY_MODEL_API_KEY.',
+  'Commands of mini run in the sandbox; where none holds they are refused, unless a client asks for danger-full-access.',
+  'Logs go to stderr: RUST_LOG or PARLEY_LOG, as in info,parley_codex=debug,codex=off. It ends when its input does.',
+]
+
+/** Servers on stdio for programs that were written for Codex. */
+export const SERVER_COMMANDS: readonly CommandSpec[] = [
+  {
+    name: 'mcp-server',
+    summary: 'What codex mcp-server was, on any Codex or none',
+    more: 'An MCP server on stdio with the tools codex and codex-reply.',
+    options: {
+      ...SERVER_OPTIONS,
+      dialect: { doc: 'whose shapes it speaks (default 0.153)', value: 'VERSION', choices: ['0.44', '0.153'] },
+      unanswerable: {
+        doc: 'what becomes of a question to a client that cannot be asked (default deny)',
+        value: 'ANSWER',
+        choices: ['deny', 'approve', 'abort', 'ask'],
+      },
+    },
+    notes: ['Where a configuration says "codex mcp-server", write "parley mcp-server".', ...NOTES],
+    run: async (invocation) => (await import('./mcp-server.ts')).mcpServerCommand(invocation),
+  },
+  {
+    name: 'app-server',
+    summary: 'What codex app-server was until 0.107, on any Codex or none',
+    more: 'newConversation, sendUserTurn and the others, on stdio.',
+    options: {
+      ...SERVER_OPTIONS,
+      dialect: { doc: 'whose methods it speaks (default 0.44)', value: 'VERSION', choices: ['0.42', '0.44'] },
+    },
+    notes: ['0.42 is what codex mcp was: jsonrpc in every message, and the MCP tools beside the methods.', ...NOTES],
+    run: async (invocation) => (await import('./app-server.ts')).appServerCommand(invocation),
+  },
+]
