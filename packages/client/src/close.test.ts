@@ -19,7 +19,7 @@ test('a call after it was closed fails for its caller, and nowhere else', async 
   // Node tells of unheard rejections after the microtasks of a turn.
   await new Promise((resolve) => setImmediate(resolve))
   expect(unheard).toEqual([])
-  expect(options.told).toEqual([{ kind: 'ended' }])
+  expect(options.told).toEqual([{ kind: 'ended', wasLive: false }])
 })
 
 test('whoever waits for a connection, for an answer or for another try is let go, and nothing is tried any more', async () => {

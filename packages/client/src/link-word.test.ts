@@ -16,8 +16,9 @@ test.each<[LinkWord, string | undefined]>([
   [{ ...waiting, failures: 2 }, undefined],
   [{ ...waiting, failures: 2, isRefused: true }, 'warn: judge-1 does not reach the gateway: nobody is there; trying on'],
   [{ kind: 'asked-again', tool: 'job.wait', why, times: 2 }, 'warn: judge-1 has to ask job.wait again: nobody is there'],
-  [{ kind: 'ended' }, undefined],
-  [{ kind: 'ended', why }, 'error: judge-1 gives the gateway up: nobody is there'],
+  [{ kind: 'ended', wasLive: true }, undefined],
+  [{ kind: 'ended', why, wasLive: false }, undefined],
+  [{ kind: 'ended', why, wasLive: true }, 'error: judge-1 gives the gateway up: nobody is there'],
 ])('%j', (word, line) => {
   const said = logLine('judge-1', word)
   expect(said === undefined ? undefined : `${said.level}: ${said.message}`).toBe(line)

@@ -36,8 +36,8 @@ export type LinkWord =
     }
   /** A tool has to be asked again, on a connection that is there. */
   | { readonly kind: 'asked-again'; readonly tool: string; readonly why: Error; readonly times: number }
-  /** `why` is missing where we closed it ourselves. */
-  | { readonly kind: 'ended'; readonly why?: Error }
+  /** `why` is missing where we closed it ourselves. `wasLive`: there was a connection once; whoever opens the first is told by an error. */
+  | { readonly kind: 'ended'; readonly why?: Error; readonly wasLive: boolean }
 
 export interface LogLine {
   readonly level: 'debug' | 'info' | 'warn' | 'error'
@@ -61,7 +61,9 @@ export function logLine(name: string, word: LinkWord): LogLine | undefined {
     case 'asked-again':
       return { level: 'warn', message: `${name} has to ask ${word.tool} again: ${word.why.message}` }
     case 'ended':
-      return word.why === undefined ? undefined : { level: 'error', message: `${name} gives the gateway up: ${word.why.message}` }
+      return word.why === undefined || !word.wasLive
+        ? undefined
+        : { level: 'error', message: `${name} gives the gateway up: ${word.why.message}` }
     case 'connecting':
       return undefined
   }

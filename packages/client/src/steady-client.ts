@@ -257,7 +257,7 @@ export class SteadyClient {
     this.#place.to('ended')
     const end = why ?? closedByUs()
     this.#end = end
-    this.tell({ kind: 'ended', ...(why === undefined ? {} : { why }) })
+    this.tell({ kind: 'ended', wasLive: this.#wasLive, ...(why === undefined ? {} : { why }) })
     for (const listener of [...this.#listeners]) listener.ended?.(end)
     this.#next.reject(end)
   }
