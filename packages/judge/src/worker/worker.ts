@@ -85,7 +85,8 @@ export async function openWorker(options: WorkerOptions): Promise<Worker> {
   const name = Buffer.from(random(NAME_BYTES)).toString('hex')
   const work = await openWorkFolder(options.workFolder, name, options.tryLock, { limits, now, log })
   const cache = new InputCache({ folder: work.cache, limitBytes: limits.cacheBytes, now, owner: name })
-  const jobs = new Set<Promise<void>>()
+  /** By job: one whose claim was lost may come again before we have heard of the loss. */
+  const underWay = new Map<string, Promise<void>>()
   let changed = Promise.withResolvers<void>()
   const wake = (): void => {
     changed.resolve()
@@ -93,21 +94,26 @@ export async function openWorker(options: WorkerOptions): Promise<Worker> {
   }
 
   const take = (claim: Claim): void => {
+    const earlier = underWay.get(claim.jobId)
+    for (const other of held.values()) if (other.claim.jobId === claim.jobId) other.stop('lost')
     const job = new HeldJob(claim, { link, limits })
     held.set(claim.claimId, job)
     if (forced.signal.aborted) job.stop('unfinished')
-    const judged = runJob({
-      job,
-      tester,
-      generator: options.generator,
-      cache,
-      work,
-      limits,
-      now,
-      log,
-      judgeName,
-      sandbox: facts.sandbox,
-    })
+    // Two runs of one job would get in each other's way: what the first left unsaid, the second sends.
+    const judge = () =>
+      runJob({
+        job,
+        tester,
+        generator: options.generator,
+        cache,
+        work,
+        limits,
+        now,
+        log,
+        judgeName,
+        sandbox: facts.sandbox,
+      })
+    const judged = earlier === undefined ? judge() : earlier.then(judge)
     const running: Promise<void> = judged.then(async (end) => {
       // A judge that cannot do anything for this job must not take it again in the next moment, for ever.
       if (end === 'broken' || end === 'unsupported') {
@@ -116,10 +122,10 @@ export async function openWorker(options: WorkerOptions): Promise<Worker> {
         resting -= 1
       }
       held.delete(claim.claimId)
-      jobs.delete(running)
+      if (underWay.get(claim.jobId) === running) underWay.delete(claim.jobId)
       wake()
     })
-    jobs.add(running)
+    underWay.set(claim.jobId, running)
   }
 
   const isFull = (): boolean => held.size >= facts.slots
@@ -189,7 +195,7 @@ export async function openWorker(options: WorkerOptions): Promise<Worker> {
     draining.abort()
     changed.resolve()
     await looping
-    while (jobs.size > 0) await Promise.all(jobs)
+    while (underWay.size > 0) await Promise.all(underWay.values())
   }
 
   let closing: Promise<void> | undefined
