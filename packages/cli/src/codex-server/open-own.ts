@@ -1,4 +1,6 @@
 import { join } from 'node:path'
+import { signedInMounts } from '@parley/agent'
+import type { LazyProcesses } from '@parley/executor'
 import { openModelClient } from '@parley/mini'
 import { type Backend, openMiniBackend } from '@parley/codex-server'
 import type { JsonObject } from '@parley/protocol'
@@ -9,13 +11,11 @@ import { cacheDirOf } from '../data/cache-dir.ts'
 import { dataDirAt } from '../data/data-dir.ts'
 import { ownPlaces } from '../config/own-places.ts'
 import { openMounts } from '../judge-process/connect-mount.ts'
-import { signedInMounts } from '../mcp-config/signed-in-mounts.ts'
 import { toolchainsOf } from '../installed/toolchains.ts'
 import { engineSettings } from '../trust/folder-settings.ts'
 import { ownVersion } from '../version.ts'
 import { openBoxedGit } from './boxed-git.ts'
 import { openCommands } from './folder-commands.ts'
-import type { LazyProcesses } from './lazy-processes.ts'
 import { lazySandbox } from './lazy-sandbox.ts'
 import { ownSettings } from './own-settings.ts'
 import { readOverrides } from '@parley/codex/config'
@@ -86,6 +86,7 @@ export function openOwn({ invocation, overrides, log, processes }: OwnPlan): {
     outOfReach,
     connectMount: signedInMounts(mounts.connect, {
       tokens: async () => (await import('../mcp-config/token-file.ts')).tokenShelf(join(data.path, 'mcp-tokens.json')),
+      refresh: async (tokens, url) => (await import('@parley/rpc/oauth')).refreshTokens(tokens, url, now),
       now,
       warn,
     }),
