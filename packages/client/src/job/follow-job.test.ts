@@ -179,3 +179,33 @@ test('a gateway that answers without waiting is not asked in a circle', async ()
   await following.ended
   await client.close()
 })
+
+test('a notification that makes no sense is passed over, and what follows is told', async () => {
+  const job = new ToldJob()
+  await using server = await openServer(job.answer)
+  const client = await openSteadyClient(quick(server.connect('ws')))
+  const { heard, following } = listen(client, { until: 'end' })
+  await expect.poll(() => heard).toEqual(['state running_test'])
+  for (const link of server.links) link.notify('terminal', { job_id: JOB, offset: 3, chunk_b64: '%%%' })
+  job.status('after')
+  await expect.poll(() => heard).toContain('status after')
+  job.end()
+  await following.ended
+  await client.close()
+})
+
+test.each(WIRES)('over %s logs that stay too short from their beginning are given up', async (wire) => {
+  const job = new ToldJob()
+  const tooShort = refusal('invalid_argument', { field: wire === 'ws' ? 'cases_offset' : 'offset' })
+  for (const name of ['job.subscribe', 'job.read_log'])
+    job.refusals.set(
+      name,
+      Array.from({ length: 50 }, () => tooShort),
+    )
+  await using server = await openServer(job.answer)
+  const client = await openSteadyClient(quick(server.connect(wire), { clock: QUICK }))
+  const { heard, following } = listen(client, { until: 'end' })
+  await expect(following.ended).rejects.toMatchObject({ code: 'invalid_argument' })
+  expect(heard.filter((line) => line === 'restarted').length).toBeLessThanOrEqual(3)
+  await client.close()
+})

@@ -28,6 +28,8 @@ export interface Following {
 
 /** A gateway that refuses for the moment is asked again after this. */
 const AGAIN_MS = 2_000
+/** A log that is shorter than what was told of it is read anew. One that stays too short, also from its beginning, is a refusal like others. */
+const RESTARTS_MAX = 3
 
 /**
  * Where following a job stands:
@@ -132,7 +134,7 @@ class JobFollower implements LinkListener {
         // With the connection gone, the next one asks again.
         if (signal.aborted || connection.isClosed) return
         if (this.#isOver(error, refusals)) return this.#over(error)
-        if (isPastTheEnd(error)) {
+        if (isPastTheEnd(error) && refusals < RESTARTS_MAX) {
           this.#isTerminalPlaced = false
           this.#teller.restart()
         } else this.#trouble('refused', error)
@@ -212,7 +214,8 @@ class JobFollower implements LinkListener {
   /** A job that is not there will not come; whatever else is refused is asked again as `until` says. */
   #isOver(error: unknown, refusals: number): boolean {
     if (error instanceof ToolError && error.code === 'not_found') return true
-    if (this.#options.until === 'closed' || isPastTheEnd(error)) return false
+    if (this.#options.until === 'closed') return false
+    if (isPastTheEnd(error)) return refusals >= RESTARTS_MAX
     const after = afterFailure(error)
     return after === 'final' || after === 'refused' || (after === 'few' && refusals >= this.#client.limits.internalFailures)
   }
