@@ -9,3 +9,5 @@ export {
 export { type ProcessesOptions, openProcesses } from './local/open-processes.ts'
 export { type Program, type ProgramSpec, startProgram } from './local/program.ts'
 export { type Captured, type CaptureOptions, capture } from './local/capture.ts'
+export { childTransport } from './local/child-transport.ts'
+export { LazyProcesses, wholeEnv } from './local/lazy-processes.ts'

@@ -4,6 +4,7 @@ export { foreignHandOn } from './foreign-hand.ts'
 export { openSandbox } from './open-sandbox.ts'
 export { RUN_STATUSES, SandboxUnavailable } from './sandbox.ts'
 export { isShown, problemOfReadable } from './workspace/check-readable.ts'
+export { type Toolchains, toolchainsIn, unseenProgram } from './workspace/toolchains.ts'
 export type {
   Box,
   BoxFile,

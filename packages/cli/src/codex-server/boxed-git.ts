@@ -1,7 +1,6 @@
 import { realpathSync } from 'node:fs'
 import { GIT_ENVIRONMENT, type OpenGit, type ProgramOutcome, repositoryOf } from '@parley/codex-server'
-import type { Box, RunLimits, Sandbox } from '@parley/sandbox'
-import type { Toolchains } from '../installed/toolchains.ts'
+import type { Toolchains, Box, RunLimits, Sandbox } from '@parley/sandbox'
 
 export interface BoxedGitPorts {
   /** The sandbox, or why there is none. */

@@ -1,15 +1,15 @@
 import { existsSync } from 'node:fs'
 import { dirname } from 'node:path'
+import { type Toolchains, unseenProgram } from '@parley/sandbox'
+import { type LazyProcesses, wholeEnv } from '@parley/executor'
 import { type CommandOutcome, type CommandRequest, refusedCommand } from '@parley/agent'
 import { type FolderCommands, type StartCommand, runFreely } from '@parley/codex-server'
 import type { HeldNames, SandboxCommands } from '@parley/judge'
 import { isWithin } from '../data/is-within.ts'
 import { makeFolder } from '../data/make-folder.ts'
 import type { OwnPlaces } from '../config/own-places.ts'
-import { type Toolchains, unseenProgram } from '../installed/toolchains.ts'
 import { heldNames } from '../trust/held-names.ts'
 import type { LazySandbox } from './lazy-sandbox.ts'
-import { type LazyProcesses, wholeEnv } from './lazy-processes.ts'
 
 export interface CommandsPorts {
   readonly processes: LazyProcesses
@@ -86,7 +86,10 @@ function isCoverable(path: string, folder: string): boolean {
 /** A shell says which program it did not find; where the person has it, they can show it. */
 function unseenIn({ argv }: CommandRequest, { stderr }: CommandOutcome, { env, toolchains }: CommandsPorts): string | undefined {
   const said = /(?:^|\s)([\w.+-]+): (?:command )?not found/m.exec(Buffer.from(stderr.subarray(-STDERR_READ_BYTES)).toString())
-  return unseenProgram(said?.[1] ?? argv[0] ?? '', env, toolchains.readable)
+  const unseen = unseenProgram(said?.[1] ?? argv[0] ?? '', env, toolchains.readable)
+  if (unseen === undefined) return undefined
+  const setting = `[sandbox] read = [${JSON.stringify(unseen.folder)}]`
+  return `${unseen.path} is not shown in the sandbox; ${setting} in your settings shows it`
 }
 
 /** As the user, with all that they have. */

@@ -1,13 +1,13 @@
 import { execFileSync } from 'node:child_process'
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { LazyProcesses } from '@parley/executor'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { openSandbox } from '@parley/sandbox'
 import { toolchainsOf } from '../installed/toolchains.ts'
 import { openBoxedGit } from './boxed-git.ts'
 import { openCommands } from './folder-commands.ts'
 import { ServerWorld } from './fixture/server-world.ts'
-import { LazyProcesses } from './lazy-processes.ts'
 
 let world: ServerWorld
 let sandboxes: string

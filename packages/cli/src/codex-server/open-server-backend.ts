@@ -1,7 +1,7 @@
+import { LazyProcesses } from '@parley/executor'
 import type { Backend } from '@parley/codex-server'
 import type { Invocation } from '../command-line/command.ts'
 import { settingsIn } from '../trust/settings-in.ts'
-import { LazyProcesses } from './lazy-processes.ts'
 import type { ServerPlan } from './server-plan.ts'
 
 /** One Codex, the mounted servers and the commands of conversations. */

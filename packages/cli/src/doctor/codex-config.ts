@@ -1,19 +1,15 @@
-import { createHash } from 'node:crypto'
-import { rm } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import { join, resolve } from 'node:path'
-import * as z from 'zod'
 import {
   type ConfigFinding,
-  type PlannedEdit,
   type ProviderCheck,
   checkProvider,
   diffText,
   parseToml,
   planRepair,
   readConfig,
-  writeConfig,
-  writeSecret,
+  undoRepair,
+  writeRepair,
 } from '@parley/codex/config'
 import { type CodexVersion, parseVersion } from '@parley/contracts/version'
 import { openProcesses } from '@parley/executor'
@@ -23,11 +19,6 @@ import type { Io } from '../command-line/io.ts'
 import { columns } from '../screen/columns.ts'
 import { detectCodex } from '../contracts/named-codex.ts'
 import { named } from '../mcp-config/servers-file.ts'
-
-const JOURNAL = '.parley-undo.json'
-const Journal = z.object({
-  edits: z.array(z.object({ file: z.string(), before: z.string(), backup: z.string().nullable(), after_sha256: z.string() })),
-})
 
 /** Looks over Codex's own configuration, offers what would repair it, and writes it only when told to. */
 export async function doctorCodexConfig(invocation: Invocation): Promise<number> {
@@ -46,7 +37,7 @@ export async function doctorCodexConfig(invocation: Invocation): Promise<number>
   )
   const planned = check.repair === undefined ? undefined : await named(path, () => planRepairOf(check, text))
   const isWritten = planned !== undefined && values.has('yes')
-  if (isWritten) await write(home, [planned.edit])
+  if (isWritten) await writeRepair(home, [planned.edit])
   const isGood = check.findings.every(({ level }) => level !== 'error')
   const use = planned === undefined ? null : planned.profile === null ? 'codex' : `codex --profile ${planned.profile}`
   if (values.has('json')) {
@@ -84,39 +75,15 @@ function rows(check: ProviderCheck, text: string): readonly (readonly string[])[
   return [...what, ...(found.length === 0 ? [['ok', 'nothing found that would not work']] : found)]
 }
 
-/** What was there is kept before anything is touched: whenever this process ends, `--undo` finds its way back. */
-async function write(home: string, edits: readonly PlannedEdit[]): Promise<void> {
-  const journal = edits.map(({ file, before, after }) => ({
-    file,
-    before,
-    backup: before === '' ? null : `${file}.parley-backup`,
-    after_sha256: hashOf(after),
-  }))
-  for (const { backup, before } of journal) if (backup !== null) await writeSecret(join(home, backup), before)
-  await writeSecret(join(home, JOURNAL), `${JSON.stringify({ edits: journal })}\n`)
-  for (const { file, after } of edits) await writeConfig(join(home, file), after)
-}
-
 async function undo({ io, values }: Invocation, home: string): Promise<number> {
-  const text = await readConfig(join(home, JOURNAL))
-  const journal = text === '' ? undefined : Journal.safeParse(JSON.parse(text)).data
-  if (journal === undefined)
+  const result = await undoRepair(home)
+  if (result.kind === 'nothing')
     throw new CommandError('nothing_to_undo', `nothing was written into ${home} that could be taken back`)
-  for (const { file, before, after_sha256: hash, backup } of journal.edits) {
-    const path = join(home, file)
-    const now = await readConfig(path)
-    if (now !== before && hashOf(now) !== hash)
-      throw new CommandError('changed_since', `${path} was changed since, so it is left as it is`, {
-        ...(backup === null ? {} : { hint: `what was there before is in ${join(home, backup)}` }),
-      })
-  }
-  for (const { file, before } of journal.edits) {
-    if (before === '') await rm(join(home, file), { force: true })
-    else await writeConfig(join(home, file), before)
-  }
-  await rm(join(home, JOURNAL), { force: true })
-  for (const { backup } of journal.edits) if (backup !== null) await rm(join(home, backup), { force: true })
-  const files = journal.edits.map(({ file }) => join(home, file))
+  if (result.kind === 'changed')
+    throw new CommandError('changed_since', `${result.path} was changed since, so it is left as it is`, {
+      ...(result.backup === null ? {} : { hint: `what was there before is in ${result.backup}` }),
+    })
+  const { files } = result
   io.out(values.has('json') ? `${JSON.stringify({ ok: true, undone: files })}\n` : `Taken back: ${files.join(', ')}\n`)
   return 0
 }
@@ -142,5 +109,3 @@ async function askedVersion(io: Io): Promise<{ major: number; minor: number } | 
     throw error
   }
 }
-
-const hashOf = (text: string): string => createHash('sha256').update(text).digest('hex')

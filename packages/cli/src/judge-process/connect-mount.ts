@@ -1,7 +1,6 @@
 import type { ConnectMount, MountServer } from '@parley/agent'
-import { type Processes, openProcesses } from '@parley/executor'
+import { type Processes, childTransport, openProcesses } from '@parley/executor'
 import { type ClientTransport, connectClient, httpTransport } from '@parley/rpc'
-import { childTransport } from '../proxy/child-transport.ts'
 import { ownVersion } from '../version.ts'
 
 /** Ways to the servers that conversations mount. */

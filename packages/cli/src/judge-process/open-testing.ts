@@ -1,7 +1,6 @@
-import { mkdirSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
-import { openTester, type Tester, type TryLock } from '@parley/judge'
+import { lockPrograms, openTester, type Tester, type TryLock } from '@parley/judge'
 import { openSandbox, type Sandbox } from '@parley/sandbox'
 import { lockFile } from '@parley/store'
 import { CommandError } from '../command-line/command-error.ts'
@@ -28,7 +27,11 @@ export async function openTesting(
     runFolder: join(plan.workFolder, 'boxes'),
   })
   if (sandbox.report.driver === 'none') warn(`there is NO sandbox: ${sandbox.report.missing.join('; ')}`)
-  const programs = lockPrograms(plan.cacheFolder)
+  const programs = lockPrograms(plan.cacheFolder, JUDGES_MAX, tryLock)
+  if (programs === undefined)
+    throw new CommandError('too_many_judges', `${JUDGES_MAX} judges of this user run already`, {
+      hint: 'raise --slots of one of them',
+    })
   try {
     const tester = await openTester({
       sandbox,
@@ -46,19 +49,6 @@ export async function openTesting(
     programs.release()
     throw error
   }
-}
-
-/** The first folder for compiled programs that no other judge uses. */
-function lockPrograms(cacheFolder: string): { readonly folder: string; readonly release: () => void } {
-  mkdirSync(cacheFolder, { recursive: true, mode: 0o700 })
-  for (let index = 1; index <= JUDGES_MAX; index += 1) {
-    const folder = join(cacheFolder, `judge-${index}`)
-    const lock = tryLock(`${folder}.lock`)
-    if (lock !== undefined) return { folder, release: () => lock.release() }
-  }
-  throw new CommandError('too_many_judges', `${JUDGES_MAX} judges of this user run already`, {
-    hint: 'raise --slots of one of them',
-  })
 }
 
 export const tryLock: TryLock = (path) => {

@@ -1,9 +1,9 @@
 import type { AuthStatusName, McpServerEntry } from '@parley/codex/config'
 import type { OauthServer } from '@parley/rpc/oauth'
-import type { TokenShelf } from './token-file.ts'
+import type { TokenFileShelf } from './token-file.ts'
 
 /** How somebody signs in at this server, as far as it can be seen from here. */
-export async function authStatusOf(name: string, entry: McpServerEntry, tokens: TokenShelf): Promise<AuthStatusName> {
+export async function authStatusOf(name: string, entry: McpServerEntry, tokens: TokenFileShelf): Promise<AuthStatusName> {
   if (entry.url === undefined) return 'unsupported'
   if (entry.bearer_token_env_var !== undefined) return 'bearer_token'
   if (await tokens.has(name, entry.url)) return 'o_auth'

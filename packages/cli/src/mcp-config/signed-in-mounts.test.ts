@@ -1,11 +1,10 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { MountSpec } from '@parley/agent'
+import { type MountSpec, signedInMounts } from '@parley/agent'
 import { discoverOauth, signIn } from '@parley/rpc/oauth'
 import { openOauthServer } from '@parley/rpc/testing'
 import { expect, onTestFinished, test } from 'vitest'
-import { signedInMounts } from './signed-in-mounts.ts'
 import { tokenShelf } from './token-file.ts'
 
 const HOUR_MS = 3_600_000

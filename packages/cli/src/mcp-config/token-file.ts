@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { readConfig, writeSecret } from '@parley/codex/config'
-import type { OauthTokens } from '@parley/rpc/oauth'
+import type { TokenShelf } from '@parley/agent'
 import { CommandError } from '../command-line/command-error.ts'
 import { locked } from './servers-file.ts'
 
@@ -20,23 +20,15 @@ const Tokens = z.object({
 const TokenFile = z.object({ servers: z.record(z.string(), Tokens) })
 type TokenFile = z.infer<typeof TokenFile>
 
-/** What was given for one server. */
-export interface HeldTokens {
-  readonly name: string
-  readonly tokens: OauthTokens
-}
-
-/** Tokens of signed-in servers, in a file for the user alone. */
-export interface TokenShelf {
+/** The same, as the commands use it. */
+export interface TokenFileShelf extends TokenShelf {
   has(name: string, url: string): Promise<boolean>
-  /** Of the server at this address. */
-  find(url: string): Promise<HeldTokens | undefined>
-  put(name: string, url: string, tokens: OauthTokens): Promise<void>
   /** False: there was none. */
   drop(name: string): Promise<boolean>
 }
 
-export function tokenShelf(path: string): TokenShelf {
+/** Tokens of signed-in servers, in a file for the user alone. */
+export function tokenShelf(path: string): TokenFileShelf {
   const read = async (): Promise<TokenFile> => {
     const text = await readConfig(path)
     if (text === '') return { servers: {} }

@@ -1,9 +1,9 @@
 import { resolve } from 'node:path'
+import { unavailableStatus } from '@parley/judge/unavailable-status'
 import { STATUS_LIMITS } from '@parley/protocol'
 import { type Service, httpTransport, openRelay } from '@parley/rpc'
 import type { Invocation } from '../command-line/command.ts'
 import { ownVersion } from '../version.ts'
-import { unavailableStatus } from './unavailable.ts'
 
 /** What stands behind a status server. */
 export interface OpenStatus {

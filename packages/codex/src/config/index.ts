@@ -15,6 +15,7 @@ export { hasServer, type NamedServer, rawServer, readServers, withoutServer, wit
 export { checkProvider, type ConfigFinding, type ProviderCheck, type ProviderRepair } from './provider-check.ts'
 export { profileOf, readProfile, readUserConfig } from './read-profile.ts'
 export { diffText, planRepair, type PlannedEdit } from './provider-repair.ts'
+export { type Undone, undoRepair, writeRepair } from './repair-journal.ts'
 export { setModel } from './set-model.ts'
 export { parseToml, setTopLevel, TomlEditError } from './toml-edit.ts'
 export type { TomlTable } from './toml-text.ts'

@@ -1,14 +1,22 @@
-import { type Processes, openProcesses } from '@parley/executor'
-import { type ClientTransport, httpTransport, openHttpServer, openRelay, type Route, webSocketTransport } from '@parley/rpc'
+import { type Processes, childTransport, openProcesses } from '@parley/executor'
+import {
+  type ClientTransport,
+  httpTransport,
+  ONE_CALLER_LIMITS,
+  ONE_CALLER_RELAY_LIMITS,
+  oneTokenDoor,
+  openHttpServer,
+  openRelay,
+  type Route,
+  webSocketTransport,
+} from '@parley/rpc'
 import type { Invocation } from '../../command-line/command.ts'
 import { usageError } from '../../command-line/command-error.ts'
 import { readSecretLine } from '../../command-line/private-file.ts'
 import { checkExposure, isLoopback } from '../../gateway-process/exposure.ts'
 import { listenFailure } from '../../gateway-process/listen-failure.ts'
 import { readTls } from '../../gateway-process/read-tls.ts'
-import { childEnv } from '../../proxy/child-env.ts'
-import { childTransport } from '../../proxy/child-transport.ts'
-import { ONE_CALLER_LIMITS, ONE_CALLER_RELAY_LIMITS, oneTokenDoor } from '../../proxy/one-token-door.ts'
+import { childEnv } from './child-env.ts'
 import { ownVersion } from '../../version.ts'
 
 const DEFAULT_PORT = 7401

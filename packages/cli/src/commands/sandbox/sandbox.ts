@@ -7,7 +7,7 @@ import { cacheDirOf } from '../../data/cache-dir.ts'
 import { dataDirAt } from '../../data/data-dir.ts'
 import { ownPlaces } from '../../config/own-places.ts'
 import { sandboxOf } from '../../judge-process/judge-plan-of.ts'
-import { findProgram } from '../../installed/find-program.ts'
+import { namedProgram } from '../../installed/named-program.ts'
 import { readInput } from './read-input.ts'
 import { toolchainsOf } from '../../installed/toolchains.ts'
 import { withScratch } from '../../data/scratch.ts'
@@ -28,7 +28,7 @@ export async function sandboxRun(invocation: Invocation): Promise<number> {
   const [command, ...args] = rest
   if (command === undefined) throw usageError('sandbox run needs a command after --', 'parley sandbox run -- ./program')
   const limits = limitsOf(values)
-  const program = await findProgram(command, io)
+  const program = await namedProgram(command, io)
   const read = readInstance(invocation)
   const { settings } = read
   const own = ownPlaces(io, read, { data: dataDirAt(io.cwd, settings.dataDir).path, cache: cacheDirOf(io, settings.dataDir) })

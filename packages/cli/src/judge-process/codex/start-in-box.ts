@@ -1,6 +1,6 @@
-import type { CodexProcess, StartCodex } from '@parley/contracts'
-import type { LiveProgram, ProxyNetwork, RunLimits, RunOutcome, StartLive } from '@parley/sandbox'
-import { boxEnvironment } from '@parley/codex/boxed'
+import type { StartCodex } from '@parley/contracts'
+import type { ProxyNetwork, RunLimits, StartLive } from '@parley/sandbox'
+import { boxEnvironment, boxedProcess } from '@parley/codex/boxed'
 import type { CodexProgram } from '@parley/codex'
 
 export interface CodexBoxOptions {
@@ -17,7 +17,6 @@ export interface CodexBoxOptions {
 }
 
 const MIB = 1024 * 1024
-const STDERR_TAIL_CHARS = 16 * 1024
 const HOUR_MS = 60 * 60_000
 /** Processor time is bounded by the clock first: what a model starts may use many cores. */
 const CORES_COUNTED = 64
@@ -54,36 +53,6 @@ export function startInBox(options: CodexBoxOptions): StartCodex {
       return program.ended
     })
     ended.catch(() => undefined)
-    return processOf(program)
+    return boxedProcess(program)
   }
-}
-
-function processOf(program: LiveProgram): CodexProcess {
-  const { pid, stdin, stdout, stderr, ended } = program
-  let tail = ''
-  stderr.on('data', (chunk: Buffer) => {
-    tail = (tail + chunk.toString('utf8')).slice(-STDERR_TAIL_CHARS)
-  })
-  const exited = ended.then(endOf)
-  return {
-    pid,
-    stdin,
-    stdout,
-    stderr,
-    stderrTail: () => tail,
-    exited,
-    stop: async (graceMs) => {
-      stdin.end()
-      const timer = setTimeout(() => program.kill(), graceMs)
-      const end = await exited
-      clearTimeout(timer)
-      return end
-    },
-  }
-}
-
-/** A limit of the box ends it like a signal. */
-function endOf({ status, exitCode, signal }: RunOutcome): { readonly code: number | null; readonly signal: string | null } {
-  if (exitCode !== null && (status === 'ok' || status === 'nonzero')) return { code: exitCode, signal: null }
-  return { code: null, signal: signal ?? status }
 }

@@ -1,4 +1,5 @@
-import type { Processes, ProcessSpec, RunningProcess } from '@parley/executor'
+import { openProcesses } from './open-processes.ts'
+import type { Processes, ProcessSpec, RunningProcess } from './processes.ts'
 
 /** Processes whose spawner starts with the first of them. Ours and all that they started end with us, also by `kill -9`. */
 export class LazyProcesses {
@@ -16,7 +17,7 @@ export class LazyProcesses {
 
   open(): Promise<Processes> {
     if (this.#isClosed) return Promise.reject(new Error('the server is ending'))
-    this.#opening ??= import('@parley/executor').then(({ openProcesses }) => openProcesses({ maxProcesses: this.#max }))
+    this.#opening ??= openProcesses({ maxProcesses: this.#max })
     return this.#opening
   }
 

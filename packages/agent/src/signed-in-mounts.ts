@@ -1,5 +1,18 @@
-import type { ConnectMount, MountServer } from '@parley/agent'
-import type { HeldTokens, TokenShelf } from './token-file.ts'
+import type { OauthTokens } from '@parley/rpc/oauth'
+import type { ConnectMount, MountServer } from './mount.ts'
+
+/** What was given for one server. */
+export interface HeldTokens {
+  readonly name: string
+  readonly tokens: OauthTokens
+}
+
+/** Where the tokens of signed-in servers are kept. */
+export interface TokenShelf {
+  /** Of the server at this address. */
+  find(url: string): Promise<HeldTokens | undefined>
+  put(name: string, url: string, tokens: OauthTokens): Promise<void>
+}
 
 /** A token is renewed this long before it is over. */
 const EARLY_MS = 60_000

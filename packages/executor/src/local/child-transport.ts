@@ -1,5 +1,5 @@
-import type { Processes, ProcessSpec, RunningProcess } from '@parley/executor'
 import { type ClientTransport, stdioTransport } from '@parley/rpc'
+import type { Processes, ProcessSpec, RunningProcess } from './processes.ts'
 
 /** What a server gets after its input ended, before it is told and then made to go. */
 const STOP_GRACE_MS = 2_000
