@@ -20,6 +20,8 @@ const EARLY_MS = 60_000
 export interface SignedInOptions {
   /** Asked for by the first mount that may have a token. */
   readonly tokens: () => Promise<TokenShelf>
+  /** Asks where the token came from for a new one. */
+  readonly refresh: (tokens: OauthTokens, url: string) => Promise<OauthTokens>
   readonly now: () => number
   readonly warn: (message: string) => void
 }
@@ -52,7 +54,7 @@ async function tokenFor(
     const { expires_at: end, refresh_token: renewable, access_token: token } = held.tokens
     if (end === null || renewable === null || now() < end - EARLY_MS) return token
     // What renews a token may be good for one use: conversations that begin at once share it.
-    const running = renewals.get(url) ?? renewed(held, url, shelf, now).finally(() => renewals.delete(url))
+    const running = renewals.get(url) ?? renewed(held, url, shelf, options).finally(() => renewals.delete(url))
     renewals.set(url, running)
     return await running
   } catch (error) {
@@ -62,9 +64,13 @@ async function tokenFor(
   }
 }
 
-async function renewed(held: HeldTokens, url: string, shelf: TokenShelf, now: () => number): Promise<string> {
-  const { refreshTokens } = await import('@parley/rpc/oauth')
-  const fresh = await refreshTokens(held.tokens, url, now)
+async function renewed(
+  held: HeldTokens,
+  url: string,
+  shelf: TokenShelf,
+  { refresh }: Pick<SignedInOptions, 'refresh'>,
+): Promise<string> {
+  const fresh = await refresh(held.tokens, url)
   await shelf.put(held.name, url, fresh)
   return fresh.access_token
 }

@@ -56,6 +56,7 @@ export {
   webSocketTransport,
   WireError,
 } from './client/index.ts'
+export { type TlsProblem, tlsProblem } from './http/tls-problem.ts'
 export { ONE_CALLER_LIMITS, ONE_CALLER_RELAY_LIMITS, oneTokenDoor } from './relay/one-token-door.ts'
 export { type ParkedCall, ParkedCalls } from './relay/parked-call.ts'
 export { DEFAULT_RELAY_LIMITS, type RelayLimits } from './relay/relay-limits.ts'

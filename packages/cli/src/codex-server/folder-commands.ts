@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { type Toolchains, unseenProgram } from '@parley/sandbox'
-import { type LazyProcesses, wholeEnv } from '@parley/executor'
+import type { LazyProcesses } from '@parley/executor'
 import { type CommandOutcome, type CommandRequest, refusedCommand } from '@parley/agent'
 import { type FolderCommands, type StartCommand, runFreely } from '@parley/codex-server'
 import type { HeldNames, SandboxCommands } from '@parley/judge'
@@ -10,6 +10,7 @@ import { makeFolder } from '../data/make-folder.ts'
 import type { OwnPlaces } from '../config/own-places.ts'
 import { heldNames } from '../trust/held-names.ts'
 import type { LazySandbox } from './lazy-sandbox.ts'
+import { wholeEnv } from './whole-env.ts'
 
 export interface CommandsPorts {
   readonly processes: LazyProcesses

@@ -1,6 +1,6 @@
 import { homedir } from 'node:os'
 import { join, resolve } from 'node:path'
-import { type LazyProcesses, wholeEnv } from '@parley/executor'
+import type { LazyProcesses } from '@parley/executor'
 import { askVersion, openBridge } from '@parley/codex'
 import { type Backend, openCodexBackend } from '@parley/codex-server'
 import { readOverrides } from '@parley/codex/config'
@@ -14,6 +14,7 @@ import { toolchainsOf } from '../installed/toolchains.ts'
 import { ownVersion } from '../version.ts'
 import { openBoxedGit } from './boxed-git.ts'
 import { lazySandbox } from './lazy-sandbox.ts'
+import { wholeEnv } from './whole-env.ts'
 import { type ServerLog, codexLine } from '@parley/codex-server/start'
 
 /** How many of us stand behind each other: a codex that is a wrapper of parley would start one more without end. */

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type MountSpec, signedInMounts } from '@parley/agent'
-import { discoverOauth, signIn } from '@parley/rpc/oauth'
+import { discoverOauth, refreshTokens, signIn } from '@parley/rpc/oauth'
 import { openOauthServer } from '@parley/rpc/testing'
 import { expect, onTestFinished, test } from 'vitest'
 import { tokenShelf } from './token-file.ts'
@@ -26,7 +26,12 @@ async function signedIn(url: string) {
       sent.push(to.kind === 'http' ? to.headers['authorization'] : undefined)
       return Promise.reject(new Error('far enough'))
     },
-    { tokens: () => Promise.resolve(tokens), now: () => time, warn: (message) => void warnings.push(message) },
+    {
+      tokens: () => Promise.resolve(tokens),
+      refresh: (held, at) => refreshTokens(held, at, () => time),
+      now: () => time,
+      warn: (message) => void warnings.push(message),
+    },
   )
   const sentTo = async (...mounts: readonly MountSpec[]): Promise<readonly (string | undefined)[]> => {
     const from = sent.length

@@ -16,8 +16,8 @@ export async function openJobFolder(folder: string, { io }: Pick<Invocation, 'io
     const plan = { sandbox: 'auto', workFolder, cacheFolder: cacheDirOf(io), tools: toolPlacesOf(io.env) } as const
     const remove = (): void => rmSync(workFolder, { recursive: true, force: true })
     try {
-      const { tester, close } = await openTesting(plan, (message) => io.err(`${message}\n`))
-      return { tester, close: () => close().finally(remove) }
+      const testing = await openTesting(plan, (message) => io.err(`${message}\n`))
+      return { tester: testing.tester, close: () => testing.close().finally(remove) }
     } catch (error) {
       remove()
       throw error
