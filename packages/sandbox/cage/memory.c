@@ -63,19 +63,27 @@ static bool is_on(const dev_t devices[2], unsigned major_number, unsigned minor_
   return found == devices[0] || found == devices[1];
 }
 
+// Its share of the pages of files. What it has written to a mapping of its own is no longer the file's.
+static uint64_t of_files(uint64_t share, uint64_t anonymous) { return share > anonymous ? (share - anonymous) * 1024u : 0; }
+
 static uint64_t mapped_by(pid_t pid, const dev_t devices[2], uint32_t *looked_at) {
   char path[64], line[PATH_BYTES + 128];
   snprintf(path, sizeof path, "/proc/%d/smaps", pid);
   FILE *mappings = fopen(path, "re");
   uint64_t bytes = 0;
-  bool ours = false;
+  unsigned long long share = 0, anonymous;
+  bool ours = false, begun = false;
   while (mappings != NULL && *looked_at < MAPPINGS_LOOKED_AT && fgets(line, sizeof line, mappings) != NULL) {
     unsigned major_number, minor_number;
-    unsigned long long share;
+    // A path may be longer than the line has room, and the program has chosen what the rest of it says.
+    bool rest = begun;
+    begun = strchr(line, '\n') == NULL;
+    if (rest) continue;
     if (sscanf(line, "%*x-%*x %*4s %*x %x:%x", &major_number, &minor_number) == 2) {
       ours = is_on(devices, major_number, minor_number);
+      share = 0;
       ++*looked_at;
-    } else if (ours && sscanf(line, "Pss: %llu", &share) == 1) bytes += share * 1024u;
+    } else if (sscanf(line, "Pss: %llu", &share) != 1 && ours && sscanf(line, "Anonymous: %llu", &anonymous) == 1) bytes += of_files(share, anonymous);
   }
   if (mappings != NULL) fclose(mappings);
   return bytes;

@@ -46,6 +46,12 @@ describe.each(asRoot ? (['root', 'user-namespaces'] as const) : (['user-namespac
       ['mapped', 84, 'memory-limit'],
       // In the size of the process too: what is there once counts once.
       ['mapped', 40, 'ok'],
+      // A mapping that is the process's own holds what was written to it beside the file.
+      ['copied', 84, 'memory-limit'],
+      ['copied', 40, 'ok'],
+      // Names of mapped files that read like sizes.
+      ['forged', 84, 'memory-limit'],
+      ['forged', 40, 'ok'],
     ])('%s of %i MiB: %s', async (what, mib, expected) => {
       const outcome = await keeps(box, what, mib, expected, { limits: { openFiles: 128 } })
       expect([outcome.status, textOf(outcome)]).toEqual([expected, expected === 'ok' ? `${mib}\n` : ''])
