@@ -64,7 +64,10 @@ static void set_limits(void) {
   uint64_t stack = limits->memory > 2 * STACK_ROOM ? limits->memory - STACK_ROOM : limits->memory / 2;
   if (stack < SMALLEST_STACK) stack = SMALLEST_STACK;
   limit(RLIMIT_STACK, stack, stack, "stack limit");
-  if (cage.cgroup == 0) limit(RLIMIT_DATA, limits->memory * DATA_FACTOR + DATA_EXTRA, limits->memory * DATA_FACTOR + DATA_EXTRA, "data limit");
+  // The C library gives every thread a stack as large as the main thread's may become, and all of it is data. What is touched of it is
+  // for the watch to hold: this limit only refuses what nobody could mean.
+  uint64_t data = limits->memory * DATA_FACTOR + DATA_EXTRA + limits->processes * stack;
+  if (cage.cgroup == 0) limit(RLIMIT_DATA, data, data, "data limit");
   limit(RLIMIT_FSIZE, limits->box + 1, limits->box + 1, "file size limit");
   bool few = cage.cgroup == 0 && cage.profile == PROFILE_JUDGE && limits->files > OPEN_FILES_WATCHED;
   uint64_t files = few ? OPEN_FILES_WATCHED : limits->files;

@@ -5,6 +5,7 @@ const CPU_GRACE_S = 2
 /** Managed runtimes map far more than they touch; the watch on resident size is the real bound. */
 const DATA_FACTOR = 8
 const DATA_EXTRA_KIB = 4 * 1024 * 1024
+const SMALLEST_STACK_KIB = 8192
 
 /** The descriptor on which the shell says how long its program took and how it ended. */
 const ACCOUNT_FD = 3
@@ -12,11 +13,14 @@ const ACCOUNT_FD = 3
 /** A shell command that sets what resource limits can hold, runs its arguments and writes an account of them. */
 export function limitsShell(limits: RunLimits): readonly string[] {
   const memoryKib = Math.ceil(limits.memoryBytes / KIB)
+  const stackKib = Math.max(SMALLEST_STACK_KIB, Math.floor(memoryKib * 0.9))
+  // The C library gives every thread a stack as large as the main thread's may become, and all of it is data.
+  const dataKib = memoryKib * DATA_FACTOR + DATA_EXTRA_KIB + limits.processes * stackKib
   const settings = [
     `ulimit -c 0`,
     `ulimit -t ${Math.ceil(limits.cpuMs / 1000) + CPU_GRACE_S}`,
-    `ulimit -d ${memoryKib * DATA_FACTOR + DATA_EXTRA_KIB}`,
-    `ulimit -s ${Math.max(8192, Math.floor(memoryKib * 0.9))}`,
+    `ulimit -d ${dataKib}`,
+    `ulimit -s ${stackKib}`,
     `ulimit -f ${Math.ceil(limits.boxBytes / KIB) + 1}`,
     `ulimit -n ${Math.max(limits.openFiles, 8)}`,
   ].map((command) => `${command} 2>/dev/null`)
