@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #define MEMORY_DOUBTS 8
-#define MEMORY_REST 8 // a close look at memory that took so much of a processor is not taken again for this many times as long
+#define MEMORY_REST 8 // a close look at memory that took so much of a processor is not taken again for this many times as long, while little grows
 #define MAPPINGS_LOOKED_AT 8192 // with more of them a close look would take too long: what is shared or mapped counts more than once
 
 // Its share of the pages that it has in common with others; all of them where that cannot be read. One that has gone has none.
@@ -101,16 +101,37 @@ static uint64_t mapped_files(int box, int tmp) {
   return bytes;
 }
 
+// By how much all of them together may have grown since the last close look. Whoever writes to what it had in common with others is
+// no larger for it, but is given pages. Whoever has shrunk may grow again as anybody may.
+static uint64_t grown(void) {
+  uint64_t bytes = 0;
+  for (uint32_t i = 0; i < known_count; i++) {
+    struct known *one = &known[i];
+    if (one->looked_resident > one->resident) one->looked_resident = one->resident;
+    uint64_t larger = one->resident - one->looked_resident, given = one->faulted - one->looked_faulted;
+    bytes += larger > given ? larger : given;
+  }
+  return bytes;
+}
+
+static void remember(void) {
+  for (uint32_t i = 0; i < known_count; i++) {
+    known[i].looked_resident = known[i].resident;
+    known[i].looked_faulted = known[i].faulted;
+  }
+}
+
 // Sizes added up count what processes have in common several times over: only a close look tells. Their shares are read one after the
 // other, and what is shared with one that ends meanwhile is counted again with those who stay. So a sum is believed when all of them
 // were still there after it, or when it has been too large so often that no accident explains it.
 bool watch_too_large(const struct usage *used, const struct held_files *files, uint64_t limit) {
   static uint32_t doubts;
-  static uint64_t next_memory_ns;
+  static uint64_t next_memory_ns, looked_beside, left;
   uint64_t beside = watch_mappings() + files->bytes;
   if (beside > limit) return true;
-  if (now_ns() < next_memory_ns) return false;
-  uint64_t before_us = own_cpu_us();
+  uint64_t more = grown() + (beside > looked_beside ? beside - looked_beside : 0);
+  if (now_ns() < next_memory_ns && more <= left) return false;
+  uint64_t before_us = own_cpu_us(), told = beside;
   beside += watch_buffers(used->cpu_us);
   if (used->resident + beside <= limit) return false;
   uint64_t bytes = memory() + beside;
@@ -119,6 +140,9 @@ bool watch_too_large(const struct usage *used, const struct held_files *files, u
     bytes -= twice < files->bytes ? twice : files->bytes;
   }
   bool whole = bytes <= limit || all_there();
+  remember();
+  looked_beside = told;
+  left = bytes < limit ? limit - bytes : 0;
   next_memory_ns = now_ns() + MEMORY_REST * (own_cpu_us() - before_us) * 1000u;
   doubts = bytes > limit ? doubts + 1 : 0;
   return bytes > limit && (whole || doubts >= MEMORY_DOUBTS);

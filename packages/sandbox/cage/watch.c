@@ -47,13 +47,13 @@ static bool see(pid_t pid, unsigned long long same, struct usage *sum) {
   uint64_t own_us = own_us_of(pid);
   if (find(pid, true) != NULL || read_small(path, text, sizeof text) <= 0) return false;
   char *rest = strrchr(text, ')');
-  unsigned long long waited_user = 0, waited_system = 0, born = 0, size = 0, ignored = 0;
+  unsigned long long waited_user = 0, waited_system = 0, born = 0, size = 0, ignored = 0, faults = 0;
   long threads = 1, pages = 0;
   int parent = 0;
   if (rest == NULL) return false;
-  int taken = sscanf(rest + 1, " %*c %d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %llu %llu %*d %*d %ld %*d %llu %llu %ld %*u %*u %*u %*u %*u %*u %*u %*u %llu",
-                     &parent, &waited_user, &waited_system, &threads, &born, &size, &pages, &ignored);
-  if (taken < 8 || (same != 0 && born != same)) return false;
+  int taken = sscanf(rest + 1, " %*c %d %*d %*d %*d %*d %*u %llu %*u %*u %*u %*u %*u %llu %llu %*d %*d %ld %*d %llu %llu %ld %*u %*u %*u %*u %*u %*u %*u %*u %llu",
+                     &parent, &faults, &waited_user, &waited_system, &threads, &born, &size, &pages, &ignored);
+  if (taken < 9 || (same != 0 && born != same)) return false;
   struct known *one = find(pid, false);
   if (one != NULL && one->born != born) one = NULL;
   struct known unknown = {0};
@@ -66,6 +66,7 @@ static bool see(pid_t pid, unsigned long long same, struct usage *sum) {
   one->own_us = own_us > one->own_us ? own_us : one->own_us;
   one->waited_us = (waited_user + waited_system) * tick_us;
   one->resident = pages > 0 ? (uint64_t)pages * page_bytes : 0;
+  one->faulted = faults * page_bytes;
   one->size = size;
   one->deaf = one->ignores && (ignored & IGNORES_CHILDREN) != 0;
   one->ignores = (ignored & IGNORES_CHILDREN) != 0;

@@ -11,6 +11,8 @@ struct known {
   pid_t pid, parent;
   unsigned long long born; // with the pid, who it is
   uint64_t own_us, waited_us, resident;
+  uint64_t faulted;     // bytes of pages that it was given one by one, ever
+  uint64_t looked_resident, looked_faulted; // as they were at the last close look at memory
   uint64_t size;        // of its address space
   uint64_t vanished_us; // of its children, as they were last seen
   uint32_t mappings, counted_in; // how many it had, in which round of counting them
