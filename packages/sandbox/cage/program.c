@@ -24,6 +24,7 @@
 #define DATA_FACTOR 8            // managed runtimes map far more than they touch
 #define DATA_EXTRA (4ull << 30)
 #define LOOSE_PROCESSES 16
+#define WAITING_SIGNALS 1024 // and timers, which each have one
 
 static struct shared *shared;
 
@@ -77,6 +78,7 @@ static void set_limits(void) {
   limit(RLIMIT_RTPRIO, 0, 0, "priority limit"); // where the user may have more, a program would come before whoever watches it
   limit(RLIMIT_NICE, 0, 0, "priority limit");
   limit(RLIMIT_MSGQUEUE, LOCKED_BYTES, LOCKED_BYTES, "message queue limit");
+  if (cage.profile == PROFILE_JUDGE) limit(RLIMIT_SIGPENDING, WAITING_SIGNALS, WAITING_SIGNALS, "signal limit");
   // Nobody tells us of processes that this limit refuses, so whoever counts must come first: the cgroup, or the watch, which has to
   // find more than are allowed. In a user namespace of its own the helper and init count too; without one, and without a user of its
   // own, the count is all of the user's.

@@ -6,6 +6,8 @@ const CPU_GRACE_S = 2
 const DATA_FACTOR = 8
 const DATA_EXTRA_KIB = 4 * 1024 * 1024
 const SMALLEST_STACK_KIB = 8192
+/** And timers, which each have one. */
+const WAITING_SIGNALS = 1024
 
 /** The descriptor on which the shell says how long its program took and how it ended. */
 const ACCOUNT_FD = 3
@@ -22,6 +24,7 @@ export function limitsShell(limits: RunLimits): readonly string[] {
     `ulimit -d ${dataKib}`,
     `ulimit -s ${stackKib}`,
     `ulimit -f ${Math.ceil(limits.boxBytes / KIB) + 1}`,
+    `ulimit -i ${WAITING_SIGNALS}`,
     `ulimit -n ${Math.max(limits.openFiles, 8)}`,
   ].map((command) => `${command} 2>/dev/null`)
   const script = [
