@@ -45,6 +45,7 @@ export const READERS: ReadonlyMap<string, Reader> = new Map([
   ['tokens', readBy(toToken)],
   ['audit_entries', readBy(toAudit)],
   ['leases', { more: `, (SELECT coalesce(owner_id, '') FROM jobs WHERE id = leases.key) AS owner`, read: readLease }],
+  ['served_rounds', { read: readRound }],
   [
     'jobs',
     {
@@ -61,8 +62,18 @@ export const READERS: ReadonlyMap<string, Reader> = new Map([
 ])
 
 /** There is one queue, that of the jobs that wait or are held. */
+function readQueue(row: Row): Trouble | undefined {
+  return text(row, 'queue') === JOB_QUEUE ? undefined : { column: 'queue', words: 'there is no such queue' }
+}
+
+function readRound(row: Row): Trouble | undefined {
+  integer(row, 'round')
+  return readQueue(row)
+}
+
 function readLease(row: Row): Trouble | undefined {
-  if (text(row, 'queue') !== JOB_QUEUE) return { column: 'queue', words: 'there is no such queue' }
+  const trouble = readQueue(row)
+  if (trouble !== undefined) return trouble
   text(row, 'key')
   const owner = textOrNull(row, 'owner')
   if (owner === null) return { column: 'key', words: 'there is no such job' }

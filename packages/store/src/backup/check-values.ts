@@ -18,6 +18,7 @@ const KNOWN: Readonly<Record<string, Readonly<Record<string, readonly string[]>>
 /** Numbers that others are made of or go on after, and their bounds. */
 const MOST: Readonly<Record<string, Readonly<Record<string, number>>>> = {
   leases: { turns: MAX_TURNS, round: 2 ** 52, claims: 2 ** 52 },
+  served_rounds: { round: 2 ** 52 },
 }
 /** The one number that may be below zero: it marks a blob that is about to go. */
 const MARKS: ReadonlySet<string> = new Set(['blobs.touched_at'])

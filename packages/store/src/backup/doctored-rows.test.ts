@@ -102,6 +102,12 @@ const DOCTORED: readonly (readonly [what: string, sql: string, words: string])[]
   ['a lease of a job that is not there', `UPDATE leases SET key = 'x' || id`, 'in leases.key of the row "jobs '],
   ['a lease of another queue', `UPDATE leases SET queue = 'other'`, '"other" in leases.queue of the row "other '],
   ['a lease in the lane of another', `UPDATE leases SET lane = 'x'`, '"x" in leases.lane of the row "jobs '],
+  ['a round of another queue', `UPDATE served_rounds SET queue = 'other'`, '"other" in served_rounds.queue of the row "other"'],
+  [
+    'a round that none comes after',
+    'UPDATE served_rounds SET round = 9007199254740991',
+    '"9007199254740991" in served_rounds.round of',
+  ],
   ['a time that has no date', 'UPDATE jobs SET created_at = 8640000000000001', '"8640000000000001" in jobs.created_at of'],
   ['a number that JavaScript does not have', 'UPDATE jobs SET claims = 9007199254740993', '"9007199254740993" in jobs.claims of'],
 ]

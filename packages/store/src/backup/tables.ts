@@ -25,6 +25,7 @@ export const TABLES: readonly Table[] = [
   table('logs', 'id', 'name closed max_bytes max_entries'),
   table('log_entries', 'log_id seq', 'end_offset at bytes'),
   table('leases', 'queue id', 'key payload holder turns claims available_at lane round'),
+  table('served_rounds', 'queue', 'round'),
   table('blobs', 'sha256', 'size content touched_at'),
   table('blob_holders', 'sha256 holder'),
   table('blob_chunks', 'content number', 'bytes'),
