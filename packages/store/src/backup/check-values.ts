@@ -23,6 +23,35 @@ const MOST: Readonly<Record<string, Readonly<Record<string, number>>>> = {
 /** The one number that may be below zero: it marks a blob that is about to go. */
 const MARKS: ReadonlySet<string> = new Set(['blobs.touched_at'])
 
+/** What must not be true of a column, and how that is said of the value that is found. */
+interface Wrong {
+  readonly column: string
+  readonly where: string
+  readonly words: string
+}
+const FLAGS: Readonly<Record<string, readonly string[]>> = {
+  users: ['admin', 'disabled'],
+  logs: ['closed'],
+  jobs: ['begun', 'released'],
+  channels: ['enabled'],
+  models: ['active'],
+  usage: ['estimated'],
+  judges: ['drain'],
+}
+const flagsOf = (table: string): readonly Wrong[] =>
+  (FLAGS[table] ?? []).map((column) => ({ column, where: `${column} NOT IN (0, 1)`, words: 'is neither 0 nor 1' }))
+/** Who reads a log halves its entries and goes on where one ends: they are numbered from 0 and each ends where its bytes do. */
+const BEFORE = 'FROM log_entries b WHERE b.log_id = log_entries.log_id AND b.seq = log_entries.seq - 1'
+const OF_LOGS: readonly Wrong[] = [
+  { column: 'bytes', where: 'octet_length(bytes) = 0', words: 'is empty' },
+  { column: 'seq', where: `seq > 0 AND NOT EXISTS (SELECT 1 ${BEFORE})`, words: 'comes after none' },
+  {
+    column: 'end_offset',
+    where: `end_offset <> octet_length(bytes) + coalesce((SELECT b.end_offset ${BEFORE}), 0)`,
+    words: 'is not where its bytes end',
+  },
+]
+
 /** The last millisecond that has a date. A time beyond it cannot be shown to anybody. */
 const MAX_TIME_MS = 8_640_000_000_000_000
 const isTime = (column: string): boolean => column === 'at' || column.endsWith('_at')
@@ -41,6 +70,10 @@ export async function checkValues(copy: Queries, file: string): Promise<void> {
     for (const [column, most] of Object.entries(MOST[table.name] ?? {})) {
       const place = await firstWhere(copy, table, column, `${column} > ${most}`)
       if (place !== undefined) throw new NotAStore(file, `holds ${place}, which cannot be gone on from`)
+    }
+    for (const { column, where, words } of [...flagsOf(table.name), ...(table.name === 'log_entries' ? OF_LOGS : [])]) {
+      const place = await firstWhere(copy, table, column, where)
+      if (place !== undefined) throw new NotAStore(file, `holds ${place}, which ${words}`)
     }
     for (const [column, words] of Object.entries(KNOWN[table.name] ?? {})) {
       const listed = words.map((word) => `'${word}'`).join(', ')

@@ -108,6 +108,20 @@ const DOCTORED: readonly (readonly [what: string, sql: string, words: string])[]
     'UPDATE served_rounds SET round = 9007199254740991',
     '"9007199254740991" in served_rounds.round of',
   ],
+  ['entries of a log without bytes', `UPDATE log_entries SET bytes = x''`, '"" in log_entries.bytes of the row "'],
+  ['a log that does not begin at its first entry', 'UPDATE log_entries SET seq = seq + 1', '"1" in log_entries.seq of the row "'],
+  [
+    'an entry that is not there',
+    `INSERT INTO log_entries (log_id, seq, end_offset, at, bytes) SELECT log_id, 7, end_offset + 1, at, x'61' FROM log_entries`,
+    '"7" in log_entries.seq of the row "',
+  ],
+  [
+    'an entry that ends elsewhere',
+    'UPDATE log_entries SET end_offset = end_offset + 1',
+    'in log_entries.end_offset of the row "',
+  ],
+  ['a log that is closed by more than a yes', 'UPDATE logs SET closed = 7', '"7" in logs.closed of the row "'],
+  ['a judge that drains by more than a yes', 'UPDATE judges SET drain = 2', '"2" in judges.drain of the row "m1"'],
   ['a time that has no date', 'UPDATE jobs SET created_at = 8640000000000001', '"8640000000000001" in jobs.created_at of'],
   ['a number that JavaScript does not have', 'UPDATE jobs SET claims = 9007199254740993', '"9007199254740993" in jobs.claims of'],
 ]
