@@ -1,3 +1,4 @@
+import { isEnd } from '@parley/protocol'
 import type { Queries, Row } from '../database/database.ts'
 import { NotAStore } from '../errors.ts'
 import { JOB_QUEUE } from '../record/job/job.ts'
@@ -49,8 +50,9 @@ export const READERS: ReadonlyMap<string, Reader> = new Map([
   [
     'jobs',
     {
-      more: `, ${besideJob('jobs').sqlite}, EXISTS (SELECT 1 FROM leases l WHERE l.queue = '${JOB_QUEUE}' AND l.key = jobs.id) AS has_lease`,
-      read: (row) => brokenRule(toJob(row), { hasLease: integer(row, 'has_lease') === 1 }),
+      more: `, ${besideJob('jobs').sqlite}, EXISTS (SELECT 1 FROM leases l WHERE l.queue = '${JOB_QUEUE}' AND l.key = jobs.id) AS has_lease,
+        EXISTS (SELECT 1 FROM job_inputs i WHERE i.job_id = jobs.id) AS has_inputs`,
+      read: readJob,
     },
   ],
   ['job_inputs', readBy(toInputs)],
@@ -64,6 +66,14 @@ export const READERS: ReadonlyMap<string, Reader> = new Map([
 /** There is one queue, that of the jobs that wait or are held. */
 function readQueue(row: Row): Trouble | undefined {
   return text(row, 'queue') === JOB_QUEUE ? undefined : { column: 'queue', words: 'there is no such queue' }
+}
+
+function readJob(row: Row): Trouble | undefined {
+  const job = toJob(row)
+  const trouble = brokenRule(job, { hasLease: integer(row, 'has_lease') === 1 })
+  // Without its inputs no judge could work on it.
+  const isWhole = isEnd(job.status) || integer(row, 'has_inputs') === 1
+  return trouble ?? (isWhole ? undefined : { column: 'id', words: 'a job that has not ended always has inputs' })
 }
 
 function readRound(row: Row): Trouble | undefined {
