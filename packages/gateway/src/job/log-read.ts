@@ -16,11 +16,11 @@ export async function readLog(logs: Logs, name: string, offset: number, maxBytes
   let size = 0
   while (size < maxBytes) {
     const { entries } = await logs.read(name, { from: { offset: offset + size }, maxBytes: maxBytes - size })
-    if (entries.length === 0) break
-    for (const { bytes } of entries) {
-      pieces.push(bytes)
-      size += bytes.length
-    }
+    const gained = entries.reduce((sum, { bytes }) => sum + bytes.length, 0)
+    // Also where entries without a byte came: the next read would bring them again.
+    if (gained === 0) break
+    pieces.push(...entries.map(({ bytes }) => bytes))
+    size += gained
   }
   return Buffer.concat(pieces).subarray(0, maxBytes)
 }

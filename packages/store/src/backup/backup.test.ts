@@ -6,6 +6,7 @@ import { type JobId, NO_BUDGET, NO_PRICES, type TokenId, type UserId } from '@pa
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { text } from '../database/column.ts'
 import { type ClaimKey, type Lease, type Store, jobLog, openStore, restoreStore } from '../index.ts'
+import { execute } from '../testing/execute.ts'
 import { ENGINES, type TestEngine, startEngine } from '../testing/engines.ts'
 import { openSqlite } from '../database/sqlite.ts'
 import { firstTables } from '../migration/0001-first-tables.ts'
@@ -96,6 +97,16 @@ describe('backup and restore', () => {
     const [first, second] = [await restored.logs.end('first'), await restored.logs.end('second')]
     expect([0, 1]).toContain(first.seq - second.seq)
     await restored.close()
+  })
+
+  test.each(ENGINES)('%s: a backup that is made while the bytes of an upload are being removed is restored', async (engine) => {
+    const file = join(folder, `${engine}-removed.backup`)
+    const url = await freshUrl(engine)
+    const store = await openStore({ url })
+    await execute(url, `INSERT INTO uploads (id, owner, size, touched_at) VALUES ('u', 'o', 5, -1)`, [])
+    await store.backup(file)
+    await store.close()
+    await expect(restoreStore(file, await freshUrl(engine))).resolves.toBeUndefined()
   })
 
   test.each(ENGINES)('a backup of an earlier schema is brought up on its way to %s', async (engine) => {

@@ -7,7 +7,7 @@ import { MAX_LEASES } from '../lease/fence.ts'
 import { MAX_APPEND_BYTES } from '../limits.ts'
 import { MIGRATIONS, migrate } from '../migration/migrate.ts'
 import { checkReadable } from './check-readable.ts'
-import { checkFences, checkValues } from './check-values.ts'
+import { checkDue, checkFences, checkValues } from './check-values.ts'
 import { shown } from './shown.ts'
 import { TABLES } from './tables.ts'
 
@@ -43,7 +43,7 @@ export async function checkSchema(copy: Queries, file: string): Promise<void> {
 }
 
 /** Throws `NotAStore` where rows hold what we never write, in a file whose schema is that of this version. */
-export async function checkRows(copy: Queries, file: string): Promise<void> {
+export async function checkRows(copy: Queries, file: string, now: number): Promise<void> {
   for (const { name, columns } of TABLES) {
     const isLarge = columns.map((column) => `octet_length(${column}) > $1`)
     const first = columns.map((column, index) => `WHEN ${isLarge[index]} THEN '${column}'`).join(' ')
@@ -54,6 +54,7 @@ export async function checkRows(copy: Queries, file: string): Promise<void> {
       throw new NotAStore(file, `holds a value of more than ${MAX_VALUE_BYTES} bytes in ${name}.${text(found, 'at')}`)
   }
   await checkValues(copy, file)
+  await checkDue(copy, file, now)
   await checkCounters(copy, file)
   await checkFences(copy, file)
   await checkReadable(copy, file)

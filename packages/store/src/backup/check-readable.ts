@@ -1,3 +1,4 @@
+import { isEnd } from '@parley/protocol'
 import type { Queries, Row } from '../database/database.ts'
 import { NotAStore } from '../errors.ts'
 import { JOB_QUEUE } from '../record/job/job.ts'
@@ -45,11 +46,13 @@ export const READERS: ReadonlyMap<string, Reader> = new Map([
   ['tokens', readBy(toToken)],
   ['audit_entries', readBy(toAudit)],
   ['leases', { more: `, (SELECT coalesce(owner_id, '') FROM jobs WHERE id = leases.key) AS owner`, read: readLease }],
+  ['served_rounds', { read: readRound }],
   [
     'jobs',
     {
-      more: `, ${besideJob('jobs').sqlite}, EXISTS (SELECT 1 FROM leases l WHERE l.queue = '${JOB_QUEUE}' AND l.key = jobs.id) AS has_lease`,
-      read: (row) => brokenRule(toJob(row), { hasLease: integer(row, 'has_lease') === 1 }),
+      more: `, ${besideJob('jobs').sqlite}, EXISTS (SELECT 1 FROM leases l WHERE l.queue = '${JOB_QUEUE}' AND l.key = jobs.id) AS has_lease,
+        EXISTS (SELECT 1 FROM job_inputs i WHERE i.job_id = jobs.id) AS has_inputs`,
+      read: readJob,
     },
   ],
   ['job_inputs', readBy(toInputs)],
@@ -61,8 +64,26 @@ export const READERS: ReadonlyMap<string, Reader> = new Map([
 ])
 
 /** There is one queue, that of the jobs that wait or are held. */
+function readQueue(row: Row): Trouble | undefined {
+  return text(row, 'queue') === JOB_QUEUE ? undefined : { column: 'queue', words: 'there is no such queue' }
+}
+
+function readJob(row: Row): Trouble | undefined {
+  const job = toJob(row)
+  const trouble = brokenRule(job, { hasLease: integer(row, 'has_lease') === 1 })
+  // Without its inputs no judge could work on it.
+  const isWhole = isEnd(job.status) || integer(row, 'has_inputs') === 1
+  return trouble ?? (isWhole ? undefined : { column: 'id', words: 'a job that has not ended always has inputs' })
+}
+
+function readRound(row: Row): Trouble | undefined {
+  integer(row, 'round')
+  return readQueue(row)
+}
+
 function readLease(row: Row): Trouble | undefined {
-  if (text(row, 'queue') !== JOB_QUEUE) return { column: 'queue', words: 'there is no such queue' }
+  const trouble = readQueue(row)
+  if (trouble !== undefined) return trouble
   text(row, 'key')
   const owner = textOrNull(row, 'owner')
   if (owner === null) return { column: 'key', words: 'there is no such job' }

@@ -15,15 +15,57 @@ const KNOWN: Readonly<Record<string, Readonly<Record<string, readonly string[]>>
   channels: { kind: ChannelKind.options, wire: ModelWire.options, source: ['settings', 'admin'] },
   models: { source: ['settings', 'admin'] },
 }
+/** What a gateway counts one by one. */
+const MAX_COUNT = 2 ** 52
+/** No job and no file has nearly as many bytes, and the sum of a thousand of them is a number that JavaScript counts exactly. */
+const MAX_BYTES = 2 ** 40
 /** Numbers that others are made of or go on after, and their bounds. */
 const MOST: Readonly<Record<string, Readonly<Record<string, number>>>> = {
-  leases: { turns: MAX_TURNS, round: 2 ** 52, claims: 2 ** 52 },
+  jobs: { claims: MAX_COUNT, lost_claims: MAX_COUNT, kept_bytes: MAX_BYTES },
+  blobs: { size: MAX_BYTES },
+  uploads: { size: MAX_BYTES },
+  leases: { turns: MAX_TURNS, round: MAX_COUNT, claims: MAX_COUNT },
+  served_rounds: { round: MAX_COUNT },
 }
-/** The one number that may be below zero: it marks a blob that is about to go. */
-const MARKS: ReadonlySet<string> = new Set(['blobs.touched_at'])
+/** Numbers that are added up over rows. As large as these a sum is still one that more can be added to. */
+const SUMMED: Readonly<Record<string, string>> = { jobs: 'kept_bytes', blobs: 'size', uploads: 'size' }
+const MAX_SUM = 2 ** 52
+/** The numbers that may be below zero: they mark what is about to go. */
+const MARKS: ReadonlySet<string> = new Set(['blobs.touched_at', 'uploads.touched_at'])
+
+/** What must not be true of a column, and how that is said of the value that is found. */
+interface Wrong {
+  readonly column: string
+  readonly where: string
+  readonly words: string
+}
+const FLAGS: Readonly<Record<string, readonly string[]>> = {
+  users: ['admin', 'disabled'],
+  logs: ['closed'],
+  jobs: ['begun', 'released'],
+  channels: ['enabled'],
+  models: ['active'],
+  usage: ['estimated'],
+  judges: ['drain'],
+}
+const flagsOf = (table: string): readonly Wrong[] =>
+  (FLAGS[table] ?? []).map((column) => ({ column, where: `${column} NOT IN (0, 1)`, words: 'is neither 0 nor 1' }))
+/** Who reads a log halves its entries and goes on where one ends: they are numbered from 0 and each ends where its bytes do. */
+const BEFORE = 'FROM log_entries b WHERE b.log_id = log_entries.log_id AND b.seq = log_entries.seq - 1'
+const OF_LOGS: readonly Wrong[] = [
+  { column: 'bytes', where: 'octet_length(bytes) = 0', words: 'is empty' },
+  { column: 'seq', where: `seq > 0 AND NOT EXISTS (SELECT 1 ${BEFORE})`, words: 'comes after none' },
+  {
+    column: 'end_offset',
+    where: `end_offset <> octet_length(bytes) + coalesce((SELECT b.end_offset ${BEFORE}), 0)`,
+    words: 'is not where its bytes end',
+  },
+]
 
 /** The last millisecond that has a date. A time beyond it cannot be shown to anybody. */
 const MAX_TIME_MS = 8_640_000_000_000_000
+/** A lease is of a day at most, and the clock of whoever made the backup may have been ahead of ours. */
+const MAX_LEASE_AHEAD_MS = 366 * 24 * 60 * 60_000
 const isTime = (column: string): boolean => column === 'at' || column.endsWith('_at')
 
 /** Throws `NotAStore` that names table, row and column of a number that we never write, or of a word that is none of ours. */
@@ -41,11 +83,28 @@ export async function checkValues(copy: Queries, file: string): Promise<void> {
       const place = await firstWhere(copy, table, column, `${column} > ${most}`)
       if (place !== undefined) throw new NotAStore(file, `holds ${place}, which cannot be gone on from`)
     }
+    const summed = SUMMED[table.name]
+    // Every one of them is within its own bound by now, so SQLite can add them up.
+    const sum =
+      summed === undefined ? undefined : await copy.get(`SELECT sum(${summed}) > ${MAX_SUM} AS most FROM ${table.name}`, [])
+    if (sum?.['most'] === 1) throw new NotAStore(file, `holds more than ${MAX_SUM} in ${table.name}.${summed} together`)
+    for (const { column, where, words } of [...flagsOf(table.name), ...(table.name === 'log_entries' ? OF_LOGS : [])]) {
+      const place = await firstWhere(copy, table, column, where)
+      if (place !== undefined) throw new NotAStore(file, `holds ${place}, which ${words}`)
+    }
     for (const [column, words] of Object.entries(KNOWN[table.name] ?? {})) {
       const listed = words.map((word) => `'${word}'`).join(', ')
       const place = await firstWhere(copy, table, column, `${column} NOT IN (${listed})`)
       if (place !== undefined) throw new NotAStore(file, `holds ${place}, which is none of ${listed}`)
     }
+  }
+}
+
+/** Throws `NotAStore` for an item that nobody could take for a year. */
+export async function checkDue(copy: Queries, file: string, now: number): Promise<void> {
+  for (const table of TABLES.filter(({ name }) => name === 'leases')) {
+    const place = await firstWhere(copy, table, 'available_at', `available_at > ${now + MAX_LEASE_AHEAD_MS}`)
+    if (place !== undefined) throw new NotAStore(file, `holds ${place}, which is too far in the future`)
   }
 }
 

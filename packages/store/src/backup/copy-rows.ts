@@ -21,6 +21,7 @@ export async function isEmpty(queries: Queries): Promise<boolean> {
 async function copyTable(from: Queries, to: Queries, table: Table): Promise<void> {
   const insert = `INSERT INTO ${table.name} (${table.columns.join(', ')}) VALUES (${table.columns.map((_, index) => `$${index + 1}`).join(', ')})`
   for await (const row of rowsOf(from, table)) {
+    if (table.passing?.has(table.key.map((column) => String(row[column])).join(' ')) === true) continue
     const values = table.columns.map((column) => toValue(row[column]))
     await to.run(insert, values).catch((error: unknown) => refuse(table, error))
   }

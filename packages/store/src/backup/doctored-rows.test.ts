@@ -102,6 +102,55 @@ const DOCTORED: readonly (readonly [what: string, sql: string, words: string])[]
   ['a lease of a job that is not there', `UPDATE leases SET key = 'x' || id`, 'in leases.key of the row "jobs '],
   ['a lease of another queue', `UPDATE leases SET queue = 'other'`, '"other" in leases.queue of the row "other '],
   ['a lease in the lane of another', `UPDATE leases SET lane = 'x'`, '"x" in leases.lane of the row "jobs '],
+  ['a round of another queue', `UPDATE served_rounds SET queue = 'other'`, '"other" in served_rounds.queue of the row "other"'],
+  [
+    'a round that none comes after',
+    'UPDATE served_rounds SET round = 9007199254740991',
+    '"9007199254740991" in served_rounds.round of',
+  ],
+  ['entries of a log without bytes', `UPDATE log_entries SET bytes = x''`, '"" in log_entries.bytes of the row "'],
+  ['a log that does not begin at its first entry', 'UPDATE log_entries SET seq = seq + 1', '"1" in log_entries.seq of the row "'],
+  [
+    'an entry that is not there',
+    `INSERT INTO log_entries (log_id, seq, end_offset, at, bytes) SELECT log_id, 7, end_offset + 1, at, x'61' FROM log_entries`,
+    '"7" in log_entries.seq of the row "',
+  ],
+  [
+    'an entry that ends elsewhere',
+    'UPDATE log_entries SET end_offset = end_offset + 1',
+    'in log_entries.end_offset of the row "',
+  ],
+  ['a log that is closed by more than a yes', 'UPDATE logs SET closed = 7', '"7" in logs.closed of the row "'],
+  ['a judge that drains by more than a yes', 'UPDATE judges SET drain = 2', '"2" in judges.drain of the row "m1"'],
+  [
+    'more claims than can be counted',
+    'UPDATE jobs SET claims = 9007199254740991',
+    '"9007199254740991" in jobs.claims of the row "job_',
+  ],
+  ['more losses than can be counted', 'UPDATE jobs SET lost_claims = 9007199254740991', 'in jobs.lost_claims of the row "job_'],
+  ['a job of more bytes than there are', 'UPDATE jobs SET kept_bytes = 9007199254740991', 'in jobs.kept_bytes of the row "job_'],
+  [
+    'a file of more bytes than there are',
+    'UPDATE blobs SET size = 9007199254740991',
+    '"9007199254740991" in blobs.size of the row "',
+  ],
+  [
+    'an upload of more bytes than there are',
+    `INSERT INTO uploads (id, owner, size, touched_at) VALUES ('u', 'o', 9007199254740991, 5)`,
+    '"9007199254740991" in uploads.size of the row "u"',
+  ],
+  [
+    'uploads of more bytes than there are together',
+    `WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 5000)
+      INSERT INTO uploads (id, owner, size, touched_at) SELECT 'u' || i, 'o', 1099511627776, 5 FROM n`,
+    'in uploads.size together',
+  ],
+  [
+    'a lease that nobody lives to take',
+    'UPDATE leases SET available_at = 8640000000000000',
+    '"8640000000000000" in leases.available_at of the row "jobs ',
+  ],
+  ['a waiting job without inputs', 'DELETE FROM job_inputs', 'in jobs.id of the row "job_'],
   ['a time that has no date', 'UPDATE jobs SET created_at = 8640000000000001', '"8640000000000001" in jobs.created_at of'],
   ['a number that JavaScript does not have', 'UPDATE jobs SET claims = 9007199254740993', '"9007199254740993" in jobs.claims of'],
 ]

@@ -134,7 +134,7 @@ async function checkedCopy(file: string, path: string, now: () => number): Promi
     if ((await copy.get('PRAGMA foreign_key_check', [])) !== undefined)
       throw new NotAStore(file, 'is damaged: a row refers to one that is not there')
     await migrate(copy, now)
-    await checkRows(copy, file)
+    await checkRows(copy, file, now())
     return copy
   } catch (error) {
     await copy?.close()

@@ -1,8 +1,12 @@
+import { CLOCK_SETTING } from '../database/followed-clock.ts'
+
 export interface Table {
   readonly name: string
   readonly columns: readonly string[]
   /** What the rows are ordered by: unique, so that a copy can go on from the last one. */
   readonly key: readonly string[]
+  /** Rows of before that say nothing afterwards, by their key. They are not copied. */
+  readonly passing?: ReadonlySet<string>
 }
 
 const table = (name: string, key: string, others = ''): Table => {
@@ -12,7 +16,7 @@ const table = (name: string, key: string, others = ''): Table => {
 
 /** All that a backup holds, parents before children. What is not here is derived from it after a restore. */
 export const TABLES: readonly Table[] = [
-  table('settings', 'key', 'value'),
+  { ...table('settings', 'key', 'value'), passing: new Set([CLOCK_SETTING]) },
   table(
     'users',
     'id',
@@ -25,6 +29,7 @@ export const TABLES: readonly Table[] = [
   table('logs', 'id', 'name closed max_bytes max_entries'),
   table('log_entries', 'log_id seq', 'end_offset at bytes'),
   table('leases', 'queue id', 'key payload holder turns claims available_at lane round'),
+  table('served_rounds', 'queue', 'round'),
   table('blobs', 'sha256', 'size content touched_at'),
   table('blob_holders', 'sha256 holder'),
   table('blob_chunks', 'content number', 'bytes'),

@@ -11,7 +11,10 @@ const READING_MS = 1_000
 const TOLD_FROM_MS = 1_000
 /** What a gateway told longer ago than this counts for nothing: nobody held anything since. */
 const TOLD_FOR_MS = 60_000
-const SETTING = 'clock'
+/** One who says to be further off than this is not believed: the time would be in another age, and no lease lasts a hundredth of it. */
+const MAX_TOLD_MS = 366 * 24 * 60 * 60_000
+/** Where they tell it. It is about the gateways that run now, so it is never part of what is restored. */
+export const CLOCK_SETTING = 'clock'
 const MS_PER_SECOND = 1_000
 
 export const MACHINE_CLOCKS: MachineClocks = {
@@ -55,7 +58,7 @@ export async function followDatabase(db: Database, clocks: MachineClocks): Promi
     clock.follow(time)
     if (Math.abs(clock.aheadMs) < TOLD_FROM_MS && toldMs === 0) return
     toldMs = Math.abs(clock.aheadMs) < TOLD_FROM_MS ? 0 : Math.round(clock.aheadMs)
-    await db.run(TELL, [SETTING, JSON.stringify({ aheadMs: toldMs, at: Math.round(time) })])
+    await db.run(TELL, [CLOCK_SETTING, JSON.stringify({ aheadMs: toldMs, at: Math.round(time) })])
   })
 }
 
@@ -63,13 +66,22 @@ const TELL = 'INSERT INTO settings (key, value) VALUES ($1, $2) ON CONFLICT (key
 
 /** How far the database's time is ahead of that of the gateways that run. */
 async function toldAhead(db: Database, time: number): Promise<number> {
-  const row = await db.get('SELECT value FROM settings WHERE key = $1', [SETTING])
+  const row = await db.get('SELECT value FROM settings WHERE key = $1', [CLOCK_SETTING])
   if (row === undefined) return 0
-  const told: unknown = JSON.parse(text(row, 'value'))
+  const told = parsed(text(row, 'value'))
   if (typeof told !== 'object' || told === null || !('aheadMs' in told) || !('at' in told)) return 0
   const { aheadMs, at } = told
   if (typeof aheadMs !== 'number' || typeof at !== 'number') return 0
-  return Math.abs(time - at) > TOLD_FOR_MS ? 0 : aheadMs
+  return Math.abs(time - at) > TOLD_FOR_MS || Math.abs(aheadMs) > MAX_TOLD_MS ? 0 : aheadMs
+}
+
+/** What nobody can read was not told: a gateway starts all the same. */
+function parsed(value: string): unknown {
+  try {
+    return JSON.parse(value)
+  } catch {
+    return undefined
+  }
 }
 
 function followed(clock: SteadyClock, set: () => Promise<void>): FollowedClock {

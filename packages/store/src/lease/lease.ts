@@ -34,6 +34,11 @@ export interface Leases {
    * none.
    */
   claim(queue: string, holder: string, options: ClaimOptions): Promise<Lease | undefined>
+  /**
+   * The holder goes to work on it, so its round has begun: whatever is offered from now on stands in a later one. Not said of an item
+   * that is given back because it is not for this holder.
+   */
+  serve(fence: LeaseFence): Promise<void>
   /** Throws `LeaseLost` when somebody else has it or it ran out. */
   renew(fence: LeaseFence, ttlMs: number): Promise<{ readonly expiresAt: number }>
   /** Gives it back for others; `countClaim: false` takes back the claim count too (a clean shutdown burns no attempt). */

@@ -14,7 +14,7 @@ import {
 import { CLAIM_FAR, CLAIM_NEAR } from './claim-of-others.ts'
 import { type LeaseFence, fenceValues, makeFence } from './fence.ts'
 import type { ClaimOptions, Lease, Leases, OfferOptions } from './lease.ts'
-import { CHECK, CLAIM, COMPLETE, COUNT, GET, GRACE, NEXT_DUE, OFFER, RELEASE, RENEW, WITHDRAW } from './statements.ts'
+import { CHECK, CLAIM, COMPLETE, COUNT, GET, GRACE, NEXT_DUE, OFFER, RELEASE, RENEW, SERVE, WITHDRAW } from './statements.ts'
 import { type Taker, WaitingLine } from './waiting-line.ts'
 
 /** Leases as rows: each transition is one guarded statement. */
@@ -35,7 +35,7 @@ export class SqlLeases implements Leases {
     checkText('payload', payload, MAX_PAYLOAD_BYTES)
     checkInteger('notBefore', notBefore, 0)
     checkText('lane', lane, MAX_NAME_BYTES)
-    return (await this.#db.change(OFFER, [queue, key, payload, notBefore, lane, this.#now()], queueSignal(queue))) > 0
+    return (await this.#db.change(OFFER, [queue, key, payload, notBefore, lane], queueSignal(queue))) > 0
   }
 
   async claim(
@@ -53,6 +53,11 @@ export class SqlLeases implements Leases {
     const lease = await this.#take(queue, { holder, ttlMs, without })
     if (lease !== undefined || waitMs === 0 || isAborted(signal) || this.#db.signals.ended) return lease
     return this.#line(queue).wait({ holder, ttlMs, waitMs, signal, without, standsBack })
+  }
+
+  async serve(fence: LeaseFence): Promise<void> {
+    await this.check(fence)
+    await this.#db.run(SERVE, [fence.queue, fence.key])
   }
 
   async renew(fence: LeaseFence, ttlMs: number): Promise<{ readonly expiresAt: number }> {

@@ -1,18 +1,25 @@
 import type { Sql } from '../database/database.ts'
 import { heldBy } from './fence.ts'
 
-/** Where the queue stands: at the round of the first item that waits and is due, or, where none is, of the last that there is. */
-const ROUND_NOW = `coalesce((SELECT round FROM leases WHERE queue = $1 AND holder IS NULL AND available_at <= $6 ORDER BY round, id LIMIT 1),
-  (SELECT max(round) FROM leases WHERE queue = $1), -1)`
+/** The last round that was begun. It only grows, so what nobody can take holds up no round but its own. */
+const SERVED = 'coalesce((SELECT served.round FROM served_rounds served WHERE served.queue = $1), -1)'
 const LAST_OF_LANE = 'coalesce((SELECT max(round) FROM leases WHERE queue = $1 AND lane = $5), -1)'
 const offer = (larger: string) => `INSERT INTO leases (queue, key, payload, available_at, lane, round)
-  VALUES ($1, $2, $3, $4, $5, ${larger}(${ROUND_NOW}, ${LAST_OF_LANE}) + 1) ON CONFLICT (queue, key) DO NOTHING`
+  VALUES ($1, $2, $3, $4, $5, ${larger}(${SERVED}, ${LAST_OF_LANE}) + 1) ON CONFLICT (queue, key) DO NOTHING`
 /**
- * $1 queue, $2 key, $3 payload, $4 when it is due, $5 lane, $6 now. In each round a lane has one item. Nobody joins the round that is being
- * served: whoever was just served there would, again and again, and it would never end. So the next one is the first to stand in, and
- * whoever brings a hundred at once stands in a hundred.
+ * $1 queue, $2 key, $3 payload, $4 when it is due, $5 lane. In each round a lane has one item. Nobody joins a round that has begun:
+ * whoever was just served there would, again and again, and it would never end. So the next one is the first to stand in, and whoever
+ * brings a hundred at once stands in a hundred.
  */
 export const OFFER: Sql = { sqlite: offer('max'), postgres: offer('greatest') }
+
+/**
+ * $1 queue, $2 key: its round has begun. Only a higher one is written: most claims are of the round of the one before, and those at several
+ * gateways do not wait for each other then.
+ */
+export const SERVE: Sql = `INSERT INTO served_rounds (queue, round) SELECT queue, round FROM leases
+  WHERE queue = $1 AND key = $2 AND round > ${SERVED}
+  ON CONFLICT (queue) DO UPDATE SET round = excluded.round WHERE served_rounds.round < excluded.round`
 
 const claim = (lock: string) => `
   UPDATE leases SET holder = $2, turns = turns + 1, claims = claims + 1, available_at = $4

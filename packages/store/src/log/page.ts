@@ -21,7 +21,8 @@ export async function readBytes(queries: Queries, head: Head, offset: number, le
   while (at < offset + length) {
     const entries = await fromOffset(queries, head, at, offset + length - at)
     const last = entries.at(-1)
-    if (last === undefined) break
+    // Also where an entry ends no later than it begins: the next read would bring it again.
+    if (last === undefined || last.offset <= at) break
     pieces.push(...entries.map((entry) => entry.bytes))
     at = last.offset
   }

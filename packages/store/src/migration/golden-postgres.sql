@@ -187,6 +187,10 @@ schema_migrations.name text NOT NULL
 schema_migrations.applied_at bigint NOT NULL
 schema_migrations: schema_migrations_pkey PRIMARY KEY (version)
 CREATE UNIQUE INDEX schema_migrations_pkey ON schema_migrations USING btree (version)
+served_rounds.queue text COLLATE "C" NOT NULL
+served_rounds.round bigint NOT NULL
+served_rounds: served_rounds_pkey PRIMARY KEY (queue)
+CREATE UNIQUE INDEX served_rounds_pkey ON served_rounds USING btree (queue)
 settings.key text COLLATE "C" NOT NULL
 settings.value text NOT NULL
 settings: settings_pkey PRIMARY KEY (key)

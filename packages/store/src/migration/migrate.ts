@@ -12,6 +12,7 @@ import { identities } from './0007-identities.ts'
 import { shares } from './0008-shares.ts'
 import { lanes } from './0009-lanes.ts'
 import { waitingLanes } from './0010-waiting-lanes.ts'
+import { servedRounds } from './0011-served-rounds.ts'
 import type { Migration } from './migration.ts'
 
 export const MIGRATIONS: readonly Migration[] = [
@@ -25,6 +26,7 @@ export const MIGRATIONS: readonly Migration[] = [
   shares,
   lanes,
   waitingLanes,
+  servedRounds,
 ]
 
 /** The schema that this version reads and writes. */

@@ -5,7 +5,7 @@ import { LeaseLost } from '../../errors.ts'
 import { fenceValues } from '../../lease/fence.ts'
 import type { Lease } from '../../lease/lease.ts'
 import { queueSignal } from '../../lease/sql-leases.ts'
-import { COMPLETE, RELEASE, RENEW } from '../../lease/statements.ts'
+import { COMPLETE, RELEASE, RENEW, SERVE } from '../../lease/statements.ts'
 import { putReport } from './artifacts.ts'
 import { type ClaimKey, JOB_QUEUE, type JobRecord, type Jobs } from './job.ts'
 import { OWNER_DISABLED } from './owner.ts'
@@ -48,6 +48,7 @@ export async function markClaimed(tx: Transaction, lease: Lease, claim: NewClaim
     lostClaims,
     claim.judgeName ?? claim.machineId,
   ])
+  await tx.run(SERVE, [lease.queue, lease.key])
   if (job.status === 'queued') announceJob(tx, job)
   else announceListed(tx, job)
   return { kind: 'claimed', job: await changedJob(tx, job.id) }

@@ -97,7 +97,7 @@ export class SqlJobs implements Jobs {
         await checkBytes(tx, ownerId, await lockShare(tx, ownerId), 0)
         if (atOnce !== null) await checkAtOnce(tx, ownerId, atOnce)
       }
-      return startJob(tx, id, this.#now())
+      return startJob(tx, id)
     })
   }
 

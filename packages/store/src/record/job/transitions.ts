@@ -17,10 +17,10 @@ export function cancelled(by: string | undefined): JobError {
 }
 
 /** created → queued, with its lease in the lane of its owner. */
-export async function startJob(tx: Transaction, id: JobId, now: number): Promise<JobRecord | undefined> {
+export async function startJob(tx: Transaction, id: JobId): Promise<JobRecord | undefined> {
   if ((await tx.run(START, [id])) === 0) return readJob(tx, id)
   const job = await changedJob(tx, id)
-  await tx.run(OFFER, [JOB_QUEUE, id, '', 0, laneOf(job.ownerId), now])
+  await tx.run(OFFER, [JOB_QUEUE, id, '', 0, laneOf(job.ownerId)])
   tx.signal(queueSignal(JOB_QUEUE))
   announceListed(tx, job)
   return job
