@@ -125,7 +125,7 @@ class JobFollower implements LinkListener {
   }
 
   async #follow(connection: Client, signal: AbortSignal): Promise<void> {
-    for (let refusals = 0; ; refusals += 1) {
+    for (let refusals = 0, restarts = 0; ; refusals += 1) {
       const step = new AbortController()
       try {
         await this.#step(connection, AbortSignal.any([signal, step.signal]))
@@ -133,11 +133,12 @@ class JobFollower implements LinkListener {
       } catch (error) {
         // With the connection gone, the next one asks again.
         if (signal.aborted || connection.isClosed) return
-        if (this.#isOver(error, refusals)) return this.#over(error)
-        if (isPastTheEnd(error) && refusals < RESTARTS_MAX) {
+        if (isPastTheEnd(error) && restarts < RESTARTS_MAX) {
+          restarts += 1
           this.#isTerminalPlaced = false
           this.#teller.restart()
-        } else this.#trouble('refused', error)
+        } else if (this.#isOver(error, refusals)) return this.#over(error)
+        else this.#trouble('refused', error)
       } finally {
         step.abort()
       }
@@ -215,7 +216,6 @@ class JobFollower implements LinkListener {
   #isOver(error: unknown, refusals: number): boolean {
     if (error instanceof ToolError && error.code === 'not_found') return true
     if (this.#options.until === 'closed') return false
-    if (isPastTheEnd(error)) return refusals >= RESTARTS_MAX
     const after = afterFailure(error)
     return after === 'final' || after === 'refused' || (after === 'few' && refusals >= this.#client.limits.internalFailures)
   }

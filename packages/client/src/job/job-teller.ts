@@ -10,7 +10,7 @@ import {
   isEnd,
   parseJson,
 } from '@parley/protocol'
-import { bytesOf, isBase64 } from '../base64.ts'
+import { readBase64 } from '../base64.ts'
 import { ByteLog } from './byte-log.ts'
 import type { Begins, JobListener } from './job-listener.ts'
 import { LineLog } from './line-log.ts'
@@ -86,7 +86,8 @@ export class JobTeller {
       case 'terminal': {
         const told = NOTIFICATIONS.terminal.params.safeParse(params)
         // Nobody waits for a notification who could be told that it makes no sense.
-        if (told.success && isBase64(told.data.chunk_b64)) this.#bytes(bytesOf(told.data.chunk_b64), told.data.offset)
+        const bytes = told.success ? readBase64(told.data.chunk_b64) : undefined
+        if (told.success && bytes !== undefined) this.#bytes(bytes, told.data.offset)
       }
     }
   }
