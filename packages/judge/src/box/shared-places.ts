@@ -3,7 +3,7 @@ import { Shares } from './shares.ts'
 import type { WorkClock } from './work-clock.ts'
 
 /** The right to use one place, or all of them, until it is given back. */
-export interface Lease<Place> {
+export interface HeldPlace<Place> {
   readonly place: Place
   /** What has this place and waits for others meanwhile: the clock of the work does not run for it. */
   readonly whileWaiting: <Result>(wait: () => Promise<Result>) => Promise<Result>
@@ -59,11 +59,11 @@ export class SharedPlaces<Place extends object> {
     this.#idle = places.length
   }
 
-  one(asker: Asker, signal: AbortSignal): Promise<Lease<Place>> {
+  one(asker: Asker, signal: AbortSignal): Promise<HeldPlace<Place>> {
     return this.#lease(asker, 1, signal)
   }
 
-  all(asker: Asker, signal: AbortSignal): Promise<Lease<Place>> {
+  all(asker: Asker, signal: AbortSignal): Promise<HeldPlace<Place>> {
     return this.#lease(asker, this.count, signal)
   }
 
@@ -73,7 +73,7 @@ export class SharedPlaces<Place extends object> {
     for (const waiter of [...this.#waiting]) waiter.refuse(new NoPlace('the tester is closed'))
   }
 
-  #lease({ owner, clock }: Asker, wanted: number, signal: AbortSignal): Promise<Lease<Place>> {
+  #lease({ owner, clock }: Asker, wanted: number, signal: AbortSignal): Promise<HeldPlace<Place>> {
     if (this.#closed) return Promise.reject(new NoPlace('the tester is closed'))
     if (signal.aborted) return Promise.reject(new NoPlace('cancelled', { cause: signal.reason }))
     if (this.#waiting.length >= WAITERS_MAX) return Promise.reject(new NoPlace('too many are waiting'))
@@ -154,7 +154,7 @@ export class SharedPlaces<Place extends object> {
 }
 
 /** The clock runs for work that has its place, and not while that waits for others all the same. */
-function heldBy(clock: WorkClock | undefined): Pick<Lease<unknown>, 'whileWaiting'> & { letGo(): void } {
+function heldBy(clock: WorkClock | undefined): Pick<HeldPlace<unknown>, 'whileWaiting'> & { letGo(): void } {
   if (clock === undefined) return { whileWaiting: (wait) => wait(), letGo: () => undefined }
   let letGo = clock.holds()
   return {

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { CAGE_CACHE } from '../fixture/cage-cache.ts'
-import type { Asker, Lease } from './shared-places.ts'
+import type { Asker, HeldPlace } from './shared-places.ts'
 import type { Slot } from './slot.ts'
 import { Slots } from './slots.ts'
 import { WorkClock } from './work-clock.ts'
@@ -28,7 +28,7 @@ const settle = (): Promise<void> => new Promise((resolve) => setImmediate(resolv
 
 test('who wants all cores waits for those at work, and those who come later wait for it', async () => {
   const order: string[] = []
-  const note = (name: string, lease: Promise<Lease<Slot>>): Promise<Lease<Slot>> =>
+  const note = (name: string, lease: Promise<HeldPlace<Slot>>): Promise<HeldPlace<Slot>> =>
     lease.then((held) => {
       order.push(name)
       return held
@@ -86,7 +86,7 @@ describe('shared out among owners', () => {
     const order: string[] = []
     const sandbox = {} as Sandbox
     const shared = new Slots(sandbox, count, () => nowMs)
-    const ask = (owner: string, name: string, how: 'one' | 'all' = 'one', signal = never): Promise<Lease<Slot>> =>
+    const ask = (owner: string, name: string, how: 'one' | 'all' = 'one', signal = never): Promise<HeldPlace<Slot>> =>
       shared[how]({ owner }, signal).then((lease) => {
         order.push(name)
         return lease

@@ -2,7 +2,7 @@ import { CaseDiff } from '@parley/protocol'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { Worker } from 'node:worker_threads'
 import * as z from 'zod'
-import { type Lease, SharedPlaces } from '../box/shared-places.ts'
+import { type HeldPlace, SharedPlaces } from '../box/shared-places.ts'
 import { Cancelled } from '../compile/shared-work.ts'
 import type { AnswerVerdict } from './compare-whole.ts'
 import { type Comparison, ExpectedUnreadable } from './comparison.ts'
@@ -25,7 +25,7 @@ export interface ComparisonPlace {
   /** Who is cancelled leaves the line at once, and a comparison under way is stopped. */
   readonly signal: AbortSignal
   /** Told of the wait for a thread that others have. */
-  readonly whileWaiting: Lease<unknown>['whileWaiting']
+  readonly whileWaiting: HeldPlace<unknown>['whileWaiting']
 }
 
 /**

@@ -1,6 +1,6 @@
 import { type CompareMode, JOB_LIMITS, type TestCase } from '@parley/protocol'
 import type { RunOutcome, RunOutput } from '@parley/sandbox'
-import type { Lease } from '../box/shared-places.ts'
+import type { HeldPlace } from '../box/shared-places.ts'
 import type { Slot } from '../box/slot.ts'
 import { wasStarved } from '../box/starved.ts'
 import { compareAnswer } from '../check/compare-answer.ts'
@@ -45,7 +45,7 @@ export async function judgeCase(context: CaseContext, testCase: TestCase, signal
 }
 
 interface CasePlace {
-  readonly lease: Lease<Slot>
+  readonly lease: HeldPlace<Slot>
   readonly company: RunPlace['company']
   readonly signal: AbortSignal
 }
@@ -148,7 +148,7 @@ async function lookAtExpected(
   return readExpected(path).catch(() => 'unreadable' as const)
 }
 
-async function hold<Result>(lease: Promise<Lease<Slot>>, work: (lease: Lease<Slot>) => Promise<Result>): Promise<Result> {
+async function hold<Result>(lease: Promise<HeldPlace<Slot>>, work: (lease: HeldPlace<Slot>) => Promise<Result>): Promise<Result> {
   const held = await lease
   try {
     return await work(held)
