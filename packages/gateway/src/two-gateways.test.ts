@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { type Store, openStore } from '@parley/store'
-import { type TestPostgres, startPostgres } from '@parley/store/testing'
+import { type TestEngine, startEngine, startPostgres } from '@parley/store/testing'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { callTool, listIn, optionsOf, postJson, request, signInByLink } from './fixture/test-gateway.ts'
 import { TestSession, TestSocket } from './fixture/wires.ts'
@@ -9,14 +9,14 @@ import { openLocalAdmin } from './local-admin.ts'
 import { createLogger } from './log/logger.ts'
 import type { Gateway } from './options.ts'
 
-let postgres: TestPostgres
+let postgres: TestEngine
 beforeAll(async () => {
-  postgres = await startPostgres()
+  postgres = await startEngine('postgres')
 })
 afterAll(() => postgres.stop())
 
 test('of two gateways that start at once on an empty database one makes the admin, and each lets in whom the other signed in', async () => {
-  await using pair = await openPair(await postgres.createDatabase())
+  await using pair = await openPair(await postgres.migratedUrl())
   expect([pair.a, pair.b].map(({ firstAdmin }) => firstAdmin?.username)).toEqual(['admin', 'admin'])
   const token = await pair.adminToken()
   expect((await callTool(pair.a.url, token, 'user.list')).structuredContent).toMatchObject({ items: [{ username: 'admin' }] })
@@ -33,7 +33,7 @@ test('of two gateways that start at once on an empty database one makes the admi
 })
 
 test('what one gateway revokes, the other cuts: token, sign-in, account', async () => {
-  await using pair = await openPair(await postgres.createDatabase())
+  await using pair = await openPair(await postgres.migratedUrl())
   const { a, b } = pair
   const admin = await pair.adminToken()
   const tool = async (name: string, args: object) => (await callTool(a.url, admin, name, args)).structuredContent ?? {}
@@ -62,7 +62,7 @@ test('what one gateway revokes, the other cuts: token, sign-in, account', async 
 })
 
 test('a change made beside the gateways, straight on the database, reaches both', async () => {
-  const url = await postgres.createDatabase()
+  const url = await postgres.migratedUrl()
   await using pair = await openPair(url)
   const store = await openStore({ url })
   const log = createLogger({ level: 'silent', destination: { write: () => undefined } })
@@ -76,7 +76,7 @@ test('a change made beside the gateways, straight on the database, reaches both'
 })
 
 test('what both write down at once is one log without a gap', async () => {
-  await using pair = await openPair(await postgres.createDatabase())
+  await using pair = await openPair(await postgres.migratedUrl())
   const admin = await pair.adminToken()
   const calls = Array.from({ length: 40 }, (_, index) =>
     callTool((index % 2 === 0 ? pair.a : pair.b).url, admin, 'user.add', { username: `u${index}` }),

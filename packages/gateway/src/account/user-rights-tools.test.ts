@@ -67,7 +67,7 @@ test('nobody ends their own rights, and the last admin stays', async () => {
 describe.each(ENGINES)('on %s', (engine) => {
   test('a deletion that died half-way leaves no job to any judge: the next start cancels them', async () => {
     await using host = await startEngine(engine)
-    const url = await host.freshUrl()
+    const url = await host.migratedUrl()
     await using gw = await openTestGateway({}, url)
     const ada = await addUser(gw, 'ada')
     const left = [await addJob(gw.store, ada.id), await addJob(gw.store, ada.id)]
@@ -82,7 +82,7 @@ describe.each(ENGINES)('on %s', (engine) => {
 
   test('admins who take each other away at once, each in another way: one stays', async () => {
     await using host = await startEngine(engine)
-    await using gw = await openTestGateway({}, await host.freshUrl())
+    await using gw = await openTestGateway({}, await host.migratedUrl())
     const names = ['ada', 'bob', 'cyd']
     for (const username of names) await gw.admin('user.add', { username, admin: true })
     const callers = await Promise.all(names.map((username) => mint(gw, { role: 'user', username })))

@@ -1,7 +1,7 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { SignJWT, exportJWK, generateKeyPair } from 'jose'
-import { startPostgres } from '@parley/store/testing'
+import { startEngine } from '@parley/store/testing'
 import { expect, test } from 'vitest'
 import { callTool, openTestGateway, request } from '../fixture/test-gateway.ts'
 import { TestSocket } from '../fixture/wires.ts'
@@ -52,10 +52,10 @@ test("an identity provider's token lets an existing user in, and only what it re
 })
 
 test('a name or subject that no database could keep is nobody’s, on PostgreSQL too', async () => {
-  await using postgres = await startPostgres()
+  await using postgres = await startEngine('postgres')
   await using provider = await openProvider()
   const jwks = { url: provider.url, issuer: ISSUER, audience: AUDIENCE, claim: 'preferred_username' }
-  await using gw = await openTestGateway({ jwks }, postgres.url)
+  await using gw = await openTestGateway({ jwks }, await postgres.migratedUrl())
   for (const odd of ['a\u0000', '\u0000', 'a\ud800'])
     for (const claims of [{ preferred_username: odd }, { sub: odd }])
       expect((await request(gw.gateway.url, await provider.sign(claims), 'tools/list')).body.error?.code).toBe('unknown_token')

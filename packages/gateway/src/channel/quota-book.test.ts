@@ -59,7 +59,7 @@ describe.each(ENGINES)('quotas on %s', (engine) => {
   afterAll(() => host.stop())
 
   test('of twenty starts at once as many pass as jobs may be at once', async () => {
-    await using gw = await openTestGateway({ quota: { jobsAtOnce: 50 } }, await host.freshUrl())
+    await using gw = await openTestGateway({ quota: { jobsAtOnce: 50 } }, await host.migratedUrl())
     const { ada, call } = await people(gw)
     await gw.admin('user.set_quota', { username: 'ada', jobs_at_once: 3 })
     const ids = await Promise.all(Array.from({ length: 20 }, () => addJob(gw.store, ada.id)))
@@ -89,7 +89,7 @@ describe.each(ENGINES)('quotas on %s', (engine) => {
     let now = Date.now()
     const midnight = (Math.floor(now / DAY_MS) + 1) * DAY_MS
     const options = { quota: { tokensPerDay: 1_000 }, scripts, channels }
-    await using gw = await openTestGateway({ ...options, now: () => now }, await host.freshUrl(), () => now)
+    await using gw = await openTestGateway({ ...options, now: () => now }, await host.migratedUrl(), () => now)
     const { ada, call, create } = await people(gw)
     const withModel = await create({ model: 'played' })
     await spend(gw.store, ada.id, 'one', 999, 10)

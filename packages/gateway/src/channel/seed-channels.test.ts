@@ -29,7 +29,7 @@ describe.each(ENGINES)('channels of the settings on %s', (engine) => {
   afterAll(() => host.stop())
 
   test('are put at every start, follow the settings, and leave alone what an admin changed', async () => {
-    await using gw = await openTestGateway({ channels: [SEED, DEMO] }, await host.freshUrl())
+    await using gw = await openTestGateway({ channels: [SEED, DEMO] }, await host.migratedUrl())
     const first = await channelsOf(gw)
     expect(first).toMatchObject([
       { name: 'demo', kind: 'script', script: 'knapsack', key: null, source: 'settings' },

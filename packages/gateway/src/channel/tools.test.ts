@@ -37,7 +37,7 @@ describe.each(ENGINES)('channels and prices on %s', (engine) => {
 
   test('a channel is added, changed a field at a time, asked and removed', async () => {
     await using upstream = await openTestUpstream(['gpt-b', 'gpt-a'])
-    await using gw = await openTestGateway({ scripts }, await host.freshUrl())
+    await using gw = await openTestGateway({ scripts }, await host.migratedUrl())
     const added = await ok(gw, 'channel.set', { name: 'main', base_url: `${upstream.url}/`, api_key: KEY })
     expect(added).toEqual({
       name: 'main',
@@ -76,7 +76,7 @@ describe.each(ENGINES)('channels and prices on %s', (engine) => {
   })
 
   test('prices are set and changed one at a time, and taken away', async () => {
-    await using gw = await openTestGateway({ scripts }, await host.freshUrl())
+    await using gw = await openTestGateway({ scripts }, await host.migratedUrl())
     await ok(gw, 'channel.set', { name: 'main', base_url: 'http://127.0.0.1:9/v1' })
     const target = { model: 'gpt-a', upstream_channel: 'main' }
     await ok(gw, 'pricing.set', {

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { JOB_LIMITS, type JobId, TOOLS } from '@parley/protocol'
 import { jobHolder } from '@parley/store'
-import { ONE_CASE_ZIP, startPostgres } from '@parley/store/testing'
+import { ONE_CASE_ZIP, startEngine } from '@parley/store/testing'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { PlayedJudge, addUser } from '../fixture/test-job.ts'
 import { type TestGateway, callTool, openTestGateway } from '../fixture/test-gateway.ts'
@@ -343,9 +343,9 @@ describe('job.retry', () => {
 })
 
 test('on PostgreSQL it is the same', async () => {
-  const postgres = await startPostgres()
+  const postgres = await startEngine('postgres')
   {
-    await using other = await openTestGateway({}, await postgres.createDatabase())
+    await using other = await openTestGateway({}, await postgres.migratedUrl())
     const { id, token } = await addUser(other, 'ada')
     const on = async (name: string, args: object) => (await callTool(other.gateway.url, token, name, args)).structuredContent
     const args = { ...CODE, statement_md: 'é\n\u2028', tests_zip_b64: await zip64({ 'é.in': '1', 'é.out': '', '2.in': '2' }) }

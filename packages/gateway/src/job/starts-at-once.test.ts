@@ -1,20 +1,20 @@
 import { JOB_LIMITS, isJsonObject } from '@parley/protocol'
 import { openStore } from '@parley/store'
-import { ONE_CASE_ZIP, type TestPostgres, startPostgres } from '@parley/store/testing'
+import { ONE_CASE_ZIP, type TestEngine, startEngine } from '@parley/store/testing'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { addUser } from '../fixture/test-job.ts'
 import { type ToolReply, callTool, openTestGateway, optionsOf } from '../fixture/test-gateway.ts'
 import { openGateway } from '../gateway.ts'
 
-let postgres: TestPostgres
+let postgres: TestEngine
 beforeAll(async () => {
-  postgres = await startPostgres()
+  postgres = await startEngine('postgres')
 })
 afterAll(() => postgres.stop())
 
 /** Two gateways on one database, and what one person calls at both in turn, all of it at once. */
 async function openTwo() {
-  const url = await postgres.createDatabase()
+  const url = await postgres.migratedUrl()
   const one = await openTestGateway({}, url)
   const store = await openStore({ url })
   const other = await openGateway(optionsOf(store, one.logged))

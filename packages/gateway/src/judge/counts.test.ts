@@ -67,7 +67,7 @@ test('a failed case that was told before does not go with success after', async 
 describe.each(ENGINES)('on %s', (engine) => {
   test('success without counts is a verdict where answers could be judged, and none where they could not', async () => {
     await using host = await startEngine(engine)
-    await using bench = await openBench(await host.freshUrl())
+    await using bench = await openBench(await host.migratedUrl())
     const { judge, gw } = bench
     const report = { status: 'succeeded', unjudged: false }
     for (const [files, unjudged, words] of [
@@ -90,7 +90,7 @@ describe.each(ENGINES)('on %s', (engine) => {
 
   test('who cancelled a job is not for a judge to say', async () => {
     await using host = await startEngine(engine)
-    await using bench = await openBench(await host.freshUrl())
+    await using bench = await openBench(await host.migratedUrl())
     const claim = await bench.begin({})
     const error = { code: 'cancelled', message: 'it ended', by: 'admin' }
     await bench.judge.ok('judge.job.patch_state', { ...claim, patch: { status: 'cancelled', error } })

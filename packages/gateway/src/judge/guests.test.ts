@@ -1,6 +1,6 @@
 import { JobId, type UserId } from '@parley/protocol'
 import { openStore } from '@parley/store'
-import { startPostgres } from '@parley/store/testing'
+import { startEngine } from '@parley/store/testing'
 import { expect, test } from 'vitest'
 import { type TestGateway, callTool, mint, openTestGateway, optionsOf } from '../fixture/test-gateway.ts'
 import { addUser } from '../fixture/test-job.ts'
@@ -120,8 +120,8 @@ test('a job that could be a guest does not say that all are at work; the second 
 })
 
 test('a claim that ends at another gateway makes room for who waits at this one', async () => {
-  const postgres = await startPostgres()
-  const database = await postgres.createDatabase()
+  const postgres = await startEngine('postgres')
+  const database = await postgres.migratedUrl()
   const stores = [await openStore({ url: database }), await openStore({ url: database })] as const
   const gw = await openTestGateway({ store: stores[0] })
   const other = await openGateway(optionsOf(stores[1], []))

@@ -18,7 +18,7 @@ describe.each(ENGINES)('a judge on %s', (engine) => {
   afterAll(() => host.stop())
 
   test('the eight steps over a plain WebSocket, without initialize and without a heartbeat', async () => {
-    await using gw = await openTestGateway({}, await host.freshUrl())
+    await using gw = await openTestGateway({}, await host.migratedUrl())
     const { token } = await mint(gw, { role: 'judge', name: 'j1' })
     const judge = await TestJudge.open(gw.gateway.ws, token)
     expect(await judge.poll()).toMatchObject({ claimed: false, drain: false })
@@ -28,7 +28,7 @@ describe.each(ENGINES)('a judge on %s', (engine) => {
   })
 
   test('the same by the official client over /mcp', async () => {
-    await using gw = await openTestGateway({}, await host.freshUrl())
+    await using gw = await openTestGateway({}, await host.migratedUrl())
     const { token } = await mint(gw, { role: 'judge', name: 'j1' })
     const client = new Client({ name: 'judge', version: '1' })
     const headers = { authorization: `Bearer ${token}` }
@@ -45,7 +45,7 @@ describe.each(ENGINES)('a judge on %s', (engine) => {
   })
 
   test('the same by stateless requests of the modern era', async () => {
-    await using gw = await openTestGateway({}, await host.freshUrl())
+    await using gw = await openTestGateway({}, await host.migratedUrl())
     const { token } = await mint(gw, { role: 'judge', name: 'j1' })
     await eightSteps(gw, async (name, args) => {
       const reply = await callTool(gw.gateway.url, token, name, args)

@@ -1,6 +1,6 @@
 import { AgentStatusItem, Report } from '@parley/protocol'
 import { type Store, jobLog, openStore } from '@parley/store'
-import { ENGINES, startEngine, startPostgres } from '@parley/store/testing'
+import { ENGINES, startEngine } from '@parley/store/testing'
 import { expect, test } from 'vitest'
 import { listIn, mint, openTestGateway, optionsOf, request } from '../fixture/test-gateway.ts'
 import { TestJudge, addJob, base64 } from '../fixture/test-judge.ts'
@@ -188,7 +188,7 @@ test.each(ENGINES)(
   async (engine) => {
     const clock = new Clock()
     await using host = await startEngine(engine)
-    await using gw = await openTestGateway({ now: clock.now }, await host.freshUrl(), clock.now)
+    await using gw = await openTestGateway({ now: clock.now }, await host.migratedUrl(), clock.now)
     const judge = await judgeOf(gw)
     const id = await addJob(gw.store)
     for (let lost = 0; lost < 3; lost += 1) {
@@ -311,8 +311,8 @@ test('a gateway that closes answers the judges that wait, at once', async () => 
 })
 
 test('on PostgreSQL: a cancel and a drain at one gateway reach the judge at the other', async () => {
-  const postgres = await startPostgres()
-  const url = await postgres.createDatabase()
+  const postgres = await startEngine('postgres')
+  const url = await postgres.migratedUrl()
   const stores = [await openStore({ url }), await openStore({ url })] as const
   const gw = await openTestGateway({ store: stores[0] })
   const other = await openGateway(optionsOf(stores[1], []))

@@ -1,5 +1,5 @@
 import { openStore } from '@parley/store'
-import { startPostgres } from '@parley/store/testing'
+import { startEngine } from '@parley/store/testing'
 import { expect, test } from 'vitest'
 import { until } from '../fixture/job-socket.ts'
 import { ModelBench } from '../fixture/model-bench.ts'
@@ -8,9 +8,9 @@ import { optionsOf } from '../fixture/test-gateway.ts'
 import { openGateway } from '../gateway.ts'
 
 test('a key works on every gateway of a database: one budget, and one cancel for all streams', async () => {
-  const postgres = await startPostgres()
+  const postgres = await startEngine('postgres')
   try {
-    const database = await postgres.createDatabase()
+    const database = await postgres.migratedUrl()
     await using bench = await ModelBench.open({ database, budget: { tokens: 2_500, microusd: null } })
     const store = await openStore({ url: database })
     const other = await openGateway(optionsOf(store, [], bench.settings))

@@ -1,6 +1,6 @@
 import type { JobId, JobState, Language } from '@parley/protocol'
 import { openStore } from '@parley/store'
-import { ONE_CASE_ZIP, startPostgres } from '@parley/store/testing'
+import { ONE_CASE_ZIP, startEngine } from '@parley/store/testing'
 import { expect, test } from 'vitest'
 import { JobSocket } from '../fixture/job-socket.ts'
 import { type TestGateway, callTool, listIn, mint, openTestGateway, optionsOf, request } from '../fixture/test-gateway.ts'
@@ -167,8 +167,8 @@ test('a judge is called as its token is, unless it says otherwise, and its name 
 })
 
 test('two gateways on one PostgreSQL say the same about a job, and tell their own followers', async () => {
-  const postgres = await startPostgres()
-  const database = await postgres.createDatabase()
+  const postgres = await startEngine('postgres')
+  const database = await postgres.migratedUrl()
   const stores = [await openStore({ url: database }), await openStore({ url: database })] as const
   const gw = await openTestGateway({ store: stores[0] })
   const other = await openGateway(optionsOf(stores[1], []))

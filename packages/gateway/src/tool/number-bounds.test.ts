@@ -28,7 +28,7 @@ describe.each(ENGINES)('numbers of arguments on %s', (engine) => {
   afterAll(() => host.stop())
 
   test('whatever they are, no tool fails for a fault of ours', { timeout: 300_000 }, async () => {
-    await using gw = await openTestGateway({ limits: CLAIM_STAYS }, await host.freshUrl())
+    await using gw = await openTestGateway({ limits: CLAIM_STAYS }, await host.migratedUrl())
     const { token: judge } = await mint(gw, { role: 'judge', name: 'j1' })
     const otherwise = await sensibleArguments(gw, judge)
     expect(FIELDS).toContainEqual(['blob.write', 'offset'])

@@ -40,7 +40,7 @@ describe.each(ENGINES)('texts of arguments on %s', (engine) => {
   let judge: string
   beforeAll(async () => {
     host = await startEngine(engine)
-    gw = await openTestGateway({ signup: true, limits: CLAIM_STAYS }, await host.freshUrl())
+    gw = await openTestGateway({ signup: true, limits: CLAIM_STAYS }, await host.migratedUrl())
     judge = (await mint(gw, { role: 'judge', name: 'j1' })).token
   })
   afterAll(async () => {

@@ -34,7 +34,7 @@ describe.each(ENGINES)('usage on %s', (engine) => {
 
   test('people see their own calls, an admin everybody’s or one person’s', async () => {
     let now = Date.UTC(2026, 10, 3, 12)
-    await using gw = await openTestGateway({ quota: { tokensPerDay: 1_000 } }, await host.freshUrl(), () => now)
+    await using gw = await openTestGateway({ quota: { tokensPerDay: 1_000 } }, await host.migratedUrl(), () => now)
     const ada = await addUser(gw, 'ada')
     const bob = await addUser(gw, 'bob')
     const [one, two, three] = [await addJob(gw.store, ada.id), await addJob(gw.store, ada.id), await addJob(gw.store, bob.id)]

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { openPostgres } from '../database/postgres.ts'
 import { openStore, restoreStore } from '../index.ts'
 import { ENGINES, type TestEngine, startEngine } from '../testing/engines.ts'
 import { SCHEMA_VERSION } from '../migration/migrate.ts'
@@ -86,12 +87,24 @@ const DOCTORED: readonly (readonly [what: string, sql: string, words: string])[]
   ['another program’s mark', 'PRAGMA application_id = 7', 'is a database of another program'],
 ]
 
+async function tablesIn(url: string): Promise<readonly unknown[]> {
+  const db = await openPostgres(url)
+  try {
+    return await db.all("SELECT relname FROM pg_class WHERE relnamespace = 'public'::regnamespace", [])
+  } finally {
+    await db.close()
+  }
+}
+
 describe.each(ENGINES)('a backup that somebody changed, on its way to %s', (engine) => {
   let host: TestEngine
   let folder: string
   let whole: string
+  /** Nothing gets into it, so one will do. */
+  let empty: string
   beforeAll(async () => {
     host = await startEngine(engine)
+    empty = await host.freshUrl()
     folder = await mkdtemp(join(tmpdir(), 'parley-doctored-'))
     whole = join(folder, 'whole.backup')
     const store = await openStore({ url: `sqlite:${join(folder, 'source.db')}` })
@@ -112,11 +125,22 @@ describe.each(ENGINES)('a backup that somebody changed, on its way to %s', (engi
     const database = new DatabaseSync(file, { enableForeignKeyConstraints: false })
     database.exec(sql)
     database.close()
-    const url = engine === 'sqlite' ? `sqlite:${join(place, 'target.db')}` : await host.freshUrl()
+    const url = engine === 'sqlite' ? `sqlite:${join(place, 'target.db')}` : empty
     const refused = restoreStore(file, url)
     await expect(refused).rejects.toMatchObject({ code: 'not_a_store', message: expect.stringContaining(words) })
     await expect(refused).rejects.toMatchObject({ message: expect.stringMatching(new RegExp(`^${file} `)) })
     expect((await readdir(place)).filter((name) => !name.endsWith('.lock'))).toEqual(['doctored.backup'])
+    if (engine === 'postgres') expect(await tablesIn(url)).toEqual([])
+  })
+
+  test('the whole one is taken after others were refused', async () => {
+    const url = await host.freshUrl()
+    const file = join(folder, 'viewed.backup')
+    await copyFile(whole, file)
+    const database = new DatabaseSync(file)
+    database.exec('CREATE VIEW peek AS SELECT * FROM users')
+    database.close()
+    await expect(restoreStore(file, url)).rejects.toMatchObject({ code: 'not_a_store' })
     await restoreStore(whole, url)
     const restored = await openStore({ url })
     expect((await restored.logs.end('a')).seq).toBe(1)
@@ -129,7 +153,7 @@ describe.each(ENGINES)('a backup that somebody changed, on its way to %s', (engi
     const database = new DatabaseSync(file)
     database.exec('CREATE VIEW "\u001b[2Jgone" AS SELECT 1')
     database.close()
-    const url = engine === 'sqlite' ? join(folder, 'escape.db') : await host.freshUrl()
+    const url = engine === 'sqlite' ? join(folder, 'escape.db') : empty
     await expect(restoreStore(file, url)).rejects.toMatchObject({ message: expect.stringContaining('view \uFFFD[2Jgone') })
   })
 })

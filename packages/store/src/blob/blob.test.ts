@@ -24,7 +24,7 @@ describe.each(ENGINES)('blobs on %s', (engine) => {
   })
   beforeEach(async () => {
     now = HOUR
-    url = await host.freshUrl()
+    url = await host.migratedUrl()
     store = await openStore({ url, now: () => now })
   })
   const usedByAnn = async () => (await store.shares.of(null)).bytes.used

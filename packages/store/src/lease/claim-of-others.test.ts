@@ -24,7 +24,7 @@ describe.each(ENGINES)('claims that leave lanes out on %s', (engine) => {
   })
   beforeEach(async () => {
     now = 1_000
-    const url = await host.freshUrl()
+    const url = await host.migratedUrl()
     store = await openStore({
       url,
       now: () => {
@@ -132,7 +132,7 @@ describe.each(ENGINES)('claims that leave lanes out on %s', (engine) => {
 
 test('eight who leave a lane out and claim at once through two gateways get each of the others once', async () => {
   await using host = await startEngine('postgres')
-  const url = await host.freshUrl()
+  const url = await host.migratedUrl()
   const stores = [await openStore({ url }), await openStore({ url })] as const
   try {
     await offer(stores[0], 'ann', 50)

@@ -40,7 +40,7 @@ describe.each(ENGINES)('claims among lanes on %s', (engine) => {
   })
   beforeEach(async () => {
     now = 1_000
-    store = await openStore({ url: await host.freshUrl(), now: () => now })
+    store = await openStore({ url: await host.migratedUrl(), now: () => now })
   })
   afterEach(() => store.close())
   afterAll(() => host.stop())
@@ -168,7 +168,7 @@ describe.each(ENGINES)('claims among lanes on %s', (engine) => {
   })
 
   test('the round that was served is known after a restart', async () => {
-    const url = await host.freshUrl()
+    const url = await host.migratedUrl()
     const before = await openStore({ url, now: () => now })
     await offer(before, 'bob', 3)
     await before.leases.complete(await claim(before))
@@ -211,7 +211,7 @@ describe.each(ENGINES)('claims among lanes on %s', (engine) => {
 
 test('eight who claim at once through two gateways get each of two hundred items once, and never nothing while one is left', async () => {
   await using host = await startEngine('postgres')
-  const url = await host.freshUrl()
+  const url = await host.migratedUrl()
   const stores = [await openStore({ url }), await openStore({ url })] as const
   try {
     const keys = [

@@ -12,7 +12,7 @@ describe.each(ENGINES)('leases on %s', (engine) => {
   })
   beforeEach(async () => {
     now = 1_000
-    url = await host.freshUrl()
+    url = await host.migratedUrl()
     store = await openStore({ url, now: () => now })
   })
   afterEach(() => store.close())
@@ -169,7 +169,7 @@ describe.each(ENGINES)('leases on %s', (engine) => {
   })
 
   test('a waiting claim is woken when a lease runs out and when an item is due', async () => {
-    const timed = await openStore({ url: await host.freshUrl() })
+    const timed = await openStore({ url: await host.migratedUrl() })
     try {
       await timed.leases.offer('jobs', 'held')
       await timed.leases.claim('jobs', 'dies', { ttlMs: 60 })

@@ -16,7 +16,7 @@ describe.each(ENGINES)('logs on %s', (engine) => {
   })
   beforeEach(async () => {
     now = 1_000
-    store = await openStore({ url: await host.freshUrl(), now: () => now })
+    store = await openStore({ url: await host.migratedUrl(), now: () => now })
   })
   afterEach(() => store.close())
   afterAll(() => host.stop())

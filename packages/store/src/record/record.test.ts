@@ -20,7 +20,7 @@ describe.each(ENGINES)('records on %s', (engine) => {
   })
   beforeEach(async () => {
     now = 1_000
-    url = await host.freshUrl()
+    url = await host.migratedUrl()
     store = await openStore({ url, now: () => now })
   })
   afterEach(() => store.close())

@@ -2,7 +2,7 @@ import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { chown, mkdir, mkdtemp, readdir, readFile, rename, rm } from 'node:fs/promises'
-import { createServer } from 'node:net'
+import { createServer, Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -22,8 +22,8 @@ const run = promisify(execFile)
 export interface TestPostgres extends AsyncDisposable {
   /** Its first database. */
   readonly url: string
-  /** Another empty database on the same server. */
-  createDatabase(): Promise<string>
+  /** Another database on the same server: empty, or a copy of one that nobody is connected to. */
+  createDatabase(copied?: string): Promise<string>
   stop(): Promise<void>
 }
 
@@ -35,8 +35,11 @@ export interface TestPostgres extends AsyncDisposable {
 export async function startPostgres({
   settings = { fsync: 'off' },
   env = {},
+  holds = true,
 }: {
   readonly settings?: Readonly<Record<string, string>>
+  /** Whether this process stays while the server runs; otherwise the server ends with it. */
+  readonly holds?: boolean
   /** Variables of the server besides ours. */
   readonly env?: Readonly<Record<string, string>>
 } = {}): Promise<TestPostgres> {
@@ -55,6 +58,10 @@ export async function startPostgres({
     { cwd: folder, env: { ...process.env, ...env }, stdio: ['pipe', 'ignore', 'ignore'], ...user },
   )
   const stop = () => stopGuard(guard, folder)
+  if (!holds) {
+    guard.unref()
+    if (guard.stdin instanceof Socket) guard.stdin.unref()
+  }
   const base = `postgres://${SUPERUSER}@${host}:${port}`
   try {
     await waitUntilReady(`${base}/postgres`, guard, join(folder, 'log'))
@@ -65,10 +72,12 @@ export async function startPostgres({
   let databases = 0
   return {
     url: `${base}/postgres`,
-    createDatabase: async () => {
+    createDatabase: async (copied) => {
       databases += 1
-      await execute(`${base}/postgres`, `CREATE DATABASE test_${databases}`)
-      return `${base}/test_${databases}`
+      const name = `test_${databases}`
+      const from = copied === undefined ? '' : ` TEMPLATE ${new URL(copied).pathname.slice(1)}`
+      await execute(`${base}/postgres`, `CREATE DATABASE ${name}${from}`)
+      return `${base}/${name}`
     },
     stop,
     [Symbol.asyncDispose]: stop,

@@ -27,7 +27,7 @@ describe.each(ENGINES)('topics on %s', (engine) => {
     host = await startEngine(engine)
   })
   beforeEach(async () => {
-    store = await openStore({ url: await host.freshUrl() })
+    store = await openStore({ url: await host.migratedUrl() })
   })
   afterEach(() => store.close())
   afterAll(() => host.stop())
@@ -93,7 +93,7 @@ describe('between gateways on postgres', () => {
     host = await startEngine('postgres')
   })
   beforeEach(async () => {
-    url = await host.freshUrl()
+    url = await host.migratedUrl()
     here = await openStore({ url })
     there = await openStore({ url })
   })

@@ -32,7 +32,7 @@ describe.each(ENGINES)("a person's share on %s", (engine) => {
   afterAll(() => host.stop())
 
   test('counts texts, and a retry as much as what it retries; who is over it hears what to delete', async () => {
-    await using gw = await openTestGateway({}, await host.freshUrl())
+    await using gw = await openTestGateway({}, await host.migratedUrl())
     const { call, failureOf, create, allow, used } = await person(gw)
     const statement_md = 'x'.repeat(MIB)
     const old = await create({ statement_md })
@@ -75,7 +75,7 @@ describe.each(ENGINES)("a person's share on %s", (engine) => {
   })
 
   test('beyond it a log stops as a full one does, and the verdict and the report still come', async () => {
-    await using gw = await openTestGateway({}, await host.freshUrl())
+    await using gw = await openTestGateway({}, await host.migratedUrl())
     const { call, failureOf, create, allow, used } = await person(gw)
     const job_id = await create()
     await call('job.start', { job_id })
@@ -114,7 +114,7 @@ describe.each(ENGINES)("a person's share on %s", (engine) => {
 
 test('two gateways that are asked at once do not let one more through each', async () => {
   await using host = await startEngine('postgres')
-  const url = await host.freshUrl()
+  const url = await host.migratedUrl()
   await using gw = await openTestGateway({}, url)
   const store = await openStore({ url })
   const beside = await openGateway(optionsOf(store, []))

@@ -1,19 +1,19 @@
 import { openStore } from '@parley/store'
-import { type TestPostgres, startPostgres } from '@parley/store/testing'
+import { type TestEngine, startEngine } from '@parley/store/testing'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { JobSocket, until } from '../../fixture/job-socket.ts'
 import { PlayedJudge, addJob, addUser, statusLine } from '../../fixture/test-job.ts'
 import { callTool, openTestGateway, optionsOf } from '../../fixture/test-gateway.ts'
 import { openGateway } from '../../gateway.ts'
 
-let postgres: TestPostgres
+let postgres: TestEngine
 beforeAll(async () => {
-  postgres = await startPostgres()
+  postgres = await startEngine('postgres')
 })
 afterAll(() => postgres.stop())
 
 test('on PostgreSQL a job is followed at one gateway while its judge writes at another: nothing is lost, the end comes last', async () => {
-  const url = await postgres.createDatabase()
+  const url = await postgres.migratedUrl()
   await using gw = await openTestGateway({}, url)
   const elsewhere = await openStore({ url })
   const other = await openGateway(optionsOf(elsewhere, []))

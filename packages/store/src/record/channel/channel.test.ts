@@ -36,7 +36,7 @@ describe.each(ENGINES)('channels on %s', (engine) => {
   })
   beforeEach(async () => {
     now = 10_000
-    store = await openStore({ url: await host.freshUrl(), now: () => now })
+    store = await openStore({ url: await host.migratedUrl(), now: () => now })
   })
   afterEach(() => store.close())
   afterAll(() => host.stop())

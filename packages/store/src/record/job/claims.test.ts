@@ -22,7 +22,7 @@ describe.each(ENGINES)('claims on %s', (engine) => {
   })
   beforeEach(async () => {
     now = 10_000
-    url = await host.freshUrl()
+    url = await host.migratedUrl()
     store = await openStore({ url, now: () => now })
     gateways = engine === 'postgres' ? [store, await openStore({ url, now: () => now })] : [store]
   })

@@ -35,7 +35,7 @@ describe.each(ENGINES)('jobs on %s', (engine) => {
   })
   beforeEach(async () => {
     now = 10_000
-    url = await host.freshUrl()
+    url = await host.migratedUrl()
     store = await openStore({ url, now: () => now })
   })
   afterEach(() => store.close())

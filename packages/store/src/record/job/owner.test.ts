@@ -17,7 +17,7 @@ describe.each(ENGINES)('jobs of deleted and disabled owners on %s', (engine) => 
     host = await startEngine(engine)
   })
   beforeEach(async () => {
-    url = await host.freshUrl()
+    url = await host.migratedUrl()
     store = await openStore({ url, now: () => 10_000 })
   })
   afterEach(() => store.close())

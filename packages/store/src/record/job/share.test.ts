@@ -19,7 +19,7 @@ describe.each(ENGINES)("a person's share on %s", (engine) => {
   let now = 1_000_000
   beforeAll(async () => {
     host = await startEngine(engine)
-    const url = await host.freshUrl()
+    const url = await host.migratedUrl()
     store = await openStore({ url, now: () => now })
     other = engine === 'postgres' ? await openStore({ url, now: () => now }) : store
   })

@@ -23,7 +23,7 @@ describe.each(ENGINES)('judges on %s', (engine) => {
   })
   beforeEach(async () => {
     now = 100_000
-    url = await host.freshUrl()
+    url = await host.migratedUrl()
     store = await openStore({ url, now: () => now })
   })
   afterEach(() => store.close())

@@ -17,7 +17,7 @@ describe.each(ENGINES)('keys to models on %s', (engine) => {
   })
   beforeEach(async () => {
     now = 10_000
-    store = await openStore({ url: await host.freshUrl(), now: () => now })
+    store = await openStore({ url: await host.migratedUrl(), now: () => now })
   })
   afterEach(() => store.close())
   afterAll(() => host.stop())

@@ -17,7 +17,7 @@ describe.each(ENGINES)('sums of calls on %s', (engine) => {
   })
   beforeEach(async () => {
     now = MIDNIGHT
-    store = await openStore({ url: await host.freshUrl(), now: () => now })
+    store = await openStore({ url: await host.migratedUrl(), now: () => now })
   })
   afterEach(() => store.close())
   afterAll(() => host.stop())
