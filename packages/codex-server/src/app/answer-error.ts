@@ -2,6 +2,7 @@ import { ConversationBusy, ConversationClosed, ConversationUnknown, InvalidArgum
 import type { JsonObject } from '@parley/protocol'
 import type * as z from 'zod'
 import { BackendError, type BackendErrorCode } from '@parley/codex/port'
+import { TooManyConversations } from '../conversation/conversations.ts'
 import { PeerGone, RemoteFailure } from '@parley/rpc/line-peer'
 import type { DialectFacts } from './dialect-facts.ts'
 import { INTERNAL_ERROR, INVALID_PARAMS, INVALID_REQUEST } from './error-codes.ts'
@@ -51,6 +52,8 @@ export function failureOf(error: unknown, dialect: DialectFacts): RemoteFailure 
     return new RemoteFailure(backendCode(error), error.message, { ...error.data, code: error.code })
   if (error instanceof ConversationUnknown || error instanceof ConversationBusy || error instanceof ConversationClosed)
     return new RemoteFailure(INVALID_REQUEST, error.message, { code: error.code })
+  if (error instanceof TooManyConversations)
+    return new RemoteFailure(INVALID_REQUEST, `${error.limit} conversations are at work: interrupt or archive some first`)
   if (error instanceof PeerGone) return new RemoteFailure(INTERNAL_ERROR, error.message, { code: error.code })
   return undefined
 }

@@ -12,8 +12,6 @@ export interface DialectFacts {
   /** Codes for a method that is not known, and for params that cannot be worked with. */
   readonly wrongMethod: number
   readonly wrongParams: number
-  /** Conversations that are open at once. A backend holds 64. */
-  readonly openMax: number
   /** Whether the client must say first who it is. */
   readonly greetsFirst: boolean
   /** Whether params of a method that takes none are read over. */

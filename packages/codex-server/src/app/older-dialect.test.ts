@@ -147,6 +147,24 @@ test('a conversation of a tool is one of the methods too, and the other way roun
   })
 })
 
+test('a tool that waits for its turn hears nothing of the one before', async () => {
+  await client.call('initialize', INITIALIZE)
+  const { conversationId = '' } = await client.call('newConversation', settings)
+  await client.call('addConversationListener', { conversationId })
+  world.say(shell('touch', 'waited-for'), say('OF A METHOD'), say('OF A TOOL'))
+  await client.call('sendUserMessage', { conversationId, items: text('touch') })
+  const asked = await client.until(({ method }) => method === 'execCommandApproval')
+  const waiting = client.post('tools/call', { name: 'codex-reply', arguments: { conversationId, prompt: 'after it' } })
+  await client.quiet()
+  client.send({ id: asked['id'], result: { decision: 'denied' } })
+  expect(await client.answerTo(waiting)).toMatchObject({ result: { content: [{ text: 'OF A TOOL' }] } })
+  const told = client.received.flatMap(({ method, params }) => {
+    const { _meta, msg } = toObject(params)
+    return method === 'codex/event' && toObject(_meta)['requestId'] === waiting ? [toObject(msg)['type']] : []
+  })
+  expect([told[0], told.filter((type) => type === 'task_complete').length]).toEqual(['task_started', 1])
+})
+
 test('a tool that goes on with a conversation of the methods tells paths in the folder of that one', async () => {
   await client.call('initialize', INITIALIZE)
   const folder = join(world.workspace, 'inner')

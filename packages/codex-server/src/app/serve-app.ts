@@ -8,18 +8,18 @@ import type { App } from './app.ts'
 import type { AppServerOptions } from './app-server-options.ts'
 import { Approvals } from './approvals.ts'
 import { END_MS, LAST_ANSWERS_MS } from './bounds.ts'
-import { Conversations } from './conversations.ts'
+import { Conversations } from '../conversation/conversations.ts'
 import type { DialectFacts } from './dialect-facts.ts'
 import { DIALECTS } from './dialects.ts'
 import { Dispatch } from './dispatch.ts'
 import { Handshake } from './handshake.ts'
+import { Listeners } from './listeners.ts'
 import { Logins } from './logins.ts'
 import { McpSide } from './0.42/mcp-side.ts'
 import type { Method } from './method/method.ts'
 import { METHODS } from './methods.ts'
 import { Notes } from './notes.ts'
 import { Searches } from './searches.ts'
-import { type SharedBackend, shareBackend } from './0.42/shared-backend.ts'
 import { settlesWithin } from './within.ts'
 
 /**
@@ -38,7 +38,6 @@ class AppServer {
   readonly #app: App
   readonly #dispatch: Dispatch
   #backend: Promise<Backend> | undefined
-  #shared: SharedBackend | undefined
   readonly #ending = new AbortController()
 
   constructor(options: AppServerOptions, methods: Readonly<Record<string, Method>>) {
@@ -81,18 +80,19 @@ class AppServer {
     const send = (text: string): void => this.#peer.sendText(text)
     const backend = (): Promise<Backend> => this.#openBackend()
     const toClient = { send, ask: (method: string, params: JsonObject) => this.#peer.ask(method, params) }
+    const lost = (): void => notes.say('a conversation has no listener and too many events: the oldest are dropped')
+    const listeners = new Listeners({ newId, send, lost, approvals, folder, line, note })
+    const conversations = new Conversations({ backend, forgotten: (id) => listeners.forget(id) })
     return {
       dialect,
       folder,
       notes,
       handshake: new Handshake(dialect, agent),
-      conversations: new Conversations({
-        ...{ approvals, notes, folder, newId, openMax: dialect.openMax, backend, send, line },
-        held: (id) => this.#shared?.held(id),
-      }),
+      conversations,
+      listeners,
       logins: new Logins({ tell, note }),
       searches: new Searches(),
-      mcp: dialect.hasTools ? new McpSide({ agent, folder, notes, backend, ...toClient }) : undefined,
+      mcp: dialect.hasTools ? new McpSide({ agent, folder, notes, backend, conversations, ...toClient }) : undefined,
       ending: this.#ending.signal,
       backend,
       tell,
@@ -102,19 +102,12 @@ class AppServer {
   /** One for all; after a failure the next request tries again. */
   #openBackend(): Promise<Backend> {
     if (this.#backend !== undefined) return this.#backend
-    const opening = this.#options.backend().then((backend) => this.#share(backend))
+    const opening = this.#options.backend()
     this.#backend = opening
     opening.catch(() => {
       this.#backend = undefined
     })
     return opening
-  }
-
-  /** Tools and methods on one wire have the same conversations. */
-  #share(backend: Backend): Backend {
-    if (!this.#dialect.hasTools) return backend
-    this.#shared = shareBackend(backend)
-    return this.#shared
   }
 
   /** What is no message is noted; what can be answered is. */
@@ -134,7 +127,7 @@ class AppServer {
     this.#ending.abort()
     const { conversations, searches, notes } = this.#app
     searches.stop()
-    conversations.interruptAll()
+    conversations.stop((error) => notes.say(`a turn could not be stopped: ${String(error)}`))
     await settlesWithin(this.#dispatch.idle(), LAST_ANSWERS_MS)
     await settlesWithin(this.#peer.drained(), LAST_ANSWERS_MS / 10)
     this.#peer.end('the input has ended')

@@ -1,4 +1,5 @@
 import type { Backend } from '../backend/backend.ts'
+import type { Conversations } from '../conversation/conversations.ts'
 import type { EventDialect } from '../event/translator.ts'
 import type { OpenOrder } from '@parley/codex/port'
 
@@ -10,6 +11,8 @@ export type WhenUnanswerable = 'deny' | 'approve' | 'abort' | 'ask'
 export interface McpServerOptions {
   /** Called at the first tool call, so that `initialize` does not wait for an engine; and again if that failed. */
   readonly backend: () => Promise<Backend>
+  /** Those that somebody else serves on the same wire; left out: its own. */
+  readonly conversations?: Conversations
   readonly dialect: EventDialect
   /** What the user agent says beside the client's own name. */
   readonly agent: {
@@ -34,7 +37,7 @@ export interface McpServerOptions {
 }
 
 export interface McpServerLimits {
-  /** Conversations that stay open. The one that was idle longest is closed for a new one, and resumed when it is asked for. */
+  /** Conversations that stay open. The least used one is closed for a new one, and resumed when it is asked for. */
   readonly openConversations: number
   /** Replies that wait for their turn in one conversation. */
   readonly waitingReplies: number
@@ -49,7 +52,7 @@ export interface McpServerLimits {
 }
 
 export const MCP_SERVER_LIMITS: McpServerLimits = {
-  openConversations: 64,
+  openConversations: 60,
   waitingReplies: 16,
   laggingBytes: 4 * 1024 * 1024,
   cancelMs: 5_000,

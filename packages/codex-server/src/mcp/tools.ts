@@ -1,19 +1,20 @@
-import type { TurnEnd } from '@parley/agent'
+import { ConversationClosed, type TurnEnd } from '@parley/agent'
 import { type JsonObject, RpcError } from '@parley/protocol'
 import type { Call, ServiceResult } from '@parley/rpc'
 import type { Backend } from '../backend/backend.ts'
 import { checkParams, invalidParams } from '@parley/contracts/params'
 import { parseVersion } from '@parley/contracts/version'
+import { Conversations } from '../conversation/conversations.ts'
+import type { OpenConversation } from '../conversation/open-conversation.ts'
+import { openTranslator } from '../event/open-translator.ts'
 import { type CallPort, legacyPort } from './call-port.ts'
-import { Conversations } from './conversations.ts'
 import type { DialectFacts } from './dialect-facts.ts'
 import { DIALECTS } from './dialects.ts'
 import { MCP_SERVER_LIMITS, type McpServerLimits, type McpServerOptions } from './mcp-server-options.ts'
 import { ModernCalls } from './modern-calls.ts'
 import { Results } from './results.ts'
-import type { Talk } from './talk.ts'
 import { foreignArguments, readCodexArguments, readReplyArguments } from './tool-arguments.ts'
-import { CANCELLED, textOf, TurnCall, wordsOf } from './turn-call.ts'
+import { CANCELLED, textOf, type Told, TurnCall, wordsOf } from './turn-call.ts'
 
 /** The two tools at work. Loaded at the first call of one. */
 export interface Tools {
@@ -31,23 +32,19 @@ class CodexTools implements Tools {
   readonly #limits: McpServerLimits
   readonly #results: Results
   readonly #conversations: Conversations
+  readonly #told = new WeakMap<OpenConversation, Told>()
   readonly #modern: ModernCalls
   readonly #closing = new AbortController()
   #backend: Promise<Backend> | undefined
 
   constructor(options: McpServerOptions) {
-    const { dialect, defaults = {}, log } = options
+    const { dialect, conversations, log } = options
     this.#options = options
     this.#dialect = DIALECTS[dialect]
     this.#limits = { ...MCP_SERVER_LIMITS, ...options.limits }
     this.#results = new Results(this.#dialect)
-    this.#conversations = new Conversations({
-      backend: () => this.#engine(),
-      dialect,
-      defaults,
-      limit: this.#limits.openConversations,
-      log,
-    })
+    this.#conversations =
+      conversations ?? new Conversations({ backend: () => this.#engine(), openMax: this.#limits.openConversations, log })
     this.#modern = new ModernCalls(this.#limits.openConversations, this.#limits.parkedMs)
   }
 
@@ -92,22 +89,19 @@ class CodexTools implements Tools {
     const { folder, defaults = {} } = this.#options
     const read = readCodexArguments(args, { dialect: this.#dialect, folder, defaults })
     if ('fault' in read) return this.#results.failed(read.fault)
-    let talk: Talk
+    let conversation: OpenConversation
     try {
       refuseLacking(args, await this.#engine())
-      talk = await this.#conversations.open(read.ok.order)
+      conversation = await this.#conversations.open(read.ok.order)
     } catch (error) {
       if (error instanceof RpcError) throw error
       return this.#results.failed(openFault(error))
     }
-    try {
-      await talk.enter(this.#closing.signal)
-      const turn = this.#turn(talk, port, read.ok.prompt, String(port.id))
-      turn.messages([talk.translator.configured()])
-      return await this.#take(talk, turn, port, read.ok.prompt)
-    } finally {
-      this.#conversations.release(talk)
-    }
+    const turn = this.#turn(conversation, port, read.ok.prompt)
+    return this.#take(conversation, turn, () => {
+      turn.begins(String(port.id))
+      turn.messages([turn.told.translator.configured()])
+    })
   }
 
   async #reply(args: JsonObject | undefined, port: CallPort): Promise<JsonObject> {
@@ -115,63 +109,54 @@ class CodexTools implements Tools {
     if ('fault' in read) return this.#results.failed(read.fault)
     const { threadId, prompt } = read.ok
     for (let isRetry = false; ; isRetry = true) {
-      let talk: Talk
+      let conversation: OpenConversation
       try {
-        talk = await this.#conversations.find(threadId)
+        conversation = await this.#conversations.find(threadId, this.#options.defaults ?? {})
       } catch (error) {
         return this.#results.failed(findFault(error, threadId, this.#dialect), threadId)
       }
+      if (conversation.waiting >= this.#limits.waitingReplies)
+        return this.#results.failed(
+          `${this.#limits.waitingReplies} replies wait for their turn in this conversation already`,
+          threadId,
+        )
       try {
-        return await this.#replyIn(talk, prompt, port)
+        const turn = this.#turn(conversation, port, prompt)
+        return await this.#take(conversation, turn, () => turn.begins(String(turn.told.replies++)))
       } catch (error) {
         if (isRetry || codeOf(error) !== 'conversation_closed') return this.#results.failed(wordsOf(error), threadId)
-        this.#conversations.forget(talk)
-      } finally {
-        this.#conversations.release(talk)
+        // By somebody else: the next who asks for it gets it resumed.
+        await this.#conversations.close(conversation)
       }
     }
   }
 
-  async #replyIn(talk: Talk, prompt: string, port: CallPort): Promise<JsonObject> {
-    const { id } = talk.conversation
-    if (talk.waiting >= this.#limits.waitingReplies)
-      return this.#results.failed(`${this.#limits.waitingReplies} replies wait for their turn in this conversation already`, id)
-    if (!(await talk.enter(port.signal))) return this.#results.failed('The call was cancelled before its turn began.', id)
-    const turn = this.#turn(talk, port, prompt, String(talk.replies++))
-    return this.#take(talk, turn, port, prompt)
-  }
-
-  /** Runs one turn of a conversation that was entered, and leaves it. */
-  async #take(talk: Talk, turn: TurnCall, port: CallPort, prompt: string): Promise<JsonObject> {
-    const { conversation } = talk
-    let isLeft = false
-    try {
-      if (port.signal.aborted) return this.#results.failed('The call was cancelled before its turn began.', conversation.id)
-      talk.listen(turn)
-      const { ended } = conversation.submit({ input: [{ type: 'text', text: prompt }] })
-      const end = await this.#ended(talk, ended, port.signal)
-      if (end === 'overdue') {
-        // Whoever comes next must wait for it; this one need not.
-        isLeft = true
-        void ended.then(() => talk.leave())
-        return this.#results.failed(CANCELLED, conversation.id)
-      }
-      await turn.flushed()
-      const { text, isError } = textOf(end, port.signal.aborted)
-      return isError ? this.#results.failed(text, conversation.id) : this.#results.done(conversation.id, text)
-    } finally {
-      if (!isLeft) talk.leave()
+  /** Waits for its turn, and runs it. */
+  async #take(conversation: OpenConversation, turn: TurnCall, begins: () => void): Promise<JsonObject> {
+    const { id } = conversation.backed
+    const { port, prompt } = turn
+    const order = { input: [{ type: 'text', text: prompt } as const] }
+    const begun = await conversation.take({ by: turn, order, begins, signal: port.signal })
+    if (begun === undefined) {
+      if (!port.signal.aborted) throw new ConversationClosed(id)
+      return this.#results.failed('The call was cancelled before its turn began.', id)
     }
+    const end = await this.#ended(conversation, begun.ended, port.signal)
+    // Whoever comes next must wait for it; this one need not.
+    if (end === 'overdue') return this.#results.failed(CANCELLED, id)
+    await turn.flushed()
+    const { text, isError } = textOf(end, port.signal.aborted)
+    return isError ? this.#results.failed(text, id) : this.#results.done(id, text)
   }
 
   /** How the turn ended. A cancelled one is interrupted, and not waited for beyond a bound. */
-  async #ended(talk: Talk, ended: Promise<TurnEnd>, signal: AbortSignal): Promise<TurnEnd | 'overdue'> {
+  async #ended(conversation: OpenConversation, ended: Promise<TurnEnd>, signal: AbortSignal): Promise<TurnEnd | 'overdue'> {
     const { promise: overdue, resolve } = Promise.withResolvers<'overdue'>()
     let timer: NodeJS.Timeout | undefined
     const interrupt = (): void => {
       timer = setTimeout(resolve, this.#limits.cancelMs, 'overdue')
       timer.unref()
-      talk.conversation.interrupt().catch((error: unknown) => this.#options.log('warn', `interrupt: ${wordsOf(error)}`))
+      conversation.backed.interrupt().catch((error: unknown) => this.#options.log('warn', `interrupt: ${wordsOf(error)}`))
     }
     if (signal.aborted) interrupt()
     else signal.addEventListener('abort', interrupt, { once: true })
@@ -183,10 +168,27 @@ class CodexTools implements Tools {
     }
   }
 
-  #turn(talk: Talk, port: CallPort, prompt: string, eventId: string): TurnCall {
+  #turn(conversation: OpenConversation, port: CallPort, prompt: string): TurnCall {
     const { log, whenUnanswerable = 'deny', answerMs } = this.#options
     const { laggingBytes } = this.#limits
-    return new TurnCall({ talk, port, prompt, dialect: this.#dialect, eventId, whenUnanswerable, answerMs, laggingBytes, log })
+    const told = this.#toldOf(conversation)
+    return new TurnCall({
+      ...{ conversation, told, port, prompt, dialect: this.#dialect },
+      ...{ whenUnanswerable, answerMs, laggingBytes, log },
+    })
+  }
+
+  #toldOf(conversation: OpenConversation): Told {
+    const known = this.#told.get(conversation)
+    if (known !== undefined) return known
+    const { backed, order } = conversation
+    const translator = openTranslator(this.#options.dialect, backed, {
+      order,
+      later: (messages) => told.call?.messages(messages),
+    })
+    const told: Told = { translator, replies: 0, call: undefined }
+    this.#told.set(conversation, told)
+    return told
   }
 }
 

@@ -2,21 +2,30 @@ import type { ApprovalDecision, ApprovalRequest, EngineEvent, TurnEnd } from '@p
 import type { JsonObject } from '@parley/protocol'
 import { JsonText } from '@parley/rpc/stdio'
 import type { EventMessage } from '@parley/codex/port'
+import type { OpenConversation, Speaker } from '../conversation/open-conversation.ts'
+import type { EventTranslator } from '../event/translator.ts'
 import type { CallPort } from './call-port.ts'
 import type { DialectFacts } from './dialect-facts.ts'
 import { decisionIn, elicitationOf, subjectOf } from './elicitation.ts'
 import { EventOutbox } from './event-outbox.ts'
 import type { LogLine, WhenUnanswerable } from './mcp-server-options.ts'
 import { Progress } from './progress.ts'
-import type { Talk, TurnSink } from './talk.ts'
+
+/** What the tools have told of an open conversation. */
+export interface Told {
+  readonly translator: EventTranslator
+  /** Turns so far that were replies: the older dialect numbers them. */
+  replies: number
+  /** Whose turn it is, or was last. */
+  call: TurnCall | undefined
+}
 
 export interface TurnCallOptions {
-  readonly talk: Talk
+  readonly conversation: OpenConversation
+  readonly told: Told
   readonly port: CallPort
   readonly prompt: string
   readonly dialect: DialectFacts
-  /** The id of its events in the older dialect; the newer one has that of the turn. */
-  readonly eventId: string
   readonly whenUnanswerable: WhenUnanswerable
   readonly answerMs: number | undefined
   readonly laggingBytes: number
@@ -41,19 +50,18 @@ const VERBS: Readonly<Record<ApprovalDecision, string>> = {
 }
 
 /** One turn on behalf of one call: its events go to the client as they come, its questions too. */
-export class TurnCall implements TurnSink {
+export class TurnCall implements Speaker {
   readonly #options: TurnCallOptions
   readonly #outbox: EventOutbox
   readonly #progress: Progress
   readonly #heads = new Map<string, string>()
   #headsFor: string | number
-  #eventId: string
+  #eventId = ''
   #isOver = false
 
   constructor(options: TurnCallOptions) {
-    const { port, talk } = options
+    const { port, conversation } = options
     this.#options = options
-    this.#eventId = options.eventId
     this.#headsFor = port.id
     this.#progress = new Progress((progress, message) => port.progress(progress, message), Date.now)
     this.#outbox = new EventOutbox({
@@ -64,8 +72,25 @@ export class TurnCall implements TurnSink {
         return port.isGone
       },
       laggingBytes: options.laggingBytes,
-      lost: () => options.log('warn', `conversation ${talk.conversation.id}: the client reads slowly, some deltas are left out`),
+      lost: () =>
+        options.log('warn', `conversation ${conversation.backed.id}: the client reads slowly, some deltas are left out`),
     })
+  }
+
+  get port(): CallPort {
+    return this.#options.port
+  }
+  get prompt(): string {
+    return this.#options.prompt
+  }
+  get told(): Told {
+    return this.#options.told
+  }
+
+  /** `eventId` is that of its events in the older dialect; the newer one has that of the turn. */
+  begins(eventId: string): void {
+    this.#eventId = eventId
+    this.told.call = this
   }
 
   event(event: EngineEvent): void {
@@ -114,19 +139,19 @@ export class TurnCall implements TurnSink {
   }
 
   #question(request: ApprovalRequest): JsonObject {
-    const { talk, port, dialect } = this.#options
+    const { conversation, port, dialect } = this.#options
     return elicitationOf(request, {
       dialect,
-      threadId: talk.conversation.id,
+      threadId: conversation.backed.id,
       requestId: String(port.id),
       eventId: this.#eventId,
-      folder: talk.order.folder,
+      folder: conversation.order.folder,
     })
   }
 
   #translate(event: EngineEvent): readonly EventMessage[] {
-    const { talk, prompt, dialect } = this.#options
-    const { translator } = talk
+    const { told, prompt, dialect } = this.#options
+    const { translator } = told
     if (event.type !== 'turn_started') return translator.translate(event)
     this.#eventId = dialect.eventId(this.#eventId, event.turn)
     return [...translator.translate(event), ...translator.said(prompt)]
@@ -143,12 +168,12 @@ export class TurnCall implements TurnSink {
 
   /** The parameters up to the message, made once for each id: all else differs from event to event. */
   #head(id: string): string {
-    const { port, talk, dialect } = this.#options
+    const { port, conversation, dialect } = this.#options
     if (port.id !== this.#headsFor) this.#heads.clear()
     this.#headsFor = port.id
     let head = this.#heads.get(id)
     if (head === undefined) {
-      const meta = { requestId: port.id, ...dialect.ofThread(talk.conversation.id) }
+      const meta = { requestId: port.id, ...dialect.ofThread(conversation.backed.id) }
       head = `{"_meta":${JSON.stringify(meta)},"id":${JSON.stringify(id)},"msg":`
       this.#heads.set(id, head)
     }

@@ -16,8 +16,6 @@ export const FACTS: DialectFacts = {
   head: { jsonrpc: '2.0' },
   wrongMethod: METHOD_NOT_FOUND,
   wrongParams: INVALID_PARAMS,
-  // The tools need some of those that a backend holds.
-  openMax: 30,
   greetsFirst: false,
   readsOverParams: true,
   hasTools: true,

@@ -1,19 +1,18 @@
-import { PassThrough } from 'node:stream'
 import { type JsonObject, type JsonValue, isJsonObject, parseJson } from '@parley/protocol'
-import { LineReader, serveStdio } from '@parley/rpc'
+import { memoryPair, serveMemory } from '@parley/rpc'
 import type { Backend } from '../../backend/backend.ts'
+import type { Conversations } from '../../conversation/conversations.ts'
 import { PeerGone, RemoteFailure, type WireId } from '@parley/rpc/line-peer'
 import { type McpServer, mcpServer } from '../../mcp/mcp-server.ts'
 import { INTERNAL_ERROR, INVALID_REQUEST } from '../error-codes.ts'
 import type { UserAgentFacts } from '../app-server-options.ts'
 import type { Notes } from '../notes.ts'
 
-const LINE_BYTES = 64 * 1024 * 1024
-
 export interface McpSideOptions {
   readonly agent: UserAgentFacts
   readonly folder: string
   readonly notes: Notes
+  readonly conversations: Conversations
   backend(): Promise<Backend>
   /** To the client, as it is. */
   send(line: string): void
@@ -21,26 +20,27 @@ export interface McpSideOptions {
 }
 
 /**
- * The tools, which 0.42 serves on the same wire. They are those of the MCP server, spoken to over a wire inside; the ids
- * of its questions are its own, those of the client stay as they are, since events name them.
+ * The tools, which 0.42 serves on the same wire and with the same conversations. They are those of the MCP server, spoken to
+ * in memory; the ids of its questions are its own, those of the client stay as they are, since events name them.
  */
 export class McpSide {
   readonly #options: McpSideOptions
   readonly #server: McpServer
-  readonly #input = new PassThrough()
+  readonly #wire = memoryPair()
   readonly #pending = new Map<WireId, PromiseWithResolvers<JsonValue>>()
 
   constructor(options: McpSideOptions) {
     this.#options = options
-    const { agent, folder, notes } = options
+    const { agent, folder, notes, conversations } = options
     const log = (level: string, line: string): void => {
       if (level === 'warn' || level === 'error') notes.say(line)
     }
-    this.#server = mcpServer({ backend: () => options.backend(), dialect: '0.44', agent, folder, log })
-    const output = new PassThrough()
-    const lines = new LineReader(LINE_BYTES, { line: (line) => this.#take(line), fault: (fault) => notes.say(fault) })
-    output.on('data', (chunk: Buffer) => lines.push(chunk))
-    void serveStdio({ input: this.#input, output, service: this.#server, warn: (line) => notes.say(line) })
+    this.#server = mcpServer({ backend: () => options.backend(), conversations, dialect: '0.44', agent, folder, log })
+    this.#wire.client.listen(
+      (text) => this.#take(text),
+      () => undefined,
+    )
+    serveMemory(this.#wire.server, this.#server, { key: 'stdio' })
   }
 
   /** Throws `RemoteFailure`. */
@@ -58,22 +58,22 @@ export class McpSide {
   }
 
   async close(): Promise<void> {
-    this.#input.end()
+    this.#wire.client.close('the input has ended')
     for (const { reject } of this.#pending.values()) reject(new PeerGone('the input has ended'))
     this.#pending.clear()
     await this.#server.close()
   }
 
   #write(message: JsonObject): void {
-    if (!this.#input.writableEnded) this.#input.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`)
+    this.#wire.client.send(JSON.stringify({ jsonrpc: '2.0', ...message }))
   }
 
-  #take(line: string): void {
-    const message = parseJson(line)
+  #take(text: string): void {
+    const message = parseJson(text)
     if (!isJsonObject(message)) return
     const { id, method, params } = message
     if (typeof method === 'string') {
-      if (id === undefined) return this.#options.send(line)
+      if (id === undefined) return this.#options.send(text)
       return void this.#relay(id, method, isJsonObject(params) ? params : {})
     }
     if (typeof id !== 'string' && typeof id !== 'number') return

@@ -8,7 +8,6 @@ export const FACTS: DialectFacts = {
   head: {},
   wrongMethod: INVALID_REQUEST,
   wrongParams: INVALID_REQUEST,
-  openMax: 60,
   greetsFirst: true,
   readsOverParams: false,
   hasTools: false,

@@ -14,10 +14,11 @@ import { given } from '../shape/given.ts'
 import { method } from './method.ts'
 
 export const newConversation = method(ConversationParams, async (params, { app }) => {
-  const { backed } = await app.conversations.open(openOrder(params, app.folder)).catch((error: unknown) => {
+  const conversation = await app.conversations.open(openOrder(params, app.folder)).catch((error: unknown) => {
     throw openFailure(error)
   })
-  const { id, model, effort, rolloutPath } = backed
+  app.listeners.join(conversation)
+  const { id, model, effort, rolloutPath } = conversation.backed
   return { conversationId: id, model, reasoningEffort: effort ?? undefined, rolloutPath }
 })
 
@@ -72,9 +73,12 @@ const ResumeParams = z.object({
 
 export const resumeConversation = method(ResumeParams, async ({ path, conversationId, overrides }, { app }) => {
   const which = refOf(path ?? undefined, conversationId ?? undefined, app)
-  const { backed } = await app.conversations.resume(which, openOrder(overrides ?? {}, app.folder)).catch((error: unknown) => {
+  const order = openOrder(overrides ?? {}, app.folder)
+  const conversation = await app.conversations.resume(which, order).catch((error: unknown) => {
     throw resumeFailure(error, which)
   })
+  app.listeners.join(conversation)
+  const { backed } = conversation
   tellConfigured(app, backed)
   return { conversationId: backed.id, model: backed.model, initialMessages: [...backed.initialMessages] }
 })
@@ -106,17 +110,17 @@ const ArchiveParams = z.object({ conversationId: Uuid, rolloutPath: z.string().m
 export const archiveConversation = method(ArchiveParams, async ({ conversationId: id, rolloutPath }, { app }) => {
   const { conversations, notes } = app
   const backend = await app.backend()
-  const conversation = conversations.find(id)
+  const conversation = conversations.openOne(id)
   if (!rolloutPath) notes.once('archive by id', 'archiveConversation: rolloutPath is looked up by the id')
   const path = rolloutPath ?? conversation?.backed.rolloutPath ?? (await pathOfConversation(id, backend.conversations))
   // A path that is not that of the conversation is refused by the backend: then nothing has been closed.
   if (conversation === undefined || conversation.backed.rolloutPath !== path) {
     await backend.conversations.archive({ id, path })
-    conversations.forget(id)
-    if (conversation !== undefined) await conversations.close(conversation)
+    await conversations.forget(id)
   } else {
-    await conversations.close(conversation)
-    conversation.tellShutdown()
+    const submissions = app.listeners.join(conversation)
+    await conversations.forget(id)
+    submissions.tellShutdown()
     await backend.conversations.archive({ id, path })
   }
   return {}
