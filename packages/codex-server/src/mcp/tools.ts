@@ -10,11 +10,12 @@ import { openTranslator } from '../event/open-translator.ts'
 import { type CallPort, legacyPort } from './call-port.ts'
 import type { DialectFacts } from './dialect-facts.ts'
 import { DIALECTS } from './dialects.ts'
+import { EventOutbox, type ToldCall } from './event-outbox.ts'
 import { MCP_SERVER_LIMITS, type McpServerLimits, type McpServerOptions } from './mcp-server-options.ts'
 import { ModernCalls } from './modern-calls.ts'
 import { Results } from './results.ts'
 import { foreignArguments, readCodexArguments, readReplyArguments } from './tool-arguments.ts'
-import { CANCELLED, textOf, type Told, TurnCall, wordsOf } from './turn-call.ts'
+import { CANCELLED, textOf, TurnCall, wordsOf } from './turn-call.ts'
 
 /** The two tools at work. Loaded at the first call of one. */
 export interface Tools {
@@ -32,7 +33,7 @@ class CodexTools implements Tools {
   readonly #limits: McpServerLimits
   readonly #results: Results
   readonly #conversations: Conversations
-  readonly #told = new WeakMap<OpenConversation, Told>()
+  readonly #outboxes = new WeakMap<OpenConversation, EventOutbox>()
   readonly #modern: ModernCalls
   readonly #closing = new AbortController()
   #backend: Promise<Backend> | undefined
@@ -97,11 +98,7 @@ class CodexTools implements Tools {
       if (error instanceof RpcError) throw error
       return this.#results.failed(openFault(error))
     }
-    const turn = this.#turn(conversation, port, read.ok.prompt)
-    return this.#take(conversation, turn, () => {
-      turn.begins(String(port.id))
-      turn.messages([turn.told.translator.configured()])
-    })
+    return this.#take(conversation, { port, prompt: read.ok.prompt, isReply: false })
   }
 
   async #reply(args: JsonObject | undefined, port: CallPort): Promise<JsonObject> {
@@ -121,8 +118,7 @@ class CodexTools implements Tools {
           threadId,
         )
       try {
-        const turn = this.#turn(conversation, port, prompt)
-        return await this.#take(conversation, turn, () => turn.begins(String(turn.told.replies++)))
+        return await this.#take(conversation, { port, prompt, isReply: true })
       } catch (error) {
         if (isRetry || codeOf(error) !== 'conversation_closed') return this.#results.failed(wordsOf(error), threadId)
         // By somebody else: the next who asks for it gets it resumed.
@@ -132,11 +128,14 @@ class CodexTools implements Tools {
   }
 
   /** Waits for its turn, and runs it. */
-  async #take(conversation: OpenConversation, turn: TurnCall, begins: () => void): Promise<JsonObject> {
+  async #take(conversation: OpenConversation, asked: ToldCall & { readonly port: CallPort }): Promise<JsonObject> {
     const { id } = conversation.backed
-    const { port, prompt } = turn
+    const { port, prompt } = asked
+    const { log, whenUnanswerable = 'deny', answerMs } = this.#options
+    const outbox = this.#outboxOf(conversation)
+    const call = new TurnCall({ conversation, port, outbox, dialect: this.#dialect, whenUnanswerable, answerMs, log })
     const order = { input: [{ type: 'text', text: prompt } as const] }
-    const begun = await conversation.take({ by: turn, order, begins, signal: port.signal })
+    const begun = await conversation.take({ by: call, order, begins: () => outbox.begins(asked), signal: port.signal })
     if (begun === undefined) {
       if (!port.signal.aborted) throw new ConversationClosed(id)
       return this.#results.failed('The call was cancelled before its turn began.', id)
@@ -144,7 +143,7 @@ class CodexTools implements Tools {
     const end = await this.#ended(conversation, begun.ended, port.signal)
     // Whoever comes next must wait for it; this one need not.
     if (end === 'overdue') return this.#results.failed(CANCELLED, id)
-    await turn.flushed()
+    await outbox.flushed()
     const { text, isError } = textOf(end, port.signal.aborted)
     return isError ? this.#results.failed(text, id) : this.#results.done(id, text)
   }
@@ -168,27 +167,19 @@ class CodexTools implements Tools {
     }
   }
 
-  #turn(conversation: OpenConversation, port: CallPort, prompt: string): TurnCall {
-    const { log, whenUnanswerable = 'deny', answerMs } = this.#options
-    const { laggingBytes } = this.#limits
-    const told = this.#toldOf(conversation)
-    return new TurnCall({
-      ...{ conversation, told, port, prompt, dialect: this.#dialect },
-      ...{ whenUnanswerable, answerMs, laggingBytes, log },
-    })
-  }
-
-  #toldOf(conversation: OpenConversation): Told {
-    const known = this.#told.get(conversation)
-    if (known !== undefined) return known
+  #outboxOf(conversation: OpenConversation): EventOutbox {
     const { backed, order } = conversation
-    const translator = openTranslator(this.#options.dialect, backed, {
-      order,
-      later: (messages) => told.call?.messages(messages),
+    const known = this.#outboxes.get(conversation)
+    if (known !== undefined) return known
+    const outbox = new EventOutbox({
+      threadId: backed.id,
+      dialect: this.#dialect,
+      openTranslator: (later) => openTranslator(this.#options.dialect, backed, { order, later }),
+      laggingBytes: this.#limits.laggingBytes,
+      lost: () => this.#options.log('warn', `conversation ${backed.id}: the client reads slowly, some deltas are left out`),
     })
-    const told: Told = { translator, replies: 0, call: undefined }
-    this.#told.set(conversation, told)
-    return told
+    this.#outboxes.set(conversation, outbox)
+    return outbox
   }
 }
 
