@@ -1,5 +1,5 @@
 import type { Readable, Writable } from 'node:stream'
-import type { Backend } from '../backend/backend.ts'
+import type { LazyBackend } from '../backend/lazy-backend.ts'
 
 /** Whose 23 methods are served: those of `codex mcp` of 0.42, or those of `codex app-server` of 0.44. */
 export const APP_DIALECTS = ['0.42', '0.44'] as const
@@ -19,8 +19,8 @@ export interface AppServerOptions {
   readonly input: Readable
   readonly output: Writable
   readonly dialect: AppDialect
-  /** Called when the first request needs it, and again if that failed. */
-  readonly backend: () => Promise<Backend>
+  /** Opened when the first request needs it. */
+  readonly backend: LazyBackend
   readonly agent: UserAgentFacts
   /** Absolute: where paths that are not begin. */
   readonly folder: string

@@ -1,6 +1,5 @@
 import { PassThrough } from 'node:stream'
 import { type JsonObject, type JsonValue, isJsonObject } from '@parley/protocol'
-import type { Backend } from '../backend/backend.ts'
 import type { EventMessage } from '@parley/codex/port'
 import { LinePeer } from '@parley/rpc/line-peer'
 import { INVALID_REQUEST } from './error-codes.ts'
@@ -37,7 +36,6 @@ class AppServer {
   readonly #peer: LinePeer
   readonly #app: App
   readonly #dispatch: Dispatch
-  #backend: Promise<Backend> | undefined
   readonly #ending = new AbortController()
 
   constructor(options: AppServerOptions, methods: Readonly<Record<string, Method>>) {
@@ -68,7 +66,7 @@ class AppServer {
   }
 
   #openApp(): App {
-    const { folder, agent, newId, note } = this.#options
+    const { backend, folder, agent, newId, note } = this.#options
     const dialect = this.#dialect
     const notes = new Notes(note)
     const tell = (method: string, params: JsonObject): void => this.#peer.tell(method, params)
@@ -78,7 +76,6 @@ class AppServer {
     const line = (conversationId: string, id: string, msg: EventMessage): string =>
       JSON.stringify({ ...dialect.head, method: `codex/event/${msg.type}`, params: { id, msg, conversationId } })
     const send = (text: string): void => this.#peer.sendText(text)
-    const backend = (): Promise<Backend> => this.#openBackend()
     const toClient = { send, ask: (method: string, params: JsonObject) => this.#peer.ask(method, params) }
     const lost = (): void => notes.say('a conversation has no listener and too many events: the oldest are dropped')
     const listeners = new Listeners({ newId, send, lost, approvals, folder, line, note })
@@ -94,20 +91,9 @@ class AppServer {
       searches: new Searches(),
       mcp: dialect.hasTools ? new McpSide({ agent, folder, notes, backend, conversations, ...toClient }) : undefined,
       ending: this.#ending.signal,
-      backend,
+      backend: () => backend.get(),
       tell,
     }
-  }
-
-  /** One for all; after a failure the next request tries again. */
-  #openBackend(): Promise<Backend> {
-    if (this.#backend !== undefined) return this.#backend
-    const opening = this.#options.backend()
-    this.#backend = opening
-    opening.catch(() => {
-      this.#backend = undefined
-    })
-    return opening
   }
 
   /** What is no message is noted; what can be answered is. */
@@ -139,6 +125,6 @@ class AppServer {
   async #close(): Promise<void> {
     await this.#app.mcp?.close()
     await this.#app.conversations.closeAll()
-    await (await this.#backend)?.close()
+    await this.#options.backend.close()
   }
 }

@@ -1,6 +1,7 @@
 import { type ConversationListener, ConversationUnknown } from '@parley/agent'
 import { expect, test } from 'vitest'
 import type { Backend } from '../backend/backend.ts'
+import { LazyBackend } from '../backend/lazy-backend.ts'
 import { Conversations, TooManyConversations } from './conversations.ts'
 import { type ScriptedConversation, scriptedConversation } from './fixture/scripted-conversation.ts'
 import type { OpenConversation } from './open-conversation.ts'
@@ -20,7 +21,7 @@ function open(openMax?: number) {
       begin('id' in which ? which.id : (/(c\d+)/.exec(which.path)?.[0] ?? ''), listener, ['said before']),
   }
   const conversations = new Conversations({
-    backend: () => Promise.resolve(backend as Backend),
+    backend: new LazyBackend(() => Promise.resolve(backend as Backend)),
     ...(openMax === undefined ? {} : { openMax }),
     forgotten: (id) => void forgotten.push(id),
   })

@@ -2,6 +2,7 @@ import { resolve } from 'node:path'
 import { type ConversationListener, ConversationUnknown } from '@parley/agent'
 import type { BackedConversation, ConversationRef, OpenOrder } from '@parley/codex/port'
 import type { Backend } from '../backend/backend.ts'
+import type { LazyBackend } from '../backend/lazy-backend.ts'
 import { OpenConversation } from './open-conversation.ts'
 
 /** Conversations that are open at once. A backend holds 64: one that is being closed still has its place there. */
@@ -10,7 +11,7 @@ const OPEN_MAX = 60
 const KNOWN_MAX = 1_000
 
 export interface ConversationsOptions {
-  readonly backend: () => Promise<Backend>
+  readonly backend: LazyBackend
   readonly openMax?: number
   readonly log?: (level: 'debug' | 'info', line: string) => void
   /** It is not remembered any more. */
@@ -138,7 +139,7 @@ export class Conversations {
     try {
       await this.#makeRoom()
       const conversation = new OpenConversation()
-      const backed = await begin(await this.#options.backend(), conversation.listener)
+      const backed = await begin(await this.#options.backend.get(), conversation.listener)
       await close(this.#known.get(backed.id))
       conversation.attach(backed, order)
       this.#keep(backed.id, { rolloutPath: backed.rolloutPath, order: conversation.order, open: conversation })

@@ -1,4 +1,4 @@
-import type { Backend } from '../backend/backend.ts'
+import type { LazyBackend } from '../backend/lazy-backend.ts'
 import type { Conversations } from '../conversation/conversations.ts'
 import type { EventDialect } from '../event/translator.ts'
 import type { OpenOrder } from '@parley/codex/port'
@@ -9,8 +9,8 @@ export type LogLine = (level: 'debug' | 'info' | 'warn' | 'error', line: string)
 export type WhenUnanswerable = 'deny' | 'approve' | 'abort' | 'ask'
 
 export interface McpServerOptions {
-  /** Called at the first tool call, so that `initialize` does not wait for an engine; and again if that failed. */
-  readonly backend: () => Promise<Backend>
+  /** Opened at the first tool call, so that `initialize` does not wait for an engine. */
+  readonly backend: LazyBackend
   /** Those that somebody else serves on the same wire; left out: its own. */
   readonly conversations?: Conversations
   readonly dialect: EventDialect

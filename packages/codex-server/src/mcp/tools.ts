@@ -35,17 +35,14 @@ class CodexTools implements Tools {
   readonly #conversations: Conversations
   readonly #outboxes = new WeakMap<OpenConversation, EventOutbox>()
   readonly #modern: ModernCalls
-  readonly #closing = new AbortController()
-  #backend: Promise<Backend> | undefined
 
   constructor(options: McpServerOptions) {
-    const { dialect, conversations, log } = options
+    const { dialect, backend, conversations, log } = options
     this.#options = options
     this.#dialect = DIALECTS[dialect]
     this.#limits = { ...MCP_SERVER_LIMITS, ...options.limits }
     this.#results = new Results(this.#dialect)
-    this.#conversations =
-      conversations ?? new Conversations({ backend: () => this.#engine(), openMax: this.#limits.openConversations, log })
+    this.#conversations = conversations ?? new Conversations({ backend, openMax: this.#limits.openConversations, log })
     this.#modern = new ModernCalls(this.#limits.openConversations, this.#limits.parkedMs)
   }
 
@@ -55,26 +52,13 @@ class CodexTools implements Tools {
   }
 
   async close(): Promise<void> {
-    this.#closing.abort(new Error('the server is closing'))
-    const backend = await this.#backend?.catch(() => undefined)
-    if (backend === undefined) return
     const { promise, resolve } = Promise.withResolvers<void>()
     const timer = setTimeout(() => {
       this.#options.log('warn', `the engine has not ended after ${this.#limits.closeMs} ms`)
       resolve()
     }, this.#limits.closeMs)
-    await Promise.race([backend.close(), promise])
+    await Promise.race([this.#options.backend.close(), promise])
     clearTimeout(timer)
-  }
-
-  #engine(): Promise<Backend> {
-    if (this.#closing.signal.aborted) return Promise.reject(new Error('the server is ending'))
-    // A failure is not kept: what was missing may be there the next time.
-    this.#backend ??= this.#options.backend().catch((error: unknown) => {
-      this.#backend = undefined
-      throw error
-    })
-    return this.#backend
   }
 
   async #run(name: string, args: JsonObject | undefined, port: CallPort): Promise<JsonObject> {
@@ -92,7 +76,7 @@ class CodexTools implements Tools {
     if ('fault' in read) return this.#results.failed(read.fault)
     let conversation: OpenConversation
     try {
-      refuseLacking(args, await this.#engine())
+      refuseLacking(args, await this.#options.backend.get())
       conversation = await this.#conversations.open(read.ok.order)
     } catch (error) {
       if (error instanceof RpcError) throw error

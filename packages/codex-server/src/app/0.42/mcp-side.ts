@@ -1,6 +1,6 @@
 import { type JsonObject, type JsonValue, isJsonObject, parseJson } from '@parley/protocol'
 import { memoryPair, serveMemory } from '@parley/rpc'
-import type { Backend } from '../../backend/backend.ts'
+import type { LazyBackend } from '../../backend/lazy-backend.ts'
 import type { Conversations } from '../../conversation/conversations.ts'
 import { PeerGone, RemoteFailure, type WireId } from '@parley/rpc/line-peer'
 import { type McpServer, mcpServer } from '../../mcp/mcp-server.ts'
@@ -13,7 +13,7 @@ export interface McpSideOptions {
   readonly folder: string
   readonly notes: Notes
   readonly conversations: Conversations
-  backend(): Promise<Backend>
+  readonly backend: LazyBackend
   /** To the client, as it is. */
   send(line: string): void
   ask(method: string, params: JsonObject): Promise<JsonValue>
@@ -31,11 +31,11 @@ export class McpSide {
 
   constructor(options: McpSideOptions) {
     this.#options = options
-    const { agent, folder, notes, conversations } = options
+    const { backend, agent, folder, notes, conversations } = options
     const log = (level: string, line: string): void => {
       if (level === 'warn' || level === 'error') notes.say(line)
     }
-    this.#server = mcpServer({ backend: () => options.backend(), conversations, dialect: '0.44', agent, folder, log })
+    this.#server = mcpServer({ backend, conversations, dialect: '0.44', agent, folder, log })
     this.#wire.client.listen(
       (text) => this.#take(text),
       () => undefined,
