@@ -1,4 +1,4 @@
-import { LazyProcesses } from '@parley/executor'
+import type { LazyProcesses } from '@parley/executor'
 import type { Backend } from '@parley/codex-server'
 import { LazyBackend } from '@parley/codex-server/start'
 import type { Invocation } from '../command-line/command.ts'
@@ -20,15 +20,18 @@ export interface ServerBackend {
 
 /** Nothing of an engine is loaded here: a client waits for its first answer meanwhile. */
 export function openServerBackend(invocation: Invocation, { choice, overrides, log }: ServerPlan): ServerBackend {
-  const processes = new LazyProcesses(PROCESSES_MAX)
+  let loading: Promise<LazyProcesses> | undefined
+  const processes = (): Promise<LazyProcesses> =>
+    (loading ??= import('@parley/executor').then((executor) => new executor.LazyProcesses(PROCESSES_MAX)))
+  const endProcesses = async (): Promise<void> => (await loading)?.close(STOP_MS)
   const closers: (() => Promise<void>)[] = []
   const open = async (): Promise<Backend> => {
     if (choice.engine === 'codex') {
       const { openCodex } = await import('./open-codex.ts')
-      return openCodex({ path: choice.path, overrides, io: invocation.io, log, processes })
+      return openCodex({ path: choice.path, overrides, io: invocation.io, log, processes: await processes() })
     }
     const { openOwn } = await import('./open-own.ts')
-    const own = openOwn({ invocation, overrides, log, processes })
+    const own = openOwn({ invocation, overrides, log, processes: await processes() })
     closers.push(() => own.close())
     return own.backend
   }
@@ -46,15 +49,16 @@ export function openServerBackend(invocation: Invocation, { choice, overrides, l
     check: async () => {
       if (choice.engine !== 'codex' || overrides.length === 0) return
       const { checkOverrides } = await import('./open-codex.ts')
-      await checkOverrides({ path: choice.path, overrides, io: invocation.io, processes }).catch(async (error: unknown) => {
-        await processes.close(STOP_MS)
+      const asked = { path: choice.path, overrides, io: invocation.io, processes: await processes() }
+      await checkOverrides(asked).catch(async (error: unknown) => {
+        await endProcesses()
         throw error
       })
     },
     close: async () => {
       await backend.close()
       await Promise.all(closers.map((close) => close()))
-      await processes.close(STOP_MS)
+      await endProcesses()
     },
   }
 }

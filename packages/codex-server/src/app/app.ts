@@ -19,8 +19,8 @@ export interface App {
   readonly listeners: Listeners
   readonly logins: Logins
   readonly searches: Searches
-  /** Where the dialect has tools. */
-  readonly mcp: McpSide | undefined
+  /** Where the dialect has tools; nobody else waits for what they need. */
+  readonly mcp: Promise<McpSide> | undefined
   /** Fires when the input has ended. */
   readonly ending: AbortSignal
   readonly backend: () => Promise<Backend>

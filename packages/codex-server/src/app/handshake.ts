@@ -1,8 +1,7 @@
 import { RemoteFailure } from '@parley/rpc/line-peer'
 import { INVALID_REQUEST } from './error-codes.ts'
-import type { UserAgentFacts } from './app-server-options.ts'
 import type { DialectFacts } from './dialect-facts.ts'
-import { type ClientInfo, userAgent } from './user-agent.ts'
+import { type ClientInfo, type UserAgentFacts, userAgent } from '../mcp/user-agent.ts'
 
 /** Who the client is. It may say so once, and in some dialects must say so first. */
 export class Handshake {

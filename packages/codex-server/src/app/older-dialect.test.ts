@@ -106,6 +106,19 @@ test('a tool is called, asks and is answered beside the methods', async () => {
   expect(events.at(-1)).toMatchObject({ params: { msg: { type: 'task_complete' } } })
 })
 
+test('a question of a tool that is cancelled is taken back under its own id, or not at all', async () => {
+  await client.call('initialize', INITIALIZE)
+  world.say(shell('touch', 'never'))
+  const id = client.post('tools/call', { name: 'codex', arguments: { prompt: 'go', 'approval-policy': 'untrusted' } })
+  const asked = await client.until(({ method }) => method === 'elicitation/create')
+  client.send({ method: 'notifications/cancelled', params: { requestId: id } })
+  expect(await client.answerTo(id)).toMatchObject({ result: { isError: true } })
+  const cancelled = client.received.flatMap(({ method, params }) =>
+    method === 'notifications/cancelled' ? [toObject(params)['requestId']] : [],
+  )
+  expect(cancelled.filter((requestId) => requestId !== asked['id'])).toEqual([])
+})
+
 test('a conversation of a tool is one of the methods too, and the other way round', async () => {
   await client.call('initialize', INITIALIZE)
   const tool = (name: string, args: JsonObject) => client.call('tools/call', { name, arguments: args })

@@ -14,7 +14,6 @@ import { Dispatch } from './dispatch.ts'
 import { Handshake } from './handshake.ts'
 import { Listeners } from './listeners.ts'
 import { Logins } from './logins.ts'
-import { McpSide } from './0.42/mcp-side.ts'
 import type { Method } from './method/method.ts'
 import { METHODS } from './methods.ts'
 import { Notes } from './notes.ts'
@@ -54,7 +53,7 @@ class AppServer {
       firstId: 0,
       handlers: {
         request: (method, _params, id, given) => this.#dispatch.answer(method, given, id),
-        notified: (method, params) => this.#app.mcp?.notified(method, params),
+        notified: (method, params) => void this.#app.mcp?.then((mcp) => mcp.notified(method, params)),
         garbage: (reason, value) => this.#garbage(reason, value),
         ended: () => void this.#end(),
       },
@@ -76,10 +75,10 @@ class AppServer {
     const line = (conversationId: string, id: string, msg: EventMessage): string =>
       JSON.stringify({ ...dialect.head, method: `codex/event/${msg.type}`, params: { id, msg, conversationId } })
     const send = (text: string): void => this.#peer.sendText(text)
-    const toClient = { send, ask: (method: string, params: JsonObject) => this.#peer.ask(method, params) }
     const lost = (): void => notes.say('a conversation has no listener and too many events: the oldest are dropped')
     const listeners = new Listeners({ newId, send, lost, approvals, folder, line, note })
     const conversations = new Conversations({ backend, forgotten: (id) => listeners.forget(id) })
+    const forTools = { agent, folder, notes, backend, conversations, send, ask }
     return {
       dialect,
       folder,
@@ -89,7 +88,7 @@ class AppServer {
       listeners,
       logins: new Logins({ tell, note }),
       searches: new Searches(),
-      mcp: dialect.hasTools ? new McpSide({ agent, folder, notes, backend, conversations, ...toClient }) : undefined,
+      mcp: dialect.hasTools ? import('./0.42/mcp-side.ts').then(({ McpSide }) => new McpSide(forTools)) : undefined,
       ending: this.#ending.signal,
       backend: () => backend.get(),
       tell,
@@ -123,7 +122,7 @@ class AppServer {
   }
 
   async #close(): Promise<void> {
-    await this.#app.mcp?.close()
+    await (await this.#app.mcp)?.close()
     await this.#app.conversations.closeAll()
     await this.#options.backend.close()
   }

@@ -2,6 +2,7 @@ import type { LazyBackend } from '../backend/lazy-backend.ts'
 import type { Conversations } from '../conversation/conversations.ts'
 import type { EventDialect } from '../event/translator.ts'
 import type { OpenOrder } from '@parley/codex/port'
+import type { UserAgentFacts } from './user-agent.ts'
 
 export type LogLine = (level: 'debug' | 'info' | 'warn' | 'error', line: string) => void
 
@@ -14,15 +15,7 @@ export interface McpServerOptions {
   /** Those that somebody else serves on the same wire; left out: its own. */
   readonly conversations?: Conversations
   readonly dialect: EventDialect
-  /** What the user agent says beside the client's own name. */
-  readonly agent: {
-    /** System and machine, as in `Debian 12.0.0; x86_64`. */
-    readonly platform: string
-    /** As in `xterm`. */
-    readonly terminal: string
-    /** Ours, as in `parley/0.1.0`. */
-    readonly product: string
-  }
+  readonly agent: UserAgentFacts
   /** Absolute: where a relative `cwd` begins, and where a conversation works that names none. */
   readonly folder: string
   /** Holds where a call says nothing else. */
@@ -50,15 +43,3 @@ export interface McpServerLimits {
   /** How long a call of the newer protocol waits for its client to come back with answers. */
   readonly parkedMs: number
 }
-
-export const MCP_SERVER_LIMITS: McpServerLimits = {
-  openConversations: 60,
-  waitingReplies: 16,
-  laggingBytes: 4 * 1024 * 1024,
-  cancelMs: 5_000,
-  closeMs: 1_500,
-  parkedMs: 10 * 60_000,
-}
-
-/** The version that clients of a dialect look for. */
-export const DIALECT_VERSIONS: Readonly<Record<EventDialect, string>> = { '0.44': '0.44.0', '0.153': '0.153.4' }

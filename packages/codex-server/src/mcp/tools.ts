@@ -11,11 +11,20 @@ import { type CallPort, legacyPort } from './call-port.ts'
 import type { DialectFacts } from './dialect-facts.ts'
 import { DIALECTS } from './dialects.ts'
 import { EventOutbox, type ToldCall } from './event-outbox.ts'
-import { MCP_SERVER_LIMITS, type McpServerLimits, type McpServerOptions } from './mcp-server-options.ts'
+import type { McpServerLimits, McpServerOptions } from './mcp-server-options.ts'
 import { ModernCalls } from './modern-calls.ts'
 import { Results } from './results.ts'
 import { foreignArguments, readCodexArguments, readReplyArguments } from './tool-arguments.ts'
 import { CANCELLED, textOf, TurnCall, wordsOf } from './turn-call.ts'
+
+const LIMITS: McpServerLimits = {
+  openConversations: 60,
+  waitingReplies: 16,
+  laggingBytes: 4 * 1024 * 1024,
+  cancelMs: 5_000,
+  closeMs: 1_500,
+  parkedMs: 10 * 60_000,
+}
 
 /** The two tools at work. Loaded at the first call of one. */
 export interface Tools {
@@ -40,7 +49,7 @@ class CodexTools implements Tools {
     const { dialect, backend, conversations, log } = options
     this.#options = options
     this.#dialect = DIALECTS[dialect]
-    this.#limits = { ...MCP_SERVER_LIMITS, ...options.limits }
+    this.#limits = { ...LIMITS, ...options.limits }
     this.#results = new Results(this.#dialect)
     this.#conversations = conversations ?? new Conversations({ backend, openMax: this.#limits.openConversations, log })
     this.#modern = new ModernCalls(this.#limits.openConversations, this.#limits.parkedMs)

@@ -4,8 +4,8 @@ import type { LazyBackend } from '../../backend/lazy-backend.ts'
 import type { Conversations } from '../../conversation/conversations.ts'
 import { PeerGone, RemoteFailure, type WireId } from '@parley/rpc/line-peer'
 import { type McpServer, mcpServer } from '../../mcp/mcp-server.ts'
+import type { UserAgentFacts } from '../../mcp/user-agent.ts'
 import { INTERNAL_ERROR, INVALID_REQUEST } from '../error-codes.ts'
-import type { UserAgentFacts } from '../app-server-options.ts'
 import type { Notes } from '../notes.ts'
 
 export interface McpSideOptions {
@@ -16,7 +16,7 @@ export interface McpSideOptions {
   readonly backend: LazyBackend
   /** To the client, as it is. */
   send(line: string): void
-  ask(method: string, params: JsonObject): Promise<JsonValue>
+  ask(method: string, params: JsonObject, signal: AbortSignal): Promise<JsonValue>
 }
 
 /**
@@ -28,6 +28,7 @@ export class McpSide {
   readonly #server: McpServer
   readonly #wire = memoryPair()
   readonly #pending = new Map<WireId, PromiseWithResolvers<JsonValue>>()
+  readonly #questions = new Map<JsonValue, AbortController>()
 
   constructor(options: McpSideOptions) {
     this.#options = options
@@ -71,11 +72,11 @@ export class McpSide {
   #take(text: string): void {
     const message = parseJson(text)
     if (!isJsonObject(message)) return
-    const { id, method, params } = message
-    if (typeof method === 'string') {
-      if (id === undefined) return this.#options.send(text)
-      return void this.#relay(id, method, isJsonObject(params) ? params : {})
-    }
+    const { id, method } = message
+    const params = isJsonObject(message['params']) ? message['params'] : {}
+    // The client knows the question by another id, and 0.42 takes none back.
+    if (method === 'notifications/cancelled') return this.#questions.get(params['requestId'] ?? null)?.abort()
+    if (typeof method === 'string') return id === undefined ? this.#options.send(text) : void this.#relay(id, method, params)
     if (typeof id !== 'string' && typeof id !== 'number') return
     const answer = this.#pending.get(id)
     this.#pending.delete(id)
@@ -86,12 +87,16 @@ export class McpSide {
 
   /** A question to the client, and its answer back. */
   async #relay(id: JsonValue, method: string, params: JsonObject): Promise<void> {
+    const question = new AbortController()
+    this.#questions.set(id, question)
     try {
-      this.#write({ id, result: await this.#options.ask(method, params) })
+      this.#write({ id, result: await this.#options.ask(method, params, question.signal) })
     } catch (error) {
       const code = error instanceof RemoteFailure ? error.code : INTERNAL_ERROR
       const message = error instanceof Error ? error.message : String(error)
       this.#write({ id, error: { code, message } })
+    } finally {
+      this.#questions.delete(id)
     }
   }
 }

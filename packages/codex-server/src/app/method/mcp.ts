@@ -22,7 +22,7 @@ export async function initializeMcp(params: JsonValue | undefined, asked: Asked)
   return { ...answer, serverInfo }
 }
 
-function toMcp({ app, id, method }: Asked, params: JsonValue | undefined): Promise<JsonValue> {
+async function toMcp({ app, id, method }: Asked, params: JsonValue | undefined): Promise<JsonValue> {
   if (app.mcp === undefined) throw new RemoteFailure(INVALID_REQUEST, `${method} is not served here`)
-  return app.mcp.request(id, method, params)
+  return (await app.mcp).request(id, method, params)
 }
