@@ -1,6 +1,5 @@
 import type { OpenConversation } from '../conversation/open-conversation.ts'
 import { RemoteFailure } from '@parley/rpc/line-peer'
-import { INVALID_REQUEST } from './error-codes.ts'
 import { LISTENERS_MAX } from './bounds.ts'
 import { Outbox, type OutboxOptions } from './outbox.ts'
 import { Submissions, type SubmissionsOptions } from './submissions.ts'
@@ -37,7 +36,7 @@ export class Listeners {
   add(outbox: Outbox): string {
     if (this.#bySubscription.size >= LISTENERS_MAX) this.#forgetDeaf()
     if (this.#bySubscription.size >= LISTENERS_MAX)
-      throw new RemoteFailure(INVALID_REQUEST, `there are ${LISTENERS_MAX} listeners already: remove some first`)
+      throw new RemoteFailure('invalid_request', `there are ${LISTENERS_MAX} listeners already: remove some first`)
     const subscription = this.#options.newId()
     this.#bySubscription.set(subscription, outbox)
     outbox.listen(subscription)
@@ -47,7 +46,7 @@ export class Listeners {
   remove(subscription: string): void {
     const outbox = this.#bySubscription.get(subscription)
     if (outbox === undefined)
-      throw new RemoteFailure(INVALID_REQUEST, `subscription not found: ${subscription}`, { param: 'subscriptionId' })
+      throw new RemoteFailure('invalid_request', `subscription not found: ${subscription}`, { param: 'subscriptionId' })
     this.#bySubscription.delete(subscription)
     outbox.unlisten(subscription)
   }

@@ -1,15 +1,15 @@
 import { PassThrough } from 'node:stream'
-import { type JsonObject, type JsonValue, isJsonObject } from '@parley/protocol'
+import { type JsonObject, type JsonValue, RPC_CODES, isJsonObject } from '@parley/protocol'
 import type { EventMessage } from '@parley/codex/port'
 import { LinePeer } from '@parley/rpc/line-peer'
-import { INVALID_REQUEST } from './error-codes.ts'
 import type { App } from './app.ts'
-import type { AppServerOptions } from './app-server-options.ts'
+import type { AppDialect, AppServerOptions } from './app-server-options.ts'
 import { Approvals } from './approvals.ts'
 import { END_MS, LAST_ANSWERS_MS } from './bounds.ts'
 import { Conversations } from '../conversation/conversations.ts'
 import type { DialectFacts } from './dialect-facts.ts'
-import { DIALECTS } from './dialects.ts'
+import { FACTS as OLDER } from './0.42/facts.ts'
+import { FACTS as NEWER } from './0.44/facts.ts'
 import { Dispatch } from './dispatch.ts'
 import { Handshake } from './handshake.ts'
 import { Listeners } from './listeners.ts'
@@ -19,6 +19,8 @@ import { METHODS } from './methods.ts'
 import { Notes } from './notes.ts'
 import { Searches } from './searches.ts'
 import { settlesWithin } from './within.ts'
+
+const DIALECTS: Readonly<Record<AppDialect, DialectFacts>> = { '0.42': OLDER, '0.44': NEWER }
 
 /**
  * Serves the methods of the old app-server. Settles after the end of the input, within two seconds: turns are interrupted
@@ -103,7 +105,11 @@ class AppServer {
     if ((typeof id !== 'string' && typeof id !== 'number') || result !== undefined || error !== undefined) return
     const message = 'Invalid request: method is missing or is no text'
     this.#peer.sendText(
-      JSON.stringify({ ...this.#dialect.head, id, error: { code: INVALID_REQUEST, message, data: { param: 'method' } } }),
+      JSON.stringify({
+        ...this.#dialect.head,
+        id,
+        error: { code: RPC_CODES.invalid_request, message, data: { param: 'method' } },
+      }),
     )
   }
 

@@ -6,7 +6,6 @@ import type { EventTranslator } from '../event/translator.ts'
 import { RemoteFailure } from '@parley/rpc/line-peer'
 import type { Approvals } from './approvals.ts'
 import { INTERRUPT_MS, WAITING_TURNS_MAX } from './bounds.ts'
-import { INTERNAL_ERROR, INVALID_REQUEST } from './error-codes.ts'
 import type { Outbox } from './outbox.ts'
 import { absoluteRequest, withAbsolutePaths } from './shape/absolute-changes.ts'
 import { settlesWithin } from './within.ts'
@@ -67,7 +66,7 @@ export class Submissions implements Speaker {
     if (dropped > 0) this.#options.note(`${dropped} waiting turns of ${backed.id} were dropped by an interruption`)
     const done = backed.interrupt()
     if (!(await settlesWithin(done, INTERRUPT_MS)))
-      throw new RemoteFailure(INTERNAL_ERROR, `the turn did not end within ${INTERRUPT_MS / 1_000} s`)
+      throw new RemoteFailure('internal_error', `the turn did not end within ${INTERRUPT_MS / 1_000} s`)
     await done
   }
 
@@ -117,7 +116,10 @@ export class Submissions implements Speaker {
 
   #begin(submission: string, order: TurnOrder): void {
     if (this.conversation.waiting >= WAITING_TURNS_MAX)
-      throw new RemoteFailure(INVALID_REQUEST, `${WAITING_TURNS_MAX} turns of this conversation wait already: let some end first`)
+      throw new RemoteFailure(
+        'invalid_request',
+        `${WAITING_TURNS_MAX} turns of this conversation wait already: let some end first`,
+      )
     const begins = (): void => {
       this.#current = { submission, folder: order.folder }
     }

@@ -7,7 +7,7 @@ import { say } from '../backend/fixture/mini-backend-world.ts'
 import type { EventMessage } from '@parley/codex/port'
 import type { JsonText } from '@parley/rpc/stdio'
 import type { EventTranslator } from '../event/translator.ts'
-import { DIALECTS } from './dialects.ts'
+import { FACTS } from './0.153/facts.ts'
 import { EventOutbox } from './event-outbox.ts'
 import { openMcpWorld } from './fixture/mcp-world.ts'
 
@@ -27,7 +27,7 @@ function openOutbox(laggingBytes: number) {
   let later: (messages: readonly EventMessage[]) => void = () => undefined
   const outbox = new EventOutbox({
     threadId: 'thread',
-    dialect: DIALECTS['0.153'],
+    dialect: FACTS,
     openTranslator: (tellLater) => {
       later = tellLater
       return PLAIN
@@ -80,7 +80,7 @@ test('past the bound pieces are left out; everything else is kept', async () => 
 test('nothing waits for a reader that is gone', async () => {
   const outbox = new EventOutbox({
     threadId: 'thread',
-    dialect: DIALECTS['0.153'],
+    dialect: FACTS,
     openTranslator: () => PLAIN,
     laggingBytes: 10,
     lost: () => undefined,

@@ -7,15 +7,18 @@ import { parseVersion } from '@parley/contracts/version'
 import { Conversations } from '../conversation/conversations.ts'
 import type { OpenConversation } from '../conversation/open-conversation.ts'
 import { openTranslator } from '../event/open-translator.ts'
+import type { EventDialect } from '../event/translator.ts'
 import { type CallPort, legacyPort } from './call-port.ts'
+import { FACTS as NEWER } from './0.153/facts.ts'
+import { FACTS as OLDER } from './0.44/facts.ts'
 import type { DialectFacts } from './dialect-facts.ts'
-import { DIALECTS } from './dialects.ts'
 import { EventOutbox, type ToldCall } from './event-outbox.ts'
 import type { McpServerLimits, McpServerOptions } from './mcp-server-options.ts'
 import { ModernCalls } from './modern-calls.ts'
-import { Results } from './results.ts'
 import { foreignArguments, readCodexArguments, readReplyArguments } from './tool-arguments.ts'
 import { CANCELLED, textOf, TurnCall, wordsOf } from './turn-call.ts'
+
+const DIALECTS: Readonly<Record<EventDialect, DialectFacts>> = { '0.44': OLDER, '0.153': NEWER }
 
 const LIMITS: McpServerLimits = {
   openConversations: 60,
@@ -40,7 +43,6 @@ class CodexTools implements Tools {
   readonly #options: McpServerOptions
   readonly #dialect: DialectFacts
   readonly #limits: McpServerLimits
-  readonly #results: Results
   readonly #conversations: Conversations
   readonly #outboxes = new WeakMap<OpenConversation, EventOutbox>()
   readonly #modern: ModernCalls
@@ -50,7 +52,6 @@ class CodexTools implements Tools {
     this.#options = options
     this.#dialect = DIALECTS[dialect]
     this.#limits = { ...LIMITS, ...options.limits }
-    this.#results = new Results(this.#dialect)
     this.#conversations = conversations ?? new Conversations({ backend, openMax: this.#limits.openConversations, log })
     this.#modern = new ModernCalls(this.#limits.openConversations, this.#limits.parkedMs)
   }
@@ -71,7 +72,7 @@ class CodexTools implements Tools {
   }
 
   async #run(name: string, args: JsonObject | undefined, port: CallPort): Promise<JsonObject> {
-    if (name !== 'codex' && name !== 'codex-reply') return this.#results.failed(`Unknown tool '${name}'`)
+    if (name !== 'codex' && name !== 'codex-reply') return this.#failed(`Unknown tool '${name}'`)
     if (args !== undefined) {
       for (const words of foreignArguments(name, args, this.#dialect))
         this.#options.log('info', `${name}: ${words} is of another version of Codex than ${this.#options.dialect}, and is taken`)
@@ -82,38 +83,35 @@ class CodexTools implements Tools {
   async #begin(args: JsonObject | undefined, port: CallPort): Promise<JsonObject> {
     const { folder, defaults = {} } = this.#options
     const read = readCodexArguments(args, { dialect: this.#dialect, folder, defaults })
-    if ('fault' in read) return this.#results.failed(read.fault)
+    if ('fault' in read) return this.#failed(read.fault)
     let conversation: OpenConversation
     try {
       refuseLacking(args, await this.#options.backend.get())
       conversation = await this.#conversations.open(read.ok.order)
     } catch (error) {
       if (error instanceof RpcError) throw error
-      return this.#results.failed(openFault(error))
+      return this.#failed(openFault(error))
     }
     return this.#take(conversation, { port, prompt: read.ok.prompt, isReply: false })
   }
 
   async #reply(args: JsonObject | undefined, port: CallPort): Promise<JsonObject> {
     const read = readReplyArguments(args, this.#dialect)
-    if ('fault' in read) return this.#results.failed(read.fault)
+    if ('fault' in read) return this.#failed(read.fault)
     const { threadId, prompt } = read.ok
     for (let isRetry = false; ; isRetry = true) {
       let conversation: OpenConversation
       try {
         conversation = await this.#conversations.find(threadId, this.#options.defaults ?? {})
       } catch (error) {
-        return this.#results.failed(findFault(error, threadId, this.#dialect), threadId)
+        return this.#failed(findFault(error, threadId, this.#dialect), threadId)
       }
       if (conversation.waiting >= this.#limits.waitingReplies)
-        return this.#results.failed(
-          `${this.#limits.waitingReplies} replies wait for their turn in this conversation already`,
-          threadId,
-        )
+        return this.#failed(`${this.#limits.waitingReplies} replies wait for their turn in this conversation already`, threadId)
       try {
         return await this.#take(conversation, { port, prompt, isReply: true })
       } catch (error) {
-        if (isRetry || codeOf(error) !== 'conversation_closed') return this.#results.failed(wordsOf(error), threadId)
+        if (isRetry || codeOf(error) !== 'conversation_closed') return this.#failed(wordsOf(error), threadId)
         // By somebody else: the next who asks for it gets it resumed.
         await this.#conversations.close(conversation)
       }
@@ -131,14 +129,14 @@ class CodexTools implements Tools {
     const begun = await conversation.take({ by: call, order, begins: () => outbox.begins(asked), signal: port.signal })
     if (begun === undefined) {
       if (!port.signal.aborted) throw new ConversationClosed(id)
-      return this.#results.failed('The call was cancelled before its turn began.', id)
+      return this.#failed('The call was cancelled before its turn began.', id)
     }
     const end = await this.#ended(conversation, begun.ended, port.signal)
     // Whoever comes next must wait for it; this one need not.
-    if (end === 'overdue') return this.#results.failed(CANCELLED, id)
+    if (end === 'overdue') return this.#failed(CANCELLED, id)
     await outbox.flushed()
     const { text, isError } = textOf(end, port.signal.aborted)
-    return isError ? this.#results.failed(text, id) : this.#results.done(id, text)
+    return isError ? this.#failed(text, id) : { ...this.#dialect.structured(id, text), content: [{ type: 'text', text }] }
   }
 
   /** How the turn ended. A cancelled one is interrupted, and not waited for beyond a bound. */
@@ -158,6 +156,12 @@ class CodexTools implements Tools {
       clearTimeout(timer)
       signal.removeEventListener('abort', interrupt)
     }
+  }
+
+  /** A failure is a result, too, and says so in every dialect. */
+  #failed(text: string, threadId?: string): JsonObject {
+    const structured = threadId === undefined ? {} : this.#dialect.structured(threadId, text)
+    return { isError: true, content: [{ type: 'text', text }], ...structured }
   }
 
   #outboxOf(conversation: OpenConversation): EventOutbox {

@@ -1,11 +1,10 @@
-import { type JsonObject, type JsonValue, isJsonObject, parseJson } from '@parley/protocol'
+import { type JsonObject, type JsonValue, RPC_CODES, isJsonObject, parseJson } from '@parley/protocol'
 import { memoryPair, serveMemory } from '@parley/rpc'
 import type { LazyBackend } from '../../backend/lazy-backend.ts'
 import type { Conversations } from '../../conversation/conversations.ts'
 import { PeerGone, RemoteFailure, type WireId } from '@parley/rpc/line-peer'
 import { type McpServer, mcpServer } from '../../mcp/mcp-server.ts'
 import type { UserAgentFacts } from '../../mcp/user-agent.ts'
-import { INTERNAL_ERROR, INVALID_REQUEST } from '../error-codes.ts'
 import type { Notes } from '../notes.ts'
 
 export interface McpSideOptions {
@@ -47,7 +46,7 @@ export class McpSide {
   /** Throws `RemoteFailure`. */
   request(id: WireId, method: string, params: JsonValue | undefined): Promise<JsonValue> {
     if (this.#pending.has(id))
-      return Promise.reject(new RemoteFailure(INVALID_REQUEST, 'the id of this request belongs to one that is under way'))
+      return Promise.reject(new RemoteFailure('invalid_request', 'the id of this request belongs to one that is under way'))
     const answer = Promise.withResolvers<JsonValue>()
     this.#pending.set(id, answer)
     this.#write({ id, method, ...(params === undefined ? {} : { params }) })
@@ -81,7 +80,7 @@ export class McpSide {
     const answer = this.#pending.get(id)
     this.#pending.delete(id)
     const { result, error } = message
-    if (isJsonObject(error)) answer?.reject(failure(error))
+    if (isJsonObject(error)) answer?.reject(RemoteFailure.of(error))
     else answer?.resolve(result ?? null)
   }
 
@@ -92,19 +91,11 @@ export class McpSide {
     try {
       this.#write({ id, result: await this.#options.ask(method, params, question.signal) })
     } catch (error) {
-      const code = error instanceof RemoteFailure ? error.code : INTERNAL_ERROR
+      const code = error instanceof RemoteFailure ? error.code : RPC_CODES.internal_error
       const message = error instanceof Error ? error.message : String(error)
       this.#write({ id, error: { code, message } })
     } finally {
       this.#questions.delete(id)
     }
   }
-}
-
-function failure({ code, message, data }: JsonObject): RemoteFailure {
-  return new RemoteFailure(
-    typeof code === 'number' ? code : INTERNAL_ERROR,
-    typeof message === 'string' ? message : 'it failed',
-    data,
-  )
 }

@@ -5,7 +5,6 @@ import { type BackedConversation, BackendError, type ConversationRef } from '@pa
 import type { Backend, ConversationShelf } from '../../backend/backend.ts'
 import { RemoteFailure } from '@parley/rpc/line-peer'
 import { BadParams } from '../answer-error.ts'
-import { INTERNAL_ERROR } from '../error-codes.ts'
 import type { App } from '../app.ts'
 import { PAGE_SIZE, PAGE_SIZE_MAX } from '../bounds.ts'
 import { ConversationParams, Uuid, openOrder } from '../shape/conversation-params.ts'
@@ -95,7 +94,7 @@ function resumeFailure(error: unknown, which: ConversationRef): unknown {
   if (!(error instanceof ConversationUnknown) && !isPlain) return error
   const isMissing = 'path' in which && !existsSync(which.path)
   const why = isMissing ? 'No such file or directory (os error 2)' : error.message.replace(RESUMING, '')
-  return new RemoteFailure(INTERNAL_ERROR, `error resuming conversation: ${why}`, { code: error.code })
+  return new RemoteFailure('internal_error', `error resuming conversation: ${why}`, { code: error.code })
 }
 const RESUMING = /^error resuming conversation: /
 

@@ -1,6 +1,5 @@
 import { type JsonValue, isJsonObject } from '@parley/protocol'
 import { RemoteFailure } from '@parley/rpc/line-peer'
-import { INVALID_REQUEST } from '../error-codes.ts'
 import type { Asked, Method } from './method.ts'
 
 /** A method of MCP, which 0.42 serves on the same wire. Calls of tools take long, so nobody waits for them. */
@@ -23,6 +22,6 @@ export async function initializeMcp(params: JsonValue | undefined, asked: Asked)
 }
 
 async function toMcp({ app, id, method }: Asked, params: JsonValue | undefined): Promise<JsonValue> {
-  if (app.mcp === undefined) throw new RemoteFailure(INVALID_REQUEST, `${method} is not served here`)
+  if (app.mcp === undefined) throw new RemoteFailure('invalid_request', `${method} is not served here`)
   return (await app.mcp).request(id, method, params)
 }
