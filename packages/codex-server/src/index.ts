@@ -1,7 +1,7 @@
 export type { Backend } from './backend/backend.ts'
 export { type CodexBackendOptions, openCodexBackend } from './backend/codex/open-codex-backend.ts'
 export { type MiniBackendOptions, openMiniBackend } from './backend/mini/open-mini-backend.ts'
-export type { FolderCommands } from './backend/workspace/folder-commands.ts'
+export type { FolderCommands } from './backend/workspace/run-one-off.ts'
 export { type StartCommand, runFreely } from './backend/workspace/run-freely.ts'
 export { GIT_ENVIRONMENT, repositoryOf } from './backend/workspace/git-place.ts'
 export type { GitPlace, OpenGit, ProgramOutcome, RunProgram } from './backend/workspace/run-program.ts'

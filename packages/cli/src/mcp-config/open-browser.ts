@@ -1,5 +1,6 @@
 import { openProcesses } from '@parley/executor'
 import type { Io } from '../command-line/io.ts'
+import { wholeEnv } from '../programs-of.ts'
 
 const OPENERS: Partial<Record<NodeJS.Platform, readonly [string, ...string[]]>> = {
   linux: ['xdg-open'],
@@ -13,13 +14,10 @@ export function openBrowser(io: Io, url: string): () => Promise<void> {
   const named = io.env['BROWSER']
   const [command, ...args] = named === undefined || named === '' ? (OPENERS[process.platform] ?? []) : [named]
   if (command === undefined) return () => Promise.resolve()
-  const env = Object.fromEntries(
-    Object.entries(io.env).flatMap(([name, value]) => (value === undefined ? [] : [[name, value] as const])),
-  )
   const opening = openProcesses()
   // No browser here: the address is on the screen as well.
   const started = opening
-    .then((processes) => processes.start({ command, args: [...args, url], env, cwd: io.cwd }))
+    .then((processes) => processes.start({ command, args: [...args, url], env: wholeEnv(io.env), cwd: io.cwd }))
     .catch(() => undefined)
   return async () => {
     await started

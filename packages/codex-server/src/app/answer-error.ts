@@ -1,17 +1,17 @@
 import { ConversationBusy, ConversationClosed, ConversationUnknown, InvalidArgument } from '@parley/agent'
-import type { JsonObject } from '@parley/protocol'
+import type { JsonObject, RpcCodeName } from '@parley/protocol'
 import type * as z from 'zod'
 import { BackendError, type BackendErrorCode } from '@parley/codex/port'
+import { TooManyConversations } from '../conversation/conversations.ts'
 import { PeerGone, RemoteFailure } from '@parley/rpc/line-peer'
 import type { DialectFacts } from './dialect-facts.ts'
-import { INTERNAL_ERROR, INVALID_PARAMS, INVALID_REQUEST } from './error-codes.ts'
 
-const BACKEND_CODES: Record<BackendErrorCode, number> = {
-  invalid_request: INVALID_REQUEST,
-  unsupported: INVALID_REQUEST,
-  too_many: INVALID_REQUEST,
-  failed: INTERNAL_ERROR,
-  lost: INTERNAL_ERROR,
+const BACKEND_CODES: Record<BackendErrorCode, RpcCodeName> = {
+  invalid_request: 'invalid_request',
+  unsupported: 'invalid_request',
+  too_many: 'invalid_request',
+  failed: 'internal_error',
+  lost: 'internal_error',
 }
 
 /** A parameter that cannot be worked with. The code is that of the dialect. */
@@ -38,7 +38,7 @@ export function unknownMethod(method: string, known: readonly string[], dialect:
 }
 
 export const conversationNotFound = (id: string): RemoteFailure =>
-  new RemoteFailure(INVALID_REQUEST, `conversation not found: ${id}`, { param: 'conversationId' })
+  new RemoteFailure('invalid_request', `conversation not found: ${id}`, { param: 'conversationId' })
 
 /** What a client hears of a failure. Undefined: a fault of ours. */
 export function failureOf(error: unknown, dialect: DialectFacts): RemoteFailure | undefined {
@@ -50,13 +50,15 @@ export function failureOf(error: unknown, dialect: DialectFacts): RemoteFailure 
   if (error instanceof BackendError)
     return new RemoteFailure(backendCode(error), error.message, { ...error.data, code: error.code })
   if (error instanceof ConversationUnknown || error instanceof ConversationBusy || error instanceof ConversationClosed)
-    return new RemoteFailure(INVALID_REQUEST, error.message, { code: error.code })
-  if (error instanceof PeerGone) return new RemoteFailure(INTERNAL_ERROR, error.message, { code: error.code })
+    return new RemoteFailure('invalid_request', error.message, { code: error.code })
+  if (error instanceof TooManyConversations)
+    return new RemoteFailure('invalid_request', `${error.limit} conversations are at work: interrupt or archive some first`)
+  if (error instanceof PeerGone) return new RemoteFailure('internal_error', error.message, { code: error.code })
   return undefined
 }
 
-function backendCode({ code, data }: BackendError): number {
-  return isVersionGate(data) ? INVALID_PARAMS : BACKEND_CODES[code]
+function backendCode({ code, data }: BackendError): RpcCodeName {
+  return isVersionGate(data) ? 'invalid_params' : BACKEND_CODES[code]
 }
 
 /** A parameter that the version behind it lacks. */

@@ -1,12 +1,8 @@
-/** Conversations that can be woken by their id; more are resumed by their path. */
-export const ASLEEP_MAX = 10_000
 /** Listeners of all conversations. */
 export const LISTENERS_MAX = 1_024
 /** Events of one conversation that wait for a listener; the oldest make room. */
 export const WAITING_EVENTS_MAX = 10_000
 export const WAITING_BYTES_MAX = 32 * 1024 * 1024
-/** Events of a conversation that is still being opened. */
-export const EARLY_EVENTS_MAX = 1_000
 /** Turns of one conversation that wait for the one under way. */
 export const WAITING_TURNS_MAX = 64
 /** Approvals that wait for the client, of all conversations. One more is denied. */

@@ -1,4 +1,4 @@
-import type { JsonObject } from '@parley/protocol'
+import type { JsonObject, RpcCodeName } from '@parley/protocol'
 import type { BackedConversation } from '@parley/codex/port'
 import type { AppDialect } from './app-server-options.ts'
 
@@ -10,10 +10,8 @@ export interface DialectFacts {
   /** What every message begins with. */
   readonly head: JsonObject
   /** Codes for a method that is not known, and for params that cannot be worked with. */
-  readonly wrongMethod: number
-  readonly wrongParams: number
-  /** Conversations that are open at once. A backend holds 64. */
-  readonly openMax: number
+  readonly wrongMethod: RpcCodeName
+  readonly wrongParams: RpcCodeName
   /** Whether the client must say first who it is. */
   readonly greetsFirst: boolean
   /** Whether params of a method that takes none are read over. */

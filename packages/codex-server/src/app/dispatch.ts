@@ -1,12 +1,10 @@
 import type { JsonValue } from '@parley/protocol'
 import { RemoteFailure, type WireId } from '@parley/rpc/line-peer'
 import { failureOf, unknownMethod } from './answer-error.ts'
-import { INTERNAL_ERROR, INVALID_REQUEST } from './error-codes.ts'
 import type { App } from './app.ts'
 import { REQUESTS_MAX } from './bounds.ts'
 import type { Method } from './method/method.ts'
 import { checkGates } from './param-gates.ts'
-import { Sequence } from './sequence.ts'
 
 /** Finds the method of a request, and sees to it that answers and what follows them go out in order. */
 export class Dispatch {
@@ -23,7 +21,7 @@ export class Dispatch {
   /** Throws `RemoteFailure` alone. */
   async answer(name: string, params: JsonValue | undefined, id: WireId): Promise<JsonValue> {
     if (this.#underWay.size >= REQUESTS_MAX)
-      throw new RemoteFailure(INVALID_REQUEST, `${REQUESTS_MAX} requests are being answered: wait for some of them`)
+      throw new RemoteFailure('invalid_request', `${REQUESTS_MAX} requests are being answered: wait for some of them`)
     const work = this.#inTurn(name, params, id)
     this.#underWay.add(work)
     try {
@@ -67,7 +65,24 @@ export class Dispatch {
     if (known !== undefined) return known
     const [kind, message] = error instanceof Error ? [error.name, error.message] : ['Error', String(error)]
     this.#app.notes.say(`${name} failed: ${kind}`)
-    return new RemoteFailure(INTERNAL_ERROR, `internal error: ${message}`, { code: 'internal' })
+    return new RemoteFailure('internal_error', `internal error: ${message}`, { code: 'internal' })
+  }
+}
+
+/**
+ * Requests one after the other, as Codex handles them: a client that sends two at once may count on the first having
+ * been done. A place that is given up early lets the next one go.
+ */
+class Sequence {
+  #last: Promise<void> = Promise.resolve()
+
+  /** Settles when it is one's turn; call the result when the next one may go. */
+  async enter(): Promise<() => void> {
+    const before = this.#last
+    const { promise, resolve } = Promise.withResolvers<void>()
+    this.#last = promise
+    await before
+    return resolve
   }
 }
 

@@ -1,8 +1,6 @@
 import { RemoteFailure } from '@parley/rpc/line-peer'
-import { INVALID_REQUEST } from './error-codes.ts'
-import type { UserAgentFacts } from './app-server-options.ts'
 import type { DialectFacts } from './dialect-facts.ts'
-import { type ClientInfo, userAgent } from './user-agent.ts'
+import { type ClientInfo, type UserAgentFacts, userAgent } from '../mcp/user-agent.ts'
 
 /** Who the client is. It may say so once, and in some dialects must say so first. */
 export class Handshake {
@@ -16,13 +14,13 @@ export class Handshake {
   }
 
   begin(client: ClientInfo): void {
-    if (this.#client !== undefined) throw new RemoteFailure(INVALID_REQUEST, 'Already initialized')
+    if (this.#client !== undefined) throw new RemoteFailure('invalid_request', 'Already initialized')
     this.#client = client
   }
 
   /** Throws what the client hears of a request that came too early. */
   expectBegun(): void {
-    if (this.#dialect.greetsFirst && this.#client === undefined) throw new RemoteFailure(INVALID_REQUEST, 'Not initialized')
+    if (this.#dialect.greetsFirst && this.#client === undefined) throw new RemoteFailure('invalid_request', 'Not initialized')
   }
 
   get userAgent(): string {

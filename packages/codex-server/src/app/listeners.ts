@@ -1,40 +1,63 @@
+import type { OpenConversation } from '../conversation/open-conversation.ts'
 import { RemoteFailure } from '@parley/rpc/line-peer'
-import { INVALID_REQUEST } from './error-codes.ts'
 import { LISTENERS_MAX } from './bounds.ts'
-import type { Outbox } from './outbox.ts'
+import { Outbox, type OutboxOptions } from './outbox.ts'
+import { Submissions, type SubmissionsOptions } from './submissions.ts'
 
-/** Who listens to which conversation. */
+export interface ListenersOptions extends OutboxOptions, Omit<SubmissionsOptions, 'conversation' | 'outbox'> {
+  readonly newId: () => string
+}
+
+/** Who listens to which conversation: also to one that sleeps, or is resumed meanwhile. */
 export class Listeners {
-  readonly #newId: () => string
-  readonly #isHeard: (outbox: Outbox) => boolean
-  readonly #outboxes = new Map<string, Outbox>()
+  readonly #options: ListenersOptions
+  readonly #submissions = new WeakMap<OpenConversation, Submissions>()
+  readonly #byConversation = new Map<string, Outbox>()
+  readonly #bySubscription = new Map<string, Outbox>()
 
-  /** `isHeard`: whether anything can still come out of it. */
-  constructor(newId: () => string, isHeard: (outbox: Outbox) => boolean) {
-    this.#newId = newId
-    this.#isHeard = isHeard
+  constructor(options: ListenersOptions) {
+    this.#options = options
+  }
+
+  /** The client's side of an open conversation, which is told of from the first time on. */
+  join(conversation: OpenConversation): Submissions {
+    const outbox = this.outboxOf(conversation.backed.id)
+    const submissions = this.#submissions.get(conversation) ?? new Submissions({ ...this.#options, conversation, outbox })
+    this.#submissions.set(conversation, submissions)
+    return submissions
+  }
+
+  outboxOf(conversationId: string): Outbox {
+    const outbox = this.#byConversation.get(conversationId) ?? new Outbox(this.#options)
+    this.#byConversation.set(conversationId, outbox)
+    return outbox
   }
 
   add(outbox: Outbox): string {
-    if (this.#outboxes.size >= LISTENERS_MAX) this.#forgetDeaf()
-    if (this.#outboxes.size >= LISTENERS_MAX)
-      throw new RemoteFailure(INVALID_REQUEST, `there are ${LISTENERS_MAX} listeners already: remove some first`)
-    const subscription = this.#newId()
-    this.#outboxes.set(subscription, outbox)
+    if (this.#bySubscription.size >= LISTENERS_MAX) this.#forgetDeaf()
+    if (this.#bySubscription.size >= LISTENERS_MAX)
+      throw new RemoteFailure('invalid_request', `there are ${LISTENERS_MAX} listeners already: remove some first`)
+    const subscription = this.#options.newId()
+    this.#bySubscription.set(subscription, outbox)
     outbox.listen(subscription)
     return subscription
   }
 
   remove(subscription: string): void {
-    const outbox = this.#outboxes.get(subscription)
+    const outbox = this.#bySubscription.get(subscription)
     if (outbox === undefined)
-      throw new RemoteFailure(INVALID_REQUEST, `subscription not found: ${subscription}`, { param: 'subscriptionId' })
-    this.#outboxes.delete(subscription)
+      throw new RemoteFailure('invalid_request', `subscription not found: ${subscription}`, { param: 'subscriptionId' })
+    this.#bySubscription.delete(subscription)
     outbox.unlisten(subscription)
   }
 
-  /** Those of conversations that were archived. */
+  /** Those who listen to it stay until they are removed; they hear nothing more. */
+  forget(conversationId: string): void {
+    this.#byConversation.delete(conversationId)
+  }
+
   #forgetDeaf(): void {
-    for (const [subscription, outbox] of this.#outboxes) if (!this.#isHeard(outbox)) this.#outboxes.delete(subscription)
+    const heard = new Set(this.#byConversation.values())
+    for (const [subscription, outbox] of this.#bySubscription) if (!heard.has(outbox)) this.#bySubscription.delete(subscription)
   }
 }

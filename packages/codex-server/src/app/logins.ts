@@ -1,7 +1,6 @@
 import type { JsonObject } from '@parley/protocol'
 import type { Account, AuthStatus, LoginEnd } from '../backend/backend.ts'
 import { RemoteFailure } from '@parley/rpc/line-peer'
-import { INVALID_REQUEST } from './error-codes.ts'
 import { LOGINS_MAX } from './bounds.ts'
 
 /** A notification waits for the answers that have to go first. */
@@ -26,7 +25,7 @@ export class Logins {
   /** `answered` settles when the client knows the id. */
   async begin(account: Account, answered: Promise<void>): Promise<{ readonly loginId: string; readonly authUrl: string }> {
     if (this.#logins.size >= LOGINS_MAX)
-      throw new RemoteFailure(INVALID_REQUEST, `${LOGINS_MAX} sign-ins are under way: cancel some first`)
+      throw new RemoteFailure('invalid_request', `${LOGINS_MAX} sign-ins are under way: cancel some first`)
     const { loginId, authUrl, done } = await account.loginChatGpt()
     this.#logins.set(loginId, { answered })
     void this.#follow(account, loginId, done)

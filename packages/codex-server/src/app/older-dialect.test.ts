@@ -106,6 +106,19 @@ test('a tool is called, asks and is answered beside the methods', async () => {
   expect(events.at(-1)).toMatchObject({ params: { msg: { type: 'task_complete' } } })
 })
 
+test('a question of a tool that is cancelled is taken back under its own id, or not at all', async () => {
+  await client.call('initialize', INITIALIZE)
+  world.say(shell('touch', 'never'))
+  const id = client.post('tools/call', { name: 'codex', arguments: { prompt: 'go', 'approval-policy': 'untrusted' } })
+  const asked = await client.until(({ method }) => method === 'elicitation/create')
+  client.send({ method: 'notifications/cancelled', params: { requestId: id } })
+  expect(await client.answerTo(id)).toMatchObject({ result: { isError: true } })
+  const cancelled = client.received.flatMap(({ method, params }) =>
+    method === 'notifications/cancelled' ? [toObject(params)['requestId']] : [],
+  )
+  expect(cancelled.filter((requestId) => requestId !== asked['id'])).toEqual([])
+})
+
 test('a conversation of a tool is one of the methods too, and the other way round', async () => {
   await client.call('initialize', INITIALIZE)
   const tool = (name: string, args: JsonObject) => client.call('tools/call', { name, arguments: args })
@@ -145,6 +158,24 @@ test('a conversation of a tool is one of the methods too, and the other way roun
     isError: true,
     content: [{ text: expect.stringContaining('Session not found') }],
   })
+})
+
+test('a tool that waits for its turn hears nothing of the one before', async () => {
+  await client.call('initialize', INITIALIZE)
+  const { conversationId = '' } = await client.call('newConversation', settings)
+  await client.call('addConversationListener', { conversationId })
+  world.say(shell('touch', 'waited-for'), say('OF A METHOD'), say('OF A TOOL'))
+  await client.call('sendUserMessage', { conversationId, items: text('touch') })
+  const asked = await client.until(({ method }) => method === 'execCommandApproval')
+  const waiting = client.post('tools/call', { name: 'codex-reply', arguments: { conversationId, prompt: 'after it' } })
+  await client.quiet()
+  client.send({ id: asked['id'], result: { decision: 'denied' } })
+  expect(await client.answerTo(waiting)).toMatchObject({ result: { content: [{ text: 'OF A TOOL' }] } })
+  const told = client.received.flatMap(({ method, params }) => {
+    const { _meta, msg } = toObject(params)
+    return method === 'codex/event' && toObject(_meta)['requestId'] === waiting ? [toObject(msg)['type']] : []
+  })
+  expect([told[0], told.filter((type) => type === 'task_complete').length]).toEqual(['task_started', 1])
 })
 
 test('a tool that goes on with a conversation of the methods tells paths in the folder of that one', async () => {

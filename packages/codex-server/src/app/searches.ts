@@ -1,5 +1,4 @@
 import { RemoteFailure } from '@parley/rpc/line-peer'
-import { INVALID_REQUEST } from './error-codes.ts'
 import { SEARCHES_MAX } from './bounds.ts'
 
 /** Searches under way. A new one with the token of an old one takes its place. */
@@ -10,7 +9,7 @@ export class Searches {
   /** Undefined: it was replaced by another. */
   async run<T>(token: string | undefined, search: (signal: AbortSignal) => Promise<T>): Promise<T | undefined> {
     if (token !== undefined) this.#byToken.get(token)?.abort()
-    if (this.#running.size >= SEARCHES_MAX) throw new RemoteFailure(INVALID_REQUEST, `${SEARCHES_MAX} searches are under way`)
+    if (this.#running.size >= SEARCHES_MAX) throw new RemoteFailure('invalid_request', `${SEARCHES_MAX} searches are under way`)
     const controller = new AbortController()
     this.#running.add(controller)
     if (token !== undefined) this.#byToken.set(token, controller)

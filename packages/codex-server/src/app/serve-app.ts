@@ -1,26 +1,26 @@
 import { PassThrough } from 'node:stream'
-import { type JsonObject, type JsonValue, isJsonObject } from '@parley/protocol'
-import type { Backend } from '../backend/backend.ts'
+import { type JsonObject, type JsonValue, RPC_CODES, isJsonObject } from '@parley/protocol'
 import type { EventMessage } from '@parley/codex/port'
 import { LinePeer } from '@parley/rpc/line-peer'
-import { INVALID_REQUEST } from './error-codes.ts'
 import type { App } from './app.ts'
-import type { AppServerOptions } from './app-server-options.ts'
+import type { AppDialect, AppServerOptions } from './app-server-options.ts'
 import { Approvals } from './approvals.ts'
 import { END_MS, LAST_ANSWERS_MS } from './bounds.ts'
-import { Conversations } from './conversations.ts'
+import { Conversations } from '../conversation/conversations.ts'
 import type { DialectFacts } from './dialect-facts.ts'
-import { DIALECTS } from './dialects.ts'
+import { FACTS as OLDER } from './0.42/facts.ts'
+import { FACTS as NEWER } from './0.44/facts.ts'
 import { Dispatch } from './dispatch.ts'
 import { Handshake } from './handshake.ts'
+import { Listeners } from './listeners.ts'
 import { Logins } from './logins.ts'
-import { McpSide } from './0.42/mcp-side.ts'
 import type { Method } from './method/method.ts'
 import { METHODS } from './methods.ts'
 import { Notes } from './notes.ts'
 import { Searches } from './searches.ts'
-import { type SharedBackend, shareBackend } from './0.42/shared-backend.ts'
 import { settlesWithin } from './within.ts'
+
+const DIALECTS: Readonly<Record<AppDialect, DialectFacts>> = { '0.42': OLDER, '0.44': NEWER }
 
 /**
  * Serves the methods of the old app-server. Settles after the end of the input, within two seconds: turns are interrupted
@@ -37,8 +37,6 @@ class AppServer {
   readonly #peer: LinePeer
   readonly #app: App
   readonly #dispatch: Dispatch
-  #backend: Promise<Backend> | undefined
-  #shared: SharedBackend | undefined
   readonly #ending = new AbortController()
 
   constructor(options: AppServerOptions, methods: Readonly<Record<string, Method>>) {
@@ -57,7 +55,7 @@ class AppServer {
       firstId: 0,
       handlers: {
         request: (method, _params, id, given) => this.#dispatch.answer(method, given, id),
-        notified: (method, params) => this.#app.mcp?.notified(method, params),
+        notified: (method, params) => void this.#app.mcp?.then((mcp) => mcp.notified(method, params)),
         garbage: (reason, value) => this.#garbage(reason, value),
         ended: () => void this.#end(),
       },
@@ -69,7 +67,7 @@ class AppServer {
   }
 
   #openApp(): App {
-    const { folder, agent, newId, note } = this.#options
+    const { backend, folder, agent, newId, note } = this.#options
     const dialect = this.#dialect
     const notes = new Notes(note)
     const tell = (method: string, params: JsonObject): void => this.#peer.tell(method, params)
@@ -79,42 +77,24 @@ class AppServer {
     const line = (conversationId: string, id: string, msg: EventMessage): string =>
       JSON.stringify({ ...dialect.head, method: `codex/event/${msg.type}`, params: { id, msg, conversationId } })
     const send = (text: string): void => this.#peer.sendText(text)
-    const backend = (): Promise<Backend> => this.#openBackend()
-    const toClient = { send, ask: (method: string, params: JsonObject) => this.#peer.ask(method, params) }
+    const lost = (): void => notes.say('a conversation has no listener and too many events: the oldest are dropped')
+    const listeners = new Listeners({ newId, send, lost, approvals, folder, line, note })
+    const conversations = new Conversations({ backend, forgotten: (id) => listeners.forget(id) })
+    const forTools = { agent, folder, notes, backend, conversations, send, ask }
     return {
       dialect,
       folder,
       notes,
       handshake: new Handshake(dialect, agent),
-      conversations: new Conversations({
-        ...{ approvals, notes, folder, newId, openMax: dialect.openMax, backend, send, line },
-        held: (id) => this.#shared?.held(id),
-      }),
+      conversations,
+      listeners,
       logins: new Logins({ tell, note }),
       searches: new Searches(),
-      mcp: dialect.hasTools ? new McpSide({ agent, folder, notes, backend, ...toClient }) : undefined,
+      mcp: dialect.hasTools ? import('./0.42/mcp-side.ts').then(({ McpSide }) => new McpSide(forTools)) : undefined,
       ending: this.#ending.signal,
-      backend,
+      backend: () => backend.get(),
       tell,
     }
-  }
-
-  /** One for all; after a failure the next request tries again. */
-  #openBackend(): Promise<Backend> {
-    if (this.#backend !== undefined) return this.#backend
-    const opening = this.#options.backend().then((backend) => this.#share(backend))
-    this.#backend = opening
-    opening.catch(() => {
-      this.#backend = undefined
-    })
-    return opening
-  }
-
-  /** Tools and methods on one wire have the same conversations. */
-  #share(backend: Backend): Backend {
-    if (!this.#dialect.hasTools) return backend
-    this.#shared = shareBackend(backend)
-    return this.#shared
   }
 
   /** What is no message is noted; what can be answered is. */
@@ -125,7 +105,11 @@ class AppServer {
     if ((typeof id !== 'string' && typeof id !== 'number') || result !== undefined || error !== undefined) return
     const message = 'Invalid request: method is missing or is no text'
     this.#peer.sendText(
-      JSON.stringify({ ...this.#dialect.head, id, error: { code: INVALID_REQUEST, message, data: { param: 'method' } } }),
+      JSON.stringify({
+        ...this.#dialect.head,
+        id,
+        error: { code: RPC_CODES.invalid_request, message, data: { param: 'method' } },
+      }),
     )
   }
 
@@ -134,7 +118,7 @@ class AppServer {
     this.#ending.abort()
     const { conversations, searches, notes } = this.#app
     searches.stop()
-    conversations.interruptAll()
+    conversations.stop((error) => notes.say(`a turn could not be stopped: ${String(error)}`))
     await settlesWithin(this.#dispatch.idle(), LAST_ANSWERS_MS)
     await settlesWithin(this.#peer.drained(), LAST_ANSWERS_MS / 10)
     this.#peer.end('the input has ended')
@@ -144,8 +128,8 @@ class AppServer {
   }
 
   async #close(): Promise<void> {
-    await this.#app.mcp?.close()
+    await (await this.#app.mcp)?.close()
     await this.#app.conversations.closeAll()
-    await (await this.#backend)?.close()
+    await this.#options.backend.close()
   }
 }

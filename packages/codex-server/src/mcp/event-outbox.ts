@@ -1,65 +1,133 @@
 import type { EngineEvent } from '@parley/agent'
 import type { EventMessage } from '@parley/codex/port'
+import { JsonText } from '@parley/rpc/stdio'
+import type { EventTranslator, TranslatorOptions } from '../event/translator.ts'
+import type { CallPort } from './call-port.ts'
+import type { DialectFacts } from './dialect-facts.ts'
 
-export interface OutboxPort {
-  translate(event: EngineEvent): readonly EventMessage[]
-  /** False: not taken, and `drained` tells when to try again. */
-  send(message: EventMessage): boolean
-  drained(): Promise<void>
-  readonly isGone: boolean
+export interface EventOutboxOptions {
+  readonly threadId: string
+  readonly dialect: DialectFacts
+  readonly openTranslator: (later: NonNullable<TranslatorOptions['later']>) => EventTranslator
+  /** Of deltas that may wait. */
   readonly laggingBytes: number
-  /** Called once, when deltas had to be left out. */
-  lost(): void
+  /** Deltas had to be left out: called once for each call. */
+  readonly lost: () => void
 }
+
+/** A call whose turn has come. */
+export interface ToldCall {
+  readonly port: Pick<CallPort, 'id' | 'notify' | 'drained' | 'isGone'>
+  readonly prompt: string
+  /** Whether it goes on with a conversation that it did not open. */
+  readonly isReply: boolean
+}
+
+/** What belongs to the conversation rather than to a turn has no id. */
+const WITHOUT_ID: ReadonlySet<string> = new Set(['session_configured', 'mcp_startup_update', 'mcp_startup_complete'])
+const EVENT = 'codex/event'
 
 type Waiting = { readonly message: EventMessage } | { event: EngineEvent }
 
 /**
- * The events of one call on their way to a client that may read slowly. While it does, what comes in pieces is put
- * together, and past a bound left out: the whole follows at its end. Nothing else is ever left out or changes places.
+ * The events of a conversation, in Codex's words, on their way to the call whose turn it is. Its client may read slowly.
+ * While it does, what comes in pieces is put together, and past a bound left out: the whole follows at its end. Nothing else
+ * is ever left out or changes places.
  */
 export class EventOutbox {
-  readonly #port: OutboxPort
+  readonly #options: EventOutboxOptions
+  readonly #translator: EventTranslator
+  readonly #heads = new Map<string, string>()
+  #headsFor: string | number = ''
+  #call: ToldCall | undefined
+  #eventId = ''
+  #replies = 0
+  #isOver = false
   #waiting: Waiting[] = []
   #deltaBytes = 0
   #draining: Promise<void> | undefined
   #hasLost = false
 
-  constructor(port: OutboxPort) {
-    this.#port = port
+  constructor(options: EventOutboxOptions) {
+    this.#options = options
+    this.#translator = options.openTranslator((messages) => this.#late(messages))
+  }
+
+  /** Of the turn under way. */
+  get eventId(): string {
+    return this.#eventId
+  }
+
+  /** What is told from here on is of this call. The one before has been flushed. */
+  begins(call: ToldCall): void {
+    this.#call = call
+    // The older dialect has the id of the call, and numbers replies; the newer one has that of the turn.
+    this.#eventId = String(call.isReply ? this.#replies++ : call.port.id)
+    this.#isOver = false
+    this.#hasLost = false
+    if (!call.isReply) this.#send([this.#translator.configured()])
   }
 
   event(event: EngineEvent): void {
-    if (this.#draining === undefined) this.#send(this.#port.translate(event))
+    if (this.#draining === undefined) this.#send(this.#translate(event))
     else this.#enqueue(event)
   }
 
-  /** What is in Codex's words already, and was before all that waits untranslated. */
-  messages(messages: readonly EventMessage[]): void {
+  /** Settles when everything so far has gone out, or nobody is there to take it. */
+  async flushed(): Promise<void> {
+    await this.#draining
+  }
+
+  /** What was translated already, and was before all that waits untranslated. */
+  #late(messages: readonly EventMessage[]): void {
     if (this.#draining === undefined) return this.#send(messages)
     const at = this.#waiting.findIndex((waiting) => 'event' in waiting)
     this.#waiting.splice(at === -1 ? this.#waiting.length : at, 0, ...messages.map((message) => ({ message })))
   }
 
-  /** Settles when everything so far has gone out, or nobody is there to take it. */
-  async flushed(): Promise<void> {
-    while (this.#draining !== undefined) await this.#draining
+  #translate(event: EngineEvent): readonly EventMessage[] {
+    if (event.type !== 'turn_started') return this.#translator.translate(event)
+    this.#eventId = this.#options.dialect.eventId(this.#eventId, event.turn)
+    return [...this.#translator.translate(event), ...this.#translator.said(this.#call?.prompt ?? '')]
   }
 
   #send(messages: readonly EventMessage[]): void {
     for (const [index, message] of messages.entries()) {
-      if (this.#port.send(message)) continue
+      if (this.#isTaken(message)) continue
       this.#waiting.unshift(...messages.slice(index).map((each) => ({ message: each })))
       this.#draining ??= this.#drain()
       return
     }
   }
 
+  #isTaken(message: EventMessage): boolean {
+    const { port } = this.#call ?? {}
+    if (port === undefined || this.#isOver) return true
+    const head = this.#head(port.id, WITHOUT_ID.has(message.type) ? '' : this.#eventId)
+    const isTaken = port.notify(EVENT, new JsonText(`${head}${JSON.stringify(message)}}`))
+    // Codex answers a call that failed right after saying so.
+    if (isTaken && message.type === 'error') this.#isOver = true
+    return isTaken
+  }
+
+  /** The parameters up to the message, made once for each id: all else differs from event to event. */
+  #head(requestId: string | number, id: string): string {
+    if (requestId !== this.#headsFor) this.#heads.clear()
+    this.#headsFor = requestId
+    let head = this.#heads.get(id)
+    if (head === undefined) {
+      const meta = { requestId, ...this.#options.dialect.ofThread(this.#options.threadId) }
+      head = `{"_meta":${JSON.stringify(meta)},"id":${JSON.stringify(id)},"msg":`
+      this.#heads.set(id, head)
+    }
+    return head
+  }
+
   async #drain(): Promise<void> {
     // Never over before it is known to have begun: whoever waits for it would wait for ever.
     await Promise.resolve()
-    while (this.#waiting.length > 0 && !this.#port.isGone) {
-      await this.#port.drained()
+    while (this.#waiting.length > 0 && this.#call?.port.isGone === false) {
+      await this.#call.port.drained()
       this.#sendWaiting()
     }
     this.#waiting = []
@@ -71,7 +139,7 @@ export class EventOutbox {
     for (let next = this.#waiting.shift(); next !== undefined; next = this.#waiting.shift()) {
       if ('event' in next) this.#deltaBytes -= weightOf(next.event)
       const before = this.#waiting.length
-      this.#send('event' in next ? this.#port.translate(next.event) : [next.message])
+      this.#send('event' in next ? this.#translate(next.event) : [next.message])
       if (this.#waiting.length > before) return
     }
   }
@@ -79,8 +147,8 @@ export class EventOutbox {
   #enqueue(event: EngineEvent): void {
     if (event.type === 'tool_output') return
     const weight = weightOf(event)
-    if (weight > 0 && this.#deltaBytes + weight > this.#port.laggingBytes) {
-      if (!this.#hasLost) this.#port.lost()
+    if (weight > 0 && this.#deltaBytes + weight > this.#options.laggingBytes) {
+      if (!this.#hasLost) this.#options.lost()
       this.#hasLost = true
       return
     }

@@ -1,6 +1,8 @@
-import type { Backend } from '../backend/backend.ts'
+import type { LazyBackend } from '../backend/lazy-backend.ts'
+import type { Conversations } from '../conversation/conversations.ts'
 import type { EventDialect } from '../event/translator.ts'
 import type { OpenOrder } from '@parley/codex/port'
+import type { UserAgentFacts } from './user-agent.ts'
 
 export type LogLine = (level: 'debug' | 'info' | 'warn' | 'error', line: string) => void
 
@@ -8,18 +10,12 @@ export type LogLine = (level: 'debug' | 'info' | 'warn' | 'error', line: string)
 export type WhenUnanswerable = 'deny' | 'approve' | 'abort' | 'ask'
 
 export interface McpServerOptions {
-  /** Called at the first tool call, so that `initialize` does not wait for an engine; and again if that failed. */
-  readonly backend: () => Promise<Backend>
+  /** Opened at the first tool call, so that `initialize` does not wait for an engine. */
+  readonly backend: LazyBackend
+  /** Those that somebody else serves on the same wire; left out: its own. */
+  readonly conversations?: Conversations
   readonly dialect: EventDialect
-  /** What the user agent says beside the client's own name. */
-  readonly agent: {
-    /** System and machine, as in `Debian 12.0.0; x86_64`. */
-    readonly platform: string
-    /** As in `xterm`. */
-    readonly terminal: string
-    /** Ours, as in `parley/0.1.0`. */
-    readonly product: string
-  }
+  readonly agent: UserAgentFacts
   /** Absolute: where a relative `cwd` begins, and where a conversation works that names none. */
   readonly folder: string
   /** Holds where a call says nothing else. */
@@ -34,7 +30,7 @@ export interface McpServerOptions {
 }
 
 export interface McpServerLimits {
-  /** Conversations that stay open. The one that was idle longest is closed for a new one, and resumed when it is asked for. */
+  /** Conversations that stay open. The least used one is closed for a new one, and resumed when it is asked for. */
   readonly openConversations: number
   /** Replies that wait for their turn in one conversation. */
   readonly waitingReplies: number
@@ -47,15 +43,3 @@ export interface McpServerLimits {
   /** How long a call of the newer protocol waits for its client to come back with answers. */
   readonly parkedMs: number
 }
-
-export const MCP_SERVER_LIMITS: McpServerLimits = {
-  openConversations: 64,
-  waitingReplies: 16,
-  laggingBytes: 4 * 1024 * 1024,
-  cancelMs: 5_000,
-  closeMs: 1_500,
-  parkedMs: 10 * 60_000,
-}
-
-/** The version that clients of a dialect look for. */
-export const DIALECT_VERSIONS: Readonly<Record<EventDialect, string>> = { '0.44': '0.44.0', '0.153': '0.153.4' }

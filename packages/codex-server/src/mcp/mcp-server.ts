@@ -1,14 +1,20 @@
 import { isJsonObject, type JsonObject, RpcError } from '@parley/protocol/wire'
 import type { Call, Implementation, Link, Service, ServiceResult } from '@parley/rpc'
-import { DIALECT_VERSIONS, type McpServerOptions } from './mcp-server-options.ts'
-import { TOOL_LISTS } from './tool-list.ts'
+import type { McpServerOptions } from './mcp-server-options.ts'
 import type { Tools } from './tools.ts'
+import { userAgent } from './user-agent.ts'
 
 /** What stood behind `codex mcp-server`: two tools that hold conversations with Codex. */
 export interface McpServer extends Service {
   /** Interrupts what runs and lets go of the engine, within a bound. */
   close(): Promise<void>
 }
+
+/** The version that clients of a dialect look for, and `tools/list` as that had it. */
+const DIALECTS = {
+  '0.44': { version: '0.44.0', tools: () => import('./0.44/tool-list.ts') },
+  '0.153': { version: '0.153.4', tools: () => import('./0.153/tool-list.ts') },
+} as const
 
 /**
  * The server as a service for `serveStdio`. Nothing of an engine, a schema or a translator is loaded before the first
@@ -37,10 +43,8 @@ class CodexMcpServer implements McpServer {
 
   get info(): Implementation {
     const { dialect, agent } = this.#options
-    const version = DIALECT_VERSIONS[dialect]
-    const base = `codex_cli_rs/${version} (${agent.platform}) ${agent.terminal} ${agent.product}`
-    const client = this.#link?.client.info
-    const user_agent = printable(client === undefined ? base : `${base} (${client.name}; ${client.version})`)
+    const { version } = DIALECTS[dialect]
+    const user_agent = userAgent(version, agent, this.#link?.client.info)
     return { name: 'codex-mcp-server', title: 'Codex', version, user_agent }
   }
 
@@ -49,7 +53,7 @@ class CodexMcpServer implements McpServer {
   }
 
   call(method: string, params: JsonObject, call: Call): ServiceResult | Promise<ServiceResult> {
-    if (method === 'tools/list') return { tools: TOOL_LISTS[this.#options.dialect] }
+    if (method === 'tools/list') return this.#listTools()
     if (method === 'tools/call') return this.#callTool(params, call)
     const empty = EMPTY_LISTS.get(method)
     if (empty === undefined) throw new RpcError('method_not_found', `method not found: ${method}`, { method })
@@ -58,6 +62,11 @@ class CodexMcpServer implements McpServer {
 
   async close(): Promise<void> {
     if (this.#tools !== undefined) await (await this.#tools).close()
+  }
+
+  async #listTools(): Promise<ServiceResult> {
+    const { TOOLS } = await DIALECTS[this.#options.dialect].tools()
+    return { tools: TOOLS }
   }
 
   async #callTool(params: JsonObject, call: Call): Promise<ServiceResult> {
@@ -69,6 +78,3 @@ class CodexMcpServer implements McpServer {
     return (await this.#tools).call(name, args, call)
   }
 }
-
-/** Line ends and the like have no place in what becomes a header. */
-const printable = (text: string): string => text.replaceAll(/[^\u{20}-\u{7e}\u{a0}-\u{10ffff}]/gu, '_')

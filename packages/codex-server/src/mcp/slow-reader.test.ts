@@ -5,8 +5,18 @@ import { isJsonObject } from '@parley/protocol'
 import { expect, test } from 'vitest'
 import { say } from '../backend/fixture/mini-backend-world.ts'
 import type { EventMessage } from '@parley/codex/port'
+import type { JsonText } from '@parley/rpc/stdio'
+import type { EventTranslator } from '../event/translator.ts'
+import { FACTS } from './0.153/facts.ts'
 import { EventOutbox } from './event-outbox.ts'
 import { openMcpWorld } from './fixture/mcp-world.ts'
+
+/** Says everything in the engine's own words. */
+const PLAIN: EventTranslator = {
+  configured: () => ({ type: 'configured' }),
+  said: () => [],
+  translate: (event) => [{ ...JSON.parse(JSON.stringify(event)), type: event.type }],
+}
 
 /** An outbox to a reader that takes so many and then none until it is told to. */
 function openOutbox(laggingBytes: number) {
@@ -14,34 +24,40 @@ function openOutbox(laggingBytes: number) {
   let room = 0
   let ready = Promise.withResolvers<void>()
   let lost = 0
+  let later: (messages: readonly EventMessage[]) => void = () => undefined
   const outbox = new EventOutbox({
-    translate: (event) => [{ ...JSON.parse(JSON.stringify(event)), type: event.type }],
-    send: (message) => {
-      if (room === 0) return false
-      room -= 1
-      sent.push(message)
-      return true
+    threadId: 'thread',
+    dialect: FACTS,
+    openTranslator: (tellLater) => {
+      later = tellLater
+      return PLAIN
     },
-    drained: () => (room > 0 ? Promise.resolve() : ready.promise),
-    isGone: false,
     laggingBytes,
     lost: () => (lost += 1),
   })
+  const notify = (_method: string, { text }: JsonText): boolean => {
+    if (room === 0) return false
+    room -= 1
+    sent.push(JSON.parse(text).msg)
+    return true
+  }
+  const drained = (): Promise<void> => (room > 0 ? Promise.resolve() : ready.promise)
+  outbox.begins({ port: { id: 1, notify, drained, isGone: false }, prompt: '', isReply: true })
   const read = (count: number): void => {
     room = count
     ready.resolve()
     ready = Promise.withResolvers()
   }
-  return { outbox, sent, read, lost: () => lost }
+  return { outbox, later, sent, read, lost: () => lost }
 }
 
 const delta = (text: string): EngineEvent => ({ type: 'message_delta', item: 'a', delta: text })
 const warning = (message: string): EngineEvent => ({ type: 'warning', message })
 
 test('pieces are put together while the reader lags, and nothing changes places', async () => {
-  const { outbox, sent, read } = openOutbox(1_000)
+  const { outbox, later, sent, read } = openOutbox(1_000)
   for (const event of [warning('0'), delta('a'), delta('b'), warning('1'), delta('c'), delta('d')]) outbox.event(event)
-  outbox.messages([{ type: 'late', at: 'before what waits untranslated' }])
+  later([{ type: 'late', at: 'before what waits untranslated' }])
   expect(sent).toEqual([])
   read(2)
   await Promise.resolve()
@@ -63,13 +79,14 @@ test('past the bound pieces are left out; everything else is kept', async () => 
 
 test('nothing waits for a reader that is gone', async () => {
   const outbox = new EventOutbox({
-    translate: () => [{ type: 'x' }],
-    send: () => false,
-    drained: () => Promise.resolve(),
-    isGone: true,
+    threadId: 'thread',
+    dialect: FACTS,
+    openTranslator: () => PLAIN,
     laggingBytes: 10,
     lost: () => undefined,
   })
+  const gone = { id: 1, notify: () => false, drained: () => Promise.resolve(), isGone: true }
+  outbox.begins({ port: gone, prompt: '', isReply: true })
   outbox.event(warning('0'))
   await outbox.flushed()
   outbox.event(warning('1'))

@@ -1,19 +1,33 @@
-import type { TurnEnd } from '@parley/agent'
+import { ConversationClosed, type TurnEnd } from '@parley/agent'
 import { type JsonObject, RpcError } from '@parley/protocol'
 import type { Call, ServiceResult } from '@parley/rpc'
 import type { Backend } from '../backend/backend.ts'
 import { checkParams, invalidParams } from '@parley/contracts/params'
 import { parseVersion } from '@parley/contracts/version'
+import { Conversations } from '../conversation/conversations.ts'
+import type { OpenConversation } from '../conversation/open-conversation.ts'
+import { openTranslator } from '../event/open-translator.ts'
+import type { EventDialect } from '../event/translator.ts'
 import { type CallPort, legacyPort } from './call-port.ts'
-import { Conversations } from './conversations.ts'
+import { FACTS as NEWER } from './0.153/facts.ts'
+import { FACTS as OLDER } from './0.44/facts.ts'
 import type { DialectFacts } from './dialect-facts.ts'
-import { DIALECTS } from './dialects.ts'
-import { MCP_SERVER_LIMITS, type McpServerLimits, type McpServerOptions } from './mcp-server-options.ts'
+import { EventOutbox, type ToldCall } from './event-outbox.ts'
+import type { McpServerLimits, McpServerOptions } from './mcp-server-options.ts'
 import { ModernCalls } from './modern-calls.ts'
-import { Results } from './results.ts'
-import type { Talk } from './talk.ts'
 import { foreignArguments, readCodexArguments, readReplyArguments } from './tool-arguments.ts'
 import { CANCELLED, textOf, TurnCall, wordsOf } from './turn-call.ts'
+
+const DIALECTS: Readonly<Record<EventDialect, DialectFacts>> = { '0.44': OLDER, '0.153': NEWER }
+
+const LIMITS: McpServerLimits = {
+  openConversations: 60,
+  waitingReplies: 16,
+  laggingBytes: 4 * 1024 * 1024,
+  cancelMs: 5_000,
+  closeMs: 1_500,
+  parkedMs: 10 * 60_000,
+}
 
 /** The two tools at work. Loaded at the first call of one. */
 export interface Tools {
@@ -29,25 +43,16 @@ class CodexTools implements Tools {
   readonly #options: McpServerOptions
   readonly #dialect: DialectFacts
   readonly #limits: McpServerLimits
-  readonly #results: Results
   readonly #conversations: Conversations
+  readonly #outboxes = new WeakMap<OpenConversation, EventOutbox>()
   readonly #modern: ModernCalls
-  readonly #closing = new AbortController()
-  #backend: Promise<Backend> | undefined
 
   constructor(options: McpServerOptions) {
-    const { dialect, defaults = {}, log } = options
+    const { dialect, backend, conversations, log } = options
     this.#options = options
     this.#dialect = DIALECTS[dialect]
-    this.#limits = { ...MCP_SERVER_LIMITS, ...options.limits }
-    this.#results = new Results(this.#dialect)
-    this.#conversations = new Conversations({
-      backend: () => this.#engine(),
-      dialect,
-      defaults,
-      limit: this.#limits.openConversations,
-      log,
-    })
+    this.#limits = { ...LIMITS, ...options.limits }
+    this.#conversations = conversations ?? new Conversations({ backend, openMax: this.#limits.openConversations, log })
     this.#modern = new ModernCalls(this.#limits.openConversations, this.#limits.parkedMs)
   }
 
@@ -57,30 +62,17 @@ class CodexTools implements Tools {
   }
 
   async close(): Promise<void> {
-    this.#closing.abort(new Error('the server is closing'))
-    const backend = await this.#backend?.catch(() => undefined)
-    if (backend === undefined) return
     const { promise, resolve } = Promise.withResolvers<void>()
     const timer = setTimeout(() => {
       this.#options.log('warn', `the engine has not ended after ${this.#limits.closeMs} ms`)
       resolve()
     }, this.#limits.closeMs)
-    await Promise.race([backend.close(), promise])
+    await Promise.race([this.#options.backend.close(), promise])
     clearTimeout(timer)
   }
 
-  #engine(): Promise<Backend> {
-    if (this.#closing.signal.aborted) return Promise.reject(new Error('the server is ending'))
-    // A failure is not kept: what was missing may be there the next time.
-    this.#backend ??= this.#options.backend().catch((error: unknown) => {
-      this.#backend = undefined
-      throw error
-    })
-    return this.#backend
-  }
-
   async #run(name: string, args: JsonObject | undefined, port: CallPort): Promise<JsonObject> {
-    if (name !== 'codex' && name !== 'codex-reply') return this.#results.failed(`Unknown tool '${name}'`)
+    if (name !== 'codex' && name !== 'codex-reply') return this.#failed(`Unknown tool '${name}'`)
     if (args !== undefined) {
       for (const words of foreignArguments(name, args, this.#dialect))
         this.#options.log('info', `${name}: ${words} is of another version of Codex than ${this.#options.dialect}, and is taken`)
@@ -91,87 +83,70 @@ class CodexTools implements Tools {
   async #begin(args: JsonObject | undefined, port: CallPort): Promise<JsonObject> {
     const { folder, defaults = {} } = this.#options
     const read = readCodexArguments(args, { dialect: this.#dialect, folder, defaults })
-    if ('fault' in read) return this.#results.failed(read.fault)
-    let talk: Talk
+    if ('fault' in read) return this.#failed(read.fault)
+    let conversation: OpenConversation
     try {
-      refuseLacking(args, await this.#engine())
-      talk = await this.#conversations.open(read.ok.order)
+      refuseLacking(args, await this.#options.backend.get())
+      conversation = await this.#conversations.open(read.ok.order)
     } catch (error) {
       if (error instanceof RpcError) throw error
-      return this.#results.failed(openFault(error))
+      return this.#failed(openFault(error))
     }
-    try {
-      await talk.enter(this.#closing.signal)
-      const turn = this.#turn(talk, port, read.ok.prompt, String(port.id))
-      turn.messages([talk.translator.configured()])
-      return await this.#take(talk, turn, port, read.ok.prompt)
-    } finally {
-      this.#conversations.release(talk)
-    }
+    return this.#take(conversation, { port, prompt: read.ok.prompt, isReply: false })
   }
 
   async #reply(args: JsonObject | undefined, port: CallPort): Promise<JsonObject> {
     const read = readReplyArguments(args, this.#dialect)
-    if ('fault' in read) return this.#results.failed(read.fault)
+    if ('fault' in read) return this.#failed(read.fault)
     const { threadId, prompt } = read.ok
     for (let isRetry = false; ; isRetry = true) {
-      let talk: Talk
+      let conversation: OpenConversation
       try {
-        talk = await this.#conversations.find(threadId)
+        conversation = await this.#conversations.find(threadId, this.#options.defaults ?? {})
       } catch (error) {
-        return this.#results.failed(findFault(error, threadId, this.#dialect), threadId)
+        return this.#failed(findFault(error, threadId, this.#dialect), threadId)
       }
+      if (conversation.waiting >= this.#limits.waitingReplies)
+        return this.#failed(`${this.#limits.waitingReplies} replies wait for their turn in this conversation already`, threadId)
       try {
-        return await this.#replyIn(talk, prompt, port)
+        return await this.#take(conversation, { port, prompt, isReply: true })
       } catch (error) {
-        if (isRetry || codeOf(error) !== 'conversation_closed') return this.#results.failed(wordsOf(error), threadId)
-        this.#conversations.forget(talk)
-      } finally {
-        this.#conversations.release(talk)
+        if (isRetry || codeOf(error) !== 'conversation_closed') return this.#failed(wordsOf(error), threadId)
+        // By somebody else: the next who asks for it gets it resumed.
+        await this.#conversations.close(conversation)
       }
     }
   }
 
-  async #replyIn(talk: Talk, prompt: string, port: CallPort): Promise<JsonObject> {
-    const { id } = talk.conversation
-    if (talk.waiting >= this.#limits.waitingReplies)
-      return this.#results.failed(`${this.#limits.waitingReplies} replies wait for their turn in this conversation already`, id)
-    if (!(await talk.enter(port.signal))) return this.#results.failed('The call was cancelled before its turn began.', id)
-    const turn = this.#turn(talk, port, prompt, String(talk.replies++))
-    return this.#take(talk, turn, port, prompt)
-  }
-
-  /** Runs one turn of a conversation that was entered, and leaves it. */
-  async #take(talk: Talk, turn: TurnCall, port: CallPort, prompt: string): Promise<JsonObject> {
-    const { conversation } = talk
-    let isLeft = false
-    try {
-      if (port.signal.aborted) return this.#results.failed('The call was cancelled before its turn began.', conversation.id)
-      talk.listen(turn)
-      const { ended } = conversation.submit({ input: [{ type: 'text', text: prompt }] })
-      const end = await this.#ended(talk, ended, port.signal)
-      if (end === 'overdue') {
-        // Whoever comes next must wait for it; this one need not.
-        isLeft = true
-        void ended.then(() => talk.leave())
-        return this.#results.failed(CANCELLED, conversation.id)
-      }
-      await turn.flushed()
-      const { text, isError } = textOf(end, port.signal.aborted)
-      return isError ? this.#results.failed(text, conversation.id) : this.#results.done(conversation.id, text)
-    } finally {
-      if (!isLeft) talk.leave()
+  /** Waits for its turn, and runs it. */
+  async #take(conversation: OpenConversation, asked: ToldCall & { readonly port: CallPort }): Promise<JsonObject> {
+    const { id } = conversation.backed
+    const { port, prompt } = asked
+    const { log, whenUnanswerable = 'deny', answerMs } = this.#options
+    const outbox = this.#outboxOf(conversation)
+    const call = new TurnCall({ conversation, port, outbox, dialect: this.#dialect, whenUnanswerable, answerMs, log })
+    const order = { input: [{ type: 'text', text: prompt } as const] }
+    const begun = await conversation.take({ by: call, order, begins: () => outbox.begins(asked), signal: port.signal })
+    if (begun === undefined) {
+      if (!port.signal.aborted) throw new ConversationClosed(id)
+      return this.#failed('The call was cancelled before its turn began.', id)
     }
+    const end = await this.#ended(conversation, begun.ended, port.signal)
+    // Whoever comes next must wait for it; this one need not.
+    if (end === 'overdue') return this.#failed(CANCELLED, id)
+    await outbox.flushed()
+    const { text, isError } = textOf(end, port.signal.aborted)
+    return isError ? this.#failed(text, id) : { ...this.#dialect.structured(id, text), content: [{ type: 'text', text }] }
   }
 
   /** How the turn ended. A cancelled one is interrupted, and not waited for beyond a bound. */
-  async #ended(talk: Talk, ended: Promise<TurnEnd>, signal: AbortSignal): Promise<TurnEnd | 'overdue'> {
+  async #ended(conversation: OpenConversation, ended: Promise<TurnEnd>, signal: AbortSignal): Promise<TurnEnd | 'overdue'> {
     const { promise: overdue, resolve } = Promise.withResolvers<'overdue'>()
     let timer: NodeJS.Timeout | undefined
     const interrupt = (): void => {
       timer = setTimeout(resolve, this.#limits.cancelMs, 'overdue')
       timer.unref()
-      talk.conversation.interrupt().catch((error: unknown) => this.#options.log('warn', `interrupt: ${wordsOf(error)}`))
+      conversation.backed.interrupt().catch((error: unknown) => this.#options.log('warn', `interrupt: ${wordsOf(error)}`))
     }
     if (signal.aborted) interrupt()
     else signal.addEventListener('abort', interrupt, { once: true })
@@ -183,10 +158,25 @@ class CodexTools implements Tools {
     }
   }
 
-  #turn(talk: Talk, port: CallPort, prompt: string, eventId: string): TurnCall {
-    const { log, whenUnanswerable = 'deny', answerMs } = this.#options
-    const { laggingBytes } = this.#limits
-    return new TurnCall({ talk, port, prompt, dialect: this.#dialect, eventId, whenUnanswerable, answerMs, laggingBytes, log })
+  /** A failure is a result, too, and says so in every dialect. */
+  #failed(text: string, threadId?: string): JsonObject {
+    const structured = threadId === undefined ? {} : this.#dialect.structured(threadId, text)
+    return { isError: true, content: [{ type: 'text', text }], ...structured }
+  }
+
+  #outboxOf(conversation: OpenConversation): EventOutbox {
+    const { backed, order } = conversation
+    const known = this.#outboxes.get(conversation)
+    if (known !== undefined) return known
+    const outbox = new EventOutbox({
+      threadId: backed.id,
+      dialect: this.#dialect,
+      openTranslator: (later) => openTranslator(this.#options.dialect, backed, { order, later }),
+      laggingBytes: this.#limits.laggingBytes,
+      lost: () => this.#options.log('warn', `conversation ${backed.id}: the client reads slowly, some deltas are left out`),
+    })
+    this.#outboxes.set(conversation, outbox)
+    return outbox
   }
 }
 

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { arch, platform, release } from 'node:os'
-import type { UserAgentFacts } from '../app/app-server-options.ts'
+import type { UserAgentFacts } from '../mcp/user-agent.ts'
 
 /** What a user agent says of this machine, as Codex writes it: `Debian 12.0.0; x86_64`, `xterm`. */
 export function agentFacts(env: Readonly<Record<string, string | undefined>>, product: string): UserAgentFacts {

@@ -9,8 +9,7 @@ import {
   type Turn,
   type TurnEnd,
 } from '@parley/agent'
-import type { BackedConversation } from '../port/backed-conversation.ts'
-import type { EventMessage } from '../port/event-message.ts'
+import type { BackedConversation, EventMessage } from '../port/backed-conversation.ts'
 import type { OpenOrder, TurnOrder } from '../port/order.ts'
 import { PeerGone } from '@parley/rpc/line-peer'
 import { AddedInput } from './added-input.ts'

@@ -1,7 +1,6 @@
 import type { ApprovalDecision, ApprovalRequest, EngineEvent, InputPart, TurnEnd } from '@parley/agent'
 import type { JsonObject, JsonValue } from '@parley/protocol'
-import type { ConversationRef } from '../port/backed-conversation.ts'
-import type { EventMessage } from '../port/event-message.ts'
+import type { ConversationRef, EventMessage } from '../port/backed-conversation.ts'
 import type { OpenOrder, TurnOrder } from '../port/order.ts'
 import type { LinePeer, WireId } from '@parley/rpc/line-peer'
 

@@ -5,11 +5,11 @@ import {
   type ConversationListener,
   type ConversationOptions,
   type EngineEvent,
-  InvalidArgument,
   type InputPart,
   type Turn,
   type TurnEnd,
   type TurnInput,
+  checkInput,
 } from '@parley/agent'
 import type { ModelPrices } from '@parley/protocol'
 import type { BackedConversation } from '../port/backed-conversation.ts'
@@ -164,10 +164,3 @@ export class EngineConversation implements Conversation, ConversationListener {
 }
 
 const isNews = (event: EngineEvent): boolean => event.type.endsWith('_begin') || event.type.endsWith('_delta')
-
-function checkInput(input: readonly InputPart[]): void {
-  if (input.length === 0) throw new InvalidArgument('input', 'must not be empty')
-  for (const [index, part] of input.entries())
-    if (part.type === 'image' && !part.url.startsWith('data:'))
-      throw new InvalidArgument(`input[${index}].url`, 'must be a data: URL')
-}

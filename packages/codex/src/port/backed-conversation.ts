@@ -1,6 +1,11 @@
 import type { InputPart, Turn } from '@parley/agent'
-import type { EventMessage } from './event-message.ts'
+import type { JsonObject } from '@parley/protocol'
 import type { TurnOrder } from './order.ts'
+
+/** One event in Codex's own words (`msg` of `codex/event`): snake_case, told apart by `type`. */
+export interface EventMessage extends JsonObject {
+  readonly type: string
+}
 
 /** By id, or by the file it is kept in. */
 export type ConversationRef = { readonly id: string } | { readonly path: string }

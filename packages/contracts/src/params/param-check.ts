@@ -39,8 +39,6 @@ export interface Gate {
   readonly evidence: ParamProblem['evidence']
 }
 
-const INVALID_PARAMS = -32_602
-
 /**
  * What becomes of parameters on a version. On the command line one that it lacks is an error; in configuration a warning,
  * and it is left out; on the wire an error that `invalidParams` turns into an answer. A gate that is only declared is a
@@ -68,7 +66,7 @@ export function invalidParams(problems: readonly ParamProblem[]): RemoteFailure 
   if (first === undefined) return undefined
   const { param, currentVersion, minVersion, maxVersion, message } = first
   const data = { param, currentVersion, minVersion, ...(maxVersion === null ? {} : { maxVersion }) }
-  return new RemoteFailure(INVALID_PARAMS, `Invalid params: ${message}`, data)
+  return new RemoteFailure('invalid_params', `Invalid params: ${message}`, data)
 }
 
 /** The parameters of a request that the registry knows from other versions than this one. */

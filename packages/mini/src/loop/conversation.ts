@@ -6,10 +6,10 @@ import {
   type Turn,
   type TurnEnd,
   type TurnInput,
+  checkInput,
 } from '@parley/agent'
 import { wordsOf } from '../tool/result.ts'
 import { settleOpenCalls } from './call/run-calls.ts'
-import { checkInput } from './check-input.ts'
 import { type ConversationState, iso } from './conversation-state.ts'
 import { userItem } from './item.ts'
 import { Steering } from './steering.ts'

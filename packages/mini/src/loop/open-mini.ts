@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { isAbsolute } from 'node:path'
 import { ConversationId, type JsonObject, makeId } from '@parley/protocol'
 import {
   type Conversation,
@@ -7,11 +8,11 @@ import {
   type ConversationOptions,
   ConversationUnknown,
   type Engine,
+  InvalidArgument,
   type Transcript,
 } from '@parley/agent'
 import { ApprovalDesk } from './call/approval-desk.ts'
 import { settleOpenCalls } from './call/run-calls.ts'
-import { checkOptions } from './check-input.ts'
 import { MiniConversation } from './conversation.ts'
 import { ContextSize } from './context-size.ts'
 import { type ConversationState, iso } from './conversation-state.ts'
@@ -225,3 +226,8 @@ function shown({ folder, approvals, reach, network, mounts, effort, outputSchema
 }
 
 const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex')
+
+function checkOptions({ model, folder }: ConversationOptions): void {
+  if (model === '') throw new InvalidArgument('model', 'must not be empty')
+  if (!isAbsolute(folder)) throw new InvalidArgument('folder', `must be an absolute path, not ${folder}`)
+}

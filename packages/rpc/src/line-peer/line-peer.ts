@@ -1,5 +1,5 @@
 import type { Readable, Writable } from 'node:stream'
-import { type JsonObject, type JsonValue, isJsonObject, parseJson } from '@parley/protocol'
+import { type JsonObject, type JsonValue, RPC_CODES, isJsonObject, parseJson } from '@parley/protocol/wire'
 import { LineReader } from '../stdio/lines.ts'
 import { PeerGone, RemoteFailure } from './wire-failure.ts'
 
@@ -9,7 +9,6 @@ const LINE_BYTES = 64 * 1024 * 1024
 const PENDING_MAX = 1_024
 /** What may wait to be written before the other side counts as stuck. */
 const UNSENT_BYTES = 64 * 1024 * 1024
-const INTERNAL_ERROR = -32_603
 
 export type WireId = string | number
 
@@ -172,7 +171,7 @@ export class LinePeer {
     try {
       this.#send({ id, result: await this.#options.handlers.request(method, params, id, given) })
     } catch (error) {
-      const { code, data } = error instanceof RemoteFailure ? error : { code: INTERNAL_ERROR, data: undefined }
+      const { code, data } = error instanceof RemoteFailure ? error : { code: RPC_CODES.internal_error, data: undefined }
       const message = asError(error).message
       this.#send({ id, error: { code, message, ...(data === undefined ? {} : { data }) } })
     }
@@ -181,15 +180,8 @@ export class LinePeer {
 
 function settleWith(answer: JsonObject, resolve: (result: JsonValue) => void, reject: (error: Error) => void): void {
   const { error, result } = answer
-  if (!isJsonObject(error)) return resolve(result ?? null)
-  const { code, message, data } = error
-  reject(
-    new RemoteFailure(
-      typeof code === 'number' ? code : INTERNAL_ERROR,
-      typeof message === 'string' ? message : 'the other side failed and did not say how',
-      data,
-    ),
-  )
+  if (isJsonObject(error)) reject(RemoteFailure.of(error))
+  else resolve(result ?? null)
 }
 
 const asError = (value: unknown): Error => (value instanceof Error ? value : new Error(String(value)))

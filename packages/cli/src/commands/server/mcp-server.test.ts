@@ -65,6 +65,21 @@ test('the Python example works on Codex 0.166', async (context) => {
   expect(out.trim().split('\n').at(-1)).toMatch(/工具调用结果.*Hello from afar/)
 })
 
+test('a client gets its first answers before anything of an engine is loaded', async () => {
+  const told = join(world.home, 'modules')
+  const hook = join(import.meta.dirname, '../../codex-server/fixture/tell-modules.ts')
+  const env = { ...world.ownEnv, NODE_OPTIONS: `--import=${hook}`, TOLD_MODULES: told }
+  await using client = world.start(MINI, env)
+  await initialize(client)
+  expect(resultOf(await client.ask('tools/list'))).toHaveProperty('tools')
+  const loaded = readFileSync(told, 'utf8').trim().split('\n')
+  const rooms = new Set(
+    loaded.map((url) => /\/packages\/([^/]+)\//.exec(url)?.[1] ?? (url.includes('node_modules') ? url : 'bin')),
+  )
+  expect([...rooms].toSorted()).toEqual(['bin', 'cli', 'codex', 'codex-server', 'protocol', 'rpc'])
+  expect(loaded.length).toBeLessThan(80)
+})
+
 test('the official client talks, and goes on after a restart of the server', async () => {
   const { command, env } = world.scratch.launch(MINI)
   const connect = async () => {

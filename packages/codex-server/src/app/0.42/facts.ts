@@ -1,5 +1,4 @@
 import type { DialectFacts } from '../dialect-facts.ts'
-import { INVALID_PARAMS, METHOD_NOT_FOUND } from '../error-codes.ts'
 
 /** What 0.44 calls otherwise. */
 const SNAKE: Readonly<Record<string, string>> = {
@@ -14,10 +13,8 @@ export const FACTS: DialectFacts = {
   name: '0.42',
   version: '0.42.0',
   head: { jsonrpc: '2.0' },
-  wrongMethod: METHOD_NOT_FOUND,
-  wrongParams: INVALID_PARAMS,
-  // The tools need some of those that a backend holds.
-  openMax: 30,
+  wrongMethod: 'method_not_found',
+  wrongParams: 'invalid_params',
   greetsFirst: false,
   readsOverParams: true,
   hasTools: true,

@@ -1,14 +1,12 @@
 import type { DialectFacts } from '../dialect-facts.ts'
-import { INVALID_REQUEST } from '../error-codes.ts'
 
 /** `codex app-server`, which knows one code for all that is wrong with a request. */
 export const FACTS: DialectFacts = {
   name: '0.44',
   version: '0.44.0',
   head: {},
-  wrongMethod: INVALID_REQUEST,
-  wrongParams: INVALID_REQUEST,
-  openMax: 60,
+  wrongMethod: 'invalid_request',
+  wrongParams: 'invalid_request',
   greetsFirst: true,
   readsOverParams: false,
   hasTools: false,

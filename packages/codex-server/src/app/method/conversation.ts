@@ -5,7 +5,6 @@ import { type BackedConversation, BackendError, type ConversationRef } from '@pa
 import type { Backend, ConversationShelf } from '../../backend/backend.ts'
 import { RemoteFailure } from '@parley/rpc/line-peer'
 import { BadParams } from '../answer-error.ts'
-import { INTERNAL_ERROR } from '../error-codes.ts'
 import type { App } from '../app.ts'
 import { PAGE_SIZE, PAGE_SIZE_MAX } from '../bounds.ts'
 import { ConversationParams, Uuid, openOrder } from '../shape/conversation-params.ts'
@@ -14,10 +13,11 @@ import { given } from '../shape/given.ts'
 import { method } from './method.ts'
 
 export const newConversation = method(ConversationParams, async (params, { app }) => {
-  const { backed } = await app.conversations.open(openOrder(params, app.folder)).catch((error: unknown) => {
+  const conversation = await app.conversations.open(openOrder(params, app.folder)).catch((error: unknown) => {
     throw openFailure(error)
   })
-  const { id, model, effort, rolloutPath } = backed
+  app.listeners.join(conversation)
+  const { id, model, effort, rolloutPath } = conversation.backed
   return { conversationId: id, model, reasoningEffort: effort ?? undefined, rolloutPath }
 })
 
@@ -72,9 +72,12 @@ const ResumeParams = z.object({
 
 export const resumeConversation = method(ResumeParams, async ({ path, conversationId, overrides }, { app }) => {
   const which = refOf(path ?? undefined, conversationId ?? undefined, app)
-  const { backed } = await app.conversations.resume(which, openOrder(overrides ?? {}, app.folder)).catch((error: unknown) => {
+  const order = openOrder(overrides ?? {}, app.folder)
+  const conversation = await app.conversations.resume(which, order).catch((error: unknown) => {
     throw resumeFailure(error, which)
   })
+  app.listeners.join(conversation)
+  const { backed } = conversation
   tellConfigured(app, backed)
   return { conversationId: backed.id, model: backed.model, initialMessages: [...backed.initialMessages] }
 })
@@ -91,7 +94,7 @@ function resumeFailure(error: unknown, which: ConversationRef): unknown {
   if (!(error instanceof ConversationUnknown) && !isPlain) return error
   const isMissing = 'path' in which && !existsSync(which.path)
   const why = isMissing ? 'No such file or directory (os error 2)' : error.message.replace(RESUMING, '')
-  return new RemoteFailure(INTERNAL_ERROR, `error resuming conversation: ${why}`, { code: error.code })
+  return new RemoteFailure('internal_error', `error resuming conversation: ${why}`, { code: error.code })
 }
 const RESUMING = /^error resuming conversation: /
 
@@ -106,17 +109,17 @@ const ArchiveParams = z.object({ conversationId: Uuid, rolloutPath: z.string().m
 export const archiveConversation = method(ArchiveParams, async ({ conversationId: id, rolloutPath }, { app }) => {
   const { conversations, notes } = app
   const backend = await app.backend()
-  const conversation = conversations.find(id)
+  const conversation = conversations.openOne(id)
   if (!rolloutPath) notes.once('archive by id', 'archiveConversation: rolloutPath is looked up by the id')
   const path = rolloutPath ?? conversation?.backed.rolloutPath ?? (await pathOfConversation(id, backend.conversations))
   // A path that is not that of the conversation is refused by the backend: then nothing has been closed.
   if (conversation === undefined || conversation.backed.rolloutPath !== path) {
     await backend.conversations.archive({ id, path })
-    conversations.forget(id)
-    if (conversation !== undefined) await conversations.close(conversation)
+    await conversations.forget(id)
   } else {
-    await conversations.close(conversation)
-    conversation.tellShutdown()
+    const submissions = app.listeners.join(conversation)
+    await conversations.forget(id)
+    submissions.tellShutdown()
     await backend.conversations.archive({ id, path })
   }
   return {}

@@ -1,6 +1,5 @@
 import { type JsonValue, isJsonObject } from '@parley/protocol'
 import { RemoteFailure } from '@parley/rpc/line-peer'
-import { INVALID_REQUEST } from '../error-codes.ts'
 import type { Asked, Method } from './method.ts'
 
 /** A method of MCP, which 0.42 serves on the same wire. Calls of tools take long, so nobody waits for them. */
@@ -22,7 +21,7 @@ export async function initializeMcp(params: JsonValue | undefined, asked: Asked)
   return { ...answer, serverInfo }
 }
 
-function toMcp({ app, id, method }: Asked, params: JsonValue | undefined): Promise<JsonValue> {
-  if (app.mcp === undefined) throw new RemoteFailure(INVALID_REQUEST, `${method} is not served here`)
-  return app.mcp.request(id, method, params)
+async function toMcp({ app, id, method }: Asked, params: JsonValue | undefined): Promise<JsonValue> {
+  if (app.mcp === undefined) throw new RemoteFailure('invalid_request', `${method} is not served here`)
+  return (await app.mcp).request(id, method, params)
 }

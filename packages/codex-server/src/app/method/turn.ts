@@ -2,13 +2,14 @@ import { resolve } from 'node:path'
 import type { JsonValue } from '@parley/protocol'
 import * as z from 'zod'
 import { ApprovalPolicy } from '@parley/codex/port'
+import { conversationNotFound } from '../answer-error.ts'
 import type { App } from '../app.ts'
-import type { AppConversation } from '../app-conversation.ts'
 import { ITEMS_MAX } from '../bounds.ts'
 import { Uuid } from '../shape/conversation-params.ts'
 import { given } from '../shape/given.ts'
 import { readItems } from '../shape/input-items.ts'
 import { WireSandboxPolicy, readSandboxPolicy } from '../shape/sandbox-policy.ts'
+import type { Submissions } from '../submissions.ts'
 import { type Asked, method } from './method.ts'
 
 const Items = z.array(z.custom<JsonValue>()).max(ITEMS_MAX, { error: `must hold at most ${ITEMS_MAX} items` })
@@ -16,9 +17,9 @@ const Items = z.array(z.custom<JsonValue>()).max(ITEMS_MAX, { error: `must hold 
 const MessageParams = z.object({ conversationId: Uuid, items: Items })
 
 export const sendUserMessage = method(MessageParams, async ({ conversationId, items }, { app, answered }) => {
-  const conversation = await app.conversations.get(conversationId)
+  const submissions = await submissionsOf(conversationId, app)
   const input = await readItems(items, app)
-  return answeredFirst(conversation, answered, () => conversation.say(input))
+  return answeredFirst(submissions, answered, () => submissions.say(input))
 })
 
 /** What the documents declare, and what Codex calls it. */
@@ -37,7 +38,7 @@ const TurnParams = MessageParams.extend({
 export const sendUserTurn = method(TurnParams, async (params, { app, answered }) => {
   const { conversationId, items, cwd, approvalPolicy, sandboxPolicy, model, effort, summary } = params
   const { notes, folder } = app
-  const conversation = await app.conversations.get(conversationId)
+  const submissions = await submissionsOf(conversationId, app)
   const input = await readItems(items, app)
   const overrides = given({
     folder: typeof cwd === 'string' ? resolve(folder, cwd) : null,
@@ -48,7 +49,7 @@ export const sendUserTurn = method(TurnParams, async (params, { app, answered })
     summary: readSummary(summary ?? undefined, app),
   })
   noteMissing(params, app)
-  return answeredFirst(conversation, answered, () => conversation.take({ input, ...overrides }))
+  return answeredFirst(submissions, answered, () => submissions.take({ input, ...overrides }))
 })
 
 const InterruptParams = z.object({ conversationId: Uuid })
@@ -57,16 +58,23 @@ const InterruptParams = z.object({ conversationId: Uuid })
 export const interruptConversation = method(
   InterruptParams,
   async ({ conversationId }, { app }) => {
-    // One that sleeps has no turn; one that nobody knows is refused.
-    const conversation = await app.conversations.awake(conversationId)
-    await conversation?.interrupt()
+    if (!app.conversations.knows(conversationId)) throw conversationNotFound(conversationId)
+    // One that sleeps has no turn.
+    const conversation = app.conversations.openOne(conversationId)
+    if (conversation !== undefined) await app.listeners.join(conversation).interrupt()
     return { abortReason: 'interrupted' }
   },
   { isDetached: true },
 )
 
+/** Throws what the client hears of an id that nobody knows. */
+async function submissionsOf(id: string, { conversations, listeners }: App): Promise<Submissions> {
+  if (!conversations.knows(id)) throw conversationNotFound(id)
+  return listeners.join(await conversations.find(id))
+}
+
 /** The answer comes before the first event of what it sets going. */
-function answeredFirst({ outbox }: AppConversation, answered: Asked['answered'], act: () => void): Record<string, never> {
+function answeredFirst({ outbox }: Submissions, answered: Asked['answered'], act: () => void): Record<string, never> {
   outbox.hold()
   void answered.then(() => outbox.release())
   act()

@@ -1,7 +1,6 @@
 import { resolve } from 'node:path'
 import * as z from 'zod'
 import { RemoteFailure } from '@parley/rpc/line-peer'
-import { INVALID_REQUEST } from '../error-codes.ts'
 import { given } from '../shape/given.ts'
 import { WireSandboxPolicy, readSandboxPolicy } from '../shape/sandbox-policy.ts'
 import { method } from './method.ts'
@@ -26,7 +25,7 @@ const ExecParams = z.object({
 export const execOneOffCommand = method(
   ExecParams,
   async ({ command, timeoutMs, cwd, sandboxPolicy }, { app }) => {
-    if (command.length === 0) throw new RemoteFailure(INVALID_REQUEST, 'command must not be empty', { param: 'command' })
+    if (command.length === 0) throw new RemoteFailure('invalid_request', 'command must not be empty', { param: 'command' })
     const more = given({
       timeoutMs,
       folder: typeof cwd === 'string' ? resolve(app.folder, cwd) : null,

@@ -5,7 +5,7 @@ import { ApprovalPolicy, type OpenOrder, SandboxMode } from '@parley/codex/port'
 import { given } from './given.ts'
 
 /** A conversation, a subscription and a sign-in are known by such. */
-export const Uuid = z.guid({ error: 'must be a UUID' })
+export const Uuid = z.guid({ error: 'must be a UUID' }).toLowerCase()
 
 const Config = z.custom<JsonObject>(isJsonObject, { error: 'must be an object of settings' })
 

@@ -1,10 +1,8 @@
-import { type JsonObject, isJsonObject } from '@parley/protocol'
+import { type JsonObject, RPC_CODES, isJsonObject } from '@parley/protocol'
 import type * as z from 'zod'
 import type { Bridge } from '@parley/codex'
 import { RemoteFailure } from '@parley/rpc/line-peer'
 import { BackendError } from '@parley/codex/port'
-
-const INTERNAL_ERROR = -32_603
 
 /** Asks Codex and reads the answer. What it refuses is a `BackendError` in its own words. */
 export async function asked<Schema extends z.ZodType>(
@@ -26,6 +24,8 @@ export async function asked<Schema extends z.ZodType>(
     )
   } catch (error) {
     if (!(error instanceof RemoteFailure)) throw error
-    throw new BackendError(error.code === INTERNAL_ERROR ? 'failed' : 'invalid_request', error.message, { cause: error })
+    throw new BackendError(error.code === RPC_CODES.internal_error ? 'failed' : 'invalid_request', error.message, {
+      cause: error,
+    })
   }
 }

@@ -1,17 +1,16 @@
 import { type JsonObject, isJsonObject } from '@parley/protocol'
 import * as z from 'zod'
-import { type Bridge, isLegacyProfile } from '@parley/codex'
-import { BackendError, type SandboxPolicy } from '@parley/codex/port'
+import { type Bridge, isLegacyProfile, newerSandbox } from '@parley/codex'
+import { BackendError } from '@parley/codex/port'
 import type { Account, ConversationShelf, OneOffCommand, SavedSettings, Workspace } from '../backend.ts'
 import { savedShape } from '../mini/settings-file.ts'
 import { OUTPUT_BYTES, stopped } from '../workspace/run-one-off.ts'
 import { asked } from './asked.ts'
 import type { CodexBackendOptions, CodexServices } from './open-codex-backend.ts'
 import { readConfiguration } from './read-configuration.ts'
-import { FoundFiles, authStatus, checkRollout, foundFiles } from './read-answers.ts'
-import { WaitingLogins } from './waiting-logins.ts'
+import { EXEC_MS_MAX, Ended, FoundFiles, Nothing, authStatus, checkRollout, codexDiff, foundFiles } from './read-answers.ts'
+import { WaitingLogins, unknownLogin } from './waiting-logins.ts'
 
-const Nothing = z.looseObject({})
 const Threads = z.object({
   data: z.array(
     z.looseObject({ id: z.string(), preview: z.string(), path: z.string().nullish(), createdAt: z.number().nullish() }),
@@ -22,44 +21,23 @@ const Config = z.object({
   config: z.looseObject({}),
   layers: z.array(z.looseObject({ name: z.looseObject({ type: z.string() }), config: z.looseObject({}) })).nullish(),
 })
-const AuthAnswer = z.object({
-  authMethod: z.string().nullish(),
-  authToken: z.string().nullish(),
-  requiresOpenaiAuth: z.boolean().nullish(),
-})
 const AccountAnswer = z.object({ account: z.looseObject({ email: z.string().nullish() }).nullish() })
-const LoginAnswer = z.object({ loginId: z.string(), authUrl: z.string() })
 const CancelAnswer = z.object({ status: z.string().optional() })
-const Diff = z.object({ sha: z.string(), diff: z.string() })
-const Ended = z.object({ exitCode: z.number(), stdout: z.string(), stderr: z.string() })
 
 /** As long as a command may take that says nothing about it. */
 const EXEC_MS = 10_000
-/** An answer that takes longer is not waited for. */
-const EXEC_MS_MAX = 110_000
 /** What Codex answers for a command that took too long. */
 const TIMED_OUT = 124
 
 /** The services of 0.108 and later. */
 export function newServices(bridge: Bridge, { now, codexHome }: Omit<CodexBackendOptions, 'bridge'>): CodexServices {
-  const logins = new WaitingLogins()
-  const stop = bridge.onNotification((method, params) => {
-    const { loginId, success, error } = params
-    if (method !== 'account/login/completed' || typeof loginId !== 'string') return
-    logins.ended(
-      loginId,
-      success === true ? { success } : { success: false, error: typeof error === 'string' ? error : 'Login failed' },
-    )
-  })
+  const logins = new WaitingLogins(bridge, 'account/login/completed')
   return {
     conversations: shelfOf(bridge),
     settings: settingsOf(bridge, codexHome),
     account: accountOf(bridge, logins),
     workspace: workspaceOf(bridge, now),
-    close: () => {
-      stop()
-      logins.close()
-    },
+    close: () => logins.close(),
   }
 }
 
@@ -107,27 +85,21 @@ async function userConfig(bridge: Bridge, codexHome: string | undefined): Promis
 }
 
 const accountOf = (bridge: Bridge, logins: WaitingLogins): Account => ({
-  status: async ({ includeToken, refreshToken }) =>
-    authStatus(await asked(bridge, AuthAnswer, ['getAuthStatus', { includeToken, refreshToken }])),
+  status: (ask) => authStatus(bridge, ask),
   email: async () => (await asked(bridge, AccountAnswer, ['account/read', {}])).account?.email ?? null,
   loginApiKey: async (apiKey) => void (await asked(bridge, Nothing, ['account/login/start', { type: 'apiKey', apiKey }])),
-  loginChatGpt: async () => {
-    const { loginId, authUrl } = await asked(bridge, LoginAnswer, ['account/login/start', { type: 'chatgpt' }])
-    return { loginId, authUrl, done: logins.wait(loginId) }
-  },
+  loginChatGpt: () => logins.begin('account/login/start', { type: 'chatgpt' }),
   cancelLogin: async (loginId) => {
-    const unknown = (cause?: unknown): BackendError =>
-      new BackendError('invalid_request', `login id not found: ${loginId}`, { data: { param: 'loginId' }, cause })
     const { status } = await asked(bridge, CancelAnswer, ['account/login/cancel', { loginId }]).catch((error: unknown) => {
-      throw error instanceof BackendError && error.message.includes('invalid login id') ? unknown(error) : error
+      throw error instanceof BackendError && error.message.includes('invalid login id') ? unknownLogin(loginId, error) : error
     })
-    if (status === 'notFound') throw unknown()
+    if (status === 'notFound') throw unknownLogin(loginId)
   },
   logout: async () => void (await asked(bridge, Nothing, ['account/logout'])),
 })
 
 const workspaceOf = (bridge: Bridge, now: () => number): Workspace => ({
-  diffToRemote: (folder) => asked(bridge, Diff, ['gitDiffToRemote', { cwd: folder }]),
+  diffToRemote: (folder) => codexDiff(bridge, folder),
   exec: (command, signal) => exec(bridge, command, { now, signal }),
   search: async ({ query, roots }, signal) => {
     if (signal.aborted) return []
@@ -155,7 +127,7 @@ async function exec(
     timeoutMs: boundMs,
     outputBytesCap: OUTPUT_BYTES,
     ...(folder === undefined ? {} : { cwd: folder }),
-    ...(sandboxPolicy === undefined ? {} : { sandboxPolicy: policyParams(sandboxPolicy) }),
+    ...(sandboxPolicy === undefined ? {} : { sandboxPolicy: newerSandbox(sandboxPolicy) }),
   }
   const startedAt = now()
   // A Codex that is gone has taken the command with it, and one that does not know the method ends it in its own time.
@@ -173,22 +145,5 @@ async function exec(
     throw new BackendError('failed', `exec failed: ${message}`, { cause: error })
   } finally {
     signal?.removeEventListener('abort', end)
-  }
-}
-
-function policyParams(policy: SandboxPolicy): JsonObject {
-  switch (policy.mode) {
-    case 'danger-full-access':
-      return { type: 'dangerFullAccess' }
-    case 'read-only':
-      return { type: 'readOnly', networkAccess: false }
-    case 'workspace-write':
-      return {
-        type: 'workspaceWrite',
-        writableRoots: [...(policy.writableRoots ?? [])],
-        networkAccess: policy.networkAccess ?? false,
-        excludeTmpdirEnvVar: policy.excludeTmpdirEnvVar ?? false,
-        excludeSlashTmp: policy.excludeSlashTmp ?? false,
-      }
   }
 }

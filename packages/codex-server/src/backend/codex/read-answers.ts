@@ -1,6 +1,20 @@
+import type { Bridge } from '@parley/codex'
 import * as z from 'zod'
-import type { AuthStatus, FoundFile } from '../backend.ts'
+import type { Account, AuthStatus, FoundFile } from '../backend.ts'
 import { BackendError } from '@parley/codex/port'
+import { asked } from './asked.ts'
+
+export const Nothing = z.looseObject({})
+export const Ended = z.object({ exitCode: z.number(), stdout: z.string(), stderr: z.string() })
+/** An answer that takes longer is not waited for. */
+export const EXEC_MS_MAX = 110_000
+
+const Diff = z.object({ sha: z.string(), diff: z.string() })
+const AuthAnswer = z.object({
+  authMethod: z.string().nullish(),
+  authToken: z.string().nullish(),
+  requiresOpenaiAuth: z.boolean().nullish(),
+})
 
 export const FoundFiles = z.object({
   files: z.array(
@@ -24,15 +38,15 @@ export const foundFiles = ({ files }: z.infer<typeof FoundFiles>): readonly Foun
   )
 
 /** Every sign-in that is not a key is one with ChatGPT, in the words of old. */
-export function authStatus(answer: {
-  readonly authMethod?: string | null | undefined
-  readonly authToken?: string | null | undefined
-  readonly requiresOpenaiAuth?: boolean | null | undefined
-}): AuthStatus {
-  const { authMethod, authToken, requiresOpenaiAuth } = answer
+export async function authStatus(bridge: Bridge, ask: Parameters<Account['status']>[0]): Promise<AuthStatus> {
+  const { authMethod, authToken, requiresOpenaiAuth } = await asked(bridge, AuthAnswer, ['getAuthStatus', { ...ask }])
   const method = typeof authMethod !== 'string' ? null : authMethod.toLowerCase() === 'apikey' ? 'apikey' : 'chatgpt'
   return { method, token: authToken ?? null, requiresOpenaiAuth: requiresOpenaiAuth ?? true }
 }
+
+/** As Codex's own git has it. */
+export const codexDiff = (bridge: Bridge, folder: string): Promise<z.infer<typeof Diff>> =>
+  asked(bridge, Diff, ['gitDiffToRemote', { cwd: folder }])
 
 /** Newer versions archive by id alone; a path that is not that of the conversation is a mistake all the same. */
 export function checkRollout(id: string, path: string): void {

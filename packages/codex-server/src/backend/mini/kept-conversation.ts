@@ -127,11 +127,9 @@ export class KeptConversation implements BackedConversation {
   }
 
   /** The engine numbers turns; ours have names before the engine has them. */
-  told(event: EngineEvent): void {
-    const id = this.#running?.id
-    if (id !== undefined && (event.type === 'turn_started' || event.type === 'turn_ended'))
-      return this.#parts.emit({ ...event, turn: id })
-    this.#parts.emit(event)
+  named(event: EngineEvent): EngineEvent {
+    const turn = this.#running?.id
+    return turn !== undefined && (event.type === 'turn_started' || event.type === 'turn_ended') ? { ...event, turn } : event
   }
 
   async #close(): Promise<void> {

@@ -13,7 +13,7 @@ import { join } from 'node:path'
 import { isMissing } from '@parley/codex/config'
 import { type BackedConversation, BackendError, type ConversationRef, type OpenOrder } from '@parley/codex/port'
 import type { Account, Backend, ConversationShelf, SavedSettings, Workspace } from '../backend.ts'
-import type { FolderCommands } from '../workspace/folder-commands.ts'
+import type { FolderCommands } from '../workspace/run-one-off.ts'
 import { openWorkspace } from '../workspace/open-workspace.ts'
 import type { OpenGit } from '../workspace/run-program.ts'
 import { AuthFile } from './auth-file.ts'
@@ -179,7 +179,7 @@ class MiniBackend implements Backend {
   ): Promise<KeptConversation> {
     const held: { kept?: KeptConversation } = {}
     const told: ConversationListener = {
-      event: (event) => (held.kept === undefined ? listener.event(event) : held.kept.told(event)),
+      event: (event) => listener.event(held.kept?.named(event) ?? event),
       approve: (request, signal) => listener.approve(request, signal),
     }
     const seat = await sit(told)

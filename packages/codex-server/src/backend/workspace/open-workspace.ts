@@ -1,7 +1,6 @@
 import type { Workspace } from '../backend.ts'
 import { diffToRemote } from './diff-to-remote.ts'
-import type { FolderCommands } from './folder-commands.ts'
-import { runOneOff } from './run-one-off.ts'
+import { type FolderCommands, runOneOff } from './run-one-off.ts'
 import type { OpenGit } from './run-program.ts'
 import { searchFiles } from './search-files.ts'
 

@@ -1,8 +1,14 @@
 import { isAbsolute, resolve } from 'node:path'
+import type { Commands } from '@parley/agent'
 import { BackendError } from '@parley/codex/port'
 import type { OneOffCommand } from '../backend.ts'
 import { REACH, unlinked } from '../reach.ts'
-import type { FolderCommands } from './folder-commands.ts'
+
+/** The commands of one folder: all that they may write to, unless they may do anything. */
+export interface FolderCommands extends Commands {
+  /** Ends what runs. Commands that come later are refused. */
+  close(): Promise<void>
+}
 
 /** As long as Codex gives a command that says nothing about it. */
 const DEFAULT_MS = 10_000

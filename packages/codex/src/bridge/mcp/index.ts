@@ -4,7 +4,6 @@ import { type LinePeer, PeerGone, RemoteFailure } from '@parley/rpc/line-peer'
 import type { Dialect } from '../dialect.ts'
 import { OldTalk } from '../v1/old-talk.ts'
 
-const INVALID_REQUEST = -32_600
 const REVISION = '2025-06-18'
 
 const Greeted = z.object({ serverInfo: z.object({ name: z.literal('codex-mcp-server'), user_agent: z.string() }) })
@@ -30,6 +29,6 @@ async function askSilent(peer: LinePeer, method: string, params: JsonObject | un
   } catch (error) {
     if (!(error instanceof PeerGone) || peer.isGone) throw error
     const words = `${method} was not answered: Codex 0.42 is silent about methods and parameters that it does not know`
-    throw new RemoteFailure(INVALID_REQUEST, words, { method })
+    throw new RemoteFailure('invalid_request', words, { method })
   }
 }

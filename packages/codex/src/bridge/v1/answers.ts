@@ -1,8 +1,8 @@
 import * as z from 'zod'
 import { type JsonObject, type JsonValue, isJsonObject } from '@parley/protocol'
-import type { EventMessage } from '../../port/event-message.ts'
+import type { EventMessage } from '../../port/backed-conversation.ts'
 
-const Json: z.ZodType<JsonValue> = z.json()
+export const Json: z.ZodType<JsonValue> = z.json()
 
 export const NewConversation = z.object({
   conversationId: z.string(),
@@ -19,7 +19,7 @@ export const ResumedConversation = z.object({
 
 export const Subscribed = z.object({ subscriptionId: z.string() })
 
-const Table: z.ZodType<JsonObject> = z.record(z.string(), Json)
+export const Table: z.ZodType<JsonObject> = z.record(z.string(), Json)
 export const SavedConfig = z.object({ config: Table })
 
 /** Told beside the answer to `resumeConversation`: as `sessionConfigured`, or in 0.42 as an event. */

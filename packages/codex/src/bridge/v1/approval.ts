@@ -1,6 +1,7 @@
 import * as z from 'zod'
 import type { ApprovalRequest } from '@parley/agent'
-import type { JsonObject, JsonValue } from '@parley/protocol'
+import type { JsonObject } from '@parley/protocol'
+import { Table } from './answers.ts'
 import { fileChanges } from './file-change.ts'
 
 /** Something that Codex wants to be allowed, and the conversation that it is about. */
@@ -9,16 +10,14 @@ export interface Wanted {
   readonly request: ApprovalRequest
 }
 
-const Json: z.ZodType<JsonValue> = z.json()
 const Reason = { reason: z.string().nullish() }
-const Changes: z.ZodType<JsonObject> = z.record(z.string(), Json)
 const Command = { command: z.array(z.string()), cwd: z.string(), ...Reason }
 
 const CommandWanted = z.object({ conversationId: z.string(), callId: z.string(), ...Command })
 const PatchWanted = z.object({
   conversationId: z.string(),
   callId: z.string(),
-  fileChanges: Changes,
+  fileChanges: Table,
   grantRoot: z.string().nullish(),
   ...Reason,
 })

@@ -1,5 +1,6 @@
 import * as z from 'zod'
-import type { JsonObject, JsonValue } from '@parley/protocol'
+import type { JsonObject } from '@parley/protocol'
+import { Json, Table } from './answers.ts'
 import { fileChanges } from './file-change.ts'
 import type { TurnReader } from './turn-reader.ts'
 import { TokenInfo } from './usage.ts'
@@ -15,14 +16,12 @@ function row<Schema extends z.ZodType>(schema: Schema, tell: (reader: TurnReader
   }
 }
 
-const Json: z.ZodType<JsonValue> = z.json()
 const Call = z.object({ call_id: z.string() })
 const Said = z.object({ message: z.string() })
 const Delta = z.object({ delta: z.string() })
-const Changes: z.ZodType<JsonObject> = z.record(z.string(), Json)
 const Duration = z.union([z.object({ secs: z.number(), nanos: z.number() }), z.string()]).optional()
 const Invocation = z.object({ server: z.string(), tool: z.string(), arguments: Json.optional() })
-const ToolResult = z.union([z.object({ Ok: Changes }), z.object({ Err: z.string() })])
+const ToolResult = z.union([z.object({ Ok: Table }), z.object({ Err: z.string() })])
 const PlanStep = z.object({ step: z.string(), status: z.enum(['pending', 'in_progress', 'completed']) })
 
 /** Retries are told in a sentence: `stream error: …; retrying 2/5 in 400ms…`. */
@@ -54,7 +53,7 @@ export const EVENT_TABLE: Readonly<Record<string, Row>> = {
     (reader, { call_id: call, exit_code: exitCode, aggregated_output: output, duration }) =>
       reader.calls.commandEnd(call, { exitCode, output, durationMs: millisecondsOf(duration) }),
   ),
-  patch_apply_begin: row(Call.extend({ changes: Changes }), (reader, { call_id: call, changes }) =>
+  patch_apply_begin: row(Call.extend({ changes: Table }), (reader, { call_id: call, changes }) =>
     reader.calls.patch(call, fileChanges(changes)),
   ),
   patch_apply_end: row(

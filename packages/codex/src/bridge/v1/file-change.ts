@@ -1,5 +1,6 @@
 import type { FileChange } from '@parley/agent'
 import { type JsonObject, type JsonValue, isJsonObject } from '@parley/protocol'
+import { wholeFile } from '../whole-file.ts'
 
 /** The changes of a patch by path, in either spelling: `{add: {…}}` of old versions, `{type: 'add', …}` of newer ones. */
 export function fileChanges(changes: JsonObject): readonly FileChange[] {
@@ -13,7 +14,7 @@ function fileChange(path: string, change: JsonObject): FileChange {
     const diff = textOf(details['unified_diff'])
     return typeof movedTo === 'string' ? { path, kind, movedTo, diff } : { path, kind, diff }
   }
-  return { path, kind, diff: wholeFile(textOf(details['content']), kind) }
+  return { path, kind, diff: wholeFile(textOf(details['content']), kind === 'add' ? '+' : '-') }
 }
 
 function kindOf(change: JsonObject): readonly [FileChange['kind'], JsonObject] {
@@ -23,14 +24,6 @@ function kindOf(change: JsonObject): readonly [FileChange['kind'], JsonObject] {
     if (change['type'] === kind) return [kind, change]
   }
   return ['update', change]
-}
-
-function wholeFile(content: string, kind: 'add' | 'delete'): string {
-  if (content === '') return ''
-  const lines = content.replace(/\n$/, '').split('\n')
-  const sign = kind === 'add' ? '+' : '-'
-  const head = kind === 'add' ? `@@ -0,0 +1,${lines.length} @@` : `@@ -1,${lines.length} +0,0 @@`
-  return `${[head, ...lines.map((line) => `${sign}${line}`)].join('\n')}\n`
 }
 
 const textOf = (value: JsonValue | undefined): string => (typeof value === 'string' ? value : '')

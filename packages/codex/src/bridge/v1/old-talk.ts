@@ -23,8 +23,6 @@ export interface OldTalkOptions {
   readonly mountable: Mountable
 }
 
-const INVALID_REQUEST = -32_600
-const METHOD_NOT_FOUND = -32_601
 const EVENT = 'codex/event'
 /** So long after the end of a turn its last lines may not be in the file yet. */
 const WRITE_MS = 150
@@ -116,7 +114,7 @@ export class OldTalk implements Talk {
     const wanted = wantedOf(method, params, `approval-${this.#approvals}`)
     if (wanted === undefined) {
       this.#options.sink.warn(`Codex asked ${method}, which is not known`)
-      throw new RemoteFailure(METHOD_NOT_FOUND, `${method} is not known here`)
+      throw new RemoteFailure('method_not_found', `${method} is not known here`)
     }
     const thread = this.#threads.get(wanted.threadId)
     return { decision: thread === undefined ? 'denied' : await thread.approve(wanted.request) }
@@ -164,7 +162,7 @@ export class OldTalk implements Talk {
 
   #thread(id: string): OldThread {
     const thread = this.#threads.get(id)
-    if (thread === undefined) throw new RemoteFailure(INVALID_REQUEST, `conversation not found: ${id}`)
+    if (thread === undefined) throw new RemoteFailure('invalid_request', `conversation not found: ${id}`)
     return thread
   }
 }

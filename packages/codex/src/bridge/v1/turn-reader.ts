@@ -1,6 +1,6 @@
 import type { EngineEvent, TurnEnd } from '@parley/agent'
 import type { JsonObject } from '@parley/protocol'
-import type { EventMessage } from '../../port/event-message.ts'
+import type { EventMessage } from '../../port/backed-conversation.ts'
 import { Calls } from './calls.ts'
 import { EVENT_TABLE } from './event-table.ts'
 import { Reasoning } from './reasoning.ts'

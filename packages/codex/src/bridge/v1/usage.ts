@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { NO_TOKENS, type TokenUsage, addTokens, totalTokens } from '@parley/protocol'
-import type { EventMessage } from '../../port/event-message.ts'
+import type { EventMessage } from '../../port/backed-conversation.ts'
 
 const Tokens = z.object({
   input_tokens: z.number(),

@@ -1,5 +1,5 @@
 import type { JsonObject } from '@parley/protocol'
-import type { EventMessage } from '../../port/event-message.ts'
+import type { EventMessage } from '../../port/backed-conversation.ts'
 import { objectsIn, textOf, textsIn } from './fields.ts'
 
 /** What was said in earlier turns, in the words of Codex's events. */

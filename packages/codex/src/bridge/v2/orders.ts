@@ -97,14 +97,21 @@ function settingsOf({ folder, approvalPolicy, sandboxPolicy, model, effort, summ
   return {
     ...(folder === undefined ? {} : { cwd: folder }),
     ...(approvalPolicy === undefined ? {} : { approvalPolicy: policyWord(approvalPolicy) }),
-    ...(sandboxPolicy === undefined ? {} : { sandboxPolicy: sandboxOf(sandboxPolicy) }),
+    ...(sandboxPolicy === undefined ? {} : { sandboxPolicy: newerSandbox(sandboxPolicy) }),
     ...(model === undefined ? {} : { model }),
     ...(effort === undefined ? {} : { effort }),
     ...(summary === undefined ? {} : { summary }),
   }
 }
 
-function sandboxOf({ mode, writableRoots, networkAccess, excludeTmpdirEnvVar, excludeSlashTmp }: SandboxPolicy): JsonObject {
+/** A sandbox policy as the versions from 0.108 on read it, in turns and for single commands. */
+export function newerSandbox({
+  mode,
+  writableRoots,
+  networkAccess,
+  excludeTmpdirEnvVar,
+  excludeSlashTmp,
+}: SandboxPolicy): JsonObject {
   switch (mode) {
     case 'danger-full-access':
       return { type: 'dangerFullAccess' }

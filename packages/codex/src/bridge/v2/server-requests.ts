@@ -5,8 +5,6 @@ import { objectOf, objectsIn, textOf, textOrNull } from './fields.ts'
 import { argvOf } from './shell-words.ts'
 import type { Thread } from './thread.ts'
 
-const METHOD_NOT_FOUND = -32_601
-
 /** What stands behind the answers to Codex's questions. */
 export interface Answering {
   readonly thread: Thread
@@ -42,7 +40,7 @@ export function answerRequest(method: string, params: JsonObject, answering: Ans
     case 'item/tool/call':
       return { success: false, contentItems: [{ type: 'inputText', text: 'There is no such tool in this conversation.' }] }
     default:
-      throw new RemoteFailure(METHOD_NOT_FOUND, `${method} is not answered here`)
+      throw new RemoteFailure('method_not_found', `${method} is not answered here`)
   }
 }
 

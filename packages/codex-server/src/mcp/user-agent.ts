@@ -1,4 +1,12 @@
-import type { UserAgentFacts } from './app-server-options.ts'
+/** What a user agent says beside the client's own name. */
+export interface UserAgentFacts {
+  /** System and machine, as in `Debian 12.0.0; x86_64`. */
+  readonly platform: string
+  /** As in `xterm`. */
+  readonly terminal: string
+  /** Ours, as in `parley/0.1.0`. */
+  readonly product: string
+}
 
 export interface ClientInfo {
   readonly name: string
