@@ -1,9 +1,19 @@
 export { type JsonObject, type JsonValue, isJsonObject, parseJson } from './json.ts'
 export { holdsAtMost } from './json-values.ts'
-export { AgentId, ConversationId, JobId, TokenId, UploadId, UsageId, UserId, makeId } from './ids.ts'
+export { AgentId, ConversationId, JobId, TokenId, UploadId, UsageId, UserId, type RandomBytes, makeId } from './ids.ts'
 export { type Audience, Role, isAdmitted } from './roles.ts'
-export { RPC_CODES, type RpcCodeName, RpcError, TOOL_ERROR_META, ToolError, ToolErrorBody, ToolErrorCode } from './errors.ts'
+export {
+  RPC_CODES,
+  type RpcCodeName,
+  RpcError,
+  TOOL_ERROR_META,
+  ToolError,
+  ToolErrorBody,
+  ToolErrorCode,
+  wrongArgument,
+} from './errors.ts'
 export { RPC_CODE_MEANINGS, TOOL_ERROR_MEANINGS } from './meanings.ts'
+export { iso, isoOrNull } from './time.ts'
 export { type ToolAnnotations, type ToolSpec, ADDS, ENDS, READS, SETS, tool } from './tool.ts'
 export { type ToolDescription, describeDocument, describeTool } from './describe.ts'
 export { DOCUMENTS } from './documents.ts'

@@ -54,3 +54,4 @@ export {
   TooLarge,
   UploadGap,
 } from './errors.ts'
+export { unavailableWords } from './unavailable-words.ts'

@@ -1,7 +1,6 @@
-import { TOOLS, type Token, TokenId, ToolError, type ToolArguments, type UserId } from '@parley/protocol'
+import { TOOLS, type Token, TokenId, type ToolArguments, ToolError, type UserId, iso, isoOrNull } from '@parley/protocol'
 import type { TokenRecord } from '@parley/store'
 import { hashText, mintToken } from '../auth/token-text.ts'
-import { iso, isoOrNull } from '../time.ts'
 import { type AccountWorld, serveTool } from './account-world.ts'
 
 type CreateArguments = ToolArguments<'token.create'>

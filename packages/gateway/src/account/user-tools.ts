@@ -1,6 +1,5 @@
-import { TOOLS, ToolError, type User, Username } from '@parley/protocol'
+import { TOOLS, ToolError, type User, Username, iso, isoOrNull } from '@parley/protocol'
 import { AlreadyExists, Conflict, type UserRecord } from '@parley/store'
-import { iso, isoOrNull } from '../time.ts'
 import { type AccountContext, type AccountWorld, serveTool } from './account-world.ts'
 
 export function userView(user: UserRecord): User {

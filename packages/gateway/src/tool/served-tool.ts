@@ -1,10 +1,9 @@
 import type * as z from 'zod'
-import type { ToolSpec } from '@parley/protocol'
+import type { RandomBytes, ToolSpec } from '@parley/protocol'
 import type { Call } from '@parley/rpc'
 import type { Store } from '@parley/store'
 import type { Logger } from 'pino'
 import type { Recorder } from '../audit/recorder.ts'
-import type { RandomBytes } from '../auth/token-text.ts'
 import type { GatewayCaller } from '../caller.ts'
 
 /** What every tool may use. A noun whose tools need more extends it; `world.ts` at the top has all of it. */

@@ -1,11 +1,9 @@
-import { type JobId, TOOLS, type UsageEvent, type UserId } from '@parley/protocol'
+import { type JobId, TOOLS, type UsageEvent, type UserId, iso, wrongArgument } from '@parley/protocol'
 import type { UsageRecord } from '@parley/store'
+import type { QuotaBook } from '@parley/models'
 import type { GatewayCaller } from '../caller.ts'
-import { wrong } from '../tool/tool-failure.ts'
 import { findJob, noSuchJob } from '../job/find-job.ts'
-import type { QuotaBook } from '../channel/directory.ts'
 import { type ToolWorld, serving } from '../tool/served-tool.ts'
-import { iso } from '../time.ts'
 
 /** What the tools of usage work with. */
 interface UsageWorld extends ToolWorld {
@@ -78,7 +76,7 @@ function rangeOf(args: { readonly from?: string | undefined; readonly to?: strin
 } {
   const from = args.from === undefined ? undefined : Date.parse(args.from)
   const to = args.to === undefined ? undefined : Date.parse(args.to)
-  if (from !== undefined && to !== undefined && from >= to) throw wrong('to', 'must be later than from')
+  if (from !== undefined && to !== undefined && from >= to) throw wrongArgument('to', 'must be later than from')
   return { ...(from === undefined ? {} : { from }), ...(to === undefined ? {} : { to }) }
 }
 
