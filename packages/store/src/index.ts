@@ -25,7 +25,6 @@ export {
   type JobInputs,
   type JobOutline,
   type JobRecord,
-  type JobLog,
   type StatePatch,
   jobHolder,
   jobLog,

@@ -1,4 +1,4 @@
-import { type JobId, type JobLogName, TOOLS, ToolError, isEnd } from '@parley/protocol'
+import { type JobId, JobLogName, TOOLS, ToolError, isEnd } from '@parley/protocol'
 import type { Link } from '@parley/rpc'
 import { type JobRecord, type Store, jobLog } from '@parley/store'
 import type { GatewayCaller } from '../caller.ts'
@@ -19,7 +19,7 @@ export const jobSubscribe = serveTool(
     await findJob(store, args.job_id, context.caller)
     const ends = await logEnds(store, args.job_id)
     const logs = new Map<JobLogName, number>()
-    for (const name of ['agent_status', 'terminal', 'cases'] as const) {
+    for (const name of JobLogName.options) {
       if (!args.streams.includes(name)) continue
       const offset = args[`${name}_offset`] ?? 0
       if (offset > ends[name]) throw pastTheEnd(`${name}_offset`, name, ends[name])

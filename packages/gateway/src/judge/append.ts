@@ -1,5 +1,5 @@
-import { JOB_LIMITS, type JobId, ToolError, type ToolOutput } from '@parley/protocol'
-import { type AppendOptions, type AppendOutcome, type JobLog, type Store, jobLog } from '@parley/store'
+import { JOB_LIMITS, type JobId, ToolError, type ToolOutput, type WrittenLog } from '@parley/protocol'
+import { type AppendOptions, type AppendOutcome, type Store, jobLog } from '@parley/store'
 import type { HeldJob } from './held-job.ts'
 
 type Appended = ToolOutput<'judge.job.append_terminal'>
@@ -12,7 +12,7 @@ const CHUNK_MAX_CHARS = Math.ceil(JOB_LIMITS.chunkBytes / 3) * 4
 export async function appendChunk(
   store: Pick<Store, 'jobs' | 'logs'>,
   { job, fence, action }: HeldJob,
-  log: JobLog,
+  log: WrittenLog,
   { offset, chunk_b64 }: { readonly offset: number; readonly chunk_b64: string },
 ): Promise<Appended> {
   const bytes = decodeChunk(chunk_b64)
@@ -38,7 +38,7 @@ export async function appendChunk(
 export async function appendTo(
   { jobs, logs }: { readonly jobs: Pick<Store['jobs'], 'makeRoom'>; readonly logs: Pick<Store['logs'], 'append'> },
   id: JobId,
-  log: JobLog,
+  log: WrittenLog,
   entries: readonly Uint8Array[],
   options: AppendOptions,
 ): Promise<AppendOutcome> {
