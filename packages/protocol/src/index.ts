@@ -14,7 +14,7 @@ export {
 } from './errors.ts'
 export { RPC_CODE_MEANINGS, TOOL_ERROR_MEANINGS } from './meanings.ts'
 export { iso, isoOrNull } from './time.ts'
-export { type ToolAnnotations, type ToolSpec, ADDS, ENDS, READS, SETS, tool } from './tool.ts'
+export { type AnswerSchema, type ToolAnnotations, type ToolSpec, ADDS, ENDS, READS, SETS, tool } from './tool.ts'
 export { type ToolDescription, describeDocument, describeTool } from './describe.ts'
 export { DOCUMENTS } from './documents.ts'
 export { TOOLS, type ToolArguments, type ToolInput, type ToolName, type ToolOutput } from './tools.ts'
