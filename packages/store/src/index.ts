@@ -53,4 +53,5 @@ export {
   TooLarge,
   UploadGap,
 } from './errors.ts'
+export { onceAtATime } from './signal/once-at-a-time.ts'
 export { unavailableWords } from './unavailable-words.ts'

@@ -1,5 +1,5 @@
 import type { ModelWire } from '@parley/protocol'
-import type { Store } from '@parley/store'
+import { type Store, onceAtATime } from '@parley/store'
 import { MeterTable, type Rate } from '@parley/rpc'
 import type { Logger } from 'pino'
 import type { CallCounts } from './call-counts.ts'
@@ -29,10 +29,8 @@ export interface ActiveCallsOptions {
 interface KeyInUse {
   found: FoundKey
   readonly calls: Set<ModelCall>
+  readonly look: () => void
   readonly unsubscribe: () => void
-  /** A look at the store is under way; another word came meanwhile. */
-  looking: boolean
-  again: boolean
 }
 
 /** The requests under way: how many one key may have, and for how long. */
@@ -75,9 +73,12 @@ export class ActiveCalls {
 
   #use(found: FoundKey): KeyInUse {
     const { hash, jobId } = found.key
-    const changed = (): void => void this.#look(hash)
-    const unsubscribe = this.#options.store.topics.subscribe(`job/${jobId}`, changed)
-    const inUse: KeyInUse = { found, calls: new Set(), unsubscribe, looking: false, again: false }
+    const { store, log } = this.#options
+    const look = onceAtATime(
+      () => this.#look(inUse),
+      (error) => log.error({ err: error }, 'a key in use could not be looked at'),
+    )
+    const inUse: KeyInUse = { found, calls: new Set(), look, unsubscribe: store.topics.subscribe(`job/${jobId}`, look) }
     this.#keys.set(hash, inUse)
     return inUse
   }
@@ -104,32 +105,24 @@ export class ActiveCalls {
 
   #tick(): void {
     const now = this.#options.now()
-    for (const [hash, { calls }] of this.#keys) {
+    for (const { calls, look } of this.#keys.values()) {
       for (const call of calls) {
         if (now - call.startedAt > CALL_MAX_MS) call.cut('too_long')
         else if (call.heldSince !== undefined && now - call.heldSince > STALLED_MS) call.cut('client_stalled')
       }
-      void this.#look(hash)
+      look()
     }
   }
 
   /** Asks the store whether the key still works. While it cannot say, what it said last holds, until that runs out. */
-  async #look(hash: string): Promise<void> {
-    const inUse = this.#keys.get(hash)
-    if (inUse === undefined) return
-    if (inUse.looking) return void (inUse.again = true)
-    inUse.looking = true
-    do {
-      inUse.again = false
-      const { store, now, log } = this.#options
-      const found = await store.modelKeys.find(hash).catch((error: unknown) => {
-        log.warn({ err: error }, 'the database does not answer about a key')
-        return inUse.found
-      })
-      if (found !== undefined) inUse.found = found
-      const over = found === undefined ? 'it was replaced' : overBecause(found, now())
-      if (over !== undefined) for (const call of inUse.calls) call.cut('key_over')
-    } while (inUse.again)
-    inUse.looking = false
+  async #look(inUse: KeyInUse): Promise<void> {
+    const { store, now, log } = this.#options
+    const found = await store.modelKeys.find(inUse.found.key.hash).catch((error: unknown) => {
+      log.warn({ err: error }, 'the database does not answer about a key')
+      return inUse.found
+    })
+    if (found !== undefined) inUse.found = found
+    const over = found === undefined ? 'it was replaced' : overBecause(found, now())
+    if (over !== undefined) for (const call of inUse.calls) call.cut('key_over')
   }
 }
