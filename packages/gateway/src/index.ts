@@ -1,7 +1,6 @@
 export { openGateway } from './gateway.ts'
 export { type Gateway, type GatewayOptions } from './options.ts'
-export { GatewayRefused } from './failure.ts'
-export { type LocalAdmin, openLocalAdmin } from './local-admin.ts'
+export { openLocalAdmin } from './local-admin.ts'
 export { type ServedTool } from './tool/served-tool.ts'
 export { type World, serveTool } from './world.ts'
 export { createLogger } from './log/logger.ts'

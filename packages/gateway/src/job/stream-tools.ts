@@ -1,4 +1,4 @@
-import { type JobId, JobLogName, TOOLS, ToolError, isEnd } from '@parley/protocol'
+import { type JobId, JobLogName, TOOLS, ToolError, isEnd, wrongArgument } from '@parley/protocol'
 import type { Link } from '@parley/rpc'
 import { type JobRecord, type Store, jobLog } from '@parley/store'
 import type { GatewayCaller } from '../caller.ts'
@@ -103,9 +103,5 @@ function linkOf({ call }: JobContext, id: JobId): Link<GatewayCaller> {
   })
 }
 
-function pastTheEnd(field: string, log: JobLogName, end: number): ToolError {
-  return new ToolError('invalid_argument', `${field}: is past the end of ${log}, which is at ${end}`, {
-    field,
-    hint: `go on from ${end} or before`,
-  })
-}
+const pastTheEnd = (field: string, log: JobLogName, end: number): ToolError =>
+  wrongArgument(field, `is past the end of ${log}, which is at ${end}`, `go on from ${end} or before`)

@@ -1,5 +1,5 @@
 import type * as z from 'zod'
-import { TOOL_ERROR_META, ToolError, type ToolErrorBody, ToolErrorCode } from '@parley/protocol'
+import { TOOL_ERROR_META, ToolError, type ToolErrorBody, ToolErrorCode, wrongArgument } from '@parley/protocol'
 import { JsonText } from '@parley/rpc'
 import { InvalidArgument, StoreError, StoreUnavailable, TooLarge, unavailableWords } from '@parley/store'
 import { AuditUnavailable } from '../audit/recorder.ts'
@@ -12,9 +12,7 @@ export function argumentError(error: z.ZodError): ToolError {
   if (issue?.code === 'unrecognized_keys') path.push(String(issue.keys[0]))
   const field = path.join('.')
   const fault = issue?.code === 'unrecognized_keys' ? 'is not an argument of this tool' : (issue?.message ?? 'is wrong')
-  return field === ''
-    ? new ToolError('invalid_argument', fault)
-    : new ToolError('invalid_argument', `${field}: ${fault}`, { field })
+  return field === '' ? new ToolError('invalid_argument', fault) : wrongArgument(field, fault)
 }
 
 /** What somebody is told about a failure; `undefined` for a fault of ours, which is told nobody but the log. */
