@@ -25,9 +25,9 @@ export class HandJudge {
 
   /** Takes the oldest job that waits. */
   static async claim(client: Client): Promise<HandJudge> {
-    const { job_id, claim_id, offsets } = await client.callTool('judge.claim_next', { machine_id: 'by-hand', wait_ms: 5_000 })
-    if (job_id === undefined || claim_id === undefined || offsets === undefined) throw new Error('there is no job to claim')
-    return new HandJudge(client, { jobId: job_id, claimId: claim_id, offsets })
+    const claim = await client.callTool('judge.claim_next', { machine_id: 'by-hand', wait_ms: 5_000 })
+    if (!claim.claimed) throw new Error('there is no job to claim')
+    return new HandJudge(client, { jobId: claim.job_id, claimId: claim.claim_id, offsets: claim.offsets })
   }
 
   /** Goes on over another connection. */

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { SignJWT } from 'jose'
 import { callTool, listIn, mint, openTestGateway, request } from './fixture/test-gateway.ts'
 import { TestSession, TestSocket, refusedUpgrade } from './fixture/wires.ts'
-import { deriveKeys } from './secret/keys.ts'
+import { deriveKeys } from './keys.ts'
 
 const BLOB_TOOLS = ['blob.abort', 'blob.begin', 'blob.commit', 'blob.write']
 const JOB_TOOLS = [

@@ -1,7 +1,6 @@
-import type { Caller } from '@parley/rpc'
+import type { Caller, Meter } from '@parley/rpc'
 import type { AgentId, Role, TokenId, UserId } from '@parley/protocol'
 import type { ExternalIdentity } from '@parley/store'
-import type { Meter } from './limit/meter.ts'
 
 /**
  * Who is calling, as their token says. `key` is one per token, so a session opened with one token is unknown to another;

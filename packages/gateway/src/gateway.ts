@@ -1,5 +1,6 @@
 import { JOB_LIMITS } from '@parley/protocol'
-import { Denied, type Door, type HttpServer, openHttpServer } from '@parley/rpc'
+import { Denied, type Door, type HttpServer, Meter, MeterTable, openHttpServer } from '@parley/rpc'
+import { openModelProxy, seedChannels, seedFault } from '@parley/models'
 import { openLastUse } from './audit/last-use.ts'
 import { isTokenText } from './auth/bearer.ts'
 import { openAuthenticate } from './auth/authenticate.ts'
@@ -8,22 +9,18 @@ import { RECHECK_MS, openGuard } from './auth/guard.ts'
 import { openIdentify } from './auth/identify.ts'
 import { openSignInTokens } from './auth/sign-in-token.ts'
 import { type GatewayCaller, localCaller } from './caller.ts'
-import { SettingsTrace } from './channel/change-lines.ts'
-import { seedChannels } from './channel/seed-channels.ts'
+import { openSettingsTrace } from './channel/settings-trace.ts'
 import { GatewayRefused } from './failure.ts'
 import { welcomeFirstAdmin } from './first-admin.ts'
 import { authRoutes } from './http/auth-routes.ts'
 import { healthRoutes } from './http/health-routes.ts'
 import { metricsRoute } from './http/metrics-route.ts'
 import { pageRoute } from './http/page-route.ts'
-import { Meter } from './limit/meter.ts'
-import { MeterTable } from './limit/meter-table.ts'
 import { Metrics } from './metric/metrics.ts'
 import { openObserver } from './observe.ts'
-import { dialledUrl } from './model/dialled-url.ts'
-import { openModelProxy } from './model/proxy.ts'
+import { dialledUrl } from './http/dialled-url.ts'
 import { DEFAULT_CALLS, DEFAULT_SIGN_IN, type Gateway, type GatewayOptions } from './options.ts'
-import { claimDatabase, deriveKeys } from './secret/keys.ts'
+import { claimDatabase, deriveKeys } from './keys.ts'
 import { InFlight } from './service/in-flight.ts'
 import { openRoleServices } from './service/role-services.ts'
 import { openSweeper, settleReservations } from './sweep.ts'
@@ -41,6 +38,8 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
   const keys = deriveKeys(options.secret)
   checkJudgeToken(options.judgeToken)
   await claimDatabase(store.settings, keys)
+  const unfit = seedFault(options.channels ?? [])
+  if (unfit !== undefined) throw new GatewayRefused('channel_invalid', unfit)
 
   let base = options.publicUrl?.replace(/\/+$/, '')
   let draining = false
@@ -59,10 +58,8 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     urlFor: (host) => dialledUrl(host, { known: base ?? '', secure: options.listen.tls !== undefined }),
     leaseMs,
     countClaim,
+    models: options,
     channelKey: keys.channelKeys,
-    ...(options.scripts === undefined ? {} : { scripts: options.scripts }),
-    ...(options.quota === undefined ? {} : { quota: options.quota }),
-    ...(options.channels === undefined ? {} : { channels: options.channels }),
   })
   const { audit } = world
   // Nobody could renew a lease while we were away: whoever comes back in time goes on with what they held.
@@ -102,7 +99,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
       heapBytes: process.memoryUsage().heapUsed,
     }),
   )
-  const models = openModelProxy({ world, metrics: metrics.models })
+  const models = openModelProxy({ ...world, counts: metrics.models })
   const auth = authRoutes({ world, authenticate, signInTokens, signup: options.signup, metrics, log })
   const sessions = () => servers.reduce((sum, server) => sum + server.links(), 0)
   const shared = {
@@ -151,7 +148,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
   const sweeper = openSweeper(store, log, now)
 
   try {
-    const trace = new SettingsTrace(audit, localCaller(localMeter), now)
+    const trace = openSettingsTrace(audit, localCaller(localMeter), now)
     await seedChannels({ ...world, trace }, log, options.channels ?? [])
     const front = await openHttpServer<GatewayCaller>({
       ...shared,

@@ -1,9 +1,8 @@
-import type { Observer } from '@parley/rpc'
+import { Meter, type Observer, type Rate } from '@parley/rpc'
 import type { Logger } from 'pino'
 import { lineOfStranger } from './audit/line.ts'
 import type { Recorder } from './audit/recorder.ts'
 import type { GatewayCaller } from './caller.ts'
-import { Meter, type Rate } from './limit/meter.ts'
 import type { Metrics } from './metric/metrics.ts'
 
 /** Refused connections that are written down; a flood of them is counted in the metrics, not copied into the database. */

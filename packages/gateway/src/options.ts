@@ -1,19 +1,16 @@
-import type { Limits } from '@parley/rpc'
+import type { Limits, Rate } from '@parley/rpc'
 import type { Store } from '@parley/store'
+import type { ModelOptions } from '@parley/models'
+import type { RandomBytes } from '@parley/protocol'
 import type { Logger } from 'pino'
 import type { JwksOptions } from './auth/external-token.ts'
-import type { RandomBytes } from './auth/token-text.ts'
-import type { QuotaDefaults } from './channel/quota-book.ts'
-import type { Scripts } from './channel/script-files.ts'
-import type { ChannelSeed } from './channel/seed-channels.ts'
 import type { FirstAdmin } from './first-admin.ts'
 import type { PageFiles } from './http/page-route.ts'
-import type { Rate } from './limit/meter.ts'
 import type { SignInRates } from './limit/sign-in-limit.ts'
 import type { ServedTool } from './tool/served-tool.ts'
 import type { World } from './world.ts'
 
-export interface GatewayOptions {
+export interface GatewayOptions extends ModelOptions {
   readonly store: Store
   /** At least 32 bytes; the same for every gateway of an installation. */
   readonly secret: Uint8Array
@@ -41,12 +38,6 @@ export interface GatewayOptions {
   readonly page?: PageFiles
   readonly version: string
   readonly limits?: GatewayLimits
-  /** Channels to models from the settings: put in place at every start, unless an admin changed them since. */
-  readonly channels?: readonly ChannelSeed[]
-  /** Where scripts of `script` channels are found. */
-  readonly scripts?: Scripts
-  /** What a person may use who has no bound of their own; left out: no bound. */
-  readonly quota?: QuotaDefaults
   /** Tools beside the built-in ones. */
   readonly tools?: readonly ServedTool<World>[]
 }

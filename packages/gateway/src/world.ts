@@ -1,23 +1,18 @@
 import type { Store } from '@parley/store'
+import { type ModelOptions, openModels } from '@parley/models'
+import type { RandomBytes } from '@parley/protocol'
 import type { Logger } from 'pino'
 import type { AccountWorld } from './account/account-world.ts'
 import { openRecorder } from './audit/recorder.ts'
 import { openOneTimeLinks } from './auth/one-time-link.ts'
 import { openPasswords } from './auth/password.ts'
-import type { RandomBytes } from './auth/token-text.ts'
 import type { ChannelWorld } from './channel/channel-world.ts'
-import type { ChannelPlaces } from './channel/directory.ts'
-import { openModelDirectory } from './channel/model-directory.ts'
-import { type QuotaDefaults, openQuotaBook } from './channel/quota-book.ts'
-import { type Scripts, openScriptFiles } from './channel/script-files.ts'
-import type { ChannelSeed } from './channel/seed-channels.ts'
 import { openCreations } from './blob/inputs-share.ts'
 import type { JobWorld } from './job/job-world.ts'
 import { openJobWatch } from './job/stream/watch.ts'
 import { type ClaimOutcome, openJudgeDesk } from './judge/desk.ts'
 import type { JudgeWorld } from './judge/judge-world.ts'
 import { SignInLimit, type SignInRates } from './limit/sign-in-limit.ts'
-import { NO_SEALER, openSealer } from './secret/seal.ts'
 import { serving } from './tool/served-tool.ts'
 
 /** What the tools of every noun work with. One for the whole gateway. */
@@ -40,16 +35,11 @@ export function openWorld(options: {
   /** How long a judge holds a job without a call, and who counts what becomes of claims. */
   readonly leaseMs?: number
   readonly countClaim?: (outcome: ClaimOutcome) => void
-  /** What the keys of channels are sealed with; without it none can be set or used. */
+  readonly models?: ModelOptions
+  /** What the keys of channels are sealed with. */
   readonly channelKey?: Uint8Array
-  readonly scripts?: Scripts
-  readonly quota?: QuotaDefaults
-  /** The channels of the settings. */
-  readonly channels?: readonly ChannelSeed[]
 }): World {
-  const { store, log, now, random, leaseMs, countClaim, channelKey } = options
-  const sealer = channelKey === undefined ? NO_SEALER : openSealer(channelKey, random)
-  const scripts = openScriptFiles(options.scripts, log)
+  const { store, log, now, random, leaseMs, countClaim } = options
   const desk = openJudgeDesk({ store, log, now, ...(leaseMs && { leaseMs }), ...(countClaim && { count: countClaim }) })
   return {
     store,
@@ -60,10 +50,7 @@ export function openWorld(options: {
     watch: openJobWatch({ store, here: desk.here, log }),
     desk,
     here: desk.here,
-    sealer,
-    scripts,
-    directory: openModelDirectory({ store, sealer, scripts, places: placesOf(options.channels ?? []), log, now }),
-    quotas: openQuotaBook({ store, defaults: options.quota ?? {}, now }),
+    ...openModels({ store, log, now, random }, options.models ?? {}, options.channelKey),
     signInLimit: new SignInLimit(options.signInRates, now),
     urlFor: options.urlFor ?? options.baseUrl,
     log,
@@ -71,6 +58,3 @@ export function openWorld(options: {
     random,
   }
 }
-
-const placesOf = (channels: readonly ChannelSeed[]): ReadonlyMap<string, ChannelPlaces> =>
-  new Map(channels.flatMap(({ name, places }) => (places === undefined ? [] : [[name, places]])))

@@ -40,6 +40,27 @@ test('a tool is listed with closed arguments and a result that may grow', () => 
   })
 })
 
+test('answers that a flag tells apart are listed as one object', () => {
+  const spec = tool({
+    name: 'demo.take',
+    roles: ['user'],
+    doc: 'Takes a demo.',
+    input: z.strictObject({}),
+    output: z.discriminatedUnion('taken', [
+      z.object({ taken: z.literal(false), why: z.string(), left: z.int() }),
+      z.object({ taken: z.literal(true), id: z.string(), left: z.int() }),
+    ]),
+    annotations: READS,
+  })
+  const { outputSchema } = describeTool(spec)
+  expect(outputSchema).toEqual({
+    type: 'object',
+    properties: { taken: { type: 'boolean' }, why: { type: 'string' }, id: { type: 'string' }, left: { type: 'integer' } },
+    required: ['taken', 'left'],
+  })
+  expect(Object.keys(Object(outputSchema['properties']))).toEqual(['taken', 'why', 'id', 'left'])
+})
+
 test.each(Object.values(TOOLS))('$name refuses arguments it does not know', (spec) => {
   expect(spec.input.safeParse({ surprise: true }).error?.issues.map((issue) => issue.code)).toContain('unrecognized_keys')
   expect(describeTool(spec).inputSchema['additionalProperties']).toBe(false)

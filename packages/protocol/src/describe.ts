@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { type JsonObject, isJsonObject } from './json.ts'
-import type { ToolAnnotations, ToolSpec } from './tool.ts'
+import type { AnswerSchema, ToolAnnotations, ToolSpec } from './tool.ts'
 
 /** A tool as `tools/list` shows it. */
 export interface ToolDescription {
@@ -20,7 +20,7 @@ export function describeTool(spec: ToolSpec): ToolDescription {
     ...(title === undefined ? {} : { title }),
     description: spec.doc,
     inputSchema: objectSchema(spec.input, 'input'),
-    outputSchema: objectSchema(spec.output, 'output'),
+    outputSchema: objectSchema(inOneObject(spec.output), 'output'),
     annotations: spec.annotations,
   }
 }
@@ -35,6 +35,21 @@ function objectSchema(schema: z.ZodObject, io: 'input' | 'output'): JsonObject {
   // 2020-12 is MCP's default; saying so makes validators that only know draft 7 refuse the tool.
   const { $schema: _dialect, ...body } = made
   return body
+}
+
+/** All answers of a tool as one object: at the root of a result MCP knows no other. What is not in each of them may be left out. */
+function inOneObject(schema: AnswerSchema): z.ZodObject {
+  if (schema instanceof z.ZodObject) return schema
+  const { options, def } = schema
+  const fields = new Map<string, z.core.$ZodType>([[def.discriminator, z.boolean()]])
+  for (const option of options)
+    for (const [name, field] of Object.entries<z.core.$ZodType>(option.shape)) {
+      if (name === def.discriminator) continue
+      // In the order of the last answer that has it.
+      fields.delete(name)
+      fields.set(name, options.every((other) => name in other.shape) ? field : z.optional(field))
+    }
+  return z.object(Object.fromEntries(fields))
 }
 
 /**

@@ -42,3 +42,7 @@ export class ToolError extends Error {
     this.hint = more.hint
   }
 }
+
+/** An argument that fits its schema and is wrong all the same. */
+export const wrongArgument = (field: string, fault: string, hint?: string): ToolError =>
+  new ToolError('invalid_argument', `${field}: ${fault}`, { field, ...(hint === undefined ? {} : { hint }) })

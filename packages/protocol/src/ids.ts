@@ -26,12 +26,11 @@ export type JobId = z.infer<typeof JobId>
 const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz'
 const ID_BYTES = 26
 
+/** Where chance comes from: handed in, so that a test knows what will come. */
+export type RandomBytes = (size: number) => Uint8Array
+
 /** Makes an id from 26 random bytes; five bits of each are used, 130 in all. */
-export function makeId<Schema extends z.ZodType<string>>(
-  schema: Schema,
-  prefix: string,
-  random: (size: number) => Uint8Array,
-): z.output<Schema> {
+export function makeId<Schema extends z.ZodType<string>>(schema: Schema, prefix: string, random: RandomBytes): z.output<Schema> {
   let text = `${prefix}_`
   for (const byte of random(ID_BYTES)) text += ALPHABET.charAt(byte & 31)
   return schema.parse(text)

@@ -1,14 +1,25 @@
 export { type JsonObject, type JsonValue, isJsonObject, parseJson } from './json.ts'
 export { holdsAtMost } from './json-values.ts'
-export { AgentId, ConversationId, JobId, TokenId, UploadId, UsageId, UserId, makeId } from './ids.ts'
+export { AgentId, ConversationId, JobId, TokenId, UploadId, UsageId, UserId, type RandomBytes, makeId } from './ids.ts'
 export { type Audience, Role, isAdmitted } from './roles.ts'
-export { RPC_CODES, type RpcCodeName, RpcError, TOOL_ERROR_META, ToolError, ToolErrorBody, ToolErrorCode } from './errors.ts'
+export {
+  RPC_CODES,
+  type RpcCodeName,
+  RpcError,
+  TOOL_ERROR_META,
+  ToolError,
+  ToolErrorBody,
+  ToolErrorCode,
+  wrongArgument,
+} from './errors.ts'
 export { RPC_CODE_MEANINGS, TOOL_ERROR_MEANINGS } from './meanings.ts'
-export { type ToolAnnotations, type ToolSpec, ADDS, ENDS, READS, SETS, tool } from './tool.ts'
+export { iso, isoOrNull } from './time.ts'
+export { type AnswerSchema, type ToolAnnotations, type ToolSpec, ADDS, ENDS, READS, SETS, tool } from './tool.ts'
 export { type ToolDescription, describeDocument, describeTool } from './describe.ts'
 export { DOCUMENTS } from './documents.ts'
 export { TOOLS, type ToolArguments, type ToolInput, type ToolName, type ToolOutput } from './tools.ts'
 export { RESOURCES, type ResourceSpec, type ResourceUri } from './resources.ts'
+export { JOB_LOGS, type WrittenLog } from './job-logs.ts'
 export { NOTIFICATIONS, type NotificationMethod, type NotificationSpec } from './notifications.ts'
 export { Password } from './tools/account.ts'
 export { AuditEntry } from './tools/audit.ts'
@@ -19,6 +30,7 @@ export { CaseDiff, CaseItem, CaseResult, Verdict, caseRound } from './job/case.t
 export { CompareMode, FloatTolerance, JudgeProgram, TestsFormat } from './job/compare.ts'
 export { Language, isSameLanguage, languageOfFile, mainFile } from './job/language.ts'
 export { JOB_LIMITS } from './job/limits.ts'
+export { JobLogName, JobStream } from './job/log-name.ts'
 export {
   ALONE_WALL,
   type CaseBounds,
@@ -43,7 +55,6 @@ export { MANIFEST_BYTES_MAX, MANIFEST_PATH, TestsManifest, type TestsProgram } f
 export { compareNaturally } from './tests/natural-order.ts'
 export { type TestsFault, type TestsField, TestsInvalid } from './tests/tests-invalid.ts'
 export { JobListItem } from './tools/job.ts'
-export { JobLogName, JobStream } from './tools/job-content.ts'
 export { ClaimId, JUDGE_HOLDS_MAX, Judge, JudgeAction, JudgeFacts, MachineId } from './tools/judge.ts'
 export { Channel, ChannelKind } from './tools/channel.ts'
 export { ChannelCheck, ChannelName, Model, ModelName } from './tools/models.ts'

@@ -10,11 +10,14 @@ export interface ToolAnnotations {
   readonly openWorldHint: boolean
 }
 
+/** What a tool answers: an object, or one of several that a flag tells apart. */
+export type AnswerSchema = z.ZodObject | z.ZodDiscriminatedUnion<readonly z.ZodObject[]>
+
 /** One tool as data: who may call it, what goes in, what comes out, one line of meaning. */
 export interface ToolSpec<
   Name extends string = string,
   Input extends z.ZodObject = z.ZodObject,
-  Output extends z.ZodObject = z.ZodObject,
+  Output extends AnswerSchema = AnswerSchema,
 > {
   readonly name: Name
   readonly roles: readonly Audience[]
@@ -24,7 +27,7 @@ export interface ToolSpec<
   readonly annotations: ToolAnnotations
 }
 
-export function tool<const Name extends string, Input extends z.ZodObject, Output extends z.ZodObject>(
+export function tool<const Name extends string, Input extends z.ZodObject, Output extends AnswerSchema>(
   spec: ToolSpec<Name, Input, Output>,
 ): ToolSpec<Name, Input, Output> {
   return spec

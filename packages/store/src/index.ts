@@ -25,7 +25,6 @@ export {
   type JobInputs,
   type JobOutline,
   type JobRecord,
-  type JobLog,
   type StatePatch,
   jobHolder,
   jobLog,
@@ -54,3 +53,5 @@ export {
   TooLarge,
   UploadGap,
 } from './errors.ts'
+export { onceAtATime } from './signal/once-at-a-time.ts'
+export { unavailableWords } from './unavailable-words.ts'

@@ -33,7 +33,9 @@ export async function fanOutRound(rounds: Rounds): Promise<void> {
   await first.callTool('job.start', { job_id })
   for (const subscriber of subscribers) await subscriber.callTool('job.subscribe', { job_id, streams: ['terminal'] })
   const judge = await place.dialAsJudge()
-  const { claim_id = '' } = await judge.callTool('judge.claim_next', { machine_id: 'bench' })
+  const claim = await judge.callTool('judge.claim_next', { machine_id: 'bench' })
+  if (!claim.claimed) throw new Error('there is no job to claim')
+  const { claim_id } = claim
   for (let index = 0, offset = 0; index < APPENDS; index += 1) {
     const chunk = Buffer.from(`line ${index} of a terminal\n`)
     all = Promise.withResolvers()

@@ -1,4 +1,4 @@
-import type { GatewayOptions } from '@parley/gateway'
+import type { ChannelSeed, QuotaDefaults } from '@parley/models'
 import { type ChannelSetting, kindOf } from './channel-setting.ts'
 import type { Settings } from './setting.ts'
 
@@ -7,8 +7,6 @@ const OPENAI_URL = 'https://api.openai.com/v1'
 /** The channel that `[model]` and its variables make. */
 export const DEFAULT_CHANNEL = 'default'
 
-type ChannelSeed = NonNullable<GatewayOptions['channels']>[number]
-type QuotaDefaults = NonNullable<GatewayOptions['quota']>
 type ModelSettings = Pick<Settings, 'channels' | 'modelBaseUrl' | 'modelApiKey' | 'modelWire' | 'models'>
 
 /** The channels that the settings name, as a gateway takes them. */

@@ -1,6 +1,6 @@
+import type { QuotaBook } from '@parley/models'
 import type { OneTimeLinks } from '../auth/one-time-link.ts'
 import type { Passwords } from '../auth/password.ts'
-import type { QuotaBook } from '../channel/directory.ts'
 import type { SignInLimit } from '../limit/sign-in-limit.ts'
 import { type ToolContext, type ToolWorld, serving } from '../tool/served-tool.ts'
 

@@ -1,6 +1,5 @@
-import { type AuditEntry, TOOLS } from '@parley/protocol'
+import { type AuditEntry, TOOLS, iso } from '@parley/protocol'
 import type { AuditRecord } from '@parley/store'
-import { iso } from '../time.ts'
 import { serveTool } from './account-world.ts'
 
 const EXPORT_PAGE = 500

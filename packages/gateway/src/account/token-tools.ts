@@ -1,7 +1,7 @@
-import { TOOLS, type Token, TokenId, ToolError, type ToolArguments, type UserId } from '@parley/protocol'
+import { TOOLS, type Token, TokenId, type ToolArguments, ToolError, type UserId, iso, isoOrNull } from '@parley/protocol'
 import type { TokenRecord } from '@parley/store'
 import { hashText, mintToken } from '../auth/token-text.ts'
-import { iso, isoOrNull } from '../time.ts'
+import { cursorOf, pageOf, readCursor } from '../tool/page.ts'
 import { type AccountWorld, serveTool } from './account-world.ts'
 
 type CreateArguments = ToolArguments<'token.create'>
@@ -26,12 +26,8 @@ export async function tokenPage(
   page: Parameters<AccountWorld['store']['tokens']['list']>[0],
 ) {
   const found = await world.store.tokens.list({ ...page, limit: page.limit + 1 })
-  const items = found.slice(0, page.limit)
-  const last = items.at(-1)
-  return {
-    items: items.map(tokenView),
-    next_cursor: found.length > page.limit && last !== undefined ? `${last.createdAt}.${last.id}` : null,
-  }
+  const { items, next } = pageOf(found, page.limit, cursorOf)
+  return { items: items.map(tokenView), next_cursor: next }
 }
 
 export const tokenCreate = serveTool(TOOLS['token.create'], async (args, context) => {
@@ -52,7 +48,7 @@ export const tokenCreate = serveTool(TOOLS['token.create'], async (args, context
 })
 
 export const tokenList = serveTool(TOOLS['token.list'], ({ cursor, limit }, { world }) =>
-  tokenPage(world, cursor === undefined ? { limit } : { ...cursorParts(cursor), limit }),
+  tokenPage(world, cursor === undefined ? { limit } : { ...readCursor(cursor, TokenId, 'token.list'), limit }),
 )
 
 export const tokenRevoke = serveTool(TOOLS['token.revoke'], async ({ id }, context) => {
@@ -84,12 +80,4 @@ async function ownerOf(world: AccountWorld, username: string | undefined): Promi
   if (user === undefined) throw new ToolError('not_found', `there is no user ${username}`, { field: 'username' })
   if (user.disabled) throw new ToolError('conflict', `${username} is disabled`, { field: 'username', hint: 'user.enable first' })
   return user.id
-}
-
-function cursorParts(cursor: string): { beforeCreatedAt: number; beforeId: TokenId } {
-  const dot = cursor.indexOf('.')
-  const id = TokenId.safeParse(cursor.slice(dot + 1))
-  if (!id.success || !/^\d{1,15}$/.test(cursor.slice(0, Math.max(0, dot))))
-    throw new ToolError('invalid_argument', 'cursor is not one that token.list gave', { field: 'cursor' })
-  return { beforeCreatedAt: Number(cursor.slice(0, dot)), beforeId: id.data }
 }

@@ -1,7 +1,6 @@
-import { TOOLS, ToolError, type ToolOutput } from '@parley/protocol'
+import { TOOLS, ToolError, type ToolOutput, isoOrNull } from '@parley/protocol'
 import { Conflict } from '@parley/store'
 import { type GatewayCaller, isLocal } from '../caller.ts'
-import { isoOrNull } from '../time.ts'
 import { serveTool } from './account-world.ts'
 
 /** Who somebody is, as `account.get` and `resource://account` say it. */

@@ -1,6 +1,6 @@
-import { TOOLS, ToolError, type User, Username } from '@parley/protocol'
+import { TOOLS, ToolError, type User, Username, iso, isoOrNull } from '@parley/protocol'
 import { AlreadyExists, Conflict, type UserRecord } from '@parley/store'
-import { iso, isoOrNull } from '../time.ts'
+import { pageOf } from '../tool/page.ts'
 import { type AccountContext, type AccountWorld, serveTool } from './account-world.ts'
 
 export function userView(user: UserRecord): User {
@@ -21,8 +21,8 @@ export async function userPage(
   page: { readonly afterName?: string; readonly limit: number },
 ) {
   const found = await world.store.users.list({ ...page, limit: page.limit + 1 })
-  const items = found.slice(0, page.limit)
-  return { items: items.map(userView), next_cursor: found.length > page.limit ? (items.at(-1)?.username ?? null) : null }
+  const { items, next } = pageOf(found, page.limit, ({ username }) => username)
+  return { items: items.map(userView), next_cursor: next }
 }
 
 export const userAdd = serveTool(TOOLS['user.add'], async (args, context) => {

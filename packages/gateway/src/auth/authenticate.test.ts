@@ -1,5 +1,5 @@
+import { MeterTable } from '@parley/rpc'
 import { expect, test } from 'vitest'
-import { MeterTable } from '../limit/meter-table.ts'
 import { openAuthenticate } from './authenticate.ts'
 import type { Identity } from './identify.ts'
 

@@ -1,7 +1,5 @@
-import { type Credentials, Denied } from '@parley/rpc'
+import { type Credentials, Denied, type MeterTable, RecentMap } from '@parley/rpc'
 import type { GatewayCaller } from '../caller.ts'
-import type { MeterTable } from '../limit/meter-table.ts'
-import { RecentMap } from '../limit/recent-map.ts'
 import { bearerToken, refused } from './bearer.ts'
 import { type Identify, hasKeptRoom, personOf } from './identify.ts'
 

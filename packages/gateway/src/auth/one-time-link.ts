@@ -1,6 +1,6 @@
-import type { UserId } from '@parley/protocol'
+import type { RandomBytes, UserId } from '@parley/protocol'
 import type { LinkRecord, SignInProof, SignIns } from '@parley/store'
-import { type RandomBytes, hashText, isLinkText, mintLink } from './token-text.ts'
+import { hashText, isLinkText, mintLink } from './token-text.ts'
 
 const LINK_MS = 15 * 60_000
 

@@ -1,6 +1,6 @@
 import { scrypt, timingSafeEqual } from 'node:crypto'
+import type { RandomBytes } from '@parley/protocol'
 import { openLanes } from '../limit/lanes.ts'
-import type { RandomBytes } from './token-text.ts'
 
 /** Cost of a hash: memory is 128 * r * 2^logN bytes, 32 MiB here; `p` passes over it. */
 interface Cost {

@@ -1,8 +1,7 @@
 import { SignJWT, errors, jwtVerify } from 'jose'
-import { UserId } from '@parley/protocol'
+import { type RandomBytes, UserId } from '@parley/protocol'
 import type { SignInProof, SignInRecord, SignIns } from '@parley/store'
 import { refused } from './bearer.ts'
-import type { RandomBytes } from './token-text.ts'
 
 const ISSUER = 'parley'
 const AUDIENCE = 'parley'

@@ -1,7 +1,7 @@
 import { JOB_LIMITS, TOOLS, ToolError, type UploadId } from '@parley/protocol'
 import { type Blobs, HashMismatch, NotFound, TooLarge, UploadGap } from '@parley/store'
 import { holderOf, withinShare } from './inputs-share.ts'
-import { decodeBase64 } from '../tests-zip/base64.ts'
+import { readChunk } from './chunk.ts'
 import { type ToolWorld, serving } from '../tool/served-tool.ts'
 
 const serveTool = serving<ToolWorld>()
@@ -25,7 +25,7 @@ export const blobWrite = serveTool(
   async ({ upload_id, offset, chunk_b64 }, context) => {
     const { caller, world } = context
     context.target = upload_id
-    const chunk = chunkOf(chunk_b64)
+    const chunk = readChunk(chunk_b64)
     try {
       const written = await withinShare({ field: 'chunk_b64' }, () =>
         ofUpload(upload_id, world.store.blobs.write(upload_id, holderOf(caller), offset, chunk)),
@@ -76,15 +76,6 @@ async function committedBefore(blobs: Blobs, sha256: string, holder: string): Pr
 
 const tooLarge = (field: string, cause?: unknown): ToolError =>
   new ToolError('invalid_argument', `${field}: an upload has at most ${blobBytes} bytes`, { field, cause })
-
-function chunkOf(text: string): Buffer {
-  const field = 'chunk_b64'
-  if (text.length > 4 * Math.ceil(chunkBytes / 3))
-    throw new ToolError('invalid_argument', `${field}: is larger than ${chunkBytes} bytes`, { field, hint: 'send it in pieces' })
-  const chunk = decodeBase64(text)
-  if (chunk === undefined) throw new ToolError('invalid_argument', `${field}: is not base64`, { field })
-  return chunk
-}
 
 async function ofUpload<Result>(upload: UploadId, answer: Promise<Result>): Promise<Result> {
   try {

@@ -1,10 +1,7 @@
-import { ModelPrices, NO_PRICES, type PricedModel, TOOLS, ToolError } from '@parley/protocol'
+import { ModelPrices, NO_PRICES, type PricedModel, TOOLS, ToolError, iso, wrongArgument } from '@parley/protocol'
 import { type ChannelRecord, Conflict, type ModelRecord, NotFound } from '@parley/store'
-import { modelName, modelTarget } from './change-lines.ts'
-import { changedPrices } from './changed-prices.ts'
-import { wrong } from '../tool/tool-failure.ts'
+import { changedPrices, modelName, modelTarget } from '@parley/models'
 import { type ChannelWorld, serveTool } from './channel-world.ts'
-import { iso } from '../time.ts'
 
 /** Models that are set up, over all channels. */
 const MODELS_MAX = 5_000
@@ -49,7 +46,7 @@ async function checkNew({ scripts }: ChannelWorld, channel: ChannelRecord, model
   if (channel.kind === 'script') {
     const read = await scripts.read(channel.script ?? '')
     if (read.kind === 'read' && read.script.model !== model)
-      throw wrong('model', `channel ${channel.name} plays a script`, `its one model is ${read.script.model}`)
+      throw wrongArgument('model', `channel ${channel.name} plays a script`, `its one model is ${read.script.model}`)
   }
 }
 
@@ -64,7 +61,8 @@ function refused(error: unknown, channel: string): never {
 /** A price that nobody pays would only mislead. */
 function checkFree(prices: Parameters<typeof changedPrices>[1], channel: string): void {
   const priced = PRICE_NAMES.find((name) => (prices[name] ?? 0) !== 0)
-  if (priced !== undefined) throw wrong(priced, `channel ${channel} plays a script, which costs nothing`, 'leave the prices out')
+  if (priced !== undefined)
+    throw wrongArgument(priced, `channel ${channel} plays a script, which costs nothing`, 'leave the prices out')
 }
 const PRICE_NAMES = ModelPrices.keyof().options
 

@@ -1,8 +1,8 @@
 import { type Channel, NO_PRICES, type PricedModel } from '@parley/protocol'
 import { ENGINES, type TestEngine, startEngine } from '@parley/store/testing'
+import type { ChannelSeed } from '@parley/models'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type TestGateway, listIn, openTestGateway } from '../fixture/test-gateway.ts'
-import type { ChannelSeed } from './seed-channels.ts'
 
 const SEED: ChannelSeed = {
   name: 'main',

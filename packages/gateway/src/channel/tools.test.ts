@@ -1,14 +1,14 @@
 import { randomBytes } from 'node:crypto'
 import { type Channel, NO_PRICES, type PricedModel, TOOLS, type ToolName } from '@parley/protocol'
 import { ENGINES, type TestEngine, startEngine } from '@parley/store/testing'
+import { openTestUpstream, reply } from '@parley/models/testing'
+import { openSealer } from '@parley/models'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { until } from '../fixture/job-socket.ts'
 import { addUser } from '../fixture/test-job.ts'
 import { type TestGateway, callTool, listIn, openTestGateway, request } from '../fixture/test-gateway.ts'
-import { openTestUpstream, reply } from '../fixture/test-upstream.ts'
 import { TestSocket } from '../fixture/wires.ts'
-import { deriveKeys } from '../secret/keys.ts'
-import { openSealer } from '../secret/seal.ts'
+import { deriveKeys } from '../keys.ts'
 
 const KEY = 'sk-marker-0123456789-marker-abcdef'
 const SCRIPT = JSON.stringify({

@@ -1,9 +1,7 @@
-import { type Channel, TOOLS, ToolError } from '@parley/protocol'
+import { type Channel, TOOLS, ToolError, iso } from '@parley/protocol'
 import { type ChannelRecord, Conflict } from '@parley/store'
-import { channelTarget } from './change-lines.ts'
-import { changedChannel } from './channel-change.ts'
+import { changedChannel, channelTarget } from '@parley/models'
 import { type ChannelContext, type ChannelWorld, serveTool } from './channel-world.ts'
-import { iso } from '../time.ts'
 
 /** Channels of one installation; every live list asks all of them. */
 const CHANNELS_MAX = 64

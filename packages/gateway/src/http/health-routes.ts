@@ -1,6 +1,5 @@
 import type { Route } from '@parley/rpc'
-import type { Store } from '@parley/store'
-import { unavailableWords } from '../unavailable-words.ts'
+import { type Store, unavailableWords } from '@parley/store'
 import { json, problem } from './reply.ts'
 
 const PING_TIMEOUT_MS = 2_000

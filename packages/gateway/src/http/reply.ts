@@ -1,10 +1,9 @@
 import type * as z from 'zod'
 import { Denied, type HttpReply, type HttpRequest, challenge, deniedHeaders } from '@parley/rpc'
-import { Conflict, InvalidArgument, StoreUnavailable } from '@parley/store'
+import { Conflict, InvalidArgument, StoreUnavailable, unavailableWords } from '@parley/store'
 import { LanesFull } from '../limit/lanes.ts'
 import { AuditUnavailable } from '../audit/recorder.ts'
 import { oddText } from '../odd-text.ts'
-import { unavailableWords } from '../unavailable-words.ts'
 
 const JSON_HEADERS = { 'content-type': 'application/json', 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' }
 

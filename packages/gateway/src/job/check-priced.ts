@@ -1,6 +1,6 @@
 import { ToolError } from '@parley/protocol'
 import type { JobRecord } from '@parley/store'
-import { payable, unpricedWords } from '../model/reserve.ts'
+import { payable, unpricedWords } from '@parley/models'
 import type { JobWorld } from './job-world.ts'
 
 /** Refuses the start of a job whose first call of its model would be refused: money is bounded, and the model has no price. */

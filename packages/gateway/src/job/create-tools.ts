@@ -1,10 +1,9 @@
-import { TOOLS, type ToolOutput } from '@parley/protocol'
+import { TOOLS, type ToolOutput, iso } from '@parley/protocol'
 import type { JobRecord } from '@parley/store'
 import { createJob, retryJob } from './create/create-job.ts'
 import { findJob } from './find-job.ts'
 import { hindranceOf } from '../presence/waiting.ts'
 import { type JobContext, serveTool } from './job-world.ts'
-import { iso } from '../time.ts'
 
 export const jobCreate = serveTool(TOOLS['job.create'], async (args, context) => {
   const job = await context.world.creations.run(context.caller, () => createJob(args, context))

@@ -1,5 +1,11 @@
 import type { JobId } from '@parley/protocol'
-import type { JobRecord, Store } from '@parley/store'
+import { type JobRecord, type Store, onceAtATime } from '@parley/store'
+
+/** How long somebody waits at most, and what ends it sooner. */
+export interface Wait {
+  readonly waitMs: number
+  readonly signal: AbortSignal
+}
 
 /**
  * Reads a job until it is as wanted, the time is over or the signal fires, and answers it as it was last; `undefined`
@@ -8,28 +14,22 @@ import type { JobRecord, Store } from '@parley/store'
 export async function untilJob(
   { jobs, topics }: Pick<Store, 'jobs' | 'topics'>,
   id: JobId,
-  isWanted: (job: JobRecord) => boolean,
-  { waitMs, signal }: { readonly waitMs: number; readonly signal: AbortSignal },
+  isWanted: (job: JobRecord) => boolean | Promise<boolean>,
+  { waitMs, signal }: Wait,
 ): Promise<JobRecord | undefined> {
-  let wake: (() => void) | undefined
-  let changed = false
-  const tell = () => {
-    changed = true
-    wake?.()
-  }
-  const off = topics.subscribe(`job/${id}`, tell)
+  const { promise, resolve, reject } = Promise.withResolvers<JobRecord | undefined>()
   const over = AbortSignal.any([signal, AbortSignal.timeout(waitMs)])
-  over.addEventListener('abort', tell)
+  const look = onceAtATime(async () => {
+    const job = await jobs.byId(id)
+    if (job === undefined || (await isWanted(job)) || over.aborted) resolve(job)
+  }, reject)
+  const off = topics.subscribe(`job/${id}`, look)
+  over.addEventListener('abort', look)
+  look()
   try {
-    for (;;) {
-      changed = false
-      const job = await jobs.byId(id)
-      if (job === undefined || isWanted(job) || over.aborted) return job
-      if (!changed) await new Promise<void>((resolve) => (wake = resolve))
-      wake = undefined
-    }
+    return await promise
   } finally {
     off()
-    over.removeEventListener('abort', tell)
+    over.removeEventListener('abort', look)
   }
 }

@@ -1,4 +1,4 @@
-import { type JobId, TOOLS, ToolError } from '@parley/protocol'
+import { type JobId, TOOLS, wrongArgument } from '@parley/protocol'
 import { findJob, noSuchJob } from './find-job.ts'
 import { type HandedIn, handedIn } from './handed-in.ts'
 import { type JobContext, serveTool } from './job-world.ts'
@@ -10,11 +10,7 @@ export const jobGetInput = serveTool(TOOLS['job.get_input'], async ({ job_id }, 
 
 export const jobReadInput = serveTool(TOOLS['job.read_input'], async ({ job_id, path, offset, max_bytes }, context) => {
   const file = (await filesOf(context, job_id)).find((candidate) => candidate.path === path)
-  if (file === undefined)
-    throw new ToolError('invalid_argument', 'path: is none of the files that were handed in', {
-      field: 'path',
-      hint: 'job.get_input lists them',
-    })
+  if (file === undefined) throw wrongArgument('path', 'is none of the files that were handed in', 'job.get_input lists them')
   const bytes = await file.read(offset, max_bytes)
   if (bytes === undefined) throw noSuchJob(job_id)
   const next = Math.min(offset, file.bytes) + bytes.length

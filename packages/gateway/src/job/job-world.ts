@@ -1,5 +1,5 @@
+import type { ModelDirectory, QuotaBook } from '@parley/models'
 import type { Creations } from '../blob/inputs-share.ts'
-import type { ModelDirectory, QuotaBook } from '../channel/directory.ts'
 import type { JudgesHere } from '../presence/judges-here.ts'
 import { type ToolContext, type ToolWorld, serving } from '../tool/served-tool.ts'
 import type { JobWatch } from './stream/watch.ts'

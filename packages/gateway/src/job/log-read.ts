@@ -1,5 +1,6 @@
 import type { JobId, JobLogName, JobOffsets } from '@parley/protocol'
 import { type Logs, type Store, jobLog } from '@parley/store'
+import type { Wait } from './follow-job.ts'
 
 const NEWLINE = 10
 
@@ -10,12 +11,13 @@ export async function logEnds({ logs }: Pick<Store, 'logs'>, id: JobId): Promise
   return { terminal, agent_status, cases }
 }
 
-/** Bytes of a log from an offset on, at most so many, across its entries. */
-export async function readLog(logs: Logs, name: string, offset: number, maxBytes: number): Promise<Buffer> {
+/** Bytes of a log from an offset on, at most so many, across its entries; waits for the first of them where it is told to. */
+export async function readLog(logs: Logs, name: string, offset: number, maxBytes: number, wait?: Wait): Promise<Buffer> {
   const pieces: Uint8Array[] = []
   let size = 0
   while (size < maxBytes) {
-    const { entries } = await logs.read(name, { from: { offset: offset + size }, maxBytes: maxBytes - size })
+    const from = { offset: offset + size }
+    const { entries } = await logs.read(name, { from, maxBytes: maxBytes - size, ...(size === 0 ? wait : {}) })
     const gained = entries.reduce((sum, { bytes }) => sum + bytes.length, 0)
     // Also where entries without a byte came: the next read would bring them again.
     if (gained === 0) break

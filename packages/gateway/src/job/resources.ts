@@ -1,4 +1,4 @@
-import { JobId, type JobLogName, RESOURCES, type ResourceSpec, ToolError } from '@parley/protocol'
+import { JOB_LOGS, JobId, type JobLogName, RESOURCES, ToolError } from '@parley/protocol'
 import { type JobRecord, jobLog } from '@parley/store'
 import { currentState } from './current-state.ts'
 import { findJob } from './find-job.ts'
@@ -43,14 +43,14 @@ export const JOB_RESOURCES: readonly ServedResource<JobWorld>[] = [
   list,
   state,
   report,
-  logTail(RESOURCES['resource://jobs/{id}/terminal'], 'terminal'),
-  logTail(RESOURCES['resource://jobs/{id}/agent-status'], 'agent_status'),
-  logTail(RESOURCES['resource://jobs/{id}/cases'], 'cases'),
+  logTail('terminal'),
+  logTail('agent_status'),
+  logTail('cases'),
 ]
 
-function logTail(spec: ResourceSpec, log: JobLogName): ServedResource<JobWorld> {
+function logTail(log: JobLogName): ServedResource<JobWorld> {
   return {
-    spec,
+    spec: RESOURCES[JOB_LOGS[log].resource],
     read: async (request) => readTail(request.world.store.logs, jobLog((await jobOf(request)).id, log), TAIL_BYTES),
     watch: async (request, changed) => request.world.watch.logs.watch(jobLog((await jobOf(request)).id, log), changed),
   }

@@ -1,6 +1,5 @@
-import { type JobListItem, JobState, type Waiting, isUnjudged, parseJson } from '@parley/protocol'
+import { type JobListItem, JobState, type Waiting, isUnjudged, iso, isoOrNull, parseJson } from '@parley/protocol'
 import type { JobRecord } from '@parley/store'
-import { iso, isoOrNull } from '../time.ts'
 
 const NO_CONTAINERS: JobState['containers'] = { generate: null, test: null }
 

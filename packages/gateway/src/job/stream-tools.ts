@@ -1,8 +1,9 @@
-import { type JobId, type JobLogName, TOOLS, ToolError, isEnd } from '@parley/protocol'
+import { type JobId, JobLogName, TOOLS, ToolError, isEnd, wrongArgument } from '@parley/protocol'
 import type { Link } from '@parley/rpc'
 import { type JobRecord, type Store, jobLog } from '@parley/store'
 import type { GatewayCaller } from '../caller.ts'
 import { findJob, noSuchJob } from './find-job.ts'
+import { type Wait, untilJob } from './follow-job.ts'
 import { logEnds, readLog } from './log-read.ts'
 import { waitSignal } from './tools.ts'
 import { type JobContext, serveTool } from './job-world.ts'
@@ -19,7 +20,7 @@ export const jobSubscribe = serveTool(
     await findJob(store, args.job_id, context.caller)
     const ends = await logEnds(store, args.job_id)
     const logs = new Map<JobLogName, number>()
-    for (const name of ['agent_status', 'terminal', 'cases'] as const) {
+    for (const name of JobLogName.options) {
       if (!args.streams.includes(name)) continue
       const offset = args[`${name}_offset`] ?? 0
       if (offset > ends[name]) throw pastTheEnd(`${name}_offset`, name, ends[name])
@@ -42,20 +43,21 @@ export const jobUnsubscribe = serveTool(
 )
 
 export const jobReadLog = serveTool(TOOLS['job.read_log'], async (args, context) => {
-  const { job_id, stream, offset } = args
+  const { job_id, stream, offset, wait_ms: waitMs } = args
   const { store } = context.world
-  const name = jobLog(job_id, stream)
-  const job = await findJob(store, job_id, context.caller)
-  const { offset: end } = await store.logs.end(name)
-  if (offset > end) throw pastTheEnd('offset', stream, end)
-  const ms = offset < end || (await isOver(store, job)) ? 0 : args.wait_ms
-  await untilLogOrEnd(store, job_id, name, offset, { ms, signal: waitSignal(context) })
+  const read = (wait?: Wait) => readLog(store.logs, jobLog(job_id, stream), offset, args.max_bytes, wait)
   // The job first and the bytes after it: what was written before the end is then among them.
-  const now = await store.jobs.byId(job_id)
-  if (now === undefined) throw noSuchJob(job_id)
-  const over = await isOver(store, now)
-  const bytes = await readLog(store.logs, name, offset, args.max_bytes)
-  const ends = await logEnds(store, job_id)
+  let over = await isOver(store, await findJob(store, job_id, context.caller))
+  let bytes = await read()
+  let ends = await logEnds(store, job_id)
+  if (offset > ends[stream]) throw pastTheEnd('offset', stream, ends[stream])
+  if (bytes.length === 0 && !over && waitMs > 0) {
+    const waited = await bytesOrEnd(store, job_id, read, { waitMs, signal: waitSignal(context) })
+    if (waited.job === undefined) throw noSuchJob(job_id)
+    bytes = waited.bytes
+    over = await isOver(store, waited.job)
+    ends = await logEnds(store, job_id)
+  }
   const next_offset = offset + bytes.length
   return {
     job_id,
@@ -68,29 +70,20 @@ export const jobReadLog = serveTool(TOOLS['job.read_log'], async (args, context)
   }
 })
 
-/** Waits for bytes after an offset, or for the end of the job, whichever is first. */
-async function untilLogOrEnd(
-  store: Pick<Store, 'jobs' | 'logs' | 'topics'>,
+/** Waits for bytes or for the end of the job, whichever is first. A log is read once more when its wait ends, so after the job was. */
+async function bytesOrEnd(
+  store: Pick<Store, 'jobs' | 'topics'>,
   id: JobId,
-  name: string,
-  offset: number,
-  { ms, signal }: { readonly ms: number; readonly signal: AbortSignal },
-): Promise<void> {
-  if (ms === 0) return
-  const over = new AbortController()
-  const look = async () => {
-    const job = await store.jobs.byId(id)
-    if (job === undefined || (await isOver(store, job))) over.abort()
-  }
-  // When the store does not answer, the read that follows says so.
-  const changed = () => void look().catch(() => over.abort())
-  const off = store.topics.subscribe(`job/${id}`, changed)
-  try {
-    changed()
-    await store.logs.read(name, { from: { offset }, maxBytes: 1, waitMs: ms, signal: AbortSignal.any([signal, over.signal]) })
-  } finally {
-    off()
-  }
+  read: (wait: Wait) => Promise<Buffer>,
+  { waitMs, signal }: Wait,
+): Promise<{ readonly bytes: Buffer; readonly job: JobRecord | undefined }> {
+  const enough = new AbortController()
+  const end = () => enough.abort()
+  const wait = { waitMs, signal: AbortSignal.any([signal, enough.signal]) }
+  const job = untilJob(store, id, (now) => isOver(store, now), wait)
+  void job.then(end, end)
+  const bytes = await read(wait).finally(end)
+  return { bytes, job: await job }
 }
 
 /** Whether nothing can come any more. The judge of a cancelled job may still flush what it has, until it lets go. */
@@ -110,9 +103,5 @@ function linkOf({ call }: JobContext, id: JobId): Link<GatewayCaller> {
   })
 }
 
-function pastTheEnd(field: string, log: JobLogName, end: number): ToolError {
-  return new ToolError('invalid_argument', `${field}: is past the end of ${log}, which is at ${end}`, {
-    field,
-    hint: `go on from ${end} or before`,
-  })
-}
+const pastTheEnd = (field: string, log: JobLogName, end: number): ToolError =>
+  wrongArgument(field, `is past the end of ${log}, which is at ${end}`, `go on from ${end} or before`)

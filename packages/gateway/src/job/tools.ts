@@ -6,6 +6,7 @@ import { currentItems, currentState } from './current-state.ts'
 import { findJob, noSuchJob } from './find-job.ts'
 import { untilJob } from './follow-job.ts'
 import { withinShare } from '../blob/inputs-share.ts'
+import { cursorOf, pageOf, readCursor } from '../tool/page.ts'
 import { type JobContext, type JobWorld, serveTool } from './job-world.ts'
 
 type Page = Parameters<JobWorld['store']['jobs']['list']>[0]
@@ -67,7 +68,7 @@ export const jobList = serveTool(TOOLS['job.list'], ({ status, owner_user_id, cu
   return jobPage(world, caller, {
     ...(owner === undefined ? {} : { ownerId: owner }),
     ...(status === undefined ? {} : { statuses: status }),
-    ...(cursor === undefined ? {} : cursorParts(cursor)),
+    ...(cursor === undefined ? {} : readCursor(cursor, JobId, 'job.list')),
     limit,
   })
 })
@@ -80,12 +81,8 @@ export async function jobPage(
 ): Promise<{ items: JobListItem[]; next_cursor: string | null }> {
   const owner = caller.admin ? {} : { ownerId: caller.userId }
   const found = await world.store.jobs.list({ ...page, ...owner, limit: page.limit + 1 })
-  const items = found.slice(0, page.limit)
-  const last = items.at(-1)
-  return {
-    items: await currentItems(world.here, items),
-    next_cursor: found.length > page.limit && last !== undefined ? `${last.createdAt}.${last.id}` : null,
-  }
+  const { items, next } = pageOf(found, page.limit, cursorOf)
+  return { items: await currentItems(world.here, items), next_cursor: next }
 }
 
 /** Ends a wait when the client takes its call back, and when the gateway closes. */
@@ -121,12 +118,4 @@ function ownerOf(text: string): UserId {
   const id = UserId.safeParse(text)
   if (!id.success) throw new ToolError('invalid_argument', 'owner_user_id is not the id of a user', { field: 'owner_user_id' })
   return id.data
-}
-
-function cursorParts(cursor: string): { beforeCreatedAt: number; beforeId: JobId } {
-  const dot = cursor.indexOf('.')
-  const id = JobId.safeParse(cursor.slice(dot + 1))
-  if (!id.success || !/^\d{1,15}$/.test(cursor.slice(0, Math.max(0, dot))))
-    throw new ToolError('invalid_argument', 'cursor is not one that job.list gave', { field: 'cursor' })
-  return { beforeCreatedAt: Number(cursor.slice(0, dot)), beforeId: id.data }
 }

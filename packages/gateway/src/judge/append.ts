@@ -1,21 +1,21 @@
-import { JOB_LIMITS, type JobId, ToolError, type ToolOutput } from '@parley/protocol'
-import { type AppendOptions, type AppendOutcome, type JobLog, type Store, jobLog } from '@parley/store'
+import type { JobId, ToolOutput, WrittenLog } from '@parley/protocol'
+import { type AppendOptions, type AppendOutcome, type Store, jobLog } from '@parley/store'
+import { readChunk } from '../blob/chunk.ts'
 import type { HeldJob } from './held-job.ts'
 
 type Appended = ToolOutput<'judge.job.append_terminal'>
 
 /** How often room is asked for in one append: another may have filled what was made. */
 const ROOM_TRIES = 3
-const CHUNK_MAX_CHARS = Math.ceil(JOB_LIMITS.chunkBytes / 3) * 4
 
 /** Adds a chunk to one of the job's logs. What stands there already is not written twice. */
 export async function appendChunk(
   store: Pick<Store, 'jobs' | 'logs'>,
   { job, fence, action }: HeldJob,
-  log: JobLog,
+  log: WrittenLog,
   { offset, chunk_b64 }: { readonly offset: number; readonly chunk_b64: string },
 ): Promise<Appended> {
-  const bytes = decodeChunk(chunk_b64)
+  const bytes = readChunk(chunk_b64)
   const entries = bytes.length === 0 ? [] : [bytes]
   const outcome = await appendTo(store, job.id, log, entries, { at: { offset }, fence })
   switch (outcome.kind) {
@@ -38,7 +38,7 @@ export async function appendChunk(
 export async function appendTo(
   { jobs, logs }: { readonly jobs: Pick<Store['jobs'], 'makeRoom'>; readonly logs: Pick<Store['logs'], 'append'> },
   id: JobId,
-  log: JobLog,
+  log: WrittenLog,
   entries: readonly Uint8Array[],
   options: AppendOptions,
 ): Promise<AppendOutcome> {
@@ -50,14 +50,3 @@ export async function appendTo(
   }
   return outcome
 }
-
-/** Base64 as it is written, with its padding; anything else would be guessed at and stored as something else. */
-function decodeChunk(text: string): Buffer {
-  if (text.length > CHUNK_MAX_CHARS) throw wrong(`holds at most ${JOB_LIMITS.chunkBytes} bytes`)
-  const bytes = Buffer.from(text, 'base64')
-  if (bytes.toString('base64') !== text) throw wrong('is not base64')
-  if (bytes.length > JOB_LIMITS.chunkBytes) throw wrong(`holds at most ${JOB_LIMITS.chunkBytes} bytes`)
-  return bytes
-}
-
-const wrong = (fault: string): ToolError => new ToolError('invalid_argument', `chunk_b64: ${fault}`, { field: 'chunk_b64' })

@@ -1,5 +1,4 @@
-import { JOB_LIMITS, ToolError, type ToolArguments } from '@parley/protocol'
-import { wrong } from '../tool/tool-failure.ts'
+import { JOB_LIMITS, type ToolArguments, ToolError, wrongArgument } from '@parley/protocol'
 import { type Judgeable, checkedReport } from './counts.ts'
 
 /** Names that have an argument of their own, or that the gateway writes. */
@@ -30,7 +29,7 @@ export function readArtifacts(
   const found: NewArtifact[] = []
   const add = (name: string, field: string, text: string): void => {
     const bytes = Buffer.from(text)
-    if (bytes.length > JOB_LIMITS.artifactBytes) throw wrong(field, `must have at most ${JOB_LIMITS.artifactBytes} bytes`)
+    if (bytes.length > JOB_LIMITS.artifactBytes) throw wrongArgument(field, `must have at most ${JOB_LIMITS.artifactBytes} bytes`)
     found.push({ name, bytes })
   }
   for (const [name, text] of Object.entries(files)) {
@@ -41,7 +40,7 @@ export function readArtifacts(
   if (!isEmpty(solution_json)) add('solution.json', 'solution_json', JSON.stringify(solution_json))
   if (!isEmpty(report_json)) {
     if (typeof report_json['status'] !== 'string' || report_json['status'] === '')
-      throw wrong('report_json.status', 'a report says succeeded, failed or cancelled')
+      throw wrongArgument('report_json.status', 'a report says succeeded, failed or cancelled')
     add('report.json', 'report_json', JSON.stringify(checkedReport(report_json, judgeable)))
   }
   // Whatever else there is, the two that others write have their place.
@@ -59,9 +58,10 @@ function checkName(name: string): void {
   const field = `files.${name}`
   const parts = name.split('/')
   const isSafe = parts.length <= NAME_DEPTH && parts.every((part) => NAME_PART.test(part) && part !== '.' && part !== '..')
-  if (!isSafe) throw wrong(field, `a name is at most ${NAME_DEPTH} parts of letters, digits, dots, - and _, with / between them`)
+  if (!isSafe)
+    throw wrongArgument(field, `a name is at most ${NAME_DEPTH} parts of letters, digits, dots, - and _, with / between them`)
   const own = FIELD_OF.get(name)
-  if (own !== undefined) throw wrong(field, `goes by ${own}`)
+  if (own !== undefined) throw wrongArgument(field, `goes by ${own}`)
 }
 
 function isEmpty(document: Record<string, unknown> | undefined): document is undefined {

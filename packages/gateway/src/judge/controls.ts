@@ -1,6 +1,6 @@
 import type { JudgeAction } from '@parley/protocol'
 import type { Link } from '@parley/rpc'
-import type { ClaimKey, Store } from '@parley/store'
+import { type ClaimKey, type Store, onceAtATime } from '@parley/store'
 
 /** Claims that are watched for their judges; past that a judge learns of a cancel from its next result alone. */
 const CLAIMS_MAX = 10_000
@@ -54,13 +54,10 @@ class WatchedClaim implements Watched {
   readonly link: Link
   readonly #key: ClaimKey
   readonly #store: Pick<Store, 'jobs' | 'topics'>
-  readonly #failed: (error: unknown) => void
   readonly #ended: () => void
   readonly #off: () => void
   #isOver = false
   #isTold = false
-  #reading = false
-  #again = false
 
   constructor(
     key: ClaimKey,
@@ -72,12 +69,12 @@ class WatchedClaim implements Watched {
     this.link = link
     this.#key = key
     this.#store = store
-    this.#failed = failed
     this.#ended = ended
-    this.#off = store.topics.subscribe(`job/${key.jobId}`, () => void this.#look())
+    const look = onceAtATime(() => this.#look(), failed)
+    this.#off = store.topics.subscribe(`job/${key.jobId}`, look)
     link.signal.addEventListener('abort', this.#onAbort, { once: true })
     // The job may have been cancelled after the call looked at it and before anybody listened.
-    void this.#look()
+    look()
   }
 
   readonly #onAbort = (): void => this.end()
@@ -91,25 +88,14 @@ class WatchedClaim implements Watched {
   }
 
   async #look(): Promise<void> {
-    this.#again = true
-    if (this.#reading) return
-    this.#reading = true
-    try {
-      while (this.#again && !this.#isOver && !this.#isTold) {
-        this.#again = false
-        const job = await this.#store.jobs.byId(this.#key.jobId)
-        const isTheirs = job?.claim?.id === this.#key.claimId
-        if (isTheirs && job.status !== 'cancelled') continue
-        await this.#tell('cancel')
-        // Of a job that is theirs no more there is nothing else to say; a cancelled one stays until it is given back,
-        // so that the calls of its last flush do not make us say it again.
-        if (!isTheirs) this.end()
-      }
-    } catch (error) {
-      this.#failed(error)
-    } finally {
-      this.#reading = false
-    }
+    if (this.#isOver || this.#isTold) return
+    const job = await this.#store.jobs.byId(this.#key.jobId)
+    const isTheirs = job?.claim?.id === this.#key.claimId
+    if (isTheirs && job.status !== 'cancelled') return
+    await this.#tell('cancel')
+    // Of a job that is theirs no more there is nothing else to say; a cancelled one stays until it is given back,
+    // so that the calls of its last flush do not make us say it again.
+    if (!isTheirs) this.end()
   }
 
   async #tell(action: JudgeAction): Promise<void> {

@@ -1,4 +1,4 @@
-import { type JobStatus, NO_CASES, ReportSummary, ToolError, isUnjudged } from '@parley/protocol'
+import { type JobStatus, NO_CASES, ReportSummary, isUnjudged, wrongArgument } from '@parley/protocol'
 import type { JobInputs } from '@parley/store'
 
 const Counts = ReportSummary.pick({ total: true, judged: true, run_only: true, passed: true, failed: true, skipped: true })
@@ -23,7 +23,7 @@ export function judgeableOf({ spec, cases }: Pick<JobInputs, 'spec' | 'cases'>):
 export function checkCounts(counts: Counts, job: Judgeable, status: JobStatus | undefined, field: string): void {
   const { total, judged, run_only, passed, failed, skipped } = counts
   const refuse = (name: keyof Counts, fault: string): never => {
-    throw new ToolError('invalid_argument', `${field}.${name}: ${fault}`, { field: `${field}.${name}` })
+    throw wrongArgument(`${field}.${name}`, fault)
   }
   for (const name of Counts.keyof().options) if (counts[name] < 0) refuse(name, 'must not be below 0')
   if (total > job.cases) refuse('total', `the job has ${job.cases} cases`)

@@ -1,7 +1,7 @@
 import { Usage } from '@parley/protocol'
+import { RESPONSES_EVENTS, event, stream, text } from '@parley/models/testing'
 import { expect, test } from 'vitest'
 import { ModelBench } from '../fixture/model-bench.ts'
-import { RESPONSES_EVENTS, event, stream, text } from '../fixture/model-upstream.ts'
 
 const TOLD = { input_tokens: 1_000, cached_input_tokens: 400, output_tokens: 50 }
 const NONE = { calls: 0, unpriced_calls: 0, estimated_calls: 0, cost_microusd: 0 }

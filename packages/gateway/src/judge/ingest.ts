@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { type ToolArguments, ToolError, costOf } from '@parley/protocol'
-import type { ReachableModel } from '../channel/directory.ts'
+import type { ReachableModel } from '@parley/models'
 import type { JudgeWorld } from './judge-world.ts'
 import type { HeldJob } from './held-job.ts'
 import { type ToldUsage, readUsage } from './usage.ts'

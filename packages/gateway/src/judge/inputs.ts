@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
-import { type JobId, ToolError } from '@parley/protocol'
+import { type JobId, ToolError, wrongArgument } from '@parley/protocol'
 import type { InputFile, JobInputs, Store } from '@parley/store'
-import { RecentMap } from '../limit/recent-map.ts'
+import { RecentMap } from '@parley/rpc'
 import { type Judgeable, judgeableOf } from './counts.ts'
 
 /** Jobs whose inputs are kept at hand, so that reading two thousand files does not parse their list two thousand times. */
@@ -67,11 +67,7 @@ function openInputs(inputs: JobInputs, store: Pick<Store, 'blobs'>): Inputs {
     async read(path, offset, maxBytes) {
       if (path === SPEC_PATH) return chunkOf(spec.subarray(offset, offset + maxBytes), offset, spec.length)
       const file = files.get(path)
-      if (file === undefined)
-        throw new ToolError('invalid_argument', 'path: is not a file of this job', {
-          field: 'path',
-          hint: 'judge.input.list has the names',
-        })
+      if (file === undefined) throw wrongArgument('path', 'is not a file of this job', 'judge.input.list has the names')
       return readFile(store, blob, file, offset, maxBytes)
     },
   }

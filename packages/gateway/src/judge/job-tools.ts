@@ -1,4 +1,4 @@
-import { END_STATUSES, JOB_LIMITS, TOOLS, ToolError } from '@parley/protocol'
+import { END_STATUSES, JOB_LIMITS, JOB_LOGS, TOOLS, ToolError, type WrittenLog } from '@parley/protocol'
 import { Conflict, jobHolder, jobLog } from '@parley/store'
 import { jobStateOf } from '../job/state-view.ts'
 import { appendChunk } from './append.ts'
@@ -44,19 +44,17 @@ export const judgeJobPatchState = serveTool(
   { anyText: ['patch'] },
 )
 
-type AppendSpec = (typeof TOOLS)[
-  | 'judge.job.append_terminal'
-  | 'judge.job.append_agent_status'
-  | 'judge.job.append_case'
-  | 'judge.job.append_transcript']
+const appends = (log: WrittenLog) =>
+  serveTool(
+    TOOLS[JOB_LOGS[log].append],
+    (args, context) => asHolder(args, context, (held) => appendChunk(context.world.store, held, log, args)),
+    OFTEN,
+  )
 
-const appends = (spec: AppendSpec, log: Parameters<typeof appendChunk>[2]) =>
-  serveTool(spec, (args, context) => asHolder(args, context, (held) => appendChunk(context.world.store, held, log, args)), OFTEN)
-
-export const judgeJobAppendTerminal = appends(TOOLS['judge.job.append_terminal'], 'terminal')
-export const judgeJobAppendAgentStatus = appends(TOOLS['judge.job.append_agent_status'], 'agent_status')
-export const judgeJobAppendCase = appends(TOOLS['judge.job.append_case'], 'cases')
-export const judgeJobAppendTranscript = appends(TOOLS['judge.job.append_transcript'], 'transcript')
+export const judgeJobAppendTerminal = appends('terminal')
+export const judgeJobAppendAgentStatus = appends('agent_status')
+export const judgeJobAppendCase = appends('cases')
+export const judgeJobAppendTranscript = appends('transcript')
 
 export const judgeJobReadTranscript = serveTool(
   TOOLS['judge.job.read_transcript'],

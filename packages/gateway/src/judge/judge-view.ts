@@ -1,7 +1,6 @@
-import type { JobId, Judge } from '@parley/protocol'
+import { type JobId, type Judge, iso } from '@parley/protocol'
 import type { JudgeRecord } from '@parley/store'
 import { isHere } from '../presence/judges-here.ts'
-import { iso } from '../time.ts'
 import type { JudgeWorld } from './judge-world.ts'
 
 const LISTED_MS = 86_400_000

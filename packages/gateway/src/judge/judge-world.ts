@@ -1,4 +1,4 @@
-import type { ModelDirectory, QuotaBook } from '../channel/directory.ts'
+import type { ModelDirectory, QuotaBook } from '@parley/models'
 import { type ToolContext, type ToolWorld, serving } from '../tool/served-tool.ts'
 import type { JudgeDesk } from './desk.ts'
 

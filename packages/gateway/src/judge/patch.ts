@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import { JobPatch, type JobState, type ReportSummary, ToolError } from '@parley/protocol'
+import { JobPatch, type JobState, type ReportSummary, type ToolError, wrongArgument } from '@parley/protocol'
 import type { StatePatch } from '@parley/store'
 import { type Judgeable, checkCounts, countsOfSuccess } from './counts.ts'
 
@@ -57,7 +57,4 @@ function containersText(given: NonNullable<JobPatch['containers']>, now: JobStat
   return text
 }
 
-function wrong(field: string, fault: string): ToolError {
-  const path = field === '' ? 'patch' : `patch.${field}`
-  return new ToolError('invalid_argument', `${path}: ${fault}`, { field: path })
-}
+const wrong = (field: string, fault: string): ToolError => wrongArgument(field === '' ? 'patch' : `patch.${field}`, fault)

@@ -1,7 +1,6 @@
-import { type AgentStatusItem, JOB_LIMITS, untestedReport } from '@parley/protocol'
+import { type AgentStatusItem, JOB_LIMITS, iso, untestedReport } from '@parley/protocol'
 import { type JobRecord, type LeaseFence, jobHolder } from '@parley/store'
 import type { JudgeWorld } from './judge-world.ts'
-import { iso } from '../time.ts'
 import { appendTo } from './append.ts'
 import { endBrokenLine } from './whole-lines.ts'
 

@@ -1,5 +1,5 @@
 import type { Call } from '@parley/rpc'
-import { type JudgeRecord, type SeenJudge, type Store, ownMachineId } from '@parley/store'
+import { type JudgeRecord, type SeenJudge, type Store, onceAtATime, ownMachineId } from '@parley/store'
 
 /** How far back the list of judges is read when one of them changed; one that waits now was seen since. */
 const LISTED_MS = 86_400_000
@@ -77,17 +77,16 @@ export class Poll {
 export class Polls {
   readonly #store: Pick<Store, 'jobs' | 'judges' | 'topics'>
   readonly #now: () => number
-  readonly #failed: (error: unknown) => void
   readonly #open = new Set<Poll>()
+  readonly #look: () => void
   #off: (() => void) | undefined
-  #reading = false
-  #again = false
   #closed = false
 
   constructor(store: Pick<Store, 'jobs' | 'judges' | 'topics'>, now: () => number, failed: (error: unknown) => void) {
     this.#store = store
     this.#now = now
-    this.#failed = failed
+    // When it fails, the next change, or the next time a judge asks for work, says it again.
+    this.#look = onceAtATime(() => this.#lookAtAll(), failed)
   }
 
   get closed(): boolean {
@@ -102,7 +101,7 @@ export class Polls {
   ): Promise<Answer> {
     const poll = new Poll(judge)
     this.#open.add(poll)
-    this.#off ??= this.#store.topics.subscribe('judges', () => void this.#look())
+    this.#off ??= this.#store.topics.subscribe('judges', this.#look)
     call?.addEventListener('abort', poll.end, { once: true })
     if (call?.aborted === true || this.#closed) poll.end()
     try {
@@ -128,24 +127,12 @@ export class Polls {
     for (const poll of this.#open) poll.end()
   }
 
-  async #look(): Promise<void> {
-    this.#again = true
-    if (this.#reading) return
-    this.#reading = true
-    try {
-      while (this.#again && this.#open.size > 0) {
-        this.#again = false
-        const judges = await this.#store.judges.list(this.#now() - LISTED_MS)
-        const byMachine = new Map(judges.map((judge) => [judge.machineId, judge]))
-        for (const poll of this.#open) poll.look(byMachine)
-        await this.#lookAtClaims()
-      }
-    } catch (error) {
-      // The next change, or the next time it asks for work, says it again.
-      this.#failed(error)
-    } finally {
-      this.#reading = false
-    }
+  async #lookAtAll(): Promise<void> {
+    if (this.#open.size === 0) return
+    const judges = await this.#store.judges.list(this.#now() - LISTED_MS)
+    const byMachine = new Map(judges.map((judge) => [judge.machineId, judge]))
+    for (const poll of this.#open) poll.look(byMachine)
+    await this.#lookAtClaims()
   }
 
   async #lookAtClaims(): Promise<void> {

@@ -1,10 +1,10 @@
 import { TOOLS } from '@parley/protocol'
+import { RESPONSES_EVENTS, json, stream, text } from '@parley/models/testing'
 import { describe, expect, test } from 'vitest'
 import { MODEL, ModelBench, UPSTREAM_KEY } from '../fixture/model-bench.ts'
-import { RESPONSES_EVENTS, json, stream, text } from '../fixture/model-upstream.ts'
 import { callTool, mint } from '../fixture/test-gateway.ts'
 import { addJob } from '../fixture/test-judge.ts'
-import { dialledUrl } from '../model/dialled-url.ts'
+import { dialledUrl } from '../http/dialled-url.ts'
 
 const PREPARE = TOOLS['judge.prepare_generate']
 

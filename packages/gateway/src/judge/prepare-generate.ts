@@ -1,13 +1,9 @@
-import { type Budget, ToolError, type ToolArguments, type ToolOutput } from '@parley/protocol'
+import { type Budget, type ToolArguments, ToolError, type ToolOutput, iso } from '@parley/protocol'
 import type { SpendLimits } from '@parley/store'
-import { hashText } from '../auth/token-text.ts'
-import type { ReachableModel } from '../channel/directory.ts'
+import { type ReachableModel, boundWords, mintModelKey, payable } from '@parley/models'
 import type { HeldJob } from './held-job.ts'
 import type { JudgeContext, JudgeWorld } from './judge-world.ts'
-import { iso } from '../time.ts'
 import { codexAuth, codexConfig } from './codex-config.ts'
-import { mintModelKey } from '../model/model-key.ts'
-import { boundWords, payable } from '../model/reserve.ts'
 
 /** What one attempt may take beside tokens and money. */
 const ATTEMPT_WALL_MS = 20 * 60_000
@@ -24,8 +20,8 @@ export async function prepareGenerate(
   const reachable = await world.directory.resolve(spec.model, spec.upstream_channel)
   const { channel, model, prices, contextTokens, script } = reachable
   const budget = await budgetLeft(world, job, reachable)
-  const apiKey = mintModelKey(world.random)
-  await world.store.modelKeys.add(key, { hash: hashText(apiKey), attempt, channel: channel.name, model, budget })
+  const { text: apiKey, hash } = mintModelKey(world.random)
+  await world.store.modelKeys.add(key, { hash, attempt, channel: channel.name, model, budget })
   const baseUrl = `${world.urlFor(caller.host)}/v1`
   const { wire } = channel
   return {

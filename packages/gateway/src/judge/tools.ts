@@ -1,12 +1,10 @@
-import { TOOLS, ToolError } from '@parley/protocol'
+import { TOOLS, ToolError, iso, wrongArgument } from '@parley/protocol'
 import { LeaseLost, NotFound } from '@parley/store'
-import { wrong } from '../tool/tool-failure.ts'
 import { claimNext } from './claim-next.ts'
 import { asHolder, leaseLost } from './held-job.ts'
 import { judgeViews } from './judge-view.ts'
 import { writeLastUsage } from './usage.ts'
 import { serveTool } from './judge-world.ts'
-import { iso } from '../time.ts'
 
 /** How long a job that a judge cannot do waits for another one. */
 const UNSUPPORTED_MS = 1_000
@@ -18,7 +16,7 @@ export const judgeClaimNext = serveTool(
   TOOLS['judge.claim_next'],
   (args, context) => {
     if (args.facts !== undefined && JSON.stringify(args.facts).length > FACTS_MAX_CHARS)
-      throw wrong('facts', `must have at most ${FACTS_MAX_CHARS} characters as JSON`)
+      throw wrongArgument('facts', `must have at most ${FACTS_MAX_CHARS} characters as JSON`)
     return claimNext(args, context)
   },
   { audit: 'soon' },

@@ -1,7 +1,6 @@
-import { type JobId, TokenUsage, type Usage, isJsonObject } from '@parley/protocol'
+import { type JobId, TokenUsage, type Usage, isJsonObject, wrongArgument } from '@parley/protocol'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type ClaimKey, type JobRecord, jobHolder } from '@parley/store'
-import { wrong } from '../tool/tool-failure.ts'
 import type { JudgeWorld } from './judge-world.ts'
 
 const Tokens = TokenUsage.extend({
@@ -39,13 +38,13 @@ export function readUsage(document: Record<string, unknown>, model: string | nul
   const parsed = Tokens.safeParse(isNested ? document['usage'] : document)
   if (!parsed.success) {
     const issue = parsed.error.issues[0]
-    throw wrong([path, ...(issue?.path ?? []).map(String)].join('.'), issue?.message ?? 'is wrong')
+    throw wrongArgument([path, ...(issue?.path ?? []).map(String)].join('.'), issue?.message ?? 'is wrong')
   }
   const tokens = parsed.data
   for (const whole of ['input_tokens', 'output_tokens'] as const)
-    if (tokens[whole] > CALL_TOKENS_MAX) throw wrong(`${path}.${whole}`, `must be at most ${CALL_TOKENS_MAX}`)
+    if (tokens[whole] > CALL_TOKENS_MAX) throw wrongArgument(`${path}.${whole}`, `must be at most ${CALL_TOKENS_MAX}`)
   for (const [part, whole] of PARTS)
-    if (tokens[part] > tokens[whole]) throw wrong(`${path}.${part}`, `is a part of ${whole}, so it cannot be more`)
+    if (tokens[part] > tokens[whole]) throw wrongArgument(`${path}.${part}`, `is a part of ${whole}, so it cannot be more`)
   const text = (field: string): string | undefined => {
     const value = document[field]
     return typeof value === 'string' ? value.slice(0, TEXT_MAX_CHARS) : undefined

@@ -1,6 +1,5 @@
 import { isIPv6 } from 'node:net'
-import type { Meter, Rate } from './meter.ts'
-import { MeterTable } from './meter-table.ts'
+import { type Meter, MeterTable, type Rate } from '@parley/rpc'
 
 export interface SignInRates {
   readonly perAddress: Rate

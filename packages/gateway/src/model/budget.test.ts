@@ -1,9 +1,9 @@
 import type { ServerResponse } from 'node:http'
 import { NO_PRICES } from '@parley/protocol'
+import { RESPONSES_EVENTS, event, json, stream, text } from '@parley/models/testing'
 import { expect, test } from 'vitest'
 import { until } from '../fixture/job-socket.ts'
 import { ModelBench } from '../fixture/model-bench.ts'
-import { RESPONSES_EVENTS, event, json, stream, text } from '../fixture/model-upstream.ts'
 
 interface Refused {
   readonly error: { readonly code: string; readonly message: string; readonly type: string; readonly param: string | null }

@@ -1,11 +1,11 @@
 import type { ServerResponse } from 'node:http'
 import { connect } from 'node:net'
 import { JOB_LIMITS } from '@parley/protocol'
+import { RESPONSES_EVENTS, event, json, stream, text } from '@parley/models/testing'
 import { expect, test } from 'vitest'
 import { openGateway } from '../gateway.ts'
 import { until } from '../fixture/job-socket.ts'
 import { ModelBench, UPSTREAM_KEY } from '../fixture/model-bench.ts'
-import { RESPONSES_EVENTS, event, json, stream, text } from '../fixture/model-upstream.ts'
 import { optionsOf } from '../fixture/test-gateway.ts'
 
 const [CREATED = {}, DELTA = {}] = RESPONSES_EVENTS

@@ -1,9 +1,9 @@
 import { openStore } from '@parley/store'
 import { startEngine } from '@parley/store/testing'
+import { RESPONSES_EVENTS, event, stream } from '@parley/models/testing'
 import { expect, test } from 'vitest'
 import { until } from '../fixture/job-socket.ts'
 import { ModelBench } from '../fixture/model-bench.ts'
-import { RESPONSES_EVENTS, event, stream } from '../fixture/model-upstream.ts'
 import { optionsOf } from '../fixture/test-gateway.ts'
 import { openGateway } from '../gateway.ts'
 

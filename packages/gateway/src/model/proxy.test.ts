@@ -1,8 +1,8 @@
 import { connect } from 'node:net'
+import { CHAT_EVENTS, CHAT_USAGE, RESPONSES_EVENTS, RESPONSES_USAGE, json, stream, text } from '@parley/models/testing'
 import { describe, expect, test } from 'vitest'
 import { until } from '../fixture/job-socket.ts'
 import { MODEL, ModelBench, UPSTREAM_KEY } from '../fixture/model-bench.ts'
-import { CHAT_EVENTS, CHAT_USAGE, RESPONSES_EVENTS, RESPONSES_USAGE, json, stream, text } from '../fixture/model-upstream.ts'
 
 const TOKENS = {
   input_tokens: 100,

@@ -1,7 +1,6 @@
+import { KEY_FORMS, type UpstreamAnswer, json, readable, stream } from '@parley/models/testing'
 import { describe, expect, test } from 'vitest'
-import { KEY_FORMS, readable } from '../fixture/key-forms.ts'
 import { MODEL, ModelBench, UPSTREAM_KEY } from '../fixture/model-bench.ts'
-import { type UpstreamAnswer, json, stream } from '../fixture/model-upstream.ts'
 
 const WIRES = ['responses', 'chat'] as const
 const OFFERED = { data: [{ id: 'gpt-here' }, { id: 'gpt-there' }] }

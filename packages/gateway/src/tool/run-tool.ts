@@ -1,5 +1,5 @@
 import type { Logger } from 'pino'
-import { ToolError } from '@parley/protocol'
+import { ToolError, wrongArgument } from '@parley/protocol'
 import { lineOf } from '../audit/line.ts'
 import { oddText } from '../odd-text.ts'
 import type { ServedTool, ToolContext, ToolWorld } from './served-tool.ts'
@@ -72,9 +72,7 @@ function oddArgument({ anyText }: Told, args: object): ToolError | undefined {
   const odd = oddText(looked)
   if (odd === undefined) return undefined
   const { field, fault } = odd
-  return field === ''
-    ? new ToolError('invalid_argument', `the arguments: ${fault}`)
-    : new ToolError('invalid_argument', `${field}: ${fault}`, { field })
+  return field === '' ? new ToolError('invalid_argument', `the arguments: ${fault}`) : wrongArgument(field, fault)
 }
 
 function noted(tool: Told, context: ToolContext, outcome: ToolOutcome): ToolOutcome {

@@ -1,10 +1,9 @@
 import type * as z from 'zod'
-import type { ToolSpec } from '@parley/protocol'
+import type { AnswerSchema, RandomBytes, ToolSpec } from '@parley/protocol'
 import type { Call } from '@parley/rpc'
 import type { Store } from '@parley/store'
 import type { Logger } from 'pino'
 import type { Recorder } from '../audit/recorder.ts'
-import type { RandomBytes } from '../auth/token-text.ts'
 import type { GatewayCaller } from '../caller.ts'
 
 /** What every tool may use. A noun whose tools need more extends it; `world.ts` at the top has all of it. */
@@ -45,7 +44,7 @@ export interface ServedTool<in World = ToolWorld, Input extends z.ZodObject = z.
 /** Binds declarations to what they do, for tools that work with `World`: the types of both are checked against each other. */
 export const serving =
   <World extends ToolWorld>() =>
-  <Name extends string, Input extends z.ZodObject, Output extends z.ZodObject>(
+  <Name extends string, Input extends z.ZodObject, Output extends AnswerSchema>(
     spec: ToolSpec<Name, Input, Output>,
     run: (args: z.output<Input>, context: ToolContext<World>) => z.output<Output> | Promise<z.output<Output>>,
     more: Pick<ServedTool, 'audit' | 'anyText'> = {},

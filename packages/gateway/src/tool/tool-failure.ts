@@ -1,10 +1,9 @@
 import type * as z from 'zod'
-import { TOOL_ERROR_META, ToolError, type ToolErrorBody, ToolErrorCode } from '@parley/protocol'
+import { TOOL_ERROR_META, ToolError, type ToolErrorBody, ToolErrorCode, wrongArgument } from '@parley/protocol'
 import { JsonText } from '@parley/rpc'
-import { InvalidArgument, StoreError, StoreUnavailable, TooLarge } from '@parley/store'
+import { InvalidArgument, StoreError, StoreUnavailable, TooLarge, unavailableWords } from '@parley/store'
 import { AuditUnavailable } from '../audit/recorder.ts'
 import { LanesFull } from '../limit/lanes.ts'
-import { unavailableWords } from '../unavailable-words.ts'
 
 /** The first thing that is wrong with the arguments, by the name of its field. */
 export function argumentError(error: z.ZodError): ToolError {
@@ -13,14 +12,8 @@ export function argumentError(error: z.ZodError): ToolError {
   if (issue?.code === 'unrecognized_keys') path.push(String(issue.keys[0]))
   const field = path.join('.')
   const fault = issue?.code === 'unrecognized_keys' ? 'is not an argument of this tool' : (issue?.message ?? 'is wrong')
-  return field === ''
-    ? new ToolError('invalid_argument', fault)
-    : new ToolError('invalid_argument', `${field}: ${fault}`, { field })
+  return field === '' ? new ToolError('invalid_argument', fault) : wrongArgument(field, fault)
 }
-
-/** An argument that fits its schema and is wrong all the same. */
-export const wrong = (field: string, fault: string, hint?: string): ToolError =>
-  new ToolError('invalid_argument', `${field}: ${fault}`, { field, ...(hint === undefined ? {} : { hint }) })
 
 /** What somebody is told about a failure; `undefined` for a fault of ours, which is told nobody but the log. */
 export function expectedError(error: unknown): ToolError | undefined {

@@ -1,11 +1,10 @@
-import { type JobId, TOOLS, type UsageEvent, type UserId } from '@parley/protocol'
+import { type JobId, NO_TOKENS, TOOLS, type UsageEvent, type UserId, iso, wrongArgument } from '@parley/protocol'
 import type { UsageRecord } from '@parley/store'
+import type { QuotaBook } from '@parley/models'
 import type { GatewayCaller } from '../caller.ts'
-import { wrong } from '../tool/tool-failure.ts'
 import { findJob, noSuchJob } from '../job/find-job.ts'
-import type { QuotaBook } from '../channel/directory.ts'
+import { pageOf } from '../tool/page.ts'
 import { type ToolWorld, serving } from '../tool/served-tool.ts'
-import { iso } from '../time.ts'
 
 /** What the tools of usage work with. */
 interface UsageWorld extends ToolWorld {
@@ -16,17 +15,7 @@ const serveTool = serving<UsageWorld>()
 
 type Person = Pick<GatewayCaller, 'admin' | 'userId'>
 
-const NOTHING = {
-  input_tokens: 0,
-  cached_input_tokens: 0,
-  output_tokens: 0,
-  cached_output_tokens: 0,
-  reasoning_output_tokens: 0,
-  calls: 0,
-  unpriced_calls: 0,
-  estimated_calls: 0,
-  cost_microusd: 0,
-}
+const NOTHING = { ...NO_TOKENS, calls: 0, unpriced_calls: 0, estimated_calls: 0, cost_microusd: 0 }
 
 export const usageSummary = serveTool(TOOLS['usage.summary'], async (args, { world, caller }) => {
   const range = rangeOf(args)
@@ -55,8 +44,8 @@ export const usageEvents = serveTool(TOOLS['usage.events'], async (args, { world
         })
   // What a job used stays when the job goes: its owner may still ask. Anybody else hears what they would of any other id.
   if (jobId !== undefined && !isThere && found.length === 0) throw noSuchJob(jobId)
-  const items = found.slice(0, limit)
-  return { items: items.map(eventView), next: found.length > limit ? (items.at(-1)?.id ?? null) : null }
+  const { items, next } = pageOf(found, limit, ({ id }) => id)
+  return { items: items.map(eventView), next }
 })
 
 /** People see their own; somebody else's is as if there were none. An admin sees all, or one person's. */
@@ -78,7 +67,7 @@ function rangeOf(args: { readonly from?: string | undefined; readonly to?: strin
 } {
   const from = args.from === undefined ? undefined : Date.parse(args.from)
   const to = args.to === undefined ? undefined : Date.parse(args.to)
-  if (from !== undefined && to !== undefined && from >= to) throw wrong('to', 'must be later than from')
+  if (from !== undefined && to !== undefined && from >= to) throw wrongArgument('to', 'must be later than from')
   return { ...(from === undefined ? {} : { from }), ...(to === undefined ? {} : { to }) }
 }
 

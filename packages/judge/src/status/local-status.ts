@@ -22,7 +22,7 @@ export interface LocalStatusOptions {
 }
 
 /** The folder is not that of a job: the message says what is wrong with it. */
-export class JobFolderInvalid extends Error {
+class JobFolderInvalid extends Error {
   readonly code = 'job_folder_invalid'
   constructor(message: string, options?: ErrorOptions) {
     super(message, options)

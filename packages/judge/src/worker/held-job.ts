@@ -1,5 +1,14 @@
 import type { CallOptions, SteadyClient } from '@parley/client'
-import { type JobId, type JobOffsets, type JobPatch, ToolError, type ToolInput, type ToolOutput } from '@parley/protocol'
+import {
+  JOB_LOGS,
+  type JobId,
+  type JobOffsets,
+  type JobPatch,
+  ToolError,
+  type ToolInput,
+  type ToolOutput,
+  type WrittenLog,
+} from '@parley/protocol'
 import type { WorkerLimits } from './worker-limits.ts'
 
 /** What `judge.claim_next` answers for a job. */
@@ -18,13 +27,6 @@ export interface Claim {
  * `unfinished`: this judge ends. `timeout`: the whole job took longer than a job may.
  */
 export type StopReason = 'cancel' | 'lost' | 'unfinished' | 'timeout'
-
-const APPEND_TOOLS = {
-  terminal: 'judge.job.append_terminal',
-  agent_status: 'judge.job.append_agent_status',
-  cases: 'judge.job.append_case',
-} as const
-export type LogName = keyof typeof APPEND_TOOLS
 
 export type Artifacts = Omit<ToolInput<'judge.job.put_artifacts'>, 'job_id' | 'claim_id'>
 
@@ -93,9 +95,9 @@ export class HeldJob {
     await this.#send((options) => this.#link.call('judge.job.patch_state', { ...this.#claimed(), patch: { ...patch } }, options))
   }
 
-  append(log: LogName, offset: number, bytes: Buffer, onRetry: () => void): Promise<ToolOutput<'judge.job.append_terminal'>> {
+  append(log: WrittenLog, offset: number, bytes: Buffer, onRetry: () => void): Promise<ToolOutput<'judge.job.append_terminal'>> {
     const input = { ...this.#claimed(), offset, chunk_b64: bytes.toString('base64') }
-    return this.#send((options) => this.#link.call(APPEND_TOOLS[log], input, { ...options, onRetry }))
+    return this.#send((options) => this.#link.call(JOB_LOGS[log].append, input, { ...options, onRetry }))
   }
 
   async putArtifacts(artifacts: Artifacts): Promise<void> {
@@ -116,11 +118,6 @@ export class HeldJob {
     return this.#send((options) =>
       this.#link.call('judge.prepare_generate', input, { ...options, signal: AbortSignal.any([this.#lost.signal, signal]) }),
     )
-  }
-
-  appendTranscript(offset: number, bytes: Buffer, onRetry: () => void): Promise<ToolOutput<'judge.job.append_transcript'>> {
-    const input = { ...this.#claimed(), offset, chunk_b64: bytes.toString('base64') }
-    return this.#send((options) => this.#link.call('judge.job.append_transcript', input, { ...options, onRetry }))
   }
 
   readTranscript(offset: number): Promise<ToolOutput<'judge.job.read_transcript'>> {

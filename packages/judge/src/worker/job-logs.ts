@@ -1,9 +1,9 @@
-import type { CaseItem } from '@parley/protocol'
+import { type CaseItem, JOB_LOGS, type JobLogName } from '@parley/protocol'
 import { statusItem } from '../status/status-item.ts'
 import type { JobVoice, StatusLine, TestListener } from '../tester.ts'
-import type { Claim, HeldJob, LogName } from './held-job.ts'
+import type { Claim, HeldJob } from './held-job.ts'
 import { type ClaimLogs, openClaimLogs } from './late/claim-logs.ts'
-import { LOG_BYTES } from './late/log-names.ts'
+import { LOG_NAMES, ofEachLog } from './late/log-names.ts'
 import type { Log } from './log.ts'
 import { Uploader } from './uploader.ts'
 import type { WorkFolder } from './work-folder.ts'
@@ -31,9 +31,7 @@ export class JobLogs implements TestListener, JobVoice {
   readonly #limits: WorkerLimits
   readonly #now: () => number
   readonly #log: Log
-  readonly #terminal: Uploader
-  readonly #status: Uploader
-  readonly #cases: Uploader
+  readonly #uploaders: Readonly<Record<JobLogName, Uploader>>
   readonly #kept: ClaimLogs
   #isBroken = false
   #attempt = 1
@@ -47,9 +45,7 @@ export class JobLogs implements TestListener, JobVoice {
     this.#log = parts.log
     this.#kept = kept
     this.#lines = kept.hasFirstLine ? 1 : 0
-    this.#terminal = this.#open('terminal')
-    this.#status = this.#open('agent_status')
-    this.#cases = this.#open('cases')
+    this.#uploaders = ofEachLog((name) => this.#open(name))
     kept.onBroken((error) => this.#tellBroken(error))
     kept.onUnreadable((name, bytes) =>
       this.status({ stage: 'analysis', level: 'warn', summary: `${bytes} bytes of ${name} cannot be read again and are lost` }),
@@ -79,12 +75,12 @@ export class JobLogs implements TestListener, JobVoice {
 
   /** The voice of an engine, which may write as much as it likes. */
   readonly engine: JobVoice = {
-    terminal: (text) => this.#terminal.write(Buffer.from(text), OWN_BYTES),
+    terminal: (text) => this.#uploaders.terminal.write(Buffer.from(text), OWN_BYTES),
     status: (line) => this.#say(line, OWN_BYTES),
   }
 
   terminal(text: string): void {
-    this.#terminal.write(Buffer.from(text))
+    this.#uploaders.terminal.write(Buffer.from(text))
   }
 
   status(line: StatusLine): string {
@@ -94,37 +90,40 @@ export class JobLogs implements TestListener, JobVoice {
   /** A follower of the job sees the cases of a claim that was lost, and then all of them again: it must be able to tell. */
   caseDone(item: CaseItem): void {
     this.#casesDone += 1
-    this.#line(this.#cases, 'cases', { ...item, seq: `${wordOf(this.#job.claim)}-${this.#casesDone}` }, 0)
+    this.#line('cases', { ...item, seq: `${wordOf(this.#job.claim)}-${this.#casesDone}` }, 0)
   }
 
   /** Settles when the gateway has all of it. A log that it refuses for good is said and left; a lost claim is thrown. */
   async flush(): Promise<void> {
-    const names: LogName[] = ['terminal', 'agent_status', 'cases']
-    const results = await Promise.allSettled([this.#terminal.flush(), this.#status.flush(), this.#cases.flush()])
+    const results = await this.#flushed()
     results.forEach((result, index) => {
       if (result.status === 'fulfilled') return
       if (this.#job.reason === 'lost') throw result.reason
-      this.#log('error', `${this.#job.claim.jobId}: the log ${names[index]} is not complete: ${String(result.reason)}`)
+      this.#log('error', `${this.#job.claim.jobId}: the log ${LOG_NAMES[index]} is not complete: ${String(result.reason)}`)
     })
   }
 
   /** Nothing more is sent; the files are closed as they are. */
   async close(): Promise<void> {
-    await Promise.allSettled([this.#terminal.flush(), this.#status.flush(), this.#cases.flush()])
+    await this.#flushed()
     this.#kept.close()
+  }
+
+  #flushed(): Promise<PromiseSettledResult<void>[]> {
+    return Promise.allSettled(LOG_NAMES.map((name) => this.#uploaders[name].flush()))
   }
 
   #say(line: StatusLine, spareBytes: number): string {
     this.#lines += 1
     const seq = `${wordOf(this.#job.claim)}-${this.#lines}`
     const about = { at: this.#now(), jobId: this.#job.claim.jobId, attempt: this.#attempt, seq }
-    this.#line(this.#status, 'agent_status', statusItem(line, about), spareBytes)
+    this.#line('agent_status', statusItem(line, about), spareBytes)
     return seq
   }
 
-  #line(uploader: Uploader, name: LogName, item: object, spareBytes: number): void {
+  #line(name: JobLogName, item: object, spareBytes: number): void {
     const line = Buffer.from(`${JSON.stringify(item)}\n`)
-    if (line.length <= this.#limits.lineBytes) uploader.write(line, spareBytes)
+    if (line.length <= this.#limits.lineBytes) this.#uploaders[name].write(line, spareBytes)
     else this.#log('warn', `${this.#job.claim.jobId}: a line of ${line.length} bytes is left out of ${name}`)
   }
 
@@ -138,17 +137,17 @@ export class JobLogs implements TestListener, JobVoice {
   }
 
   /** Whoever reads the job has to know that words of an earlier claim do not follow any more. */
-  #tellRefused(name: LogName): void {
+  #tellRefused(name: JobLogName): void {
     const bytes = this.#kept.earlierLeft(name)
     if (bytes === 0 || name === 'agent_status') return
     const summary = `not sent of what a judge said here before: ${bytes} bytes of ${name}: the log is full`
     this.status({ stage: 'analysis', level: 'warn', summary })
   }
 
-  #open(name: LogName): Uploader {
+  #open(name: JobLogName): Uploader {
     return new Uploader({
       offset: this.#job.claim.offsets[name],
-      limitBytes: LOG_BYTES[name],
+      limitBytes: JOB_LOGS[name].maxBytes,
       waiting: this.#kept.waiting[name],
       appendBytes: this.#limits.appendBytes,
       mismatches: this.#limits.mismatches,

@@ -1,5 +1,5 @@
 import type { Transcript, TranscriptEntry, Transcripts } from '@parley/agent'
-import { JOB_LIMITS, type JobError, type Report, type Solution } from '@parley/protocol'
+import { JOB_LOGS, type JobError, type Report, type Solution } from '@parley/protocol'
 import { fitReport } from './fit-report.ts'
 import type { JobMemory } from './generator.ts'
 import type { HeldJob } from './held-job.ts'
@@ -44,18 +44,18 @@ export class LoggedMemory implements JobMemory {
 
   /** Reads what earlier claims left, and marks where ours begins. */
   static async open(
-    job: Pick<HeldJob, 'claim' | 'appendTranscript' | 'readTranscript'>,
+    job: Pick<HeldJob, 'claim' | 'append' | 'readTranscript'>,
     limits: WorkerLimits,
     warn: (message: string) => void,
   ): Promise<LoggedMemory> {
     const left = await readAll(job)
     const uploader = new Uploader({
       offset: left.length,
-      limitBytes: JOB_LIMITS.transcriptLogBytes,
+      limitBytes: JOB_LOGS.transcript.maxBytes,
       appendBytes: limits.appendBytes,
       mismatches: limits.mismatches,
       waiting: new WaitingPieces(),
-      append: (offset, bytes, onRetry) => job.appendTranscript(offset, bytes, onRetry),
+      append: (offset, bytes, onRetry) => job.append('transcript', offset, bytes, onRetry),
       warn,
     })
     const memory = new LoggedMemory(readMemory(left), uploader, left.length)
@@ -135,7 +135,7 @@ export class LoggedMemory implements JobMemory {
     for (const line of lines) this.#read.take(line)
     if (lines.length === 0 || this.#isFull) return
     let bytes = Buffer.from(before + lines.map((line) => `${JSON.stringify(line)}\n`).join(''))
-    if (this.#bytes + bytes.length > JOB_LIMITS.transcriptLogBytes - RESERVE_BYTES) {
+    if (this.#bytes + bytes.length > JOB_LOGS.transcript.maxBytes - RESERVE_BYTES) {
       this.#isFull = true
       bytes = Buffer.from(`${before}${JSON.stringify({ type: 'full' })}\n`)
     }
@@ -149,7 +149,7 @@ const NEWLINE = 10
 
 async function readAll(job: Pick<HeldJob, 'readTranscript'>): Promise<Buffer> {
   const chunks: Buffer[] = []
-  for (let offset = 0; offset <= JOB_LIMITS.transcriptLogBytes;) {
+  for (let offset = 0; offset <= JOB_LOGS.transcript.maxBytes;) {
     const { chunk_b64, eof } = await job.readTranscript(offset)
     const chunk = Buffer.from(chunk_b64, 'base64')
     chunks.push(chunk)

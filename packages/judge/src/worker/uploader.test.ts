@@ -12,10 +12,10 @@ function openLog({ start = '', capBytes = 1_000_000, fault = (): Fault => 'none'
   const sends: string[] = []
   const write = (offset: number, bytes: Buffer): Appended => {
     const end = Buffer.byteLength(kept)
-    if (offset !== end) return { ok: false, current_offset: end }
-    if (end + bytes.length > capBytes) return { ok: true, next_offset: end }
+    if (offset !== end) return { ok: false, code: 'offset_mismatch', current_offset: end, action: 'continue' }
+    if (end + bytes.length > capBytes) return { ok: true, next_offset: end, written_bytes: 0, action: 'continue' }
     kept += bytes.toString()
-    return { ok: true, next_offset: end + bytes.length }
+    return { ok: true, next_offset: end + bytes.length, written_bytes: bytes.length, action: 'continue' }
   }
   const append = async (offset: number, bytes: Buffer, onRetry: () => void): Promise<Appended> => {
     await new Promise<void>((resolve) => setImmediate(resolve))

@@ -1,11 +1,8 @@
+import type { ToolOutput } from '@parley/protocol'
 import type { WaitingBytes } from './waiting-bytes.ts'
 
 /** What the gateway says to an append. */
-export interface Appended {
-  readonly ok: boolean
-  readonly current_offset?: number | undefined
-  readonly next_offset?: number | undefined
-}
+export type Appended = ToolOutput<'judge.job.append_terminal'>
 
 export interface UploaderParts {
   /** Where the log ends at the gateway, and so where our first byte goes. */
@@ -95,7 +92,7 @@ export class Uploader {
     })
     const end = this.#base + chunk.length
     if (answer.ok) {
-      this.#base = answer.next_offset ?? end
+      this.#base = answer.next_offset
       // Past its cap the gateway takes nothing more and says where the log stays.
       if (this.#base < end) {
         this.#full()
@@ -104,8 +101,7 @@ export class Uploader {
       } else this.#waiting.arrived(chunk.length, this.#base)
       return true
     }
-    const current = answer.current_offset
-    if (current === undefined) throw new Error('the gateway refused an append without saying where the log stands')
+    const { current_offset: current } = answer
     // Only of what was sent before can a part be there already; anything else beyond our place is not ours to skip.
     const isOurs = isDoubtful && current > this.#base && current <= end
     this.#waiting.arrived(isOurs ? current - this.#base : 0, current)

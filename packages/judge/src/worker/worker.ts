@@ -1,5 +1,5 @@
 import { type Connect, PATIENCE, SYSTEM_CLOCK, SteadyClient, judgeControl, logLine } from '@parley/client'
-import { JUDGE_HOLDS_MAX, type JudgeFacts, ToolError } from '@parley/protocol'
+import { JUDGE_HOLDS_MAX, type JudgeFacts, ToolError, type ToolOutput } from '@parley/protocol'
 import { WireError } from '@parley/rpc'
 import type { Tester } from '../tester.ts'
 import type { Generator } from './generator.ts'
@@ -228,23 +228,10 @@ export async function openWorker(options: WorkerOptions): Promise<Worker> {
   }
 }
 
-/** The claim in an answer, when there is one. An answer that lacks a part of it is a gateway's fault and no claim. */
-function claimOf(
-  answer: {
-    claimed: boolean
-    job_id?: Claim['jobId'] | undefined
-    claim_id?: string | undefined
-    claim?: number | undefined
-    lease_ms?: number | undefined
-    offsets?: Claim['offsets'] | undefined
-    previous_claim_id?: string | undefined
-  },
-  leaseMinMs: number,
-): Claim | undefined {
+/** The claim in an answer, when there is one. */
+function claimOf(answer: ToolOutput<'judge.claim_next'>, leaseMinMs: number): Claim | undefined {
   if (!answer.claimed) return undefined
   const { job_id: jobId, claim_id: claimId, claim, lease_ms: leaseMs, offsets } = answer
-  if (jobId === undefined || claimId === undefined || claim === undefined || leaseMs === undefined || offsets === undefined)
-    throw new WireError('bad_message', 'judge.claim_next answered half a claim')
   const previous = answer.previous_claim_id === undefined ? {} : { previousClaimId: answer.previous_claim_id }
   return { jobId, claimId, claim, leaseMs: Math.max(leaseMs, leaseMinMs), offsets, ...previous }
 }

@@ -1,6 +1,7 @@
 import * as z from 'zod'
 import { JobId } from '../ids.ts'
 import { Language } from './language.ts'
+import type { JobLogName } from './log-name.ts'
 import { EngineName, ReasoningEffort, SearchMode } from './spec.ts'
 import { JobError, JobStatus } from './status.ts'
 import { ReportSummary } from './report.ts'
@@ -12,7 +13,10 @@ const Container = z
   .nullable()
 
 /** Where each log of the job ends now, in bytes. */
-export const JobOffsets = z.object({ terminal: z.int(), agent_status: z.int(), cases: z.int() })
+export const JobOffsets = z.object({ terminal: z.int(), agent_status: z.int(), cases: z.int() } satisfies Record<
+  JobLogName,
+  z.ZodInt
+>)
 export type JobOffsets = z.infer<typeof JobOffsets>
 
 /** `state.json`: what became of a job so far. */

@@ -1,6 +1,7 @@
 import * as z from 'zod'
 import { JobId } from '../ids.ts'
 import { JOB_LIMITS } from '../job/limits.ts'
+import { JobLogName, JobStream } from '../job/log-name.ts'
 import { JobOffsets } from '../job/state.ts'
 import { TestCase } from '../tests/case-list.ts'
 import { READS, SETS, tool } from '../tool.ts'
@@ -8,13 +9,6 @@ import { READS, SETS, tool } from '../tool.ts'
 const { previewBytes, chunkBytes, waitMs } = JOB_LIMITS
 const Offset = z.int().min(0)
 const Preview = z.object({ text: z.string(), truncated: z.boolean(), bytes: z.int(), missing: z.boolean() })
-
-/** What can be followed with job.subscribe; `state` has no offset, it is always the newest. */
-export const JobStream = z.enum(['agent_status', 'terminal', 'cases', 'state'])
-export type JobStream = z.infer<typeof JobStream>
-/** What is kept as bytes and can be read from any offset. */
-export const JobLogName = z.enum(['agent_status', 'terminal', 'cases'])
-export type JobLogName = z.infer<typeof JobLogName>
 
 export const jobGetArtifacts = tool({
   name: 'job.get_artifacts',

@@ -11,14 +11,10 @@ import { UsageTotal } from './usage.ts'
 const Done = z.object({ ok: z.literal(true), action: JudgeAction })
 const Chunk = Claimed.extend({ offset: z.int().min(0), chunk_b64: z.string() })
 /** A log that stands elsewhere is a normal answer: go on from `current_offset`. */
-const Appended = z.object({
-  ok: z.boolean(),
-  code: z.literal('offset_mismatch').optional(),
-  current_offset: z.int().optional(),
-  next_offset: z.int().optional(),
-  written_bytes: z.int().optional(),
-  action: JudgeAction,
-})
+const Appended = z.discriminatedUnion('ok', [
+  z.object({ ok: z.literal(false), code: z.literal('offset_mismatch'), current_offset: z.int(), action: JudgeAction }),
+  z.object({ ok: z.literal(true), next_offset: z.int(), written_bytes: z.int(), action: JudgeAction }),
+])
 const JsonDocument = z.record(z.string(), z.unknown())
 
 export const judgeJobGetState = tool({

@@ -52,21 +52,24 @@ export const judgeClaimNext = tool({
      */
     holding: z.array(Claimed).max(JUDGE_HOLDS_MAX).optional(),
   }),
-  output: z.object({
-    claimed: z.boolean(),
-    /** What people call the judge here. */
-    name: z.string().optional(),
-    job_id: JobId.optional(),
-    owner_user_id: z.string().nullable().optional(),
-    claim_id: ClaimId.optional(),
-    claim: z.int().optional(),
-    /** The claim before this one, unless it was given back: nobody else has written to the job's logs since. */
-    previous_claim_id: ClaimId.optional(),
-    lease_ms: z.int().optional(),
-    offsets: JobOffsets.optional(),
-    /** True: finish what you hold and ask no more until this is false. */
-    drain: z.boolean(),
-  }),
+  output: z.discriminatedUnion('claimed', [
+    z.object({ claimed: z.literal(false), name: z.string().optional(), drain: z.boolean() }),
+    z.object({
+      claimed: z.literal(true),
+      /** What people call the judge here. */
+      name: z.string().optional(),
+      job_id: JobId,
+      owner_user_id: z.string().nullable(),
+      claim_id: ClaimId,
+      claim: z.int(),
+      /** The claim before this one, unless it was given back: nobody else has written to the job's logs since. */
+      previous_claim_id: ClaimId.optional(),
+      lease_ms: z.int(),
+      offsets: JobOffsets,
+      /** True: finish what you hold and ask no more until this is false. */
+      drain: z.boolean(),
+    }),
+  ]),
   annotations: ADDS,
 })
 

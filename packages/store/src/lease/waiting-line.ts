@@ -1,3 +1,4 @@
+import { onceAtATime } from '../signal/once-at-a-time.ts'
 import type { Signals } from '../signal/signals.ts'
 import type { Lease } from './lease.ts'
 
@@ -48,8 +49,6 @@ export class WaitingLine {
   readonly #emptied: () => void
   readonly #places = new Set<Place>()
   #timer: NodeJS.Timeout | undefined
-  #serving = false
-  #again = false
 
   constructor(counter: Counter, signals: Signals, signal: string, emptied: () => void) {
     this.#counter = counter
@@ -82,24 +81,18 @@ export class WaitingLine {
 
   #kick(): void {
     if (this.#signals.ended) for (const place of this.#places) place.leave(undefined)
-    else if (this.#serving) this.#again = true
-    else void this.#serve()
+    else this.#serve()
   }
 
-  async #serve(): Promise<void> {
-    this.#serving = true
-    clearTimeout(this.#timer)
-    let waitMs: number | undefined
-    try {
-      do {
-        this.#again = false
-        waitMs = await this.#serveAll()
-      } while (this.#again)
-    } catch {
-      waitMs = FAILED_RETRY_MS
-    } finally {
-      this.#serving = false
-    }
+  readonly #serve = onceAtATime(
+    async () => {
+      clearTimeout(this.#timer)
+      this.#kickIn(await this.#serveAll())
+    },
+    () => this.#kickIn(FAILED_RETRY_MS),
+  )
+
+  #kickIn(waitMs: number | undefined): void {
     if (waitMs !== undefined && this.#places.size > 0)
       this.#timer = setTimeout(() => this.#kick(), Math.min(waitMs, MAX_TIMER_MS))
   }

@@ -1,6 +1,7 @@
 import { flag, integer, text } from '../database/column.ts'
 import type { Database } from '../database/database.ts'
 import { DEFAULT_FOLLOW_BUFFER_BYTES } from '../limits.ts'
+import { onceAtATime } from '../signal/once-at-a-time.ts'
 import type { Follower } from './follower.ts'
 import { findHead, logSignal } from './head.ts'
 import type { LogEntry } from './log.ts'
@@ -54,8 +55,6 @@ class Tail {
   readonly #name: string
   readonly #off: () => void
   #delivered = false
-  #pumping = false
-  #again = false
 
   constructor(db: Database, name: string) {
     this.#db = db
@@ -86,24 +85,16 @@ class Tail {
 
   #signalled(): void {
     if (this.#delivered) this.#delivered = false
-    else if (this.#pumping) this.#again = true
-    else void this.#pump()
+    else this.#pump()
   }
 
   /** Reads from the first entry that somebody waits for to the end. When it fails, the followers read for themselves and get the error. */
-  async #pump(): Promise<void> {
-    this.#pumping = true
-    try {
-      do {
-        this.#again = false
-        while (await this.#step());
-      } while (this.#again)
-    } catch {
-      this.#look()
-    } finally {
-      this.#pumping = false
-    }
-  }
+  readonly #pump = onceAtATime(
+    async () => {
+      while (await this.#step());
+    },
+    () => this.#look(),
+  )
 
   async #step(): Promise<boolean> {
     const from = this.#firstWaited()

@@ -1,6 +1,5 @@
-import { JOB_LIMITS, TOOLS, type ToolArguments, isPriced } from '@parley/protocol'
-import type { ModelDirectory } from '../../channel/directory.ts'
-import { wrong } from '../../tool/tool-failure.ts'
+import { JOB_LIMITS, TOOLS, type ToolArguments, isPriced, wrongArgument } from '@parley/protocol'
+import type { ModelDirectory } from '@parley/models'
 
 export type CreateArguments = ToolArguments<'job.create'>
 
@@ -18,11 +17,11 @@ export function checkCreate(args: CreateArguments): { readonly code: string } {
   const code = codeOf(args)
   checkModel(args, code)
   if (args.tests_zip_b64 !== undefined && args.tests_blob !== undefined)
-    throw wrong('tests_blob', 'does not go with tests_zip_b64', 'give one of them')
+    throw wrongArgument('tests_blob', 'does not go with tests_zip_b64', 'give one of them')
   if (args.tests_zip_b64 === undefined && args.tests_blob === undefined) {
-    if (args.tests_format === 'manifest') throw wrong('tests_format', 'asks for a manifest, but there are no tests')
-    if (args.samples !== undefined) throw wrong('samples', 'names cases, but there are no tests')
-    if (args.model === undefined) throw wrong('tests_zip_b64', ...NEEDS_TESTS)
+    if (args.tests_format === 'manifest') throw wrongArgument('tests_format', 'asks for a manifest, but there are no tests')
+    if (args.samples !== undefined) throw wrongArgument('samples', 'names cases, but there are no tests')
+    if (args.model === undefined) throw wrongArgument('tests_zip_b64', ...NEEDS_TESTS)
   }
   return { code }
 }
@@ -30,14 +29,14 @@ export function checkCreate(args: CreateArguments): { readonly code: string } {
 /** What goes with a model alone, and what is needed without one or with one. */
 function checkModel(args: CreateArguments, code: string): void {
   if (args.model !== undefined) {
-    if (code === '' && args.statement_md.trim() === '') throw wrong('statement_md', 'is empty, and so is current_code')
+    if (code === '' && args.statement_md.trim() === '') throw wrongArgument('statement_md', 'is empty, and so is current_code')
     return
   }
-  for (const field of ['engine', 'budget'] as const) if (args[field] !== undefined) throw wrong(field, ...NEEDS_MODEL)
-  if (args.max_attempts !== DEFAULT_ATTEMPTS) throw wrong('max_attempts', ...NEEDS_MODEL)
-  if (args.upstream_channel !== undefined && args.upstream_channel !== '') throw wrong('upstream_channel', ...NEEDS_MODEL)
+  for (const field of ['engine', 'budget'] as const) if (args[field] !== undefined) throw wrongArgument(field, ...NEEDS_MODEL)
+  if (args.max_attempts !== DEFAULT_ATTEMPTS) throw wrongArgument('max_attempts', ...NEEDS_MODEL)
+  if (args.upstream_channel !== undefined && args.upstream_channel !== '') throw wrongArgument('upstream_channel', ...NEEDS_MODEL)
   if (code === '')
-    throw wrong('current_code', 'is needed without a model', 'give the code to judge, or the model that shall write it')
+    throw wrongArgument('current_code', 'is needed without a model', 'give the code to judge, or the model that shall write it')
 }
 
 /** The model that is meant, by its channel; null without one. A bound in money needs a price to count by. */
@@ -48,15 +47,15 @@ export async function checkRoute(
   if (args.model === undefined) return null
   const { channel, prices } = await directory.resolve(args.model, args.upstream_channel || null)
   if ((args.budget?.microusd ?? null) !== null && !isPriced(prices))
-    throw wrong('budget.microusd', `${args.model} has no price to count by`, 'bound it by budget.tokens')
+    throw wrongArgument('budget.microusd', `${args.model} has no price to count by`, 'bound it by budget.tokens')
   return { channel: channel.name }
 }
 
 function codeOf({ language, current_code: code = '', current_code_cpp: cpp = '' }: CreateArguments): string {
   if (cpp === '') return code
   if (!CPP.test(language))
-    throw wrong('current_code_cpp', `is C++, but the language is ${language}`, 'give the code as current_code')
-  if (code !== '' && code !== cpp) throw wrong('current_code_cpp', 'differs from current_code', 'give one of them')
+    throw wrongArgument('current_code_cpp', `is C++, but the language is ${language}`, 'give the code as current_code')
+  if (code !== '' && code !== cpp) throw wrongArgument('current_code_cpp', 'differs from current_code', 'give one of them')
   return cpp
 }
 
@@ -69,5 +68,5 @@ function checkTexts(args: CreateArguments): void {
 }
 
 function checkSize(field: string, text: string, maxBytes: number): void {
-  if (Buffer.byteLength(text) > maxBytes) throw wrong(field, `has more than ${maxBytes} bytes`)
+  if (Buffer.byteLength(text) > maxBytes) throw wrongArgument(field, `has more than ${maxBytes} bytes`)
 }

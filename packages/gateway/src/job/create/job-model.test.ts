@@ -1,8 +1,8 @@
 import type { JobId } from '@parley/protocol'
+import { type TestUpstream, openTestUpstream } from '@parley/models/testing'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { addUser } from '../../fixture/test-job.ts'
 import { type TestGateway, type ToolReply, callTool, openTestGateway } from '../../fixture/test-gateway.ts'
-import { type TestUpstream, openTestUpstream } from '../../fixture/test-upstream.ts'
 
 const PRICED = {
   model: 'gpt-b',

@@ -6,8 +6,8 @@ import {
   type JobSpec,
   type Language,
   type UserId,
+  wrongArgument,
 } from '@parley/protocol'
-import { wrong } from '../../tool/tool-failure.ts'
 import type { CreateArguments } from './checks.ts'
 import { titleOf } from './title.ts'
 import type { HandedTests } from './inputs-tests.ts'
@@ -86,7 +86,7 @@ function checkPrograms(
     ['interactive', 'interactor'],
   ] as const)
     if (has[field] === null && (mode === wanted || asks(discovery, wanted)))
-      throw wrong(field, `is needed to compare by ${wanted}`, `give ${field}, or name one in manifest.json`)
+      throw wrongArgument(field, `is needed to compare by ${wanted}`, `give ${field}, or name one in manifest.json`)
 }
 
 const asks = (discovery: Discovery | undefined, mode: CompareMode): boolean =>

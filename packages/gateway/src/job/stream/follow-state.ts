@@ -1,6 +1,6 @@
 import { type JobId, type JobOffsets, isEnd } from '@parley/protocol'
 import { JsonText } from '@parley/rpc'
-import type { Store } from '@parley/store'
+import { type Store, onceAtATime } from '@parley/store'
 import type { Logger } from 'pino'
 import type { JudgesHere } from '../../presence/judges-here.ts'
 import { logEnds } from '../log-read.ts'
@@ -26,23 +26,27 @@ export class StateFeed {
   readonly #store: Pick<Store, 'jobs' | 'logs' | 'topics'>
   readonly #here: JudgesHere
   readonly #id: JobId
-  readonly #log: Logger
+  readonly #read: () => void
   readonly #off: () => void
   #offJudges: (() => void) | undefined
   readonly #listeners = new Set<() => void>()
   #latest: StateSnapshot | undefined
   #deleted = false
   #closed = false
-  #reading = false
-  #again = false
 
   constructor({ store, here, log }: FeedParts, id: JobId) {
     this.#store = store
     this.#here = here
     this.#id = id
-    this.#log = log
-    this.#off = store.topics.subscribe(`job/${id}`, () => void this.#read())
-    void this.#read()
+    this.#read = onceAtATime(
+      () => this.#step(),
+      (error) => {
+        log.warn({ err: error, job: id }, 'the state of a job cannot be read now; trying again')
+        setTimeout(this.#read, RETRY_MS).unref()
+      },
+    )
+    this.#off = store.topics.subscribe(`job/${id}`, this.#read)
+    this.#read()
   }
 
   /** Undefined until it was read for the first time. */
@@ -68,24 +72,8 @@ export class StateFeed {
     this.#offJudges?.()
   }
 
-  async #read(): Promise<void> {
-    this.#again = true
-    if (this.#reading) return
-    this.#reading = true
-    try {
-      while (this.#again && !this.#closed) {
-        this.#again = false
-        await this.#step()
-      }
-    } catch (error) {
-      this.#log.warn({ err: error, job: this.#id }, 'the state of a job cannot be read now; trying again')
-      setTimeout(() => void this.#read(), RETRY_MS).unref()
-    } finally {
-      this.#reading = false
-    }
-  }
-
   async #step(): Promise<void> {
+    if (this.#closed) return
     const job = await this.#store.jobs.byId(this.#id)
     this.#followJudges(job?.status === 'queued')
     if (job === undefined) this.#deleted = true
@@ -101,7 +89,7 @@ export class StateFeed {
 
   /** Why a job waits changes with the judges; of any other job they say nothing. */
   #followJudges(isWaiting: boolean): void {
-    if (isWaiting && !this.#closed) this.#offJudges ??= this.#here.follow(() => void this.#read())
+    if (isWaiting && !this.#closed) this.#offJudges ??= this.#here.follow(this.#read)
     else {
       this.#offJudges?.()
       this.#offJudges = undefined

@@ -1,4 +1,4 @@
-import type { JobId, JobLogName, JobOffsets, JobStream } from '@parley/protocol'
+import { type JobId, JobLogName, type JobOffsets, type JobStream } from '@parley/protocol'
 import type { Link } from '@parley/rpc'
 import { type Store, jobLog } from '@parley/store'
 import type { Logger } from 'pino'
@@ -103,7 +103,7 @@ export class LinkJob {
   }
 
   async #reached(ends: JobOffsets): Promise<void> {
-    for (const name of ['terminal', 'agent_status', 'cases'] as const) {
+    for (const name of JobLogName.options) {
       for (let follower = this.#logs.get(name); follower !== undefined;) {
         await follower.reached(ends[name])
         // It may have been replaced by one that starts earlier.

@@ -1,4 +1,4 @@
-import { type JobId, type JobLogName, type NotificationMethod, isJsonObject, parseJson } from '@parley/protocol'
+import { JOB_LOGS, type JobId, type JobLogName, type NotificationMethod, isJsonObject, parseJson } from '@parley/protocol'
 import { JsonText } from '@parley/rpc'
 import type { LogEntry } from '@parley/store'
 import { type Carry, cutLines } from './line.ts'
@@ -34,16 +34,17 @@ export class StreamMessages {
   readonly #lines = new WeakMap<LogEntry, LineMessages>()
 
   maker(id: JobId, log: JobLogName, offset: number): MessageMaker {
+    const method = JOB_LOGS[log].notification
     if (log === 'terminal')
       return {
-        method: 'terminal',
+        method,
         from: offset,
         messages: (entry) => kept(this.#chunks, entry, () => terminalMessages(id, entry)),
       }
     // One byte back: unless that is the end of a line, we stand in the middle of one and go on after it.
     let carry: Carry = offset === 0 ? undefined : 'skip'
     return {
-      method: log === 'cases' ? 'case_result' : 'agent_status',
+      method,
       from: Math.max(0, offset - 1),
       messages: (entry) => {
         // What was carried along is the same for everybody who saw the line begin, and for nobody else.

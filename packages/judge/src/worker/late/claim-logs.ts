@@ -1,14 +1,15 @@
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
+import { JOB_LOGS, type JobLogName } from '@parley/protocol'
 import type { StatusLine } from '../../tester.ts'
-import type { Claim, LogName } from '../held-job.ts'
+import type { Claim } from '../held-job.ts'
 import type { Log } from '../log.ts'
 import { type WaitingBytes, WaitingPieces } from '../waiting-bytes.ts'
 import type { LateLogs } from './late-logs.ts'
 import { type LeftLogs, type Loss, restOf } from './left-logs.ts'
 import { writeAbout } from './log-about.ts'
 import { LogFile } from './log-file.ts'
-import { LOG_BYTES, LOG_NAMES } from './log-names.ts'
+import { LOG_NAMES, ofEachLog } from './log-names.ts'
 import { lossLine } from './loss-line.ts'
 
 export interface ClaimLogsParts {
@@ -27,18 +28,18 @@ export interface ClaimLogsParts {
 
 /** What waits in the logs of a claim; at first what earlier claims left, then the word about what they lost. */
 export interface ClaimLogs {
-  readonly waiting: Readonly<Record<LogName, WaitingBytes>>
+  readonly waiting: Readonly<Record<JobLogName, WaitingBytes>>
   /** Whether the claim's first line is said already. */
   readonly hasFirstLine: boolean
   /** Tells when the disk takes no more; at once when it never did. */
   onBroken(told: (error: unknown) => void): void
-  onUnreadable(told: (log: LogName, bytes: number) => void): void
+  onUnreadable(told: (log: JobLogName, bytes: number) => void): void
   /** How much of what earlier claims left has not arrived. */
-  earlierLeft(log: LogName): number
+  earlierLeft(log: JobLogName): number
   close(): void
 }
 
-type Pieces = Readonly<Record<LogName, readonly Buffer[]>>
+type Pieces = Readonly<Record<JobLogName, readonly Buffer[]>>
 
 /** Opens the logs of a claim on disk, or in memory where there is no disk to write to. Never throws. */
 export async function openClaimLogs(parts: ClaimLogsParts): Promise<ClaimLogs> {
@@ -62,7 +63,7 @@ export async function openClaimLogs(parts: ClaimLogsParts): Promise<ClaimLogs> {
     // What is not written down as taken must be gone before it is sent, or a later judge sends it again.
     const isGone = left.length === 0 || (await isRemoved())
     const told = isGone ? losses : [...losses, ...unsendable(left, pieces)]
-    const logs = inMemory(withLine(isGone ? pieces : { terminal: [], agent_status: [], cases: [] }, told, parts), error)
+    const logs = inMemory(withLine(isGone ? pieces : ofEachLog(() => []), told, parts), error)
     return { ...logs, hasFirstLine: told.length > 0 }
   }
 }
@@ -72,11 +73,11 @@ function collect(
   left: readonly LeftLogs[],
   { claim, lineBytes, spareBytes }: ClaimLogsParts,
 ): { pieces: Pieces; losses: Loss[] } {
-  const pieces: Record<LogName, Buffer[]> = { terminal: [], agent_status: [], cases: [] }
+  const pieces = ofEachLog<Buffer[]>(() => [])
   const losses: Loss[] = []
   for (const one of left)
     for (const log of LOG_NAMES) {
-      const roomBytes = LOG_BYTES[log] - spareBytes - claim.offsets[log] - bytesOf(pieces[log])
+      const roomBytes = JOB_LOGS[log].maxBytes - spareBytes - claim.offsets[log] - bytesOf(pieces[log])
       const rest = restOf(one, log, claim, { roomBytes, lineBytes })
       pieces[log].push(...rest.pieces)
       losses.push(...rest.losses)
@@ -93,7 +94,7 @@ function withLine(pieces: Pieces, losses: readonly Loss[], { firstLine }: ClaimL
 function inFiles({ claim, jobFolder, now }: ClaimLogsParts, pieces: Pieces): Omit<ClaimLogs, 'hasFirstLine'> {
   const folder = join(jobFolder, 'logs')
   const files: LogFile[] = []
-  const open = (log: LogName): LogFile => {
+  const open = (log: JobLogName): LogFile => {
     const file = new LogFile(folder, log, claim.offsets[log])
     files.push(file)
     const bytes = Buffer.concat(pieces[log])
@@ -104,7 +105,7 @@ function inFiles({ claim, jobFolder, now }: ClaimLogsParts, pieces: Pieces): Omi
     for (const file of files) file.close()
   }
   try {
-    const waiting = { terminal: open('terminal'), agent_status: open('agent_status'), cases: open('cases') }
+    const waiting = ofEachLog(open)
     const { jobId: job_id, claimId: claim_id, offsets: base } = claim
     writeAbout(folder, { job_id, claim_id, claim: claim.claim, claimed_at: now(), base })
     return {
@@ -126,13 +127,13 @@ function inFiles({ claim, jobFolder, now }: ClaimLogsParts, pieces: Pieces): Omi
 }
 
 function inMemory(pieces: Pieces, error: unknown): Omit<ClaimLogs, 'hasFirstLine'> {
-  const open = (log: LogName): WaitingPieces => {
+  const open = (log: JobLogName): WaitingPieces => {
     const waiting = new WaitingPieces()
     for (const piece of pieces[log]) waiting.push(piece)
     return waiting
   }
   return {
-    waiting: { terminal: open('terminal'), agent_status: open('agent_status'), cases: open('cases') },
+    waiting: ofEachLog(open),
     onBroken: (told) => told(error),
     onUnreadable: () => {},
     earlierLeft: () => 0,

@@ -6,7 +6,7 @@ import { removeTree } from '../remove-tree.ts'
 import type { WorkerLimits } from '../worker-limits.ts'
 import { type LeftLogs, unsentIn } from './left-logs.ts'
 import { type LogAbout, damagedAbout, readAbout, writeAbout } from './log-about.ts'
-import { LOG_FILES, LOG_NAMES, placeFile } from './log-names.ts'
+import { LOG_NAMES, logFile, placeFile } from './log-names.ts'
 
 export interface LateParts {
   readonly limits: Pick<WorkerLimits, 'lateClaims' | 'lateBytes' | 'lateMs' | 'lateNotes' | 'lateNoteMs'>
@@ -119,8 +119,7 @@ export class LateLogs {
       const about = aboutOf(folder, name)
       // How much there was is known by the files alone where a crash of the machine has spoilt the rest.
       if (about !== undefined && readAbout(folder) === undefined) writeAbout(folder, about)
-      for (const log of LOG_NAMES)
-        for (const file of [LOG_FILES[log], placeFile(log)]) rmSync(join(folder, file), { force: true })
+      for (const log of LOG_NAMES) for (const file of [logFile(log), placeFile(log)]) rmSync(join(folder, file), { force: true })
     })
   }
 

@@ -1,8 +1,8 @@
-import { isJsonObject, parseJson } from '@parley/protocol'
+import { JOB_LOGS, type JobLogName, isJsonObject, parseJson } from '@parley/protocol'
 import { join } from 'node:path'
-import type { Claim, LogName } from '../held-job.ts'
+import type { Claim } from '../held-job.ts'
 import { type Counted, type LogAbout, readOwnFile } from './log-about.ts'
-import { LOG_BYTES, LOG_FILES, LOG_NAMES, isLines, placeFile } from './log-names.ts'
+import { LOG_NAMES, isLines, logFile, placeFile } from './log-names.ts'
 import { type LogPlace, parsePlace, unsentOf } from './log-place.ts'
 
 /**
@@ -14,7 +14,7 @@ export type LossReason = 'doubtful' | 'damaged' | 'full' | 'dropped'
 /** A part of a log of an earlier claim that is not sent. */
 export interface Loss extends Counted {
   readonly claim: number
-  readonly log: LogName
+  readonly log: JobLogName
   readonly reason: LossReason
 }
 
@@ -37,7 +37,7 @@ const PLACE_BYTES = 64
 /** The part of a log that never arrived, as far as that can be known and it is whole; at most `roomBytes` of it. */
 export function restOf(
   { folder, about }: LeftLogs,
-  log: LogName,
+  log: JobLogName,
   claim: Pick<Claim, 'offsets' | 'previousClaimId'>,
   limits: { readonly roomBytes: number; readonly lineBytes: number },
 ): Rest {
@@ -48,7 +48,7 @@ export function restOf(
   const dropped = about.dropped?.[log]
   if (dropped !== undefined) losses.push({ claim: about.claim, log, reason: 'dropped', ...dropped })
   if (about.dropped !== undefined) return { pieces: [], losses }
-  const file = readOwnFile(join(folder, LOG_FILES[log]), LOG_BYTES[log])
+  const file = readOwnFile(join(folder, logFile(log)), JOB_LOGS[log].maxBytes)
   if (file === undefined) return { pieces: [], losses: [{ claim: about.claim, log, reason: 'damaged', bytes: 0, lines: 0 }] }
   const isNextClaim = claim.previousClaimId === about.claim_id
   const { from, doubtful } = unsentOf(placeOf(folder, about, log, file), file.length, claim.offsets[log], isNextClaim)
@@ -65,7 +65,7 @@ export function restOf(
 export function unsentIn({ folder, about }: LeftLogs): NonNullable<LogAbout['dropped']> {
   const unsent: NonNullable<LogAbout['dropped']> = {}
   for (const log of LOG_NAMES) {
-    const file = readOwnFile(join(folder, LOG_FILES[log]), LOG_BYTES[log])
+    const file = readOwnFile(join(folder, logFile(log)), JOB_LOGS[log].maxBytes)
     if (file === undefined) {
       unsent[log] = { bytes: 0, lines: 0 }
       continue
@@ -77,7 +77,7 @@ export function unsentIn({ folder, about }: LeftLogs): NonNullable<LogAbout['dro
 }
 
 /** A place that is gone says nothing: all of it may be on its way. */
-function placeOf(folder: string, about: LogAbout, log: LogName, file: Buffer): LogPlace {
+function placeOf(folder: string, about: LogAbout, log: JobLogName, file: Buffer): LogPlace {
   const bytes = readOwnFile(join(folder, placeFile(log)), PLACE_BYTES)
   const place = bytes === undefined ? undefined : parsePlace(bytes)
   return place ?? { acked: 0, offset: about.base[log], sent: file.length }

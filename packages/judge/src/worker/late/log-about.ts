@@ -2,7 +2,7 @@ import { closeSync, constants, fstatSync, lstatSync, openSync, readSync, renameS
 import { join } from 'node:path'
 import { ClaimId, JobId, parseJson } from '@parley/protocol'
 import * as z from 'zod'
-import { LOG_FILES, LOG_NAMES } from './log-names.ts'
+import { LOG_NAMES, logFile, ofEachLog } from './log-names.ts'
 
 const Bytes = z.int().min(0)
 const Counted = z.object({ bytes: Bytes, lines: Bytes })
@@ -47,10 +47,10 @@ export function damagedAbout(
   if (stat === undefined) return undefined
   const dropped: NonNullable<LogAbout['dropped']> = {}
   for (const log of LOG_NAMES) {
-    const bytes = lstatSync(join(folder, LOG_FILES[log]), { throwIfNoEntry: false })?.size ?? 0
+    const bytes = lstatSync(join(folder, logFile(log)), { throwIfNoEntry: false })?.size ?? 0
     if (bytes > 0) dropped[log] = { bytes, lines: 0 }
   }
-  const base = { terminal: 0, agent_status: 0, cases: 0 }
+  const base = ofEachLog(() => 0)
   const claimed_at = Math.trunc(stat.mtimeMs)
   const about = LogAbout.safeParse({ job_id: jobId, claim_id: claimId, claim: 0, claimed_at, base, dropped })
   return about.success ? about.data : undefined

@@ -1,8 +1,8 @@
 import { closeSync, constants, ftruncateSync, openSync, readSync, rmSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
-import type { LogName } from '../held-job.ts'
+import { JOB_LOGS, type JobLogName } from '@parley/protocol'
 import { type WaitingBytes, WaitingPieces } from '../waiting-bytes.ts'
-import { LOG_BYTES, LOG_FILES, placeFile } from './log-names.ts'
+import { logFile, placeFile } from './log-names.ts'
 import { placeBytes } from './log-place.ts'
 
 const NEWLINE = 10
@@ -30,11 +30,11 @@ export class LogFile implements WaitingBytes {
   #isClosed = false
 
   /** Makes the file. `offset`: where the log ends at the gateway. */
-  constructor(folder: string, log: LogName, offset: number) {
+  constructor(folder: string, log: JobLogName, offset: number) {
     this.#offset = offset
-    this.#limitBytes = LOG_BYTES[log]
+    this.#limitBytes = JOB_LOGS[log].maxBytes
     this.#placePath = join(folder, placeFile(log))
-    this.#file = openSync(join(folder, LOG_FILES[log]), FLAGS, 0o600)
+    this.#file = openSync(join(folder, logFile(log)), FLAGS, 0o600)
     try {
       this.#place = openSync(this.#placePath, FLAGS, 0o600)
     } catch (error) {

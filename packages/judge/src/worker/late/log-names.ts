@@ -1,24 +1,20 @@
-import { JOB_LIMITS } from '@parley/protocol'
-import type { LogName } from '../held-job.ts'
+import type { JobLogName } from '@parley/protocol'
 
-export const LOG_NAMES = ['terminal', 'agent_status', 'cases'] as const satisfies readonly LogName[]
+/** In the order in which what was lost of them is told. */
+export const LOG_NAMES = ['terminal', 'agent_status', 'cases'] as const satisfies readonly JobLogName[]
 
-/** How each log is called on disk; the first two as the seed called them. */
-export const LOG_FILES: Readonly<Record<LogName, string>> = {
-  terminal: 'terminal.log',
-  agent_status: 'agent_status.jsonl',
-  cases: 'cases.jsonl',
-}
-
-/** How large each log may get, here as at the gateway. */
-export const LOG_BYTES: Readonly<Record<LogName, number>> = {
-  terminal: JOB_LIMITS.terminalLogBytes,
-  agent_status: JOB_LIMITS.agentStatusLogBytes,
-  cases: JOB_LIMITS.casesLogBytes,
-}
-
-/** Beside each log: how far it got. */
-export const placeFile = (log: LogName): string => `${log}.place`
+/** The same for each of them. */
+export const ofEachLog = <Value>(make: (log: JobLogName) => Value): Record<JobLogName, Value> => ({
+  terminal: make('terminal'),
+  agent_status: make('agent_status'),
+  cases: make('cases'),
+})
 
 /** Logs in which only whole lines have a meaning. */
-export const isLines = (log: LogName): boolean => log !== 'terminal'
+export const isLines = (log: JobLogName): boolean => log !== 'terminal'
+
+/** How each log is called on disk; `terminal.log` and `agent_status.jsonl` as the seed called them. */
+export const logFile = (log: JobLogName): string => `${log}.${isLines(log) ? 'jsonl' : 'log'}`
+
+/** Beside each log: how far it got. */
+export const placeFile = (log: JobLogName): string => `${log}.place`

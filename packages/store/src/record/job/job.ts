@@ -1,4 +1,14 @@
-import type { EndStatus, JobError, JobId, JobSpec, JobStatus, ReportSummary, TestCase, UserId } from '@parley/protocol'
+import type {
+  EndStatus,
+  JobError,
+  JobId,
+  JobSpec,
+  JobStatus,
+  ReportSummary,
+  TestCase,
+  UserId,
+  WrittenLog,
+} from '@parley/protocol'
 import type { LeaseFence } from '../../lease/fence.ts'
 import type { Lease } from '../../lease/lease.ts'
 
@@ -163,10 +173,10 @@ export interface Jobs {
   /** Which of these claims hold their jobs now. */
   heldAmong(claims: readonly ClaimKey[]): Promise<readonly Pick<HeldBy, 'claimId' | 'ownerId'>[]>
   /**
-   * Makes room for so many bytes in all in one of a job's logs, as far as the log's own bound (`JOB_LIMITS`) and its owner's share
+   * Makes room for so many bytes in all in one of a job's logs, as far as the log's own bound (`JOB_LOGS`) and its owner's share
    * allow. False: there is none, and the log is full.
    */
-  makeRoom(id: JobId, log: JobLog, endBytes: number): Promise<boolean>
+  makeRoom(id: JobId, log: WrittenLog, endBytes: number): Promise<boolean>
   /** Removes a job that is not at work, with inputs, logs (`job/ID/…`), artifacts and holds. False: it runs, or there is none. */
   delete(id: JobId): Promise<boolean>
   /**
@@ -184,9 +194,8 @@ export interface HeldBy {
   readonly ownerId: UserId | null
 }
 
-export type JobLog = 'terminal' | 'agent_status' | 'cases' | 'transcript'
 /** The name of one of a job's logs. */
-export const jobLog = (id: JobId, log: JobLog): string => `job/${id}/${log}`
+export const jobLog = (id: JobId, log: WrittenLog): string => `job/${id}/${log}`
 /** The lane in the queue for what an owner starts. What nobody owns shares one. */
 export const laneOf = (ownerId: UserId | null): string => ownerId ?? ''
 /** Who holds the blobs of a job. */

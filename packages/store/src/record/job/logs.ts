@@ -1,22 +1,15 @@
-import { JOB_LIMITS, type JobId, UserId } from '@parley/protocol'
+import { JOB_LOGS, type JobId, JobLogName, UserId, type WrittenLog } from '@parley/protocol'
 import { integer, textOrNull } from '../../database/column.ts'
 import type { Sql, Transaction } from '../../database/database.ts'
 import { parsedOrNull } from '../../database/json-column.ts'
 import { DEFAULT_LOG_MAX_ENTRIES } from '../../limits.ts'
 import { logSignal } from '../../log/head.ts'
 import { lockShare, usedBytes } from '../../share/steps.ts'
-import { type JobLog, jobLog } from './job.ts'
+import { jobLog } from './job.ts'
 import { OWNER_OF } from './statements.ts'
 
 const KIB = 1024
-/** The most that each log of a job can grow to. */
-const MOST: Readonly<Record<JobLog, number>> = {
-  terminal: JOB_LIMITS.terminalLogBytes,
-  agent_status: JOB_LIMITS.agentStatusLogBytes,
-  cases: JOB_LIMITS.casesLogBytes,
-  transcript: JOB_LIMITS.transcriptLogBytes,
-}
-const LOGS: readonly JobLog[] = ['terminal', 'agent_status', 'cases', 'transcript']
+const LOGS: readonly WrittenLog[] = [...JobLogName.options, 'transcript']
 /**
  * A log's room is its cap, and counts in its owner's share. It is made in pieces, so that not every append has to wait for others
  * of the same owner: so much at first, then as much as there is, then so much at a time.
@@ -32,8 +25,9 @@ export async function createLogs(tx: Transaction, id: JobId): Promise<void> {
 }
 
 /** Raises a log's cap, if what it needs fits the log's own bound and the owner's share; by what is needed alone where more does not. */
-export async function makeRoom(tx: Transaction, id: JobId, log: JobLog, endBytes: number): Promise<boolean> {
-  if (endBytes > MOST[log]) return false
+export async function makeRoom(tx: Transaction, id: JobId, log: WrittenLog, endBytes: number): Promise<boolean> {
+  const { maxBytes } = JOB_LOGS[log]
+  if (endBytes > maxBytes) return false
   const owner = await tx.get(OWNER_OF, [id])
   if (owner === undefined) return false
   const ownerId = parsedOrNull(UserId, textOrNull(owner, 'owner_id'))
@@ -43,7 +37,7 @@ export async function makeRoom(tx: Transaction, id: JobId, log: JobLog, endBytes
   const there = integer(row, 'max_bytes')
   // Somebody else has made it meanwhile.
   if (endBytes <= there) return true
-  const ample = Math.min(MOST[log], Math.max(endBytes, there + Math.min(Math.max(there, LOG_ROOM_BYTES), LOG_STEP_BYTES)))
+  const ample = Math.min(maxBytes, Math.max(endBytes, there + Math.min(Math.max(there, LOG_ROOM_BYTES), LOG_STEP_BYTES)))
   const left = bounds.bytes - (await usedBytes(tx, ownerId))
   const room = ample - there <= left ? ample : endBytes
   if (room - there > left) return false

@@ -1,4 +1,4 @@
-import { JOB_LIMITS, JobId, JobStatus, UserId } from '@parley/protocol'
+import { JOB_LIMITS, JobId, JobStatus, UserId, type WrittenLog } from '@parley/protocol'
 import { text, textOrNull } from '../../database/column.ts'
 import type { Database, Row } from '../../database/database.ts'
 import { parsedOrNull } from '../../database/json-column.ts'
@@ -15,7 +15,6 @@ import {
   JOB_QUEUE,
   type JobArtifact,
   type JobInputs,
-  type JobLog,
   type JobRecord,
   type Jobs,
   type StatePatch,
@@ -154,7 +153,7 @@ export class SqlJobs implements Jobs {
     return rows.filter((row) => named.has(`${text(row, 'id')} ${text(row, 'claim_id')}`)).map(claimOf)
   }
 
-  async makeRoom(id: JobId, log: JobLog, endBytes: number): Promise<boolean> {
+  async makeRoom(id: JobId, log: WrittenLog, endBytes: number): Promise<boolean> {
     checkInteger('endBytes', endBytes, 0)
     return this.#db.transaction((tx) => makeRoom(tx, id, log, endBytes))
   }
