@@ -1,4 +1,4 @@
-import type { ToolInput, ToolName, ToolOutput } from '@parley/protocol'
+import { asError, type ToolInput, type ToolName, type ToolOutput } from '@parley/protocol'
 import { type Client, WireError } from '@parley/rpc/browser'
 import { afterFailure } from './after-failure.ts'
 import { backoffMs } from './backoff.ts'
@@ -171,7 +171,7 @@ export class SteadyClient {
       this.#place.to('lost')
       this.#failures += 1
       this.#awaySince ??= this.clock.now()
-      return { why: error instanceof Error ? error : new Error(String(error)), wasLive: false }
+      return { why: asError(error), wasLive: false }
     }
     this.#place.to('live')
     this.#connection = connection
@@ -229,7 +229,7 @@ export class SteadyClient {
         await connection.request('ping', {}, { timeoutMs: ping.limitMs, signal })
       }
     } catch (error) {
-      if (!signal.aborted) this.#drop(connection, error instanceof Error ? error : new Error(String(error)))
+      if (!signal.aborted) this.#drop(connection, asError(error))
     }
   }
 

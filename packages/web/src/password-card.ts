@@ -1,4 +1,4 @@
-import { ToolError } from '@parley/protocol'
+import { messageOf, ToolError } from '@parley/protocol'
 import { WireError } from '@parley/rpc/browser'
 import { type Outcome, signIn } from './api.ts'
 import { askingForm, labelled } from './asking-form.ts'
@@ -69,7 +69,7 @@ const TOKENS_ENDED = 'Your tokens have ended: programs that act for you need new
 const TOKENS_KEPT = 'Your tokens were kept.'
 
 function wordsOf(error: unknown): string {
-  if (!(error instanceof ToolError)) return sentence(error instanceof Error ? error.message : String(error))
+  if (!(error instanceof ToolError)) return sentence(messageOf(error))
   if (error.field === 'current_password') return 'The current password is wrong.'
   return [error.message, ...(error.hint === undefined ? [] : [error.hint])].map((words) => sentence(words)).join(' ')
 }

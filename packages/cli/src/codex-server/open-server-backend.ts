@@ -1,5 +1,6 @@
 import { LazyProcesses } from '@parley/executor'
 import type { Backend } from '@parley/codex-server'
+import { messageOf } from '@parley/protocol'
 import type { Invocation } from '../command-line/command.ts'
 import { settingsIn } from '../trust/settings-in.ts'
 import type { ServerPlan } from './server-plan.ts'
@@ -50,7 +51,7 @@ export function openServerBackend(invocation: Invocation, { choice, overrides, l
         opening = attempt
         attempt.catch((error: unknown) => {
           opening = undefined
-          log('error', 'parley_codex', error instanceof Error ? error.message : String(error))
+          log('error', 'parley_codex', messageOf(error))
         })
       }
       return opening

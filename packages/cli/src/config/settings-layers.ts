@@ -1,5 +1,6 @@
 import { realpathSync, statSync } from 'node:fs'
 import { join, resolve } from 'node:path'
+import { messageOf } from '@parley/protocol'
 import { type TomlTable, type TomlValue, parse as parseToml } from 'smol-toml'
 import { readGiven } from '../command-line/given-file.ts'
 import { inShell } from '../command-line/program.ts'
@@ -96,7 +97,7 @@ function parsedLayer({ what, path, isOfFolder }: LayerFile, read: () => string, 
   try {
     return { path, isOfFolder, values: flatten(parseToml(read())) }
   } catch (error) {
-    const text = error instanceof Error ? (error.message.split('\n')[0] ?? '') : String(error)
+    const text = messageOf(error).split('\n')[0] ?? ''
     const said = text.replace(`${what} ${path}`, '').replace(/^: /, '').trim()
     problems.push({ key: `${what} ${path}`, message: `cannot be read: ${said}`, level: 'error' })
     return { path, isOfFolder, values: new Map() }

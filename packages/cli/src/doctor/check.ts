@@ -1,3 +1,4 @@
+import { messageOf } from '@parley/protocol'
 /** One thing looked at. `missing` is fine until it is needed; `failed` is not. */
 export interface Check {
   readonly name: string
@@ -9,5 +10,5 @@ export interface Check {
 
 /** The first line of an error, for a detail. */
 export function reasonOf(error: unknown): string {
-  return (error instanceof Error ? error.message : String(error)).split('\n')[0] ?? ''
+  return messageOf(error).split('\n')[0] ?? ''
 }

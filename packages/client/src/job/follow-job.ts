@@ -1,4 +1,4 @@
-import { type JobId, type JobState, type JsonObject, ToolError } from '@parley/protocol'
+import { type JobId, type JobState, type JsonObject, messageOf, ToolError } from '@parley/protocol'
 import { type Client, WireError } from '@parley/rpc/browser'
 import { afterFailure } from '../after-failure.ts'
 import { type Moves, Place } from '../moves.ts'
@@ -224,7 +224,7 @@ class JobFollower implements LinkListener {
     if (kind === 'none' && !this.#isTroubled) return
     this.#isTroubled = kind !== 'none'
     if (kind !== 'refused') this.#listener.trouble?.({ kind })
-    else this.#listener.trouble?.({ kind, message: error instanceof Error ? error.message : String(error) })
+    else this.#listener.trouble?.({ kind, message: messageOf(error) })
   }
 
   #over(error: unknown): void {

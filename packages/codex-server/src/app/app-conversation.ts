@@ -1,5 +1,6 @@
 import type { ConversationListener, EngineEvent, InputPart, TurnEnd } from '@parley/agent'
 import type { BackedConversation, EventMessage, OpenOrder, TurnOrder } from '@parley/codex/port'
+import { messageOf } from '@parley/protocol/wire'
 import type { EventTranslator, TranslatorOptions } from '../event/translator.ts'
 import { RemoteFailure } from '@parley/rpc/line-peer'
 import type { Approvals } from './approvals.ts'
@@ -182,7 +183,7 @@ export class AppConversation {
       try {
         this.#start(next)
       } catch (error) {
-        const message = error instanceof Error ? error.message : String(error)
+        const message = messageOf(error)
         this.#tell(next.submission, { type: 'error', message })
         this.#tell(next.submission, { type: 'task_complete', last_agent_message: null })
       }

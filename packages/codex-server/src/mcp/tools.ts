@@ -1,5 +1,5 @@
 import type { TurnEnd } from '@parley/agent'
-import { type JsonObject, RpcError } from '@parley/protocol'
+import { type JsonObject, messageOf, RpcError } from '@parley/protocol'
 import type { Call, ServiceResult } from '@parley/rpc'
 import type { Backend } from '../backend/backend.ts'
 import { checkParams, invalidParams } from '@parley/contracts/params'
@@ -13,7 +13,7 @@ import { ModernCalls } from './modern-calls.ts'
 import { Results } from './results.ts'
 import type { Talk } from './talk.ts'
 import { foreignArguments, readCodexArguments, readReplyArguments } from './tool-arguments.ts'
-import { CANCELLED, textOf, TurnCall, wordsOf } from './turn-call.ts'
+import { CANCELLED, textOf, TurnCall } from './turn-call.ts'
 
 /** The two tools at work. Loaded at the first call of one. */
 export interface Tools {
@@ -124,7 +124,7 @@ class CodexTools implements Tools {
       try {
         return await this.#replyIn(talk, prompt, port)
       } catch (error) {
-        if (isRetry || codeOf(error) !== 'conversation_closed') return this.#results.failed(wordsOf(error), threadId)
+        if (isRetry || codeOf(error) !== 'conversation_closed') return this.#results.failed(messageOf(error), threadId)
         this.#conversations.forget(talk)
       } finally {
         this.#conversations.release(talk)
@@ -171,7 +171,7 @@ class CodexTools implements Tools {
     const interrupt = (): void => {
       timer = setTimeout(resolve, this.#limits.cancelMs, 'overdue')
       timer.unref()
-      talk.conversation.interrupt().catch((error: unknown) => this.#options.log('warn', `interrupt: ${wordsOf(error)}`))
+      talk.conversation.interrupt().catch((error: unknown) => this.#options.log('warn', `interrupt: ${messageOf(error)}`))
     }
     if (signal.aborted) interrupt()
     else signal.addEventListener('abort', interrupt, { once: true })
@@ -205,7 +205,7 @@ function refuseLacking(args: JsonObject | undefined, { engine, version }: Backen
 
 /** In the words of the old server where it had some. */
 function openFault(error: unknown): string {
-  const words = wordsOf(error)
+  const words = messageOf(error)
   return codeOf(error) === 'invalid_request'
     ? `Failed to load Codex configuration from overrides: ${words}`
     : `Failed to start Codex session: ${words}`
@@ -213,5 +213,5 @@ function openFault(error: unknown): string {
 
 function findFault(error: unknown, id: string, { idName }: DialectFacts): string {
   if (codeOf(error) === 'conversation_unknown') return `Session not found for ${idName}: ${id}`
-  return `Failed to resume Codex session: ${wordsOf(error)}`
+  return `Failed to resume Codex session: ${messageOf(error)}`
 }

@@ -1,5 +1,5 @@
 import type { ApprovalDecision, ApprovalRequest, EngineEvent, TurnEnd } from '@parley/agent'
-import type { JsonObject } from '@parley/protocol'
+import { type JsonObject, messageOf } from '@parley/protocol/wire'
 import { JsonText } from '@parley/rpc/stdio'
 import type { EventMessage } from '@parley/codex/port'
 import type { CallPort } from './call-port.ts'
@@ -95,7 +95,7 @@ export class TurnCall implements TurnSink {
       answer = await port.ask(this.#question(request), { signal, timeoutMs })
     } catch (error) {
       if (!signal.aborted && !port.signal.aborted)
-        log('warn', `${subjectOf(request)} was denied: the client did not answer (${wordsOf(error)})`)
+        log('warn', `${subjectOf(request)} was denied: the client did not answer (${messageOf(error)})`)
       return 'denied'
     }
     const decision = decisionIn(answer)
@@ -170,5 +170,3 @@ export function textOf(end: TurnEnd, wasCancelled: boolean): { readonly text: st
   }
 }
 export const CANCELLED = 'The call was cancelled and its turn interrupted.'
-
-export const wordsOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))

@@ -9,6 +9,7 @@ import {
   type Turn,
   type TurnEnd,
 } from '@parley/agent'
+import { messageOf } from '@parley/protocol/wire'
 import type { BackedConversation } from '../port/backed-conversation.ts'
 import type { EventMessage } from '../port/event-message.ts'
 import type { OpenOrder, TurnOrder } from '../port/order.ts'
@@ -198,7 +199,7 @@ export class BridgedConversation implements BackedConversation {
       this.#unread = []
       return running
     } catch (error) {
-      const message = error instanceof Error ? error.message : String(error)
+      const message = messageOf(error)
       const code = error instanceof PeerGone ? 'engine_lost' : failureCode(error)
       this.#finish(turn, turn.interrupting ? { kind: 'interrupted' } : { kind: 'failed', code, message })
       return undefined

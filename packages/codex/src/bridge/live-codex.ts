@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream'
 import { LineReader } from '@parley/rpc'
-import type { JsonObject, JsonValue } from '@parley/protocol'
+import { type JsonObject, type JsonValue, messageOf } from '@parley/protocol/wire'
 import { BackendError } from '../port/backend-error.ts'
 import { LinePeer, PeerGone } from '@parley/rpc/line-peer'
 import type { BridgeLimits } from './bridge-limits.ts'
@@ -100,7 +100,7 @@ export async function startCodex(dialect: Dialect, sink: TalkSink, options: Star
   try {
     talk = await greet(dialect, peer, sink, { client, greetMs: limits.greetMs })
   } catch (error) {
-    const message = error instanceof Error ? error.message : String(error)
+    const message = messageOf(error)
     const silent = error instanceof GreetingLate
     await stop(silent ? 0 : limits.stopGraceMs)
     const { how, died } = await exited

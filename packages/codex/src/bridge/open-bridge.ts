@@ -1,5 +1,5 @@
 import { type ConversationListener, ConversationUnknown } from '@parley/agent'
-import type { JsonObject, JsonValue } from '@parley/protocol'
+import { type JsonObject, type JsonValue, messageOf } from '@parley/protocol/wire'
 import type { BackedConversation, ConversationRef } from '../port/backed-conversation.ts'
 import { BackendError } from '../port/backend-error.ts'
 import type { OpenOrder } from '../port/order.ts'
@@ -237,7 +237,7 @@ const isRollout = (path: string): boolean =>
 
 function asBackendError(error: unknown): Error {
   if (error instanceof BackendError || error instanceof ConversationUnknown) return error
-  const message = error instanceof Error ? error.message : String(error)
+  const message = messageOf(error)
   if (error instanceof RemoteFailure)
     return new BackendError(error.code === -32_603 ? 'failed' : 'invalid_request', message, { cause: error })
   return new BackendError(error instanceof PeerGone ? 'lost' : 'failed', message, { cause: error })

@@ -1,3 +1,4 @@
+import { messageOf } from '@parley/protocol/wire'
 import { type VersionSupport, supportOf } from './version-support.ts'
 
 /** `codex --version` starts a binary of a hundred megabytes and more; on a cold disk that takes its time. */
@@ -85,6 +86,6 @@ async function answer(run: RunCodex, signal: AbortSignal): Promise<Detected> {
     const said = `${stdout}\n${stderr}`.trim().split('\n')[0] ?? ''
     return { kind: 'failed', message: `codex --version ended with ${code} and said ${JSON.stringify(said.slice(0, 120))}` }
   } catch (error) {
-    return { kind: 'failed', message: `codex --version: ${error instanceof Error ? error.message : String(error)}` }
+    return { kind: 'failed', message: `codex --version: ${messageOf(error)}` }
   }
 }

@@ -1,5 +1,5 @@
 import { type ConversationListener, type EngineEvent, type TurnEnd, secondsText } from '@parley/agent'
-import { type EngineName, type JobError, type JobSpec, ToolError } from '@parley/protocol'
+import { type EngineName, type JobError, type JobSpec, messageOf, ToolError } from '@parley/protocol'
 import { codeHash } from '../status/self-test.ts'
 import type { JobVoice } from '../tester.ts'
 import type { Generated, GenerateRequest, Prepared } from '../worker/generator.ts'
@@ -219,7 +219,7 @@ export class Attempt {
       if (error instanceof Stopped || this.#stop.aborted) throw new Stopped()
       const code =
         error instanceof Error && 'code' in error && error.code === 'engine_missing' ? 'engine_missing' : 'engine_failed'
-      throw new Failed(code, `${engine}: ${error instanceof Error ? error.message : String(error)}`)
+      throw new Failed(code, `${engine}: ${messageOf(error)}`)
     }
   }
 

@@ -1,5 +1,5 @@
 import type { Conversation, ConversationListener, ConversationOptions, Engine, MountServer } from '@parley/agent'
-import { type EngineName, STATUS_SERVER_NAME } from '@parley/protocol'
+import { type EngineName, messageOf, STATUS_SERVER_NAME } from '@parley/protocol'
 import { type Caller, type Service, memoryPair, memoryTransport, serveMemory } from '@parley/rpc'
 import { SelfTests } from '../status/self-test.ts'
 import { statusService } from '../status/status-service.ts'
@@ -118,7 +118,7 @@ async function converse(
       return { conversation: await orStopped(engine.resume(left, conversationOptions, listener), signal), isNew: false }
     } catch (error) {
       if (error instanceof Stopped) throw error
-      const why = error instanceof Error ? error.message : String(error)
+      const why = messageOf(error)
       log.warn(`the conversation cannot be gone on with, another is begun: ${why}`)
     }
   }

@@ -1,4 +1,4 @@
-import type { CaseItem } from '@parley/protocol'
+import { type CaseItem, messageOf } from '@parley/protocol'
 import { statusItem } from '../status/status-item.ts'
 import type { JobVoice, StatusLine, TestListener } from '../tester.ts'
 import type { Claim, HeldJob, LogName } from './held-job.ts'
@@ -133,7 +133,7 @@ export class JobLogs implements TestListener, JobVoice {
     if (this.#isBroken) return
     this.#isBroken = true
     const summary = 'the disk of this judge takes no more of the logs: what is said now is lost if the judge dies'
-    this.#log('warn', `${this.#job.claim.jobId}: ${summary}: ${error instanceof Error ? error.message : String(error)}`)
+    this.#log('warn', `${this.#job.claim.jobId}: ${summary}: ${messageOf(error)}`)
     this.status({ stage: 'analysis', level: 'warn', summary })
   }
 

@@ -1,3 +1,4 @@
+import { asError } from '@parley/protocol'
 import type { WaitingBytes } from './waiting-bytes.ts'
 
 /** What the gateway says to an append. */
@@ -80,7 +81,7 @@ export class Uploader {
       }
     } catch (error) {
       // What waits is left as it is: whoever has the job next on this machine may be able to send it.
-      this.#failure = error instanceof Error ? error : new Error(String(error))
+      this.#failure = asError(error)
     }
   }
 

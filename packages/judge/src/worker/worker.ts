@@ -1,5 +1,5 @@
 import { type Connect, PATIENCE, SYSTEM_CLOCK, SteadyClient, judgeControl, logLine } from '@parley/client'
-import { JUDGE_HOLDS_MAX, type JudgeFacts, ToolError } from '@parley/protocol'
+import { JUDGE_HOLDS_MAX, type JudgeFacts, messageOf, ToolError } from '@parley/protocol'
 import { WireError } from '@parley/rpc'
 import type { Tester } from '../tester.ts'
 import type { Generator } from './generator.ts'
@@ -174,7 +174,7 @@ export async function openWorker(options: WorkerOptions): Promise<Worker> {
           log('info', `this gateway knows of no guests, so none are taken: ${error.message}`)
           continue
         }
-        log('error', `asking for work failed: ${error instanceof Error ? error.message : String(error)}`)
+        log('error', `asking for work failed: ${messageOf(error)}`)
         await sleep(limits.claimPauseMs, draining.signal).catch(() => {})
       }
     }

@@ -7,7 +7,7 @@ import {
   type TurnEnd,
   type TurnInput,
 } from '@parley/agent'
-import { wordsOf } from '../tool/result.ts'
+import { messageOf } from '@parley/protocol/wire'
 import { settleOpenCalls } from './call/run-calls.ts'
 import { checkInput } from './check-input.ts'
 import { type ConversationState, iso } from './conversation-state.ts'
@@ -155,5 +155,5 @@ const outOfTime = (wallMs: number): TurnEnd => ({
 const lost = (error: unknown): TurnEnd => ({
   kind: 'failed',
   code: 'internal',
-  message: wordsOf(error),
+  message: messageOf(error),
 })

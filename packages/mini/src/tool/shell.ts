@@ -1,13 +1,14 @@
 import { isAbsolute, join } from 'node:path'
 import * as z from 'zod'
 import type { ApprovalMode, CommandOutcome, Commands } from '@parley/agent'
+import { messageOf } from '@parley/protocol/wire'
 import { BadArguments, type BoundTool, type ToolContext, type ToolResult } from './toolbox.ts'
 import { TOOL_BOUNDS } from './bounds.ts'
 import type { Folder } from './folder/folder.ts'
 import { PathRefused } from './folder/path-refused.ts'
 import { HeadAndTail } from './head-and-tail.ts'
 import { ownTool } from './own-tool.ts'
-import { failed, wordsOf } from './result.ts'
+import { failed } from './result.ts'
 
 const BASE = {
   command: z
@@ -80,7 +81,7 @@ async function runCommand(parts: ShellParts, input: z.infer<typeof Plain>, conte
     return told(outcome, { streams, both, timeoutMs, resultBytes })
   } catch (error) {
     if (signal.aborted) throw error
-    return { ...failed(`the command could not be run: ${wordsOf(error)}`), exitCode: null, output: both.text() }
+    return { ...failed(`the command could not be run: ${messageOf(error)}`), exitCode: null, output: both.text() }
   }
 }
 

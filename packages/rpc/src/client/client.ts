@@ -1,4 +1,4 @@
-import { type JsonObject, TOOLS, type ToolInput, type ToolName, type ToolOutput } from '@parley/protocol'
+import { type JsonObject, messageOf, type ToolInput, type ToolName, type ToolOutput, TOOLS } from '@parley/protocol'
 import type { Wire } from '../door.ts'
 import type { Era, Revision } from '../revision.ts'
 import type { HeaderParam, ListKind } from '../service.ts'
@@ -213,7 +213,7 @@ export class Client {
     } catch (error) {
       connection.ended({
         code: undefined,
-        reason: `the session was lost and no new one could be opened: ${error instanceof Error ? error.message : String(error)}`,
+        reason: `the session was lost and no new one could be opened: ${messageOf(error)}`,
       })
       await connection.link.close()
       throw error

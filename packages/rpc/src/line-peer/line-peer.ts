@@ -1,5 +1,5 @@
 import type { Readable, Writable } from 'node:stream'
-import { type JsonObject, type JsonValue, isJsonObject, parseJson } from '@parley/protocol'
+import { asError, isJsonObject, type JsonObject, type JsonValue, messageOf, parseJson } from '@parley/protocol'
 import { LineReader } from '../stdio/lines.ts'
 import { PeerGone, RemoteFailure } from './wire-failure.ts'
 
@@ -173,7 +173,7 @@ export class LinePeer {
       this.#send({ id, result: await this.#options.handlers.request(method, params, id, given) })
     } catch (error) {
       const { code, data } = error instanceof RemoteFailure ? error : { code: INTERNAL_ERROR, data: undefined }
-      const message = asError(error).message
+      const message = messageOf(error)
       this.#send({ id, error: { code, message, ...(data === undefined ? {} : { data }) } })
     }
   }
@@ -191,5 +191,3 @@ function settleWith(answer: JsonObject, resolve: (result: JsonValue) => void, re
     ),
   )
 }
-
-const asError = (value: unknown): Error => (value instanceof Error ? value : new Error(String(value)))

@@ -1,6 +1,7 @@
+import { messageOf } from '@parley/protocol/wire'
 import * as oauth from 'oauth4webapi'
 import { openCallbackServer } from './callback-server.ts'
-import { type OauthServer, authorizationServer, namedIssuers, wordsOf } from './discover.ts'
+import { type OauthServer, authorizationServer, namedIssuers } from './discover.ts'
 import { OauthError } from './oauth-error.ts'
 import { isReachable, reachOf } from './oauth-fetch.ts'
 
@@ -163,7 +164,7 @@ async function said<T>(as: oauth.AuthorizationServer, act: () => Promise<T>): Pr
       throw new OauthError('refused', `${as.issuer} answered ${cause.error}: ${cause.error_description ?? 'no reason given'}`, {
         cause,
       })
-    throw new OauthError('refused', `${as.issuer}: ${wordsOf(cause)}`, { cause })
+    throw new OauthError('refused', `${as.issuer}: ${messageOf(cause)}`, { cause })
   }
 }
 

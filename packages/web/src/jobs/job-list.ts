@@ -1,5 +1,5 @@
 import type { SteadyClient } from '@parley/client'
-import type { JobListItem } from '@parley/protocol'
+import { type JobListItem, messageOf } from '@parley/protocol'
 import type { Client } from '@parley/rpc/browser'
 import type { Account } from '../api.ts'
 import { element } from '../element.ts'
@@ -176,7 +176,7 @@ class JobList {
       this.#take(read)
     } catch (error) {
       // With the connection gone, that is what is said.
-      if (!client.isClosed) this.#say(`The jobs could not be read: ${error instanceof Error ? error.message : String(error)}`)
+      if (!client.isClosed) this.#say(`The jobs could not be read: ${messageOf(error)}`)
     } finally {
       this.#isReading = false
       if (this.#isStale) this.#soon(0)

@@ -1,5 +1,5 @@
 import { PassThrough } from 'node:stream'
-import { type JsonObject, type JsonValue, isJsonObject, parseJson } from '@parley/protocol'
+import { isJsonObject, type JsonObject, type JsonValue, messageOf, parseJson } from '@parley/protocol'
 import { LineReader, serveStdio } from '@parley/rpc'
 import type { Backend } from '../../backend/backend.ts'
 import { PeerGone, RemoteFailure, type WireId } from '@parley/rpc/line-peer'
@@ -90,7 +90,7 @@ export class McpSide {
       this.#write({ id, result: await this.#options.ask(method, params) })
     } catch (error) {
       const code = error instanceof RemoteFailure ? error.code : INTERNAL_ERROR
-      const message = error instanceof Error ? error.message : String(error)
+      const message = messageOf(error)
       this.#write({ id, error: { code, message } })
     }
   }

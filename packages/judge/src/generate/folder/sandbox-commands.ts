@@ -1,6 +1,7 @@
 import { existsSync, lstatSync, realpathSync } from 'node:fs'
 import { isAbsolute, join, relative } from 'node:path'
 import { type CommandOutcome, type CommandRequest, type Commands, refusedCommand } from '@parley/agent'
+import { messageOf } from '@parley/protocol'
 import type { Box, Placeholder, RunLimits, Sandbox } from '@parley/sandbox'
 import { outcomeOf } from './command-outcome.ts'
 import { FolderGuard } from './folder-guard.ts'
@@ -162,7 +163,7 @@ class BoxedCommands implements SandboxCommands {
       else this.#idle.add(box)
       return { ...outcomeOf(outcome, request), ...(isFull ? { message: `ended: ${FULL}` } : {}) }
     } catch (error) {
-      return refusedCommand(`the sandbox failed: ${error instanceof Error ? error.message : String(error)}`)
+      return refusedCommand(`the sandbox failed: ${messageOf(error)}`)
     } finally {
       this.#running -= 1
       this.#waiting.shift()?.()

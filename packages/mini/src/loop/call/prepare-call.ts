@@ -1,6 +1,5 @@
-import { type JsonObject, type JsonValue, isJsonObject, parseJson } from '@parley/protocol'
+import { isJsonObject, type JsonObject, type JsonValue, messageOf, parseJson } from '@parley/protocol'
 import { BadArguments, type BoundTool, type CallSubject, type Toolbox } from '../../tool/toolbox.ts'
-import { wordsOf } from '../../tool/result.ts'
 import type { ModelCall } from '../item.ts'
 import type { Stopper } from '../stopper.ts'
 
@@ -48,7 +47,7 @@ export async function prepareCall(
     return { kind: 'prepared', call, bound, args: parsed, subject: waited.value }
   } catch (error) {
     if (error instanceof BadArguments) return unfit(error.message)
-    return unfit(`the call could not be prepared: ${wordsOf(error)}`)
+    return unfit(`the call could not be prepared: ${messageOf(error)}`)
   }
 }
 

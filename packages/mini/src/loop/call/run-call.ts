@@ -1,6 +1,6 @@
 import type { EngineEvent, FileChange } from '@parley/agent'
+import { messageOf } from '@parley/protocol/wire'
 import type { ResultPart, ToolResult } from '../../tool/toolbox.ts'
-import { wordsOf } from '../../tool/result.ts'
 import type { ModelCall } from '../item.ts'
 import { type ActEnd, beginAct, tellUnfit } from './act.ts'
 import type { CallWorld } from './call-world.ts'
@@ -69,7 +69,7 @@ async function make(
     return waited.kind === 'stopped' ? INTERRUPTED : ended(waited.value)
   } catch (error) {
     if (stopper.end !== undefined) return INTERRUPTED
-    const words = `the tool failed: ${wordsOf(error)}`
+    const words = `the tool failed: ${messageOf(error)}`
     return { told: { status: 'failed', error: words }, output: madeUp(words) }
   } finally {
     isLive = false

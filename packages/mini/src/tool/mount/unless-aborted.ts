@@ -1,3 +1,4 @@
+import { asError } from '@parley/protocol/wire'
 /** What a promise brings, unless the signal fires first. `late` gets what comes after that, so that it can be let go of. */
 export async function unlessAborted<Value>(
   promise: Promise<Value>,
@@ -5,7 +6,7 @@ export async function unlessAborted<Value>(
   late: (value: Value) => void = () => {},
 ): Promise<Value> {
   const aborted = Promise.withResolvers<never>()
-  const abort = (): void => aborted.reject(signal.reason instanceof Error ? signal.reason : new Error(String(signal.reason)))
+  const abort = (): void => aborted.reject(asError(signal.reason))
   if (signal.aborted) abort()
   signal.addEventListener('abort', abort, { once: true })
   try {

@@ -1,3 +1,4 @@
+import { messageOf } from '@parley/protocol/wire'
 import * as z from 'zod'
 import { BadArguments, type BoundTool, type ToolContext, type ToolResult } from '../toolbox.ts'
 import { TOOL_BOUNDS } from '../bounds.ts'
@@ -6,7 +7,7 @@ import type { Folder } from '../folder/folder.ts'
 import { SKIPPED } from '../folder/tree.ts'
 import { parseGlob } from '../glob.ts'
 import { ownTool } from '../own-tool.ts'
-import { failed, said, wordsOf } from '../result.ts'
+import { failed, said } from '../result.ts'
 import { type SearchOutcome, runSearch } from './run-search.ts'
 import type { SearchSums } from './search-news.ts'
 import { Slots } from './slots.ts'
@@ -78,7 +79,7 @@ function expression({ pattern, literal, ignore_case: ignoresCase }: Input): { pa
   try {
     return { pattern: new RegExp(source, flags).source, flags }
   } catch (error) {
-    throw new BadArguments(`pattern: ${wordsOf(error)}; set literal to look for plain text`, { cause: error })
+    throw new BadArguments(`pattern: ${messageOf(error)}; set literal to look for plain text`, { cause: error })
   }
 }
 

@@ -1,4 +1,4 @@
-import { type JsonObject, RpcError, isJsonObject } from '@parley/protocol'
+import { isJsonObject, type JsonObject, messageOf, RpcError } from '@parley/protocol'
 import type { ListKind } from '../../service.ts'
 import { Backoff } from '../backoff.ts'
 import type { ClientLimits } from '../client-limits.ts'
@@ -89,8 +89,7 @@ export class ListenSubscriptions implements Subscriptions {
 
   #followQuietly(): void {
     this.#follow().catch((error: unknown) => {
-      if (!this.#life.signal.aborted)
-        this.#parts.warn(`subscriptions/listen failed: ${error instanceof Error ? error.message : String(error)}`)
+      if (!this.#life.signal.aborted) this.#parts.warn(`subscriptions/listen failed: ${messageOf(error)}`)
     })
   }
 
