@@ -1,11 +1,10 @@
-import { asError, type ToolInput, type ToolName, type ToolOutput } from '@parley/protocol'
+import { asError, type ToolInput, type ToolName, type ToolOutput, unlessAborted } from '@parley/protocol'
 import { type Client, WireError } from '@parley/rpc/browser'
 import { afterFailure } from './after-failure.ts'
 import { backoffMs } from './backoff.ts'
 import type { Clock } from './clock.ts'
 import { LINK_MOVES, type LinkPlace, type LinkWord } from './link-word.ts'
 import { Place } from './moves.ts'
-import { orAborted } from './or-aborted.ts'
 import { STEADY_LIMITS, type SteadyLimits } from './steady-limits.ts'
 import type { CallOptions, LinkListener, OnceOptions, SteadyOptions } from './steady-options.ts'
 
@@ -131,7 +130,7 @@ export class SteadyClient {
     if (this.#connection?.isClosed === true) this.#drop(this.#connection, new WireError('closed', 'the connection was closed'))
     if (this.#connection !== undefined) return Promise.resolve(this.#connection)
     this.#asked.resolve()
-    return orAborted(this.#next.promise, signal)
+    return unlessAborted(this.#next.promise, signal, givenUp)
   }
 
   /** The only place that moves from one state to the next, apart from a loss, which counts from the moment it is known. */
@@ -209,7 +208,7 @@ export class SteadyClient {
       for (const listener of [...this.#listeners]) listener.notified?.(method, params)
     }, signal)
     try {
-      return await orAborted(opening, signal)
+      return await unlessAborted(opening, signal, givenUp)
     } catch (error) {
       // One that comes after all is wanted by nobody.
       opening.then((connection) => connection.close()).catch(() => {})
@@ -264,6 +263,7 @@ export class SteadyClient {
 }
 
 const closedByUs = (): WireError => new WireError('aborted', 'the way to the gateway was closed')
+const givenUp = (): WireError => new WireError('aborted', 'aborted while there was no connection')
 
 /** A rejection that nobody waits for must not end the process. */
 function heardOf<Value>(promise: PromiseWithResolvers<Value>): PromiseWithResolvers<Value> {

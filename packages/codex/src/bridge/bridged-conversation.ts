@@ -9,7 +9,7 @@ import {
   type Turn,
   type TurnEnd,
 } from '@parley/agent'
-import { messageOf } from '@parley/protocol/wire'
+import { messageOf, within } from '@parley/protocol/wire'
 import type { BackedConversation } from '../port/backed-conversation.ts'
 import type { EventMessage } from '../port/event-message.ts'
 import type { OpenOrder, TurnOrder } from '../port/order.ts'
@@ -228,10 +228,7 @@ export class BridgedConversation implements BackedConversation {
 
   async #close(boundMs: number): Promise<void> {
     await this.#interrupt(boundMs)
-    const { promise: late, resolve } = Promise.withResolvers<void>()
-    const timer = setTimeout(resolve, boundMs)
-    await Promise.race([this.#forget(), late])
-    clearTimeout(timer)
+    await within(this.#forget(), boundMs)
     this.#parts.closed(this.#epoch)
   }
 

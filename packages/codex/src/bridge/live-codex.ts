@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream'
 import { LineReader } from '@parley/rpc'
-import { type JsonObject, type JsonValue, messageOf } from '@parley/protocol/wire'
+import { type JsonObject, type JsonValue, messageOf, within } from '@parley/protocol/wire'
 import { BackendError } from '../port/backend-error.ts'
 import { LinePeer, PeerGone } from '@parley/rpc/line-peer'
 import type { BridgeLimits } from './bridge-limits.ts'
@@ -129,13 +129,9 @@ async function greet(
   sink: TalkSink,
   { client, greetMs }: { client: StartOptions['client']; greetMs: number },
 ): Promise<Talk> {
-  const late = Promise.withResolvers<never>()
-  const timer = setTimeout(() => late.reject(new GreetingLate(`it did not say hello within ${greetMs} ms`)), greetMs)
-  try {
-    return await Promise.race([dialect.greet(peer, sink, client), late.promise])
-  } finally {
-    clearTimeout(timer)
-  }
+  const talk = await within(dialect.greet(peer, sink, client), greetMs)
+  if (talk === undefined) throw new GreetingLate(`it did not say hello within ${greetMs} ms`)
+  return talk
 }
 
 /** Before the greeting is over nobody can decide anything. */

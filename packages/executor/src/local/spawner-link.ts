@@ -1,7 +1,7 @@
+import { within } from '@parley/protocol/wire'
 import { type Program, startProgram } from './program.ts'
 import { ProcessError } from './processes.ts'
 import { type SpawnerEvent, type SpawnerOrder, lineSplitter, parseEvent } from './spawner-wire.ts'
-import { within } from './within.ts'
 
 /** A spawner that does not report for duty in this time never will. */
 const READY_WAIT_MS = 20_000

@@ -1,5 +1,5 @@
 import { type ConversationListener, type EngineEvent, type TurnEnd, secondsText } from '@parley/agent'
-import { type EngineName, type JobError, type JobSpec, messageOf, ToolError } from '@parley/protocol'
+import { type EngineName, type JobError, type JobSpec, messageOf, settlesWithin, ToolError } from '@parley/protocol'
 import { codeHash } from '../status/self-test.ts'
 import type { JobVoice } from '../tester.ts'
 import type { Generated, GenerateRequest, Prepared } from '../worker/generator.ts'
@@ -17,7 +17,7 @@ import { repairText } from './repair-prompt.ts'
 import { Session } from './session.ts'
 import { Silence } from './silence.ts'
 import { anewText, continueText, followUpText, turnMark } from './turn-text.ts'
-import { Stopped, orStopped, within } from './within.ts'
+import { Stopped, orStopped } from './stopped.ts'
 import { type Workspace, openWorkspace } from './folder/workspace.ts'
 
 export interface AttemptOrder {
@@ -153,7 +153,7 @@ export class Attempt {
     try {
       end = await orStopped(submitted.ended, this.#stop)
     } catch (error) {
-      await within(conversation.interrupt(), limits.interruptMs)
+      await settlesWithin(conversation.interrupt(), limits.interruptMs)
       throw error
     } finally {
       this.#silence.end()

@@ -1,5 +1,5 @@
 import type { Conversation, ConversationListener, ConversationOptions, Engine, MountServer } from '@parley/agent'
-import { type EngineName, messageOf, STATUS_SERVER_NAME } from '@parley/protocol'
+import { type EngineName, messageOf, settlesWithin, STATUS_SERVER_NAME } from '@parley/protocol'
 import { type Caller, type Service, memoryPair, memoryTransport, serveMemory } from '@parley/rpc'
 import { SelfTests } from '../status/self-test.ts'
 import { statusService } from '../status/status-service.ts'
@@ -15,7 +15,7 @@ import { SOLUTION_SCHEMA } from './answer/output-schema.ts'
 import { instructionsOf } from './prompt.ts'
 import type { Redactor } from './redact.ts'
 import { type SandboxCommands, openSandboxCommands } from './folder/sandbox-commands.ts'
-import { Stopped, orStopped, within } from './within.ts'
+import { Stopped, orStopped } from './stopped.ts'
 
 export interface SessionOrder {
   readonly options: GeneratorOptions
@@ -62,7 +62,7 @@ export class Session {
     const close = async (): Promise<void> => {
       signal.removeEventListener('abort', stop)
       const ended = [engine?.close(), commands?.close()].flatMap((closing) =>
-        closing === undefined ? [] : [within(closing, limits.interruptMs)],
+        closing === undefined ? [] : [settlesWithin(closing, limits.interruptMs)],
       )
       const inTime = await Promise.all(ended)
       await status.close()

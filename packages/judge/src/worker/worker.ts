@@ -1,5 +1,5 @@
 import { type Connect, PATIENCE, SYSTEM_CLOCK, SteadyClient, judgeControl, logLine } from '@parley/client'
-import { JUDGE_HOLDS_MAX, type JudgeFacts, messageOf, ToolError } from '@parley/protocol'
+import { JUDGE_HOLDS_MAX, type JudgeFacts, messageOf, ToolError, within } from '@parley/protocol'
 import { WireError } from '@parley/rpc'
 import type { Tester } from '../tester.ts'
 import type { Generator } from './generator.ts'
@@ -203,9 +203,7 @@ export async function openWorker(options: WorkerOptions): Promise<Worker> {
     const drained = drain()
     await Promise.race([drained, aborted(forced.signal)])
     // What was given back needs the gateway once more; a gateway that is away must not keep us.
-    const late = new AbortController()
-    await Promise.race([drained, sleep(limits.returnMs, late.signal).catch(() => {})])
-    late.abort()
+    await within(drained, limits.returnMs)
     for (const job of held.values()) job.stop('lost')
     await link.close()
     await drained

@@ -27,8 +27,8 @@ export async function askModel(
   request: ModelRequest,
   { purpose, toolsSha256, handedOver, stopper }: Asking,
 ): Promise<Asked> {
-  const { log, meter, mini } = state
-  meter.addRequest()
+  const { log, spending, mini } = state
+  spending.addRequest()
   log.add({
     type: 'request',
     at: iso(mini.now()),
@@ -94,13 +94,13 @@ class Ear implements ModelListener {
     if (this.#isOpen) this.#state.log.add({ type: 'exchange', exchange: { ...exchange, leftOut: [...exchange.leftOut] } })
   }
   usage(call: string, usage: TokenUsage, estimated: boolean): void {
-    const { meter, log, emit } = this.#state
+    const { spending, log, emit } = this.#state
     // Counted also when it comes too late to be told: it was used up all the same.
-    const microusd = meter.addUsage(usage)
+    const microusd = spending.addUsage(usage)
     log.add({ type: 'usage', call, usage, estimated, microusd })
     if (!this.#isOpen) return
     this.usageOfAnswer = estimated ? undefined : usage
     const contextTokens = this.#isTurn && !estimated ? totalTokens(usage) : null
-    emit({ type: 'usage', call, last: usage, total: meter.total, estimated, contextTokens })
+    emit({ type: 'usage', call, last: usage, total: spending.total, estimated, contextTokens })
   }
 }

@@ -7,7 +7,7 @@ import {
   type TurnEnd,
   type TurnInput,
 } from '@parley/agent'
-import { messageOf } from '@parley/protocol/wire'
+import { messageOf, within } from '@parley/protocol/wire'
 import { settleOpenCalls } from './call/run-calls.ts'
 import { checkInput } from './check-input.ts'
 import { type ConversationState, iso } from './conversation-state.ts'
@@ -16,7 +16,6 @@ import { Steering } from './steering.ts'
 import { Stopper } from './stopper.ts'
 import type { ToolboxHolder } from './toolbox-holder.ts'
 import { runTurn } from './turn.ts'
-import { within } from './within.ts'
 
 /** How long mounts and files may take to let go, before they are left to themselves. */
 const CLOSE_MS = 3_000
@@ -100,7 +99,7 @@ export class MiniConversation implements Conversation {
   }
 
   async #turn(id: string, input: TurnInput, { stopper, steering }: Omit<RunningTurn, 'ended'>): Promise<TurnEnd> {
-    const { log, emit, mini, meter, history } = this.#state
+    const { log, emit, mini, spending, history } = this.#state
     const startedAt = mini.now()
     emit({ type: 'turn_started', turn: id })
     log.add({
@@ -114,8 +113,8 @@ export class MiniConversation implements Conversation {
     const item = userItem(input.input)
     const pinned = input.pinned ?? false
     history.addInput(log.add({ type: 'input', item, pinned }), item, pinned)
-    meter.startTurn(input.budget)
-    const { wallMs } = meter
+    spending.startTurn(input.budget)
+    const { wallMs } = spending
     const timer = wallMs === null ? undefined : setTimeout(() => stopper.stop(outOfTime(wallMs)), Math.min(wallMs, TIMER_MS))
     const world = { state: this.#state, stopper, steering, toolbox: this.#toolbox, input }
     const end = await runTurn(world).catch((error: unknown) => lost(error))
@@ -124,7 +123,7 @@ export class MiniConversation implements Conversation {
     settleOpenCalls(history, log, UNFINISHED)
     steering.take(this.#state)
     const took = Math.max(0, Math.round(mini.now() - startedAt))
-    meter.endTurn(took)
+    spending.endTurn(took)
     log.add({ type: 'turn_ended', at: iso(mini.now()), turn: id, wall_ms: took, end })
     const final = await this.#flushed(end)
     stopper[Symbol.dispose]()

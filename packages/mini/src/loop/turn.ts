@@ -27,8 +27,8 @@ type Answered = Extract<ModelAnswer, { kind: 'answered' }>
 /** The loop: ask the model, make its calls, ask again, until an answer has none. */
 export async function runTurn(world: TurnWorld): Promise<TurnEnd> {
   const { state, stopper, toolbox: holder } = world
-  const { meter } = state
-  if (meter.isUnenforced()) state.warn(`${state.options.model} has no price: the budget of money is not enforced`)
+  const { spending } = state
+  if (spending.isUnenforced()) state.warn(`${state.options.model} has no price: the budget of money is not enforced`)
   let opened: OpenedToolbox
   try {
     const waited = await holder.get(state, stopper)
@@ -161,7 +161,7 @@ class Loop {
   }
 
   #spent(): Extract<TurnEnd, { kind: 'failed' }> | undefined {
-    const spent = this.#world.state.meter.spent()
+    const spent = this.#world.state.spending.spent()
     return spent === undefined ? undefined : failed(spent.code, spent.message)
   }
 

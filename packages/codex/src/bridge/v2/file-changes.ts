@@ -1,4 +1,4 @@
-import type { FileChange } from '@parley/agent'
+import { type FileChange, unifiedDiff } from '@parley/agent'
 import type { JsonObject } from '@parley/protocol'
 import { objectOf, objectsIn, textOf, textOrNull } from './fields.ts'
 
@@ -10,23 +10,13 @@ export function fileChangesOf(item: JsonObject): readonly FileChange[] {
     const kind = objectOf(change, 'kind')
     switch (textOf(kind, 'type')) {
       case 'add':
-        return { path, kind: 'add', diff: wholeFile(diff, '+') }
+        return { path, kind: 'add', diff: unifiedDiff(null, diff) }
       case 'delete':
-        return { path, kind: 'delete', diff: wholeFile(diff, '-') }
+        return { path, kind: 'delete', diff: unifiedDiff(diff, null) }
       default: {
         const movedTo = textOrNull(kind, 'move_path')
         return { path, kind: 'update', diff, ...(movedTo === null ? {} : { movedTo }) }
       }
     }
   })
-}
-
-/** One hunk that adds or takes away every line. */
-function wholeFile(text: string, mark: '+' | '-'): string {
-  const lines = text.match(/[^\n]*\n|[^\n]+$/g) ?? []
-  if (lines.length === 0) return ''
-  const range = lines.length === 1 ? '1' : `1,${lines.length}`
-  const header = mark === '+' ? `@@ -0,0 +${range} @@\n` : `@@ -${range} +0,0 @@\n`
-  const marked = lines.map((line) => (line.endsWith('\n') ? `${mark}${line}` : `${mark}${line}\n\\ No newline at end of file\n`))
-  return header + marked.join('')
 }

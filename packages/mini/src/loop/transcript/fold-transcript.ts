@@ -1,18 +1,8 @@
-import { NO_TOKENS, type TokenUsage, addTokens } from '@parley/protocol'
-import type { TranscriptEntry } from '@parley/agent'
+import { NO_TOKENS, addTokens } from '@parley/protocol'
+import type { TranscriptEntry, Used } from '@parley/agent'
 import { History } from '../history.ts'
 import { ENTRY_TYPES, LogEntry } from './entry.ts'
 import { TranscriptDamaged } from './errors.ts'
-
-/** What a conversation has used up so far. */
-export interface Used {
-  readonly requests: number
-  readonly usage: TokenUsage
-  readonly microusd: number
-  readonly wallMs: number
-}
-
-export const NOTHING_USED: Used = { requests: 0, usage: NO_TOKENS, microusd: 0, wallMs: 0 }
 
 /** Where a conversation stands. */
 export interface Standing {

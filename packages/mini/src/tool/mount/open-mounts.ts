@@ -1,4 +1,4 @@
-import { type JsonObject, messageOf } from '@parley/protocol/wire'
+import { type JsonObject, messageOf, unlessAborted } from '@parley/protocol/wire'
 import type { ConnectMount, MountSpec } from '@parley/agent'
 import type { BoundTool } from '../toolbox.ts'
 import { TOOL_BOUNDS } from '../bounds.ts'
@@ -7,7 +7,6 @@ import { MountFailed } from './mount-failed.ts'
 import { MountLink } from './mount-link.ts'
 import { mountedTool } from './mounted-tool.ts'
 import { toolNames } from './tool-names.ts'
-import { unlessAborted } from './unless-aborted.ts'
 
 export interface OpenMounts {
   readonly mounts: readonly MountSpec[]

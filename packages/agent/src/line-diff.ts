@@ -7,7 +7,7 @@ export interface Replacement {
 }
 
 /** Differences beyond which the whole middle counts as replaced: more would cost memory by the square. */
-const DIFFERENCES = 1_000
+const DIFFERENCES = 2_000
 
 /** The fewest replacements that turn the old lines into the new ones, in order. */
 export function lineDiff(before: readonly string[], after: readonly string[]): readonly Replacement[] {

@@ -1,6 +1,32 @@
-import { type Budget, type ModelPrices, NO_BUDGET, type TokenUsage, addTokens, costOf, totalTokens } from '@parley/protocol'
-import type { TurnFailure } from '@parley/agent'
-import { NOTHING_USED, type Used } from './transcript/fold-transcript.ts'
+import {
+  type Budget,
+  type ModelPrices,
+  NO_BUDGET,
+  NO_TOKENS,
+  type TokenUsage,
+  addTokens,
+  costOf,
+  totalTokens,
+} from '@parley/protocol'
+import type { TurnFailure } from './event.ts'
+
+/** What a conversation or a turn has used up so far. */
+export interface Used {
+  readonly requests: number
+  readonly usage: TokenUsage
+  readonly microusd: number
+  readonly wallMs: number
+}
+
+export const NOTHING_USED: Used = { requests: 0, usage: NO_TOKENS, microusd: 0, wallMs: 0 }
+
+export interface SpendingOptions {
+  /** What an earlier part of the conversation used up. */
+  readonly used?: Used
+  readonly budget: Budget | undefined
+  readonly prices: ModelPrices | null
+  readonly requestsPerTurn?: number
+}
 
 /** Why a turn may not go on. */
 export interface Spent {
@@ -9,7 +35,7 @@ export interface Spent {
 }
 
 /** Counts what a conversation and its turn use up, and says which bound is reached first. */
-export class Meter {
+export class Spending {
   readonly #prices: ModelPrices | null
   readonly #conversationBudget: Budget
   readonly #requestsPerTurn: number
@@ -17,11 +43,11 @@ export class Meter {
   #turn: Used = NOTHING_USED
   #turnBudget: Budget = NO_BUDGET
 
-  constructor(options: { used: Used; budget: Budget | undefined; prices: ModelPrices | null; requestsPerTurn: number }) {
-    this.#conversation = options.used
-    this.#conversationBudget = options.budget ?? NO_BUDGET
-    this.#prices = options.prices
-    this.#requestsPerTurn = options.requestsPerTurn
+  constructor({ used = NOTHING_USED, budget = NO_BUDGET, prices, requestsPerTurn = Infinity }: SpendingOptions) {
+    this.#conversation = used
+    this.#conversationBudget = budget
+    this.#prices = prices
+    this.#requestsPerTurn = requestsPerTurn
   }
 
   get total(): TokenUsage {
@@ -29,7 +55,7 @@ export class Meter {
   }
   /** True once: there is a bound on money, and nothing to count it with. */
   isUnenforced(): boolean {
-    const isUnpriced = this.#prices === null || costOf(NOTHING_USED.usage, this.#prices) === null
+    const isUnpriced = this.#prices === null || costOf(NO_TOKENS, this.#prices) === null
     const isBounded = this.#conversationBudget.microusd !== null || this.#turnBudget.microusd !== null
     if (!isUnpriced || !isBounded || this.#saidUnenforced) return false
     this.#saidUnenforced = true
@@ -56,15 +82,19 @@ export class Meter {
     this.#conversation = { ...this.#conversation, requests: this.#conversation.requests + 1 }
     this.#turn = { ...this.#turn, requests: this.#turn.requests + 1 }
   }
-  /** Answers what it cost in micro-USD; null where there is no price. */
-  addUsage(usage: TokenUsage): number | null {
+  /**
+   * Answers what it cost in micro-USD; null where there is no price. An engine that knows the total of the conversation, also of a
+   * part before it was resumed, says so.
+   */
+  addUsage(usage: TokenUsage, total?: TokenUsage): number | null {
     const microusd = this.#prices === null ? null : costOf(usage, this.#prices)
     const plus = (used: Used): Used => ({
       ...used,
       usage: addTokens(used.usage, usage),
       microusd: used.microusd + (microusd ?? 0),
     })
-    this.#conversation = plus(this.#conversation)
+    const conversation = plus(this.#conversation)
+    this.#conversation = total === undefined ? conversation : { ...conversation, usage: total }
     this.#turn = plus(this.#turn)
     return microusd
   }

@@ -5,15 +5,15 @@ const CONTEXT = 3
 
 /** The hunks of a unified diff, from `@@` on and without names of files; empty when nothing differs. `null` is a file that is not there. */
 export function unifiedDiff(before: string | null, after: string | null): string {
-  const old = linesOf(before ?? '')
-  const fresh = linesOf(after ?? '')
+  const old = linesWithEnds(before ?? '')
+  const fresh = linesWithEnds(after ?? '')
   return groups(lineDiff(old, fresh))
     .map((group) => hunk(group, old, fresh))
     .join('')
 }
 
 /** Lines with their ends: a missing newline at the end is a difference too. */
-function linesOf(text: string): string[] {
+export function linesWithEnds(text: string): readonly string[] {
   return text.match(/[^\n]*\n|[^\n]+$/g) ?? []
 }
 
@@ -37,19 +37,26 @@ function hunk(group: readonly Replacement[], old: readonly string[], fresh: read
   const trail = Math.min(CONTEXT, old.length - last.to)
   const from = first.from - lead
   const newFrom = first.newFrom - lead
+  const to = last.to + trail
+  const header = `@@ -${range(from, to - from)} +${range(newFrom, last.newTo + trail - newFrom)} @@\n`
+  return header + hunkBody(group, old.slice(0, to), fresh, from)
+}
+
+/** The marked lines of a hunk that begins at the old line `from` and goes on to the last of the old lines. */
+export function hunkBody(
+  replacements: readonly Replacement[],
+  old: readonly string[],
+  fresh: readonly string[],
+  from: number,
+): string {
   const body: string[] = []
   let at = from
-  for (const { from: start, to, newFrom: newStart, newTo } of group) {
-    body.push(
-      ...marked(' ', old.slice(at, start)),
-      ...marked('-', old.slice(start, to)),
-      ...marked('+', fresh.slice(newStart, newTo)),
-    )
+  for (const { from: start, to, newFrom, newTo } of replacements) {
+    body.push(...marked(' ', old.slice(at, start)), ...marked('-', old.slice(start, to)))
+    body.push(...marked('+', fresh.slice(newFrom, newTo)))
     at = to
   }
-  body.push(...marked(' ', old.slice(at, last.to + trail)))
-  const header = `@@ -${range(from, last.to + trail - from)} +${range(newFrom, last.newTo + trail - newFrom)} @@\n`
-  return header + body.join('')
+  return [...body, ...marked(' ', old.slice(at))].join('')
 }
 
 function marked(mark: string, lines: readonly string[]): string[] {
