@@ -6,7 +6,7 @@ import type { Clock } from './clock.ts'
 import { LINK_MOVES, type LinkPlace, type LinkWord } from './link-word.ts'
 import { Place } from './moves.ts'
 import { STEADY_LIMITS, type SteadyLimits } from './steady-limits.ts'
-import type { CallOptions, LinkListener, OnceOptions, SteadyOptions } from './steady-options.ts'
+import type { SteadyCallOptions, LinkListener, OnceOptions, SteadyOptions } from './steady-options.ts'
 
 /** The way to a gateway: one connection at a time, made again whenever it breaks, for as long as its patience lasts. */
 export class SteadyClient {
@@ -79,7 +79,11 @@ export class SteadyClient {
    * Calls a tool, again after every failure that is worth it, until the gateway has answered. Throws what the tool itself says,
    * and `WireError` `aborted` when the signal came first. Only for calls that may be sent twice.
    */
-  async call<Name extends ToolName>(name: Name, input: ToolInput<Name>, options: CallOptions = {}): Promise<ToolOutput<Name>> {
+  async call<Name extends ToolName>(
+    name: Name,
+    input: ToolInput<Name>,
+    options: SteadyCallOptions = {},
+  ): Promise<ToolOutput<Name>> {
     const { random, patience } = this.#options
     const signal = this.#until(options.signal)
     let failsSince: number | undefined

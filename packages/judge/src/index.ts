@@ -1,5 +1,5 @@
 export { type EngineFor, type EnginePorts, type GeneratorOptions } from './generate/generator-options.ts'
-export { FolderGuard } from './generate/folder/folder-guard.ts'
+export { FolderWatch } from './generate/folder/folder-watch.ts'
 export { type GenerateLimits } from './generate/generate-limits.ts'
 export { openGenerator } from './generate/open-generator.ts'
 export {
@@ -24,7 +24,7 @@ export {
   type GenerateRequest,
   type Generator,
   type JobMemory,
-  type ModelCall,
+  type BookedCall,
   type Prepared,
 } from './worker/generator.ts'
 export { type ProgramFolder, lockPrograms } from './worker/lock-programs.ts'

@@ -4,7 +4,7 @@ import { type Client, WireError, connectClient, httpTransport } from '@parley/rp
 import { asCommandError, splitAdvice } from '../command-line/failure.ts'
 import type { Target } from '../option/target.ts'
 import { ownVersion } from '../version.ts'
-import { type Check, reasonOf } from './check.ts'
+import { type DoctorCheck, reasonOf } from './doctor-check.ts'
 
 const UPDATE_WAIT_MS = 5_000
 const PROBE_TTL_SECONDS = 60
@@ -18,10 +18,13 @@ const WAYS_OUT: Readonly<Record<string, string>> = {
 }
 
 /** Walks one connection, step by step, and stops at the first that fails: header, token, role, server, subscribe, update, re-read, models. */
-export async function walk(target: Target): Promise<Check[]> {
-  const checks: Check[] = []
+export async function walk(target: Target): Promise<DoctorCheck[]> {
+  const checks: DoctorCheck[] = []
   const ok = (name: string, detail: string): void => void checks.push({ name, status: 'ok', detail })
-  const fail = (name: string, detail: string, hint: string): Check[] => [...checks, { name, status: 'failed', detail, hint }]
+  const fail = (name: string, detail: string, hint: string): DoctorCheck[] => [
+    ...checks,
+    { name, status: 'failed', detail, hint },
+  ]
 
   if (target.token === undefined)
     return fail('header', 'there is no token, so no Authorization header can be sent', WAYS_OUT['no_header'] ?? '')
@@ -55,7 +58,7 @@ export async function walk(target: Target): Promise<Check[]> {
   }
 }
 
-async function walkInside(client: Client, checks: Check[]): Promise<Check[]> {
+async function walkInside(client: Client, checks: DoctorCheck[]): Promise<DoctorCheck[]> {
   let step = 'role'
   try {
     const { role, isAdmin, tools } = await whoAmI(client)
@@ -112,7 +115,7 @@ async function walkInside(client: Client, checks: Check[]): Promise<Check[]> {
 }
 
 /** Which models there are, and which channels do not answer. None at all is fine for who has code judged as it is. */
-function modelsCheck({ items, channels }: ToolOutput<'models.list'>): Check {
+function modelsCheck({ items, channels }: ToolOutput<'models.list'>): DoctorCheck {
   const name = 'models'
   const faults = channels.filter(({ ok }) => !ok).map(({ channel, error }) => `${channel} (${error ?? 'no answer'})`)
   const shown = items.slice(0, MODELS_SHOWN).map(({ model, script }) => (script ? `${model} (a script)` : model))

@@ -1,4 +1,4 @@
-import type { Program } from '@parley/executor'
+import type { ChildProgram } from '@parley/executor'
 import { messageOf } from '@parley/protocol'
 import { CommandError } from '../command-line/command-error.ts'
 import type { Io } from '../command-line/io.ts'
@@ -32,7 +32,7 @@ export async function supervise(supervised: Supervised, io: Pick<Io, 'env' | 'no
   const asked = Promise.withResolvers<void>()
   const judgeStop = Promise.withResolvers<'stop'>()
   const gatewayStop = Promise.withResolvers<'stop'>()
-  const running = new Map<string, Program>()
+  const running = new Map<string, ChildProgram>()
   let times = 0
   const ignore = io.onSignal(() => {
     times += 1

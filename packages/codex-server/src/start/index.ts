@@ -1,4 +1,4 @@
 /** What a server decides before it serves: its engine, its log, how it calls itself. It loads nothing else. */
 export { agentFacts } from './agent-facts.ts'
 export { type EngineAsk, type EngineChoice, EngineMissing, chooseEngine } from './choose-engine.ts'
-export { type LogLevel, type LogTarget, type ServerLog, codexLine, openServerLog } from './server-log.ts'
+export { type ServerLogLevel, type LogTarget, type ServerLog, codexLine, openServerLog } from './server-log.ts'

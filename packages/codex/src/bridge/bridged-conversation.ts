@@ -15,7 +15,7 @@ import type { EventMessage } from '../port/event-message.ts'
 import type { OpenOrder, TurnOrder } from '../port/order.ts'
 import { PeerGone } from '@parley/rpc/line-peer'
 import { AddedInput } from './added-input.ts'
-import { ApprovalDesk } from './approval-desk.ts'
+import { BridgeApprovals } from './approval-desk.ts'
 import type { BridgeLimits } from './bridge-limits.ts'
 import type { OpenedThread } from './dialect.ts'
 import { rolloutSize } from './rollout/read-rollout.ts'
@@ -26,7 +26,7 @@ import { TurnLedger } from './turn-ledger.ts'
 const KEPT_WARNINGS = 32
 /** With so much to begin the next turn with, a turn under way takes nothing more. */
 const UNREAD_MAX = 128
-export interface ConversationParts {
+export interface BridgedConversationParts {
   readonly thread: OpenedThread
   readonly order: OpenOrder
   readonly listener: ConversationListener
@@ -65,8 +65,8 @@ export class BridgedConversation implements BackedConversation {
   readonly effort: string | null
   readonly rolloutPath: string
   readonly initialMessages: readonly EventMessage[]
-  readonly #parts: ConversationParts
-  readonly #desk: ApprovalDesk
+  readonly #parts: BridgedConversationParts
+  readonly #desk: BridgeApprovals
   #epoch: number
   /** One in which nothing was said is nowhere but in its process. */
   #isKept: boolean
@@ -78,7 +78,7 @@ export class BridgedConversation implements BackedConversation {
   #unread: readonly (readonly InputPart[])[] = []
   #closing: Promise<void> | undefined
 
-  constructor(parts: ConversationParts) {
+  constructor(parts: BridgedConversationParts) {
     const { thread, epoch, listener } = parts
     this.id = thread.id
     this.model = thread.model
@@ -88,7 +88,7 @@ export class BridgedConversation implements BackedConversation {
     this.#parts = parts
     this.#epoch = epoch
     this.#isKept = parts.isKept
-    this.#desk = new ApprovalDesk(listener, (event) => this.#tell(event))
+    this.#desk = new BridgeApprovals(listener, (event) => this.#tell(event))
   }
 
   get contextWindow(): number | null {

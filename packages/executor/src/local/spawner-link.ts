@@ -1,5 +1,5 @@
 import { within } from '@parley/protocol/wire'
-import { type Program, startProgram } from './program.ts'
+import { type ChildProgram, startProgram } from './program.ts'
 import { ProcessError } from './processes.ts'
 import { type SpawnerEvent, type SpawnerOrder, lineSplitter, parseEvent } from './spawner-wire.ts'
 
@@ -48,7 +48,7 @@ export async function openSpawner(socketFolder: string, onEvent: (event: Spawner
   }
 }
 
-async function start(socketFolder: string): Promise<Program> {
+async function start(socketFolder: string): Promise<ChildProgram> {
   try {
     return await startProgram({ entry: new URL('./spawner-main.ts', import.meta.url), args: [socketFolder], env: {} })
   } catch (cause) {

@@ -3,7 +3,7 @@ import type { GatewayCaller } from '../caller.ts'
 import type { MeterTable } from '../limit/meter-table.ts'
 import { RecentMap } from '../limit/recent-map.ts'
 import { bearerToken, refused } from './bearer.ts'
-import { type Identify, hasKeptRoom, personOf } from './identify.ts'
+import { type Identify, hasKeptRoom, personKey } from './identify.ts'
 
 /** Callers remembered, and how long one is believed before the store is asked again. */
 const REMEMBERED_MAX = 10_000
@@ -50,7 +50,7 @@ export function openAuthenticate(options: {
       const identity = await identify.byToken(token)
       // A revocation during the lookup may have come after the row was read: ask again before anybody is let in.
       if (before !== revocations || (performance.now() - askedAt > UNHEARD_MS && !hears())) continue
-      const person = personOf(identity)
+      const person = personKey(identity)
       const caller: GatewayCaller = {
         ...identity,
         ...from,

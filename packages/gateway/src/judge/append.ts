@@ -1,6 +1,6 @@
 import { JOB_LIMITS, type JobId, ToolError, type ToolOutput } from '@parley/protocol'
 import { type AppendOptions, type AppendOutcome, type JobLog, type Store, jobLog } from '@parley/store'
-import type { HeldJob } from './held-job.ts'
+import type { ClaimedJob } from './held-job.ts'
 
 type Appended = ToolOutput<'judge.job.append_terminal'>
 
@@ -11,7 +11,7 @@ const CHUNK_MAX_CHARS = Math.ceil(JOB_LIMITS.chunkBytes / 3) * 4
 /** Adds a chunk to one of the job's logs. What stands there already is not written twice. */
 export async function appendChunk(
   store: Pick<Store, 'jobs' | 'logs'>,
-  { job, fence, action }: HeldJob,
+  { job, fence, action }: ClaimedJob,
   log: JobLog,
   { offset, chunk_b64 }: { readonly offset: number; readonly chunk_b64: string },
 ): Promise<Appended> {

@@ -2,7 +2,7 @@ import { type Budget, ToolError, type ToolArguments, type ToolOutput } from '@pa
 import type { SpendLimits } from '@parley/store'
 import { hashText } from '../auth/token-text.ts'
 import type { ReachableModel } from '../channel/directory.ts'
-import type { HeldJob } from './held-job.ts'
+import type { ClaimedJob } from './held-job.ts'
 import type { JudgeContext, JudgeWorld } from './judge-world.ts'
 import { iso } from '../time.ts'
 import { codexAuth, codexConfig } from './codex-config.ts'
@@ -16,7 +16,7 @@ const ATTEMPT_REQUESTS = 200
 /** Makes the key of an attempt and tells all that an engine needs to use it. */
 export async function prepareGenerate(
   { attempt }: Pick<ToolArguments<'judge.prepare_generate'>, 'attempt'>,
-  { key, job, expiresAt, action }: HeldJob,
+  { key, job, expiresAt, action }: ClaimedJob,
   { world, caller }: Pick<JudgeContext, 'world' | 'caller'>,
 ): Promise<ToolOutput<'judge.prepare_generate'>> {
   const { spec } = job
@@ -51,7 +51,7 @@ export async function prepareGenerate(
 /** What is left of the job's budget and of its owner's day. Throws `quota_exceeded` when that is nothing. */
 async function budgetLeft(
   { store, quotas }: JudgeWorld,
-  job: HeldJob['job'],
+  job: ClaimedJob['job'],
   reachable: Pick<ReachableModel, 'script'>,
 ): Promise<Budget> {
   const limits = payable(await quotas.limitsFor(job), reachable)

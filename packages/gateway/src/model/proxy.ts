@@ -1,5 +1,5 @@
 import { ToolError } from '@parley/protocol'
-import { type HttpReply, type HttpRequest, type Route, openHttpCaller } from '@parley/rpc'
+import { type HttpReply, type HttpRequest, type Route, openHttpFetcher } from '@parley/rpc'
 import { Conflict, StoreUnavailable } from '@parley/store'
 import type { ModelMetrics } from '../metric/model-metrics.ts'
 import type { ModelDirectory, QuotaBook } from '../channel/directory.ts'
@@ -39,7 +39,7 @@ export interface ModelWorld extends ToolWorld {
 
 export function openModelProxy({ world, metrics }: { readonly world: ModelWorld; readonly metrics: ModelMetrics }): ModelProxy {
   const { store, log, now } = world
-  const http = openHttpCaller({ connectMs: CONNECT_MS, connections: CONNECTIONS_PER_HOST })
+  const http = openHttpFetcher({ connectMs: CONNECT_MS, connections: CONNECTIONS_PER_HOST })
   const calls = new ActiveCalls({ store, metrics, log, now })
   const bounds = new AttemptBounds()
   const bodies = new BodyReader()

@@ -1,5 +1,5 @@
 import { type ModelPrices, NO_TOKENS, type TokenUsage, type UsageId, costOf, isPriced, totalTokens } from '@parley/protocol'
-import type { SpendLimits, Spent } from '@parley/store'
+import type { SpendLimits, SpentTotal } from '@parley/store'
 import { iso } from '../time.ts'
 import type { Store } from '@parley/store'
 import type { QuotaBook } from '../channel/directory.ts'
@@ -96,7 +96,7 @@ async function tokensBeyond(
 ): Promise<number> {
   const { since, ownerTokens, ownerMicrousd, jobTokens, jobMicrousd } = limits
   const left = (most: number | null, used: number): number => (most === null ? Infinity : Math.max(0, most - used))
-  const leftBy = async (tokens: number | null, microusd: number | null, spent: () => Promise<Spent>): Promise<number> => {
+  const leftBy = async (tokens: number | null, microusd: number | null, spent: () => Promise<SpentTotal>): Promise<number> => {
     if (tokens === null && microusd === null) return Infinity
     const used = await spent()
     return Math.min(left(tokens, used.tokens), tokensFor(left(microusd, used.microusd), prices))

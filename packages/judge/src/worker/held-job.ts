@@ -1,4 +1,4 @@
-import type { CallOptions, SteadyClient } from '@parley/client'
+import type { SteadyCallOptions, SteadyClient } from '@parley/client'
 import { type JobId, type JobOffsets, type JobPatch, ToolError, type ToolInput, type ToolOutput } from '@parley/protocol'
 import type { WorkerLimits } from './worker-limits.ts'
 
@@ -143,7 +143,7 @@ export class HeldJob {
     return { job_id: this.claim.jobId, claim_id: this.claim.claimId }
   }
 
-  async #send<Answer extends object>(send: (options: CallOptions) => Promise<Answer>): Promise<Answer> {
+  async #send<Answer extends object>(send: (options: SteadyCallOptions) => Promise<Answer>): Promise<Answer> {
     try {
       const answer = await send({ signal: this.#lost.signal })
       this.#acceptedAt = performance.now()

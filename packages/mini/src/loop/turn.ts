@@ -1,7 +1,7 @@
 import type { TurnEnd, TurnFailure, TurnInput } from '@parley/agent'
 import type { ModelAnswer, ModelItem, ModelRequest } from '../model/model.ts'
 import { MountFailed } from '../tool/mount/mount-failed.ts'
-import { type Asked, askModel } from './ask-model.ts'
+import { type ModelReply, askModel } from './ask-model.ts'
 import { runCalls, settleOpenCalls } from './call/run-calls.ts'
 import { TurnDiff } from './call/turn-diff.ts'
 import { compact } from './compaction/compact.ts'
@@ -47,7 +47,7 @@ class Loop {
   readonly #opened: OpenedToolbox
   readonly #diff = new TurnDiff()
   #lastMessage = ''
-  #newest: Omit<Asked, 'answer'> | undefined
+  #newest: Omit<ModelReply, 'answer'> | undefined
   /** Set when a compaction brought nothing: it would not the next time either. */
   #compactsNoMore = false
 

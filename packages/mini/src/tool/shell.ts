@@ -2,7 +2,7 @@ import { isAbsolute, join } from 'node:path'
 import * as z from 'zod'
 import type { ApprovalMode, CommandOutcome, Commands } from '@parley/agent'
 import { messageOf } from '@parley/protocol/wire'
-import { BadArguments, type BoundTool, type ToolContext, type ToolResult } from './toolbox.ts'
+import { BadArguments, type BoundTool, type RunContext, type ToolResult } from './toolbox.ts'
 import { TOOL_BOUNDS } from './bounds.ts'
 import type { Folder } from './folder/folder.ts'
 import { PathRefused } from './folder/path-refused.ts'
@@ -42,7 +42,7 @@ export function shellTool(parts: ShellParts): BoundTool {
     argv: argvOf(command),
     folder: workdir === null ? folder.path : lexicallyBelow(folder.path, workdir),
   })
-  const run = (input: z.infer<typeof Plain>, context: ToolContext): Promise<ToolResult> => runCommand(parts, input, context)
+  const run = (input: z.infer<typeof Plain>, context: RunContext): Promise<ToolResult> => runCommand(parts, input, context)
   const tool = { name: 'shell', description, subject, run } as const
   return approvals === 'on-request' ? ownTool({ ...tool, input: Asking }) : ownTool({ ...tool, input: Plain })
 }
@@ -56,7 +56,7 @@ function argvOf(command: string | readonly string[]): readonly string[] {
 
 const lexicallyBelow = (folder: string, workdir: string): string => (isAbsolute(workdir) ? workdir : join(folder, workdir))
 
-async function runCommand(parts: ShellParts, input: z.infer<typeof Plain>, context: ToolContext): Promise<ToolResult> {
+async function runCommand(parts: ShellParts, input: z.infer<typeof Plain>, context: RunContext): Promise<ToolResult> {
   const { commands, folder, commandMs, longestMs, resultBytes } = parts
   const { call, reach, network, emit, signal } = context
   signal.throwIfAborted()
@@ -85,7 +85,7 @@ async function runCommand(parts: ShellParts, input: z.infer<typeof Plain>, conte
   }
 }
 
-function placeOf(folder: Folder, workdir: string | null, { reach }: ToolContext): string | PathRefused {
+function placeOf(folder: Folder, workdir: string | null, { reach }: RunContext): string | PathRefused {
   if (workdir === null) return folder.path
   try {
     using opened = folder.openFolder(workdir, reach)

@@ -12,7 +12,7 @@ import { LegacySubscriptions } from './subscription/legacy-subscriptions.ts'
 import { ListenSubscriptions } from './subscription/listen-subscriptions.ts'
 import { exchangeModern } from './modern-exchange.ts'
 import { type Agreement, type ClientFace, negotiate, shakeHands } from './negotiate.ts'
-import type { Subscriptions, Unsubscribe } from './subscription/subscriptions.ts'
+import type { ClientSubscriptions, Unsubscribe } from './subscription/subscriptions.ts'
 import { ToolHeaders, allPages, isToolName } from './tool/tool-list.ts'
 import { throwToolError } from './tool/tool-result.ts'
 import type { ClientTransport, LinkEnd } from './link/client-link.ts'
@@ -39,7 +39,7 @@ export class Client {
   readonly #closed = Promise.withResolvers<LinkEnd>()
   #connection: Connection | undefined
   #agreement: Agreement | undefined
-  #subscriptions: Subscriptions | undefined
+  #subscriptions: ClientSubscriptions | undefined
   #renewal: Promise<void> | undefined
 
   constructor(options: ClientOptions) {
@@ -177,7 +177,7 @@ export class Client {
     return this.#connection
   }
 
-  #watching(): Subscriptions {
+  #watching(): ClientSubscriptions {
     if (this.#subscriptions === undefined) throw new WireError('closed', 'not connected yet')
     return this.#subscriptions
   }
@@ -225,7 +225,7 @@ export class Client {
     connection.link.initialized?.()
   }
 
-  #makeSubscriptions(era: Era): Subscriptions {
+  #makeSubscriptions(era: Era): ClientSubscriptions {
     const warn = (message: string): void => this.#warn(message)
     if (era === 'legacy') {
       return new LegacySubscriptions({

@@ -7,7 +7,7 @@ import { CommandError } from '../../command-line/command-error.ts'
 import { checkGiven } from '../../command-line/given-file.ts'
 import { named, serversFileOf } from '../../mcp-config/servers-file.ts'
 
-interface Exchange {
+interface ServerExchange {
   readonly taken: readonly string[]
   readonly kept: readonly string[]
   readonly text: string
@@ -20,7 +20,7 @@ export async function mcpImport(invocation: Invocation): Promise<number> {
   // Only the usual place may be empty.
   if (given !== undefined) checkGiven({ what: '--from', file: given, cwd: invocation.io.cwd })
   const source = await named(from, () => readConfig(from))
-  let exchange: Exchange | undefined
+  let exchange: ServerExchange | undefined
   await named(from, () =>
     file.change((text) => {
       exchange = exchanged(source, text, invocation)
@@ -41,7 +41,7 @@ export async function mcpExport(invocation: Invocation): Promise<number> {
   return told(invocation, exchange, file.path, to)
 }
 
-function exchanged(source: string, target: string, { values }: Invocation): Exchange {
+function exchanged(source: string, target: string, { values }: Invocation): ServerExchange {
   const only = values.all('only')
   const names = readServers(source).servers.map(({ name }) => name)
   const missing = only.find((name) => !names.includes(name))
@@ -60,7 +60,7 @@ function exchanged(source: string, target: string, { values }: Invocation): Exch
   return { taken, kept, text }
 }
 
-function told({ io, values }: Invocation, exchange: Exchange | undefined, from: string, to: string): number {
+function told({ io, values }: Invocation, exchange: ServerExchange | undefined, from: string, to: string): number {
   const { taken, kept } = exchange ?? { taken: [], kept: [] }
   if (values.has('json')) io.out(`${JSON.stringify({ from, to, taken, kept })}\n`)
   else {

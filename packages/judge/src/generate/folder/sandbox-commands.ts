@@ -4,7 +4,7 @@ import { type CommandOutcome, type CommandRequest, type Commands, refusedCommand
 import { messageOf } from '@parley/protocol'
 import type { Box, Placeholder, RunLimits, Sandbox } from '@parley/sandbox'
 import { outcomeOf } from './command-outcome.ts'
-import { FolderGuard } from './folder-guard.ts'
+import { FolderWatch } from './folder-watch.ts'
 import { nestedRepositories } from './nested-repositories.ts'
 
 const MIB = 1024 * 1024
@@ -91,7 +91,7 @@ class BoxedCommands implements SandboxCommands {
   readonly #idle = new Set<Box>()
   readonly #waiting: (() => void)[] = []
   readonly #closing = new AbortController()
-  readonly #guard: FolderGuard
+  readonly #folderWatch: FolderWatch
   readonly #told = new Set<string>()
   readonly #underWay = new Set<Promise<unknown>>()
   #running = 0
@@ -101,7 +101,7 @@ class BoxedCommands implements SandboxCommands {
     this.#limits = { ...COMMAND_LIMITS, ...options.limits }
     const { folderBytes, folderEntries } = this.#limits
     this.#folder = existsSync(options.folder) ? realpathSync(options.folder) : options.folder
-    this.#guard = new FolderGuard(this.#folder, { bytes: folderBytes, entries: folderEntries })
+    this.#folderWatch = new FolderWatch(this.#folder, { bytes: folderBytes, entries: folderEntries })
   }
 
   async run(
@@ -149,11 +149,11 @@ class BoxedCommands implements SandboxCommands {
   ): Promise<CommandOutcome> {
     await this.#turn(signal)
     try {
-      if (await this.#guard.isOver()) return refusedCommand(`${FULL}; delete files by apply_patch before another command`)
+      if (await this.#folderWatch.isOver()) return refusedCommand(`${FULL}; delete files by apply_patch before another command`)
       if (signal.aborted) return refusedCommand('the command was cancelled before it began')
       const box = await this.#take(request)
       let isFull = false
-      const outcome = await this.#guard.watch(async (full) => {
+      const outcome = await this.#folderWatch.watch(async (full) => {
         const ran = await box.run(this.#order(request, output), AbortSignal.any([signal, full]))
         isFull = full.aborted
         return ran

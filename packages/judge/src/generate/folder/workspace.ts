@@ -5,7 +5,7 @@ import { findCases } from '../../test/find-cases.ts'
 import { isJudgeable } from '../../test/is-judgeable.ts'
 
 /** The folder in which an engine works on one job. */
-export interface Workspace {
+export interface JobWorkspace {
   readonly folder: string
   /** The cases that the engine may see. */
   readonly samples: readonly TestCase[]
@@ -23,7 +23,7 @@ export interface WorkspaceOrder {
 }
 
 /** Lays the problem, the cases that may be seen and the user's code into a folder. */
-export async function openWorkspace({ spec, inputFolder, folder, limitBytes }: WorkspaceOrder): Promise<Workspace> {
+export async function openWorkspace({ spec, inputFolder, folder, limitBytes }: WorkspaceOrder): Promise<JobWorkspace> {
   const { discovery } = await findCases({ spec, inputFolder })
   const cases = discovery?.cases ?? []
   const samples = cases.filter(({ hidden }) => !hidden)

@@ -1,12 +1,12 @@
 import { isJsonObject, type JsonObject, type JsonValue, messageOf, parseJson } from '@parley/protocol'
 import { BadArguments, type BoundTool, type CallSubject, type Toolbox } from '../../tool/toolbox.ts'
-import type { ModelCall } from '../item.ts'
+import type { CallItem } from '../item.ts'
 import type { Stopper } from '../stopper.ts'
 
 /** A call that could be made. */
 export interface PreparedCall {
   readonly kind: 'prepared'
-  readonly call: ModelCall
+  readonly call: CallItem
   readonly bound: BoundTool
   readonly args: JsonObject
   readonly subject: CallSubject
@@ -25,7 +25,7 @@ export interface UnfitCall {
 const NAMES_SHOWN = 64
 
 export async function prepareCall(
-  call: ModelCall,
+  call: CallItem,
   toolbox: Toolbox,
   stopper: Stopper,
 ): Promise<PreparedCall | UnfitCall | { readonly kind: 'stopped' }> {

@@ -1,7 +1,7 @@
 import type { EngineEvent, FileChange } from '@parley/agent'
 import { messageOf } from '@parley/protocol/wire'
 import type { ResultPart, ToolResult } from '../../tool/toolbox.ts'
-import type { ModelCall } from '../item.ts'
+import type { CallItem } from '../item.ts'
 import { type ActEnd, beginAct, tellUnfit } from './act.ts'
 import type { CallWorld } from './call-world.ts'
 import { type Permit, permit } from './permit.ts'
@@ -14,7 +14,7 @@ export interface CallOutput {
 }
 
 /** Makes one call of the model, if it may be made. `undefined`: the turn was stopped, nobody knows how far it came. */
-export async function runCall(call: ModelCall, world: CallWorld): Promise<CallOutput | undefined> {
+export async function runCall(call: CallItem, world: CallWorld): Promise<CallOutput | undefined> {
   const prepared = await prepareCall(call, world.toolbox, world.stopper)
   if (prepared.kind === 'stopped') return undefined
   if (prepared.kind === 'unfit') {

@@ -1,6 +1,6 @@
 import { type JsonObject, messageOf } from '@parley/protocol/wire'
 import { WireError } from '@parley/rpc'
-import type { BoundTool, ToolContext, ToolResult } from '../toolbox.ts'
+import type { BoundTool, RunContext, ToolResult } from '../toolbox.ts'
 import { TOOL_BOUNDS } from '../bounds.ts'
 import { cutText, headOf } from '../cut.ts'
 import { failed } from '../result.ts'
@@ -48,7 +48,7 @@ async function call(
   link: MountLink,
   tool: string,
   args: JsonObject,
-  { call: id, emit, signal }: ToolContext,
+  { call: id, emit, signal }: RunContext,
   timeoutMs: number,
 ): Promise<JsonObject> {
   const client = await link.client()

@@ -1,6 +1,6 @@
 import { type JsonObject, messageOf } from '@parley/protocol/wire'
 import type { ListKind } from '../../service.ts'
-import { type Subscriptions, type Unsubscribe, Watchers } from './subscriptions.ts'
+import { type ClientSubscriptions, type Unsubscribe, Watchers } from './subscriptions.ts'
 import { WireError } from '../../wire-error.ts'
 
 export interface LegacySubscriptionsParts {
@@ -10,7 +10,7 @@ export interface LegacySubscriptionsParts {
 }
 
 /** `resources/subscribe` is sent once per resource, however many watch it; list changes come unasked. */
-export class LegacySubscriptions implements Subscriptions {
+export class LegacySubscriptions implements ClientSubscriptions {
   readonly #parts: LegacySubscriptionsParts
   readonly #watchers = new Watchers()
   readonly #pending = new Map<string, Promise<unknown>>()

@@ -4,7 +4,7 @@ import { Backoff } from '../backoff.ts'
 import type { ClientLimits } from '../client-limits.ts'
 import type { Reply } from '../connection.ts'
 import { sleep } from '../sleep.ts'
-import { type Subscriptions, type Unsubscribe, Watchers } from './subscriptions.ts'
+import { type ClientSubscriptions, type Unsubscribe, Watchers } from './subscriptions.ts'
 import { WireError } from '../../wire-error.ts'
 
 export interface ListenParts {
@@ -30,7 +30,7 @@ interface Listening {
  * One `subscriptions/listen` for all watchers. A new set of resources means a new stream, opened before the old one
  * closes, so that nothing falls in between; a stream that drops is opened again and everybody is told to look.
  */
-export class ListenSubscriptions implements Subscriptions {
+export class ListenSubscriptions implements ClientSubscriptions {
   readonly #parts: ListenParts
   readonly #watchers = new Watchers()
   readonly #backoff: Backoff

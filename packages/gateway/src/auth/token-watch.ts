@@ -14,11 +14,11 @@ const RECHECKS_AT_ONCE = 8
 const DEAF_RECHECK_MS = 500
 
 /** Ends what a token opened when the token ends: revoked here or by another gateway, expired, its user disabled. */
-export interface Guard {
+export interface TokenWatch {
   stop(): void
 }
 
-export function openGuard(options: {
+export function openTokenWatch(options: {
   readonly topics: Topics
   readonly authenticate: Authenticate
   readonly identify: Identify
@@ -26,7 +26,7 @@ export function openGuard(options: {
   readonly log: Logger
   readonly now: () => number
   readonly recheckMs: number
-}): Guard {
+}): TokenWatch {
   const { topics, authenticate, identify, servers, log, now, recheckMs } = options
 
   const cut = (matches: (caller: GatewayCaller) => boolean, reason: string): number => {

@@ -3,15 +3,15 @@ import { type IncomingMessage, type ServerResponse, createServer } from 'node:ht
 import type { Socket } from 'node:net'
 import { expect, test } from 'vitest'
 import { portOf } from '../http/listen.ts'
-import { type HttpCall, type HttpCaller, openHttpCaller, readEvents, readText } from './http-caller.ts'
+import { type HttpCall, type HttpFetcher, openHttpFetcher, readEvents, readText } from './http-fetcher.ts'
 
 type Serve = (request: IncomingMessage, response: ServerResponse) => void
 interface Setting extends AsyncDisposable {
-  readonly caller: HttpCaller
+  readonly caller: HttpFetcher
   readonly url: string
   readonly connections: () => number
   readonly closed: () => Promise<void>
-  readonly call: (more?: Partial<HttpCall>) => ReturnType<HttpCaller['call']>
+  readonly call: (more?: Partial<HttpCall>) => ReturnType<HttpFetcher['call']>
 }
 
 /** A real server that answers as told, and a caller. */
@@ -27,7 +27,7 @@ async function open(serve: Serve, connections = 10): Promise<Setting> {
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   const url = `http://127.0.0.1:${portOf(server)}/`
-  const caller = openHttpCaller({ connectMs: 5_000, connections })
+  const caller = openHttpFetcher({ connectMs: 5_000, connections })
   return {
     caller,
     url,
@@ -79,7 +79,7 @@ test('redirects are not followed: what the request carries stays with whom it wa
 test('unreachable: nobody listens, or nobody has that name', async () => {
   const setting = await open(() => undefined)
   await setting[Symbol.asyncDispose]()
-  const caller = openHttpCaller({ connectMs: 5_000, connections: 1 })
+  const caller = openHttpFetcher({ connectMs: 5_000, connections: 1 })
   const call = { method: 'GET', headers: {}, headersMs: 1_000, idleMs: 1_000 } as const
   expect(await failureOf(caller.call({ ...call, url: setting.url }))).toBe('unreachable')
   expect(await failureOf(caller.call({ ...call, url: 'http://nobody.invalid/' }))).toBe('unreachable')

@@ -4,22 +4,22 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { CAGE_CACHE } from '../fixture/cage-cache.ts'
-import type { Asker, HeldPlace } from './shared-places.ts'
-import type { Slot } from './slot.ts'
-import { Slots } from './slots.ts'
+import type { PlaceSeeker, HeldPlace } from './shared-places.ts'
+import type { Core } from './core.ts'
+import { Cores } from './cores.ts'
 import { WorkClock } from './work-clock.ts'
 
 let folder: string
-let slots: Slots
+let cores: Cores
 const never = new AbortController().signal
-const NOBODY: Asker = { owner: null }
+const NOBODY: PlaceSeeker = { owner: null }
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'parley-slots-'))
+  folder = await mkdtemp(join(tmpdir(), 'parley-cores-'))
   const sandbox = await openSandbox({ driver: 'auto', cacheFolder: CAGE_CACHE, runFolder: folder })
-  slots = new Slots(sandbox, 2)
+  cores = new Cores(sandbox, 2)
 })
 afterAll(async () => {
-  await slots.close()
+  await cores.close()
   await rm(folder, { recursive: true, force: true })
 })
 
@@ -28,14 +28,14 @@ const settle = (): Promise<void> => new Promise((resolve) => setImmediate(resolv
 
 test('who wants all cores waits for those at work, and those who come later wait for it', async () => {
   const order: string[] = []
-  const note = (name: string, lease: Promise<HeldPlace<Slot>>): Promise<HeldPlace<Slot>> =>
-    lease.then((held) => {
+  const note = (name: string, asked: Promise<HeldPlace<Core>>): Promise<HeldPlace<Core>> =>
+    asked.then((held) => {
       order.push(name)
       return held
     })
-  const first = await note('first', slots.one(NOBODY, never))
-  const all = note('all', slots.all(NOBODY, never))
-  const late = note('late', slots.one(NOBODY, never))
+  const first = await note('first', cores.one(NOBODY, never))
+  const all = note('all', cores.all(NOBODY, never))
+  const late = note('late', cores.one(NOBODY, never))
   await settle()
   expect(order).toEqual(['first'])
   first.release()
@@ -49,18 +49,18 @@ test('who wants all cores waits for those at work, and those who come later wait
 
 test('who leaves the queue frees the way, and giving back twice counts once', async () => {
   const controller = new AbortController()
-  const [one, two] = [await slots.one(NOBODY, never), await slots.one(NOBODY, never)]
-  const all = slots.all(NOBODY, controller.signal)
-  const next = slots.one(NOBODY, never)
+  const [one, two] = [await cores.one(NOBODY, never), await cores.one(NOBODY, never)]
+  const all = cores.all(NOBODY, controller.signal)
+  const next = cores.one(NOBODY, never)
   controller.abort()
   await expect(all).rejects.toMatchObject({ code: 'no_place' })
   one.release()
   one.release()
   const third = await next
   let isEarly = false
-  const fourth = slots.one(NOBODY, never).then((lease) => {
+  const fourth = cores.one(NOBODY, never).then((held) => {
     isEarly = true
-    return lease
+    return held
   })
   await settle()
   expect(isEarly).toBe(false)
@@ -70,13 +70,13 @@ test('who leaves the queue frees the way, and giving back twice counts once', as
 })
 
 test('a box that was given up is replaced by a fresh one', async () => {
-  const lease = await slots.one(NOBODY, never)
-  const before = await lease.place.box('program')
-  expect(await lease.place.box('program')).toBe(before)
-  expect(await lease.place.box('author')).not.toBe(before)
-  await lease.place.renew()
-  expect(await lease.place.box('program')).not.toBe(before)
-  lease.release()
+  const held = await cores.one(NOBODY, never)
+  const before = await held.place.box('program')
+  expect(await held.place.box('program')).toBe(before)
+  expect(await held.place.box('author')).not.toBe(before)
+  await held.place.renew()
+  expect(await held.place.box('program')).not.toBe(before)
+  held.release()
 })
 
 describe('shared out among owners', () => {
@@ -85,11 +85,11 @@ describe('shared out among owners', () => {
     let nowMs = 0
     const order: string[] = []
     const sandbox = {} as Sandbox
-    const shared = new Slots(sandbox, count, () => nowMs)
-    const ask = (owner: string, name: string, how: 'one' | 'all' = 'one', signal = never): Promise<HeldPlace<Slot>> =>
-      shared[how]({ owner }, signal).then((lease) => {
+    const shared = new Cores(sandbox, count, () => nowMs)
+    const ask = (owner: string, name: string, how: 'one' | 'all' = 'one', signal = never): Promise<HeldPlace<Core>> =>
+      shared[how]({ owner }, signal).then((held) => {
         order.push(name)
-        return lease
+        return held
       })
     return { order, ask, passes: (ms: number) => (nowMs += ms) }
   }
@@ -123,11 +123,11 @@ describe('shared out among owners', () => {
     passes(100)
     held.release()
     // Ann has had 1,200 and Bob 1,000.
-    for (const lease of later.slice(0, 2)) {
+    for (const held of later.slice(0, 2)) {
       passes(50)
-      ;(await lease).release()
+      ;(await held).release()
     }
-    for (const lease of later.slice(2)) (await lease).release()
+    for (const held of later.slice(2)) (await held).release()
     ;(await again).release()
     expect(order.slice(2)).toEqual(['ann alone', 'bob 2', 'bob 3', 'bob 4', 'bob 5', 'ann alone again'])
   })
@@ -147,7 +147,7 @@ describe('shared out among owners', () => {
     expect(order).toEqual(['bob 1'])
     bob.release()
     ;(await alone).release()
-    for (const lease of others) (await lease).release()
+    for (const held of others) (await held).release()
     expect(order).toEqual(['bob 1', 'ann alone', 'cid', 'dan'])
   })
 
@@ -171,7 +171,7 @@ describe('shared out among owners', () => {
   test('the clock of a job stands while all that it wants waits, and runs while it holds a core', async () => {
     const ended: string[] = []
     const { promise: over, resolve } = Promise.withResolvers<void>()
-    const shared = new Slots({} as Sandbox, 1)
+    const shared = new Cores({} as Sandbox, 1)
     const other = await shared.one({ owner: 'ann' }, never)
     const clock = new WorkClock(50, () => {
       ended.push('bob')
@@ -179,11 +179,11 @@ describe('shared out among owners', () => {
     })
     const waits = shared.one({ owner: 'bob', clock }, never)
     const measure = new WorkClock(200, () => other.release())
-    const lease = await waits
+    const held = await waits
     measure.stop()
     expect(ended).toEqual([])
     await over
-    lease.release()
+    held.release()
     expect(ended).toEqual(['bob'])
   })
 })

@@ -1,6 +1,6 @@
 import { messageOf } from '@parley/protocol'
 /** One thing looked at. `missing` is fine until it is needed; `failed` is not. */
-export interface Check {
+export interface DoctorCheck {
   readonly name: string
   readonly status: 'ok' | 'missing' | 'failed' | 'skipped'
   readonly detail: string

@@ -37,18 +37,18 @@ export class HttpCallFailed extends Error {
 }
 
 /** Makes plain HTTP requests; connections are kept and shared. Redirects are not followed: a key must not travel. */
-export interface HttpCaller {
+export interface HttpFetcher {
   call(call: HttpCall): Promise<HttpAnswer>
   close(): Promise<void>
 }
 
-export interface HttpCallerOptions {
+export interface HttpFetcherOptions {
   readonly connectMs: number
   /** Connections to one host. */
   readonly connections: number
 }
 
-export function openHttpCaller({ connectMs, connections }: HttpCallerOptions): HttpCaller {
+export function openHttpFetcher({ connectMs, connections }: HttpFetcherOptions): HttpFetcher {
   const dispatcher = new Agent({ connect: { timeout: connectMs }, connections, pipelining: 1 })
   // As a rule one caller asks one address again and again.
   let latest: Target = { url: '', origin: '', path: '' }

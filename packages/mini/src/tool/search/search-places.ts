@@ -1,5 +1,5 @@
 /** Lets so many in at a time; others wait in line. */
-export class Slots {
+export class SearchPlaces {
   #free: number
   readonly #waiting: (() => void)[] = []
 

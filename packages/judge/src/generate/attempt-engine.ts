@@ -17,7 +17,7 @@ import type { Redactor } from './redact.ts'
 import { type SandboxCommands, openSandboxCommands } from './folder/sandbox-commands.ts'
 import { Stopped, orStopped } from './stopped.ts'
 
-export interface SessionOrder {
+export interface AttemptEngineOrder {
   readonly options: GeneratorOptions
   readonly limits: GenerateLimits
   readonly engine: EngineName
@@ -37,7 +37,7 @@ const TOOL_TIMEOUT_MS = 660_000
 const ENGINE: Caller = { key: 'engine' }
 
 /** The engine of one attempt, in the job's conversation. */
-export class Session {
+export class AttemptEngine {
   readonly conversation: Conversation
   /** False: an earlier attempt or an earlier judge began it. */
   readonly isNew: boolean
@@ -50,7 +50,7 @@ export class Session {
   }
 
   /** Opens status server, commands and engine, and goes on with the conversation that there is. Throws `Stopped`. */
-  static async open(order: SessionOrder): Promise<Session> {
+  static async open(order: AttemptEngineOrder): Promise<AttemptEngine> {
     const { options, limits, request, signal } = order
     const voice = new CleanVoice(order.voice, order.redactor, () => order.log.flush())
     const status = await openStatus(order, serviceOf(order, voice))
@@ -82,7 +82,7 @@ export class Session {
       })
       engine = await orStopped(Promise.resolve(made), signal)
       const { conversation, isNew } = await converse(engine, order, status.server)
-      return new Session(conversation, isNew, close)
+      return new AttemptEngine(conversation, isNew, close)
     } catch (error) {
       await close()
       throw error
@@ -96,7 +96,7 @@ export class Session {
 
 async function converse(
   engine: Engine,
-  order: SessionOrder,
+  order: AttemptEngineOrder,
   server: MountServer,
 ): Promise<{ readonly conversation: Conversation; readonly isNew: boolean }> {
   const { prepared, request, folder, options, listener, signal, log } = order
@@ -125,7 +125,7 @@ async function converse(
   return { conversation: await orStopped(engine.open(conversationOptions, listener), signal), isNew: true }
 }
 
-function serviceOf({ options, request, redactor, signal }: SessionOrder, voice: CleanVoice): Service {
+function serviceOf({ options, request, redactor, signal }: AttemptEngineOrder, voice: CleanVoice): Service {
   const { spec, inputFolder, attempt, claim, ports } = request
   const { tester, judgeName, memory } = ports
   const tested = (hash: string, ok: boolean): Promise<void> => memory.selfTested(hash, ok)
@@ -141,7 +141,7 @@ interface Status {
 }
 
 /** The status server as the engine mounts it: a process that relays to a socket, or right here. */
-async function openStatus({ options, engine, request }: SessionOrder, service: Service): Promise<Status> {
+async function openStatus({ options, engine, request }: AttemptEngineOrder, service: Service): Promise<Status> {
   const started = options.statusServers?.[engine]
   if (started === undefined) return { server: linked(service), close: () => Promise.resolve() }
   const { path, remove } = shortSocketPath(request.ports.folder, `status-${request.attempt}.sock`)
@@ -168,7 +168,7 @@ const linked = (service: Service): MountServer => ({
   },
 })
 
-function openCommands({ options, folder, request, log }: SessionOrder): SandboxCommands | undefined {
+function openCommands({ options, folder, request, log }: AttemptEngineOrder): SandboxCommands | undefined {
   const { sandbox, readable = [], environment = {} } = options
   if (sandbox === undefined || sandbox.report.driver === 'none' || sandbox.unheldWorkspace !== undefined) return undefined
   // The job's own folder holds all of its cases, and those beside it other jobs.

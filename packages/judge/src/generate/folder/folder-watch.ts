@@ -5,7 +5,7 @@ const LOOK_MS = 200
 const REST_TIMES = 4
 
 /** Ends what writes more into a folder than it may hold. The disk is that of all jobs, and nothing else bounds it. */
-export class FolderGuard {
+export class FolderWatch {
   readonly #folder: string
   readonly #limits: FolderLimits
   constructor(folder: string, limits: FolderLimits) {

@@ -3,7 +3,7 @@ import { type JsonObject, type JsonValue, isJsonObject } from '@parley/protocol'
 import type { ConversationRef } from '../../port/backed-conversation.ts'
 import type { OpenOrder, TurnOrder } from '../../port/order.ts'
 import { type LinePeer, RemoteFailure, type WireId } from '@parley/rpc/line-peer'
-import type { OpenedThread, Talk, TalkSink } from '../dialect.ts'
+import type { OpenedThread, CodexTalk, TalkSink } from '../dialect.ts'
 import { withRecordedGate } from '../rollout/recorded-gate.ts'
 import { asObject, objectOf, objectsIn, textOf, textOrNull } from './fields.ts'
 import { messagesOf } from './history.ts'
@@ -26,7 +26,7 @@ const WRITER_PAUSE_MS = 100
 const CLEAN_MS = 1_000
 
 /** One app-server that speaks of threads, turns and items. */
-export class V2Talk implements Talk {
+export class CurrentTalk implements CodexTalk {
   readonly userAgent: string
   readonly #peer: LinePeer
   readonly #sink: TalkSink

@@ -1,4 +1,4 @@
-import { type Account, signOut } from './api.ts'
+import { type SignedInUser, signOut } from './api.ts'
 import { accountCard, accountCorner } from './account.ts'
 import { element } from './element.ts'
 import { openJobPage } from './job/job-page.ts'
@@ -7,12 +7,12 @@ import { linkWords } from './link/link-words.ts'
 import { type PageLink, openPageLink } from './link/page-link.ts'
 import { ScriptModels } from './link/script-models.ts'
 import { passwordCard } from './password-card.ts'
-import type { Route } from './route.ts'
+import type { PageAddress } from './route.ts'
 import type { View } from './view.ts'
 
-export interface SessionOptions {
+export interface SignedInPageOptions {
   readonly token: string
-  readonly account: Account
+  readonly account: SignedInUser
   /** Where the page shows who is here. */
   readonly corner: HTMLElement
   /** It is over: the person left, or the gateway no longer takes the token. */
@@ -22,14 +22,14 @@ export interface SessionOptions {
 }
 
 /** What a person who is signed in sees, over one connection. */
-export class Session {
-  readonly #options: SessionOptions
+export class SignedInPage {
+  readonly #options: SignedInPageOptions
   readonly #link: PageLink
   readonly #models: ScriptModels
   readonly #jobs: KeptJobs = {}
   #view: View | undefined
 
-  constructor(options: SessionOptions) {
+  constructor(options: SignedInPageOptions) {
     this.#options = options
     const state = element('span', { class: 'link', role: 'status' })
     this.#link = openPageLink({
@@ -49,7 +49,7 @@ export class Session {
   }
 
   /** Opens what belongs to an address in place of what was open. */
-  open(route: Route): readonly HTMLElement[] {
+  open(route: PageAddress): readonly HTMLElement[] {
     this.#view?.close()
     this.#view = this.#viewOf(route)
     document.title = `${this.#view.title} · Parley`
@@ -68,7 +68,7 @@ export class Session {
     this.#options.corner.replaceChildren()
   }
 
-  #viewOf(route: Route): View {
+  #viewOf(route: PageAddress): View {
     switch (route.kind) {
       case 'jobs':
         return openJobList(this.#link.client, this.#models, this.#options.account, this.#jobs)

@@ -4,7 +4,7 @@ import type { Box, Sandbox } from '@parley/sandbox'
 export type BoxUse = 'program' | 'author'
 
 /** The boxes of one core. At most one of its users is at work at a time. */
-export class Slot {
+export class Core {
   readonly #sandbox: Sandbox
   readonly #boxes = new Map<BoxUse, Box>()
 
