@@ -159,5 +159,5 @@ const packageName = (what: string): string =>
     .join('/')
 const isTestFile = (path: string): boolean => isTest(path) || /\/src\/testing\//.test(path)
 /** Shipped code is what runs at somebody's; tests, fixtures and build configuration are not. */
-const isShipped = (path: string): boolean => !isTestFile(path) && !path.endsWith('.config.ts') && !/\/fixtures?\//.test(path)
+const isShipped = (path: string): boolean => !isTestFile(path) && !path.endsWith('.config.ts') && !/\/fixture\//.test(path)
 const isExempt = (path: string, room: Room): boolean => room.exempt || !isShipped(path)

@@ -1,7 +1,7 @@
 import { readFileSync, readdirSync } from 'node:fs'
 import Ajv from 'ajv'
 import { describe, expect, it } from 'vitest'
-import { parseRecording } from '../src/record/traffic.ts'
+import { parseRecording } from '../src/testing/traffic.ts'
 import { scenariosOf } from '../src/record/scenarios/index.ts'
 import { NAMES, OBSERVED_VERSIONS } from '../src/registry/registry-types.ts'
 import { registry } from '../src/registry/registry.ts'

@@ -3,7 +3,7 @@ import type { JsonObject } from '@parley/protocol'
 import { describe, expect, test } from 'vitest'
 import { OBSERVED_VERSIONS, type RecordedLine } from '../registry/registry-types.ts'
 import { inFixedOrder } from './fixed-order.ts'
-import { parseRecording } from './traffic.ts'
+import { parseRecording } from '../testing/traffic.ts'
 
 const event = (requestId: number, type: string, more: JsonObject = {}): RecordedLine => ({
   dir: '<',

@@ -1,5 +1,5 @@
 import { type JsonValue, isJsonObject } from '@parley/protocol'
-import type { AnsweredRequest, Notice } from '../record/traffic.ts'
+import type { AnsweredRequest, Notice } from './traffic.ts'
 import { registry } from '../registry/registry.ts'
 import type { ContractName, ObservedVersion } from '../registry/registry-types.ts'
 import { fits, misfits } from './fits.ts'

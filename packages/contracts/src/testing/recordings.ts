@@ -1,5 +1,5 @@
 import { readFileSync, readdirSync } from 'node:fs'
-import { type AnsweredRequest, type Notice, exchangesOf, noticesOf, parseRecording } from '../record/traffic.ts'
+import { type AnsweredRequest, type Notice, exchangesOf, noticesOf, parseRecording } from './traffic.ts'
 import { registry } from '../registry/registry.ts'
 import {
   type ContractName,

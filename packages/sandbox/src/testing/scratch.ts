@@ -6,7 +6,7 @@ import { promisify } from 'node:util'
 import { openSandbox, type RunLimits, type RunOutcome, type RunRequest, type Sandbox, type SandboxOptions } from '../index.ts'
 
 const run = promisify(execFile)
-const SOURCES = join(import.meta.dirname, '..', '..', 'fixtures')
+const SOURCES = join(import.meta.dirname, '..', '..', 'fixture')
 const MIB = 1024 * 1024
 /** The helper takes seconds to compile: it is compiled once for all tests of one user, who alone may write there. */
 const CACHE = join(tmpdir(), `parley-test-cage-${process.getuid?.() ?? 'user'}`)
