@@ -26,6 +26,7 @@ export {
   type CaseBounds,
   type PastLimit,
   caseWallMs,
+  memoryText,
   passedWallMs,
   pastLimit,
   shownInstead,
@@ -53,8 +54,7 @@ export { PricedModel } from './tools/pricing.ts'
 export { STATUS_LIMITS, STATUS_SERVER_NAME, STATUS_TOOLS, SelfTestFailure } from './tools/status.ts'
 export { Quota, UsageEvent, UsageTotal } from './tools/usage.ts'
 export { Budget, JobBudget, NO_BUDGET } from './model/budget.ts'
-export { dollars } from './model/money-text.ts'
+export { costText, dollars } from './model/money-text.ts'
 export { ModelPrices, NO_PRICES, costOf, isPriced } from './model/price.ts'
 export { ModelScript, ScriptAnswer } from './model/script.ts'
-export { NO_TOKENS, TokenUsage, addTokens, readTokens, totalTokens } from './model/usage.ts'
-export { ModelWire } from './model/wire.ts'
+export { ModelWire, NO_TOKENS, TokenUsage, addTokens, readTokens, totalTokens } from './model/usage.ts'

@@ -10,7 +10,7 @@ import { makeFolder } from '../data/make-folder.ts'
 import type { OwnPlaces } from '../config/own-places.ts'
 import { heldNames } from '../trust/held-names.ts'
 import type { LazySandbox } from './lazy-sandbox.ts'
-import { wholeEnv } from './whole-env.ts'
+import { wholeEnv } from '../process/program-env.ts'
 
 export interface CommandsPorts {
   readonly processes: LazyProcesses

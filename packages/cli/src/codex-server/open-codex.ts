@@ -14,7 +14,7 @@ import { toolchainsOf } from '../installed/toolchains.ts'
 import { ownVersion } from '../version.ts'
 import { openBoxedGit } from './boxed-git.ts'
 import { lazySandbox } from './lazy-sandbox.ts'
-import { wholeEnv } from './whole-env.ts'
+import { wholeEnv } from '../process/program-env.ts'
 import { type ServerLog, codexLine } from '@parley/codex-server/start'
 
 /** How many of us stand behind each other: a codex that is a wrapper of parley would start one more without end. */

@@ -1,8 +1,8 @@
 import type { SteadyClient } from '@parley/client'
-import { type Quota, type UsageTotal, dollars } from '@parley/protocol'
+import { costText, dollars, type Quota, type UsageTotal } from '@parley/protocol'
 import type { Invocation } from '../../command-line/command.ts'
 import { timeText } from '../../screen/time-text.ts'
-import { costText, counted } from '../../screen/usage-text.ts'
+import { counted } from '../../screen/usage-text.ts'
 import { columns } from '../../screen/columns.ts'
 import { show, withCaller } from '../../caller/with-caller.ts'
 

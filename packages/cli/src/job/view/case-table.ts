@@ -1,4 +1,4 @@
-import { type CaseBounds, type CaseItem, type CaseResult, shownInstead } from '@parley/protocol'
+import { type CaseBounds, type CaseItem, type CaseResult, memoryText, shownInstead } from '@parley/protocol'
 import { fit, plainText, widthOf } from '../../screen/plain-text.ts'
 import { type Paint, type Screen, bar, painterFor, verdictStyle } from '../../screen/screen.ts'
 
@@ -82,8 +82,4 @@ function meter(share: number, text: string, hasBar: boolean, { isUnicode }: Scre
 
 export function timeText(ms: number): string {
   return ms < 10_000 ? `${Math.round(ms)} ms` : `${(ms / 1000).toFixed(1)} s`
-}
-
-export function memoryText(kb: number): string {
-  return kb < 1024 ? `${kb} KiB` : `${(kb / 1024).toFixed(1)} MiB`
 }

@@ -3,6 +3,7 @@ import {
   type CaseBounds,
   isUnjudged,
   type JobState,
+  memoryText,
   pastLimit,
   Report,
   resultText,
@@ -10,7 +11,7 @@ import {
   unjudgedWords,
   Usage,
 } from '@parley/protocol'
-import { caseRows, memoryText, nameWidthOf, timeText } from './case-table.ts'
+import { caseRows, nameWidthOf, timeText } from './case-table.ts'
 import { plainLines, plainText } from '../../screen/plain-text.ts'
 import { type Screen, painterFor } from '../../screen/screen.ts'
 import { statusStyle, statusWord } from './status-word.ts'
