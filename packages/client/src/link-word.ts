@@ -1,4 +1,4 @@
-import type { Moves } from './moves.ts'
+import type { Moves } from '@parley/protocol'
 
 /**
  * Where a steady client stands:

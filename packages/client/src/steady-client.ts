@@ -1,10 +1,9 @@
-import { asError, type ToolInput, type ToolName, type ToolOutput, unlessAborted } from '@parley/protocol'
+import { asError, Place, type ToolInput, type ToolName, type ToolOutput, unlessAborted } from '@parley/protocol'
 import { type Client, WireError } from '@parley/rpc/browser'
 import { afterFailure } from './after-failure.ts'
 import { backoffMs } from './backoff.ts'
 import type { Clock } from './clock.ts'
 import { LINK_MOVES, type LinkPlace, type LinkWord } from './link-word.ts'
-import { Place } from './moves.ts'
 import { STEADY_LIMITS, type SteadyLimits } from './steady-limits.ts'
 import type { SteadyCallOptions, LinkListener, OnceOptions, SteadyOptions } from './steady-options.ts'
 

@@ -1,7 +1,6 @@
-import { type JobId, type JobState, type JsonObject, messageOf, ToolError } from '@parley/protocol'
+import { type JobId, type JobState, type JsonObject, messageOf, type Moves, Place, ToolError } from '@parley/protocol'
 import { type Client, WireError } from '@parley/rpc/browser'
 import { afterFailure } from '../after-failure.ts'
-import { type Moves, Place } from '../moves.ts'
 import type { SteadyClient } from '../steady-client.ts'
 import type { LinkListener } from '../steady-options.ts'
 import type { JobListener } from './job-listener.ts'

@@ -7,7 +7,7 @@ import {
   type TurnEnd,
   type TurnInput,
 } from '@parley/agent'
-import { messageOf, within } from '@parley/protocol/wire'
+import { messageOf, type Moves, Place, within } from '@parley/protocol/wire'
 import { settleOpenCalls } from './call/run-calls.ts'
 import { checkInput } from './check-input.ts'
 import { type ConversationState, iso } from './conversation-state.ts'
@@ -22,6 +22,22 @@ const CLOSE_MS = 3_000
 /** The longest that a timer can be set. */
 const TIMER_MS = 2 ** 31 - 1
 const UNFINISHED = 'The call was interrupted: there is no output, and what it did so far may have taken effect.'
+
+/**
+ * Where a conversation stands:
+ * - `idle`: open, without a turn.
+ * - `running`: a turn is under way.
+ * - `closing`: nothing is taken any more; what was under way is being ended.
+ * - `closed`: everything was let go of.
+ */
+type ConversationPlace = 'idle' | 'running' | 'closing' | 'closed'
+
+const MOVES: Moves<ConversationPlace> = {
+  idle: ['running', 'closing'],
+  running: ['idle', 'closing'],
+  closing: ['closed'],
+  closed: [],
+}
 
 interface RunningTurn {
   readonly stopper: Stopper
@@ -44,6 +60,7 @@ export class MiniConversation implements Conversation {
   readonly #state: ConversationState
   readonly #toolbox: ToolboxHolder
   readonly #closed: () => void
+  readonly #place = new Place(MOVES, 'idle')
   #turns: number
   #running: RunningTurn | undefined
   #closing: Promise<void> | undefined
@@ -58,9 +75,10 @@ export class MiniConversation implements Conversation {
   }
 
   submit(input: TurnInput): Turn {
-    if (this.#closing !== undefined) throw new ConversationClosed(this.id)
-    if (this.#running !== undefined) throw new ConversationBusy(this.id)
+    if (this.#place.at === 'running') throw new ConversationBusy(this.id)
+    if (!this.#place.may('running')) throw new ConversationClosed(this.id)
     checkInput(input.input)
+    this.#place.to('running')
     this.#turns += 1
     const id = `turn_${this.#turns}`
     const stopper = new Stopper(this.#state.limits.interruptMs)
@@ -88,6 +106,7 @@ export class MiniConversation implements Conversation {
   }
 
   async #close(): Promise<void> {
+    this.#place.to('closing')
     await this.interrupt()
     const { log, limits } = this.#state
     // What cannot be written or let go of was told by the turn that noticed; the rest is let go of all the same.
@@ -95,6 +114,7 @@ export class MiniConversation implements Conversation {
     await within(this.#toolbox.close(), CLOSE_MS).catch(ignore)
     await within(log.flush(), limits.interruptMs).catch(ignore)
     await within(log.close(), CLOSE_MS).catch(ignore)
+    this.#place.to('closed')
     this.#closed()
   }
 
@@ -128,6 +148,8 @@ export class MiniConversation implements Conversation {
     const final = await this.#flushed(end)
     stopper[Symbol.dispose]()
     this.#running = undefined
+    // Of one that is being closed this was the last turn.
+    if (this.#place.may('idle')) this.#place.to('idle')
     emit({ type: 'turn_ended', turn: id, end: final })
     return final
   }

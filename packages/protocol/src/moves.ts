@@ -15,8 +15,12 @@ export class Place<State extends string> {
     return this.#at
   }
 
+  may(next: State): boolean {
+    return this.#moves[this.#at].includes(next)
+  }
+
   to(next: State): void {
-    if (!this.#moves[this.#at].includes(next)) throw new Error(`there is no move from ${this.#at} to ${next}`)
+    if (!this.may(next)) throw new Error(`there is no move from ${this.#at} to ${next}`)
     this.#at = next
   }
 }
