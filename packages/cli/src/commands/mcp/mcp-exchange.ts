@@ -5,6 +5,7 @@ import { hasServer, readConfig, readServers, rawServer, withServer, writeConfig 
 import type { Invocation } from '../../command-line/command.ts'
 import { CommandError } from '../../command-line/command-error.ts'
 import { checkGiven } from '../../command-line/given-file.ts'
+import { show } from '../../command-line/show.ts'
 import { named, serversFileOf } from '../../mcp-config/servers-file.ts'
 
 interface ServerExchange {
@@ -60,14 +61,11 @@ function exchanged(source: string, target: string, { values }: Invocation): Serv
   return { taken, kept, text }
 }
 
-function told({ io, values }: Invocation, exchange: ServerExchange | undefined, from: string, to: string): number {
+function told(invocation: Invocation, exchange: ServerExchange | undefined, from: string, to: string): number {
   const { taken, kept } = exchange ?? { taken: [], kept: [] }
-  if (values.has('json')) io.out(`${JSON.stringify({ from, to, taken, kept })}\n`)
-  else {
-    io.out(`${taken.length === 0 ? 'Nothing was taken over' : `Taken over: ${taken.join(', ')}`} (${from} to ${to}).\n`)
-    if (kept.length > 0) io.out(`Left as they are: ${kept.join(', ')}; --force replaces them.\n`)
-  }
-  return 0
+  const done = `${taken.length === 0 ? 'Nothing was taken over' : `Taken over: ${taken.join(', ')}`} (${from} to ${to}).`
+  const left = kept.length === 0 ? '' : `\nLeft as they are: ${kept.join(', ')}; --force replaces them.`
+  return show(invocation, { from, to, taken, kept }, done + left)
 }
 
 /** Codex's own file, or the one that is named. */
