@@ -1,6 +1,6 @@
 import type { BodyShare } from '../limit/body-room.ts'
 import { personOf } from '../limit/callers.ts'
-import type { Host } from '../core/host.ts'
+import type { ServedWire } from '../core/served-wire.ts'
 import { Denied } from '../door.ts'
 import type { Caller } from '../service.ts'
 
@@ -12,7 +12,7 @@ export interface WaitingFrame {
 }
 
 export interface InboxStart<C extends Caller> {
-  readonly host: Pick<Host<C>, 'bodies' | 'limits' | 'turns'>
+  readonly served: Pick<ServedWire<C>, 'bodies' | 'limits' | 'turns'>
   readonly caller: C
   /** Who the caller is now; throws `Denied`. */
   readonly again: () => C | Promise<C>
@@ -49,7 +49,7 @@ export class Inbox<C extends Caller> {
 
   constructor(start: InboxStart<C>) {
     this.#start = start
-    this.#share = start.host.bodies.ofCaller(start.caller)
+    this.#share = start.served.bodies.ofCaller(start.caller)
     this.#person = personOf(start.caller)
   }
 
@@ -79,7 +79,7 @@ export class Inbox<C extends Caller> {
 
   receive(frame: WaitingFrame): void {
     if (this.#isClosed) return
-    const { turns, limits } = this.#start.host
+    const { turns, limits } = this.#start.served
     if (this.#waiting.length === 0 && !this.#isHeld && turns.take(this.#person, frame.bytes)) return this.#serve(frame)
     if (this.#waiting.length >= limits.waitingFrames) return this.#start.end('too many messages at once')
     this.#waiting.push(frame)
@@ -108,7 +108,7 @@ export class Inbox<C extends Caller> {
     this.#start.pause()
     if (this.#hasTurnComing || this.#isHeld) return
     this.#hasTurnComing = true
-    this.#start.host.turns.next(() => {
+    this.#start.served.turns.next(() => {
       this.#hasTurnComing = false
       this.#goOn()
     })
@@ -118,7 +118,7 @@ export class Inbox<C extends Caller> {
     while (!this.#isClosed && !this.#isHeld) {
       const next = this.#waiting[0]
       if (next === undefined) break
-      if (!this.#start.host.turns.take(this.#person, next.bytes)) return this.#waitForTurn()
+      if (!this.#start.served.turns.take(this.#person, next.bytes)) return this.#waitForTurn()
       this.#waiting.shift()
       this.#waitingBytes -= next.bytes + FRAME_BYTES
       this.#serve(next)

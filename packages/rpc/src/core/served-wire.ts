@@ -10,7 +10,7 @@ import type { Caller, Service } from '../service.ts'
 import { StateSeal } from './request-state.ts'
 
 /** What all links and requests of one wire share. */
-export interface Host<C extends Caller> {
+export interface ServedWire<C extends Caller> {
   readonly wire: Wire
   readonly door: Door<C>
   readonly limits: Limits
@@ -27,7 +27,7 @@ export interface Host<C extends Caller> {
   readonly active: { calls: number }
 }
 
-export interface HostOfOneStart<C extends Caller> {
+export interface LoneWireStart<C extends Caller> {
   readonly wire: Wire
   readonly service: Service<C>
   readonly caller: C
@@ -35,8 +35,8 @@ export interface HostOfOneStart<C extends Caller> {
   readonly observer?: Observer<C> | undefined
 }
 
-/** The host of a link that is alone on its wire, with a caller who is known before anything is said: a pipe, a pair in memory. */
-export function hostOfOne<C extends Caller>({ wire, service, caller, observer = {}, ...more }: HostOfOneStart<C>): Host<C> {
+/** A wire with one link, whose caller is known before anything is said: a pipe, a pair in memory. */
+export function loneWire<C extends Caller>({ wire, service, caller, observer = {}, ...more }: LoneWireStart<C>): ServedWire<C> {
   const limits = { ...DEFAULT_LIMITS, ...more.limits }
   return {
     wire,
