@@ -40,12 +40,12 @@ function openTree(): Scratch {
       { '.': './src/index.ts', './browser': './src/browser.ts' },
     ),
     'packages/page/package.json': manifest('page', { '@parley/ground': '1', '@parley/wires': '1' }),
-    'packages/root/package.json': manifest('root', { '@parley/wires': '1' }),
+    'packages/root/package.json': manifest('root', { '@parley/ground': '1', '@parley/wires': '1' }),
     'packages/measure/package.json': manifest('measure', { '@parley/root': '1' }),
     'packages/ground/src/index.ts': `import pg from 'pg'\nexport const ground = pg\n`,
     'packages/wires/src/index.ts': `import { createServer } from 'node:http'\nimport { ground } from '@parley/ground'\nexport { createServer, ground }\n`,
-    'packages/page/src/index.ts': `import { wires } from '@parley/wires/browser'\nexport { wires }\n`,
-    'packages/root/src/index.ts': `import { wires } from '@parley/wires'\nexport const env = [wires, process.env['HOME']]\n`,
+    'packages/page/src/index.ts': `import { wires } from '@parley/wires/browser'\nexport { ground } from '@parley/ground'\nexport { wires }\n`,
+    'packages/root/src/index.ts': `import { wires } from '@parley/wires'\nimport { ground } from '@parley/ground'\nexport const env = [wires, ground, process.env['HOME']]\n`,
   })
 }
 
@@ -103,9 +103,9 @@ test.each([
   ['itself by name', 'wires', `import '@parley/wires'`, 'a room does not import itself by name; use a relative path'],
   [
     'an allowed room that it did not declare',
-    'root',
+    'measure',
     `import '@parley/ground'`,
-    '@parley/ground is not among the dependencies of @parley/root',
+    '@parley/ground is not among the dependencies of @parley/measure',
   ],
   ['a package that it did not declare', 'wires', `import 'left-pad'`, 'left-pad is not among the dependencies of @parley/wires'],
   ['a test tool in what ships', 'wires', `import 'vitest'`, 'vitest is not among the dependencies of @parley/wires'],
@@ -210,4 +210,14 @@ test('arrows in a circle are refused when the file is read', () => {
   const [ground, wires, ...rest] = ROOMS.rooms
   tree.write('rooms.json', { ...ROOMS, rooms: [{ ...ground, imports: ['wires'] }, wires, ...rest] })
   expect(() => checkArrows(tree.root)).toThrow('rooms.json: ground imports wires, which does not stand before it')
+})
+
+test('an arrow that nothing goes along is taken away, and so is an owner that does not use what it owns', () => {
+  using tree = openTree()
+  tree.write('packages/page/src/index.ts', `import { wires } from '@parley/wires/browser'\nexport { wires }\n`)
+  tree.write('packages/wires/src/index.ts', `import type { Server } from '@parley/ground'\nexport type { Server }\n`)
+  expect(checkArrows(tree.root)).toEqual([
+    'rooms.json: nothing in page imports ground',
+    'rooms.json: node:http belongs to wires, which does not use it',
+  ])
 })

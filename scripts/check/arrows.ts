@@ -18,14 +18,27 @@ export function checkArrows(root: string): readonly string[] {
   const manifests = new Map(rooms.rooms.map((room) => [room.name, loadManifest(join(root, 'packages', room.name))]))
   const complaints = [...checkFolders(root, rooms, manifests)]
   const rootManifest = loadManifest(root)
+  const used = new Set<string>()
   for (const path of listFiles(root).filter(isScript)) {
     const place = { path, room: roomOf(path, rooms), rooms, manifests, rootManifest }
     for (const reach of reaches(path, readFileSync(join(root, path), 'utf8'))) {
+      if (place.room !== undefined && isShipped(path)) used.add(`${place.room.name} ${reach.what}`)
       const complaint = judge(reach, place)
       if (complaint !== undefined) complaints.push(`${path}:${reach.line} ${complaint}`)
     }
   }
-  return complaints
+  return [...complaints, ...unused(rooms, [...used])]
+}
+
+/** An arrow that nothing goes along, and an owner that does not use what it owns, allow what nobody has thought about. */
+function* unused({ scope, rooms, importOwners, globalOwners }: Rooms, used: readonly string[]): Iterable<string> {
+  const isUsed = (by: string, what: string): boolean =>
+    used.some((one) => one === `${by} ${what}` || one.startsWith(`${by} ${what}/`))
+  for (const { name, imports } of rooms.filter((room) => !room.exempt && !room.planned))
+    for (const target of imports)
+      if (!isUsed(name, `${scope}/${target}`)) yield `rooms.json: nothing in ${name} imports ${target}`
+  for (const [what, owners] of [...importOwners, ...globalOwners])
+    for (const owner of owners) if (!isUsed(owner, what)) yield `rooms.json: ${what} belongs to ${owner}, which does not use it`
 }
 
 /** Where a file stands, and all that is needed to say what it may reach. */
@@ -159,5 +172,5 @@ const packageName = (what: string): string =>
     .join('/')
 const isTestFile = (path: string): boolean => isTest(path) || /\/src\/testing\//.test(path)
 /** Shipped code is what runs at somebody's; tests, fixtures and build configuration are not. */
-const isShipped = (path: string): boolean => !isTestFile(path) && !path.endsWith('.config.ts') && !/\/fixtures?\//.test(path)
+const isShipped = (path: string): boolean => !isTestFile(path) && !path.endsWith('.config.ts') && !/\/fixture\//.test(path)
 const isExempt = (path: string, room: Room): boolean => room.exempt || !isShipped(path)

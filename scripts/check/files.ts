@@ -1,7 +1,8 @@
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 
-const SKIPPED_FOLDERS = new Set(['node_modules', 'dist', '.git', '.cache', '.parley', 'results'])
+/** In a second working tree `.git` is a file. */
+const SKIPPED = new Set(['node_modules', 'dist', '.git', '.cache', '.parley', 'results'])
 
 /** Every file of the tree that people write, as `a/b/c.ts` from the root, in order. */
 export function listFiles(root: string): readonly string[] {
@@ -14,7 +15,8 @@ function collect(root: string, folder: string, found: string[]): void {
   const entries = readdirSync(join(root, folder), { withFileTypes: true }).toSorted((a, b) => (a.name < b.name ? -1 : 1))
   for (const entry of entries) {
     const path = folder === '' ? entry.name : `${folder}/${entry.name}`
-    if (entry.isDirectory() && !SKIPPED_FOLDERS.has(entry.name)) collect(root, path, found)
+    if (SKIPPED.has(entry.name)) continue
+    if (entry.isDirectory()) collect(root, path, found)
     if (entry.isFile()) found.push(path)
   }
 }

@@ -51,9 +51,14 @@ test('names are in kebab-case and say something', () => {
     'packages/a/src/utils/text.ts',
     'scripts/helpers.ts',
     'README.md',
-    'packages/a/src/fixtures/Odd_Name.ts',
+    'packages/a/src/fixture/Odd_Name.ts',
+    'packages/a/fixtures/hostile/spins.c',
+    'packages/a/fixtures/hostile/sleeps.c',
+    'packages/a/src/job/support/jobs.ts',
   ]
   expect(checkNames(paths)).toEqual([
+    'packages/a/fixtures: what serves tests is in "fixture" or "testing"',
+    'packages/a/src/job/support: what serves tests is in "fixture" or "testing"',
     'packages/a/src/jobList.ts: "jobList" is not kebab-case',
     'packages/a/src/utils/text.ts: "utils" says nothing about what is inside',
     'scripts/helpers.ts: "helpers" says nothing about what is inside',

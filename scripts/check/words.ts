@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { isTest, listFiles } from './files.ts'
+import { checkNouns } from './nouns.ts'
 import type { Part } from './part.ts'
 
 interface Ban {
@@ -30,10 +31,10 @@ const BANS: readonly Ban[] = [
   { pattern: /\bdebugge[r]\b\s*;?\s*$/, why: 'left over from debugging', where: (path) => /\.(ts|js)$/.test(path) },
 ]
 
-/** Words and paths that must not be in the tree. */
+/** Words and paths that must not be in the tree, and nouns that have one meaning. */
 export const wordsPart: Part = {
   name: 'words',
-  run: (root) => Promise.resolve(checkWords(root)),
+  run: (root) => Promise.resolve([...checkWords(root), ...checkNouns(root)]),
 }
 
 export function checkWords(root: string): readonly string[] {

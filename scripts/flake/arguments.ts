@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util'
+import { messageOf } from '@parley/protocol/wire'
 
 /** What is run again and again, and how. */
 export interface Order {
@@ -46,7 +47,7 @@ export function readArguments(argv: readonly string[], freshSeed: number): Asked
     const part = values.part === undefined ? {} : { part: values.part }
     return { kind: 'run', order: { paths, times, seed, load: values.load === true, ...part } }
   } catch (error) {
-    return { kind: 'wrong', words: `${error instanceof Error ? error.message : String(error)}\n${USAGE}` }
+    return { kind: 'wrong', words: `${messageOf(error)}\n${USAGE}` }
   }
 }
 

@@ -29,12 +29,12 @@ export async function openBrowser(size: { readonly width: number; readonly heigh
   const args = [...flags, `--user-data-dir=${folder}`, `--window-size=${size.width},${size.height}`, '--remote-debugging-pipe']
   const child = spawn(findChromium(), args, { stdio: ['ignore', 'ignore', 'ignore', 'pipe', 'pipe'] })
   const complaints: string[] = []
-  const wire = openWire(child, (method, params) => {
+  const pipe = openPipe(child, (method, params) => {
     if (COMPLAINTS.has(method)) complaints.push(JSON.stringify(params))
   })
-  const { targetId } = await wire.ask('Target.createTarget', { url: 'about:blank' })
-  const { sessionId } = await wire.ask('Target.attachToTarget', { targetId, flatten: true })
-  const ask = (method: string, params: object = {}): Promise<Answer> => wire.ask(method, params, String(sessionId))
+  const { targetId } = await pipe.ask('Target.createTarget', { url: 'about:blank' })
+  const { sessionId } = await pipe.ask('Target.attachToTarget', { targetId, flatten: true })
+  const ask = (method: string, params: object = {}): Promise<Answer> => pipe.ask(method, params, String(sessionId))
   for (const domain of ['Page', 'Runtime', 'Log', 'Network']) await ask(`${domain}.enable`)
   // A window has a least width; a phone is narrower.
   await ask('Emulation.setDeviceMetricsOverride', { ...size, deviceScaleFactor: 1, mobile: false })
@@ -67,7 +67,7 @@ export async function openBrowser(size: { readonly width: number; readonly heigh
     async [Symbol.asyncDispose]() {
       const ended = new Promise((resolve) => child.once('exit', resolve))
       const stuck = setTimeout(() => child.kill('SIGKILL'), CLOSE_LIMIT_MS)
-      await wire.ask('Browser.close', {}).catch(() => undefined)
+      await pipe.ask('Browser.close', {}).catch(() => undefined)
       await ended
       clearTimeout(stuck)
       rmSync(folder, { recursive: true, force: true, maxRetries: 5 })
@@ -90,12 +90,12 @@ export const click = (browser: Browser, selector: string, name?: string): Promis
 const COMPLAINTS = new Set(['Runtime.exceptionThrown', 'Log.entryAdded'])
 
 type Answer = Readonly<Record<string, unknown>>
-interface Wire {
+interface DebuggingPipe {
   ask(method: string, params: object, sessionId?: string): Promise<Answer>
 }
 
 /** The debugging pipe: JSON with a zero byte after each message. */
-function openWire(child: ChildProcess, told: (method: string, params: unknown) => void): Wire {
+function openPipe(child: ChildProcess, told: (method: string, params: unknown) => void): DebuggingPipe {
   const [, , , input, output] = child.stdio
   const waiting = new Map<number, PromiseWithResolvers<Answer>>()
   let lastId = 0

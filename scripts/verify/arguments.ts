@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util'
+import { messageOf } from '@parley/protocol/wire'
 import { PARTS, type Part } from './part.ts'
 
 export type Asked =
@@ -28,6 +29,6 @@ export function readArguments(argv: readonly string[]): Asked {
     const parts = PARTS.filter(({ name }) => positionals.length === 0 || positionals.includes(name))
     return { kind: 'run', parts, isChanged: values.changed === true }
   } catch (error) {
-    return { kind: 'wrong', words: `${error instanceof Error ? error.message : String(error)}\n${USAGE}` }
+    return { kind: 'wrong', words: `${messageOf(error)}\n${USAGE}` }
   }
 }

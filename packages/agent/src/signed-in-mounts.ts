@@ -1,3 +1,4 @@
+import { messageOf } from '@parley/protocol/wire'
 import type { OauthTokens } from '@parley/rpc/oauth'
 import type { ConnectMount, MountServer } from './mount.ts'
 
@@ -58,7 +59,7 @@ async function tokenFor(
     renewals.set(url, running)
     return await running
   } catch (error) {
-    const words = error instanceof Error ? error.message : String(error)
+    const words = messageOf(error)
     warn(`${url}: its token cannot be had: ${words}; sign in anew: parley mcp login ${held?.name ?? 'NAME'}`)
     return undefined
   }

@@ -1,6 +1,6 @@
 import { WireError } from '@parley/rpc'
 import { expect, test } from 'vitest'
-import { type LinkWord, logLine } from './link-word.ts'
+import { LINK_MOVES, type LinkWord, logLine } from './link-word.ts'
 
 const why = new WireError('unreachable', 'nobody is there')
 const waiting = { kind: 'waiting', why, againMs: 100, isRefused: false } as const
@@ -23,3 +23,5 @@ test.each<[LinkWord, string | undefined]>([
   const said = logLine('judge-1', word)
   expect(said === undefined ? undefined : `${said.level}: ${said.message}`).toBe(line)
 })
+
+test('nothing leads back from the end', () => expect(LINK_MOVES.ended).toEqual([]))

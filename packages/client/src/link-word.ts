@@ -1,4 +1,4 @@
-import type { Moves } from './moves.ts'
+import type { Moves } from '@parley/protocol'
 
 /**
  * Where a steady client stands:
@@ -39,13 +39,13 @@ export type LinkWord =
   /** `why` is missing where we closed it ourselves. `wasLive`: there was a connection once; whoever opens the first is told by an error. */
   | { readonly kind: 'ended'; readonly why?: Error; readonly wasLive: boolean }
 
-export interface LogLine {
+export interface LinkLine {
   readonly level: 'debug' | 'info' | 'warn' | 'error'
   readonly message: string
 }
 
 /** A word as a line of a log that several may write into: `name` says who is speaking. Most words are worth no line. */
-export function logLine(name: string, word: LinkWord): LogLine | undefined {
+export function logLine(name: string, word: LinkWord): LinkLine | undefined {
   switch (word.kind) {
     case 'live':
       return word.isFirst

@@ -1,13 +1,11 @@
-import type { ToolInput, ToolName, ToolOutput } from '@parley/protocol'
+import { asError, Place, type ToolInput, type ToolName, type ToolOutput, unlessAborted } from '@parley/protocol'
 import { type Client, WireError } from '@parley/rpc/browser'
 import { afterFailure } from './after-failure.ts'
 import { backoffMs } from './backoff.ts'
 import type { Clock } from './clock.ts'
 import { LINK_MOVES, type LinkPlace, type LinkWord } from './link-word.ts'
-import { Place } from './moves.ts'
-import { orAborted } from './or-aborted.ts'
 import { STEADY_LIMITS, type SteadyLimits } from './steady-limits.ts'
-import type { CallOptions, LinkListener, OnceOptions, SteadyOptions } from './steady-options.ts'
+import type { SteadyCallOptions, LinkListener, OnceOptions, SteadyOptions } from './steady-options.ts'
 
 /** The way to a gateway: one connection at a time, made again whenever it breaks, for as long as its patience lasts. */
 export class SteadyClient {
@@ -80,7 +78,11 @@ export class SteadyClient {
    * Calls a tool, again after every failure that is worth it, until the gateway has answered. Throws what the tool itself says,
    * and `WireError` `aborted` when the signal came first. Only for calls that may be sent twice.
    */
-  async call<Name extends ToolName>(name: Name, input: ToolInput<Name>, options: CallOptions = {}): Promise<ToolOutput<Name>> {
+  async call<Name extends ToolName>(
+    name: Name,
+    input: ToolInput<Name>,
+    options: SteadyCallOptions = {},
+  ): Promise<ToolOutput<Name>> {
     const { random, patience } = this.#options
     const signal = this.#until(options.signal)
     let failsSince: number | undefined
@@ -131,7 +133,7 @@ export class SteadyClient {
     if (this.#connection?.isClosed === true) this.#drop(this.#connection, new WireError('closed', 'the connection was closed'))
     if (this.#connection !== undefined) return Promise.resolve(this.#connection)
     this.#asked.resolve()
-    return orAborted(this.#next.promise, signal)
+    return unlessAborted(this.#next.promise, signal, givenUp)
   }
 
   /** The only place that moves from one state to the next, apart from a loss, which counts from the moment it is known. */
@@ -171,7 +173,7 @@ export class SteadyClient {
       this.#place.to('lost')
       this.#failures += 1
       this.#awaySince ??= this.clock.now()
-      return { why: error instanceof Error ? error : new Error(String(error)), wasLive: false }
+      return { why: asError(error), wasLive: false }
     }
     this.#place.to('live')
     this.#connection = connection
@@ -209,7 +211,7 @@ export class SteadyClient {
       for (const listener of [...this.#listeners]) listener.notified?.(method, params)
     }, signal)
     try {
-      return await orAborted(opening, signal)
+      return await unlessAborted(opening, signal, givenUp)
     } catch (error) {
       // One that comes after all is wanted by nobody.
       opening.then((connection) => connection.close()).catch(() => {})
@@ -229,7 +231,7 @@ export class SteadyClient {
         await connection.request('ping', {}, { timeoutMs: ping.limitMs, signal })
       }
     } catch (error) {
-      if (!signal.aborted) this.#drop(connection, error instanceof Error ? error : new Error(String(error)))
+      if (!signal.aborted) this.#drop(connection, asError(error))
     }
   }
 
@@ -264,6 +266,7 @@ export class SteadyClient {
 }
 
 const closedByUs = (): WireError => new WireError('aborted', 'the way to the gateway was closed')
+const givenUp = (): WireError => new WireError('aborted', 'aborted while there was no connection')
 
 /** A rejection that nobody waits for must not end the process. */
 function heardOf<Value>(promise: PromiseWithResolvers<Value>): PromiseWithResolvers<Value> {

@@ -42,7 +42,7 @@ export interface OnceOptions {
   readonly timeoutMs?: number
 }
 
-export interface CallOptions extends OnceOptions {
+export interface SteadyCallOptions extends OnceOptions {
   /** Called before the call is sent again, when nobody can know whether the first one arrived. */
   readonly onRetry?: () => void
 }

@@ -1,5 +1,5 @@
 import type { Caller, Meter } from '@parley/rpc'
-import type { AgentId, Role, TokenId, UserId } from '@parley/protocol'
+import type { AgentId, Audience, Role, TokenId, UserId } from '@parley/protocol'
 import type { ExternalIdentity } from '@parley/store'
 
 /**
@@ -30,9 +30,6 @@ export interface GatewayCaller extends Caller {
   /** How much this person may still send now. Shared by all their tokens and connections. */
   readonly meter: Meter
 }
-
-/** Which of the role servers somebody sees. */
-export type Audience = 'user' | 'admin' | 'judge' | 'agent'
 
 export function audienceOf(caller: Pick<GatewayCaller, 'role' | 'admin'>): Audience {
   return caller.role === 'user' && caller.admin ? 'admin' : caller.role

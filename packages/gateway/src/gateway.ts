@@ -5,7 +5,7 @@ import { openLastUse } from './audit/last-use.ts'
 import { isTokenText } from './auth/bearer.ts'
 import { openAuthenticate } from './auth/authenticate.ts'
 import { openExternalTokens } from './auth/external-token.ts'
-import { RECHECK_MS, openGuard } from './auth/guard.ts'
+import { RECHECK_MS, openTokenWatch } from './auth/token-watch.ts'
 import { openIdentify } from './auth/identify.ts'
 import { openSignInTokens } from './auth/sign-in-token.ts'
 import { type GatewayCaller, localCaller } from './caller.ts'
@@ -116,7 +116,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     world.watch.close()
     world.desk.polls.close()
     await inFlight.idle(graceMs)
-    guard.stop()
+    tokenWatch.stop()
     await sweeper.stop()
     const left = Math.max(FAREWELL_MS, deadline - now())
     await Promise.all(servers.map((server) => server.close(left)))
@@ -136,7 +136,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     again,
     serviceFor,
   })
-  const guard = openGuard({
+  const tokenWatch = openTokenWatch({
     topics: store.topics,
     authenticate,
     identify,

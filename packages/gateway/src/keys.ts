@@ -1,5 +1,5 @@
 import { hkdfSync } from 'node:crypto'
-import type { Settings } from '@parley/store'
+import type { StoredSettings } from '@parley/store'
 import { GatewayRefused } from './failure.ts'
 
 /** One secret, one key per purpose: none of them gives away another or the secret. */
@@ -33,7 +33,7 @@ export function deriveKeys(secret: Uint8Array): Keys {
 }
 
 /** Binds the database to the secret at the first start; afterwards another secret is refused, before anything is served. */
-export async function claimDatabase(settings: Settings, keys: Keys): Promise<void> {
+export async function claimDatabase(settings: StoredSettings, keys: Keys): Promise<void> {
   const there = await settings.setOnce(FINGERPRINT_SETTING, keys.fingerprint)
   if (there === keys.fingerprint) return
   throw new GatewayRefused('secret_mismatch', 'this database belongs to another PARLEY_SECRET')

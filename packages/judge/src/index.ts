@@ -1,5 +1,5 @@
 export { type EngineFor, type EnginePorts } from './generate/generator-options.ts'
-export { FolderGuard } from './generate/folder/folder-guard.ts'
+export { FolderWatch } from './generate/folder/folder-watch.ts'
 export { openGenerator } from './generate/open-generator.ts'
 export { type HeldNames, type SandboxCommands, openSandboxCommands } from './generate/folder/sandbox-commands.ts'
 export { type FoundProgram, findProgram } from './language/find-program.ts'

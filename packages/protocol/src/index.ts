@@ -12,6 +12,9 @@ export {
   ToolErrorCode,
   wrongArgument,
 } from './errors.ts'
+export { type Moves, Place } from './moves.ts'
+export { settlesWithin, unlessAborted, within } from './bounded-wait.ts'
+export { asError, messageOf } from './thrown.ts'
 export { RPC_CODE_MEANINGS, TOOL_ERROR_MEANINGS } from './meanings.ts'
 export { iso, isoOrNull } from './time.ts'
 export { type AnswerSchema, type ToolAnnotations, type ToolSpec, ADDS, ENDS, READS, SETS, tool } from './tool.ts'
@@ -36,6 +39,7 @@ export {
   type CaseBounds,
   type PastLimit,
   caseWallMs,
+  memoryText,
   passedWallMs,
   pastLimit,
   shownInstead,
@@ -62,8 +66,7 @@ export { PricedModel } from './tools/pricing.ts'
 export { STATUS_LIMITS, STATUS_SERVER_NAME, STATUS_TOOLS, SelfTestFailure } from './tools/status.ts'
 export { Quota, UsageEvent, UsageTotal } from './tools/usage.ts'
 export { Budget, JobBudget, NO_BUDGET } from './model/budget.ts'
-export { dollars } from './model/money-text.ts'
+export { costText, dollars } from './model/money-text.ts'
 export { ModelPrices, NO_PRICES, costOf, isPriced } from './model/price.ts'
 export { ModelScript, ScriptAnswer } from './model/script.ts'
-export { NO_TOKENS, TokenUsage, addTokens, readTokens, totalTokens } from './model/usage.ts'
-export { ModelWire } from './model/wire.ts'
+export { ModelWire, NO_TOKENS, TokenUsage, addTokens, readTokens, totalTokens } from './model/usage.ts'

@@ -1,7 +1,7 @@
 export { type BrowserWebSocketOptions, browserWebSocketTransport } from './client/link/browser-web-socket-transport.ts'
 export { Client, connectClient } from './client/client.ts'
 export type { ClientOptions, RequestOptions } from './client/client-options.ts'
-export type { Progress } from './client/connection.ts'
+export type { CallProgress } from './client/connection.ts'
 export { applyElicitationDefaults, type ClientHandlers } from './client/ask/handlers.ts'
 export type { Unsubscribe } from './client/subscription/subscriptions.ts'
 export type { LinkEnd } from './client/link/client-link.ts'

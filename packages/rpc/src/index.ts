@@ -33,13 +33,13 @@ export {
   type HttpCall,
   HttpCallFailed,
   type HttpCallFailure,
-  type HttpCaller,
-  type HttpCallerOptions,
-  openHttpCaller,
+  type HttpFetcher,
+  type HttpFetcherOptions,
+  openHttpFetcher,
   readEventBatches,
   readEvents,
   readText,
-} from './fetch/http-caller.ts'
+} from './fetch/http-fetcher.ts'
 export { type SseEvent, SseParser } from './fetch/sse-parser.ts'
 export {
   applyElicitationDefaults,

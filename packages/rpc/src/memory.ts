@@ -1,12 +1,12 @@
 import type { MemoryEnd } from './client/link/memory-transport.ts'
-import { hostOfOne } from './core/host.ts'
+import { loneWire } from './core/served-wire.ts'
 import { LinkServer } from './core/link-server.ts'
 import type { Caller, Service } from './service.ts'
 
 /** Serves one caller on an end of a pair in memory: the same server as on the wires, without a socket. */
 export function serveMemory<C extends Caller>(end: MemoryEnd, service: Service<C>, caller: C): void {
   const server = new LinkServer<C>({
-    host: hostOfOne({ wire: 'memory', service, caller }),
+    served: loneWire({ wire: 'memory', service, caller }),
     caller,
     outlet: {
       send: (text) => {

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { compileHelper } from './cage/compile-helper.ts'
-import { type Scratch, scratch } from './testing/fixtures.ts'
+import { type Scratch, scratch } from './testing/scratch.ts'
 
 const run = promisify(execFile)
 const MAIN = join(import.meta.dirname, 'testing', 'descriptors-main.ts')

@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync, 
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { RunRequest, Sandbox, SandboxOptions } from './index.ts'
-import { ROOMY, type Scratch, scratch, shell, textOf } from './testing/fixtures.ts'
+import { ROOMY, type Scratch, scratch, shell, textOf } from './testing/scratch.ts'
 
 type Way = Pick<SandboxOptions, 'driver' | 'tier'>
 const WAYS: readonly Way[] = [

@@ -3,7 +3,7 @@ import { readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Box, RunLimits, RunOutcome, RunStatus, Sandbox } from './index.ts'
-import { ROOMY, type Scratch, scratch, shell, textOf } from './testing/fixtures.ts'
+import { ROOMY, type Scratch, scratch, shell, textOf } from './testing/scratch.ts'
 
 let from: Scratch
 

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { checkBox } from './bwrap/check-box.ts'
 import type { Box, Sandbox, SandboxOptions } from './index.ts'
-import { ROOMY, type Scratch, scratch, shell, textOf } from './testing/fixtures.ts'
+import { ROOMY, type Scratch, scratch, shell, textOf } from './testing/scratch.ts'
 
 type Way = Pick<SandboxOptions, 'driver' | 'tier'>
 const asRoot = process.getuid?.() === 0

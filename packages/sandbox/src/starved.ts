@@ -20,7 +20,7 @@ export function clockWords(): { readonly wall: string; readonly missing: readonl
 }
 
 /** What a program has used and how long the clock has run. */
-export interface Spent {
+export interface UsedTime {
   readonly cpuMs: number
   readonly elapsedMs: number
 }
@@ -52,7 +52,7 @@ export class Starving {
   #totalMs = 0
 
   /** How long in all, after another look. */
-  add(tasks: ReadonlyMap<number, TaskAccount>, { cpuMs, elapsedMs }: Spent): number {
+  add(tasks: ReadonlyMap<number, TaskAccount>, { cpuMs, elapsedMs }: UsedTime): number {
     const usedMs = cpuMs - this.#cpuMs
     for (const [task, now] of tasks) {
       const before = beforeOf(now, this.#seen.get(task))

@@ -15,7 +15,7 @@ export type { ExternalIdentity, UserRecord, Users } from './record/user/user.ts'
 export type { TokenRecord, Tokens } from './record/token/token.ts'
 export type { LinkRecord, SignInProof, SignInRecord, SignIns } from './record/sign-in/sign-in.ts'
 export type { AuditEntries, AuditRecord } from './record/audit/audit.ts'
-export type { Settings } from './record/setting/setting.ts'
+export type { StoredSettings } from './record/setting/setting.ts'
 export {
   type ClaimKey,
   type HeldBy,
@@ -32,7 +32,7 @@ export {
 } from './record/job/job.ts'
 export type { ChannelRecord, Channels, ModelRecord } from './record/channel/channel.ts'
 export type { ModelKeys } from './record/model-key/model-key.ts'
-export type { SpendLimits, Spent, UsageRecord, Usages } from './record/usage/usage.ts'
+export type { SpendLimits, SpentTotal, UsageRecord, Usages } from './record/usage/usage.ts'
 export { PERSON_HOLDERS, leftHolder, personHolder } from './share/holder.ts'
 export { type JudgeRecord, type Judges, type SeenJudge, ownMachineId } from './record/judge/judge.ts'
 export {

@@ -7,7 +7,7 @@ import type { Jobs } from './record/job/job.ts'
 import type { Judges } from './record/judge/judge.ts'
 import type { ModelKeys } from './record/model-key/model-key.ts'
 import type { Quotas } from './record/quota/quota.ts'
-import type { Settings } from './record/setting/setting.ts'
+import type { StoredSettings } from './record/setting/setting.ts'
 import type { SignIns } from './record/sign-in/sign-in.ts'
 import type { Tokens } from './record/token/token.ts'
 import type { Usages } from './record/usage/usage.ts'
@@ -28,7 +28,7 @@ export interface Store {
   readonly tokens: Tokens
   readonly signIns: SignIns
   readonly audit: AuditEntries
-  readonly settings: Settings
+  readonly settings: StoredSettings
   readonly jobs: Jobs
   readonly judges: Judges
   readonly channels: Channels

@@ -1,8 +1,8 @@
-import type { Account } from './api.ts'
+import type { SignedInUser } from './api.ts'
 import { element } from './element.ts'
 
 /** Who you are here, where programs connect and `more`, folded away below what one came for. */
-export function accountCard({ name, admin, role, expiresAt }: Account, ...more: readonly HTMLElement[]): HTMLElement {
+export function accountCard({ name, admin, role, expiresAt }: SignedInUser, ...more: readonly HTMLElement[]): HTMLElement {
   return element(
     'details',
     { class: 'card account' },
@@ -21,7 +21,7 @@ export function accountCard({ name, admin, role, expiresAt }: Account, ...more: 
 }
 
 /** The name in the corner, and the way out. */
-export function accountCorner({ name }: Account, leave: () => void): readonly HTMLElement[] {
+export function accountCorner({ name }: SignedInUser, leave: () => void): readonly HTMLElement[] {
   return [
     element('span', { class: 'who' }, name),
     element('button', { type: 'button', class: 'plain small', click: leave }, 'Sign out'),

@@ -2,7 +2,7 @@ import type { Role } from '@parley/protocol'
 import { sentence } from './text/sentence.ts'
 
 /** Who is signed in, as `/api/auth/me` says. */
-export interface Account {
+export interface SignedInUser {
   readonly id: string | null
   readonly name: string
   readonly role: Role
@@ -17,7 +17,7 @@ export type LinkCheck =
   | { readonly state: 'good'; readonly username: string; readonly expiresAt: string }
   | { readonly state: 'used' | 'expired' | 'unknown' }
 
-export type Outcome<Value> =
+export type ApiAnswer<Value> =
   | { readonly kind: 'ok'; readonly value: Value }
   | {
       readonly kind: 'refused'
@@ -37,17 +37,17 @@ const ENDED: Readonly<Record<string, string>> = {
 /** A page that waits forever looks broken; after this it says so instead. */
 const ANSWER_LIMIT_MS = 15_000
 
-export function signIn(username: string, password: string): Promise<Outcome<string>> {
+export function signIn(username: string, password: string): Promise<ApiAnswer<string>> {
   return takeToken('/api/auth/login', { username, password })
 }
 
 /** Exchanges the token of a one-time link. It works once, so this runs on a click and never by itself. */
-export function useLink(token: string): Promise<Outcome<string>> {
+export function useLink(token: string): Promise<ApiAnswer<string>> {
   return takeToken('/api/auth/link', { token })
 }
 
 /** Looks at a link and leaves it as it is. */
-export async function checkLink(token: string): Promise<Outcome<LinkCheck>> {
+export async function checkLink(token: string): Promise<ApiAnswer<LinkCheck>> {
   const answer = await post('/api/auth/link/check', { token })
   if (answer.kind === 'refused') return answer
   const [state, username, expiresAt] = ['state', 'username', 'expires_at'].map((name) => field(answer.value, name))
@@ -60,7 +60,7 @@ export async function signOut(token: string): Promise<void> {
   await send('/api/auth/logout', { method: 'POST', headers: bearer(token) })
 }
 
-export async function whoAmI(token: string): Promise<Outcome<Account>> {
+export async function whoAmI(token: string): Promise<ApiAnswer<SignedInUser>> {
   const answer = await send('/api/auth/me', { headers: bearer(token) })
   return answer.kind === 'refused' ? answer : { kind: 'ok', value: parseAccount(answer.value) }
 }
@@ -70,18 +70,18 @@ export async function isHealthy(): Promise<boolean> {
   return response?.ok === true
 }
 
-async function takeToken(path: string, body: object): Promise<Outcome<string>> {
+async function takeToken(path: string, body: object): Promise<ApiAnswer<string>> {
   const answer = await post(path, body)
   if (answer.kind === 'refused') return answer
   const token = field(answer.value, 'access_token')
   return typeof token === 'string' ? { kind: 'ok', value: token } : NOT_UNDERSTOOD
 }
 
-function post(path: string, body: object): Promise<Outcome<unknown>> {
+function post(path: string, body: object): Promise<ApiAnswer<unknown>> {
   return send(path, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) })
 }
 
-async function send(path: string, init: RequestInit): Promise<Outcome<unknown>> {
+async function send(path: string, init: RequestInit): Promise<ApiAnswer<unknown>> {
   let response: Response
   try {
     response = await fetch(path, {
@@ -107,7 +107,7 @@ async function send(path: string, init: RequestInit): Promise<Outcome<unknown>> 
   }
 }
 
-function parseAccount(body: unknown): Account {
+function parseAccount(body: unknown): SignedInUser {
   const role = field(body, 'role')
   const user = field(body, 'user')
   const id = field(user, 'id')

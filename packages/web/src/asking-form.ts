@@ -1,10 +1,10 @@
-import type { Outcome } from './api.ts'
+import type { ApiAnswer } from './api.ts'
 import { element } from './element.ts'
 
 /** A form that asks the gateway for something when it is sent, and says under its fields why it did not get it. */
 export function askingForm<Value>(options: {
   readonly action: string
-  readonly ask: () => Promise<Outcome<Value>>
+  readonly ask: () => Promise<ApiAnswer<Value>>
   readonly done: (value: Value) => void
   readonly fields?: readonly HTMLElement[]
   /** Something to say before anybody asked. */

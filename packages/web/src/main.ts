@@ -3,7 +3,7 @@ import './schemas-without-eval.ts'
 import { isHealthy, whoAmI } from './api.ts'
 import { element } from './element.ts'
 import { keepClicksInside, routeOf } from './route.ts'
-import { Session } from './session.ts'
+import { SignedInPage } from './signed-in-page.ts'
 import { linkForm, signInForm } from './sign-in.ts'
 
 /** Gone when the tab closes. A cookie would be sent by itself, also when a foreign page asks. */
@@ -12,7 +12,7 @@ const HEALTH_EVERY_MS = 10_000
 const LINK = /^#(?:link|sign-in)=([\w.-]+)$/
 
 const content = find('content')
-let session: Session | undefined
+let signedInPage: SignedInPage | undefined
 /** Counts how often the page was decided anew, so that an answer that comes late changes nothing. */
 let decided = 0
 
@@ -21,7 +21,7 @@ void watchHealth()
 keepClicksInside()
 addEventListener('hashchange', () => void show())
 // Whoever goes on by keyboard begins at the top of what they came to.
-addEventListener('popstate', () => void show().then(() => session !== undefined && content.focus({ preventScroll: true })))
+addEventListener('popstate', () => void show().then(() => signedInPage !== undefined && content.focus({ preventScroll: true })))
 
 /** `notice` is said above what is shown, until something else is. */
 async function show(notice?: string): Promise<void> {
@@ -31,20 +31,20 @@ async function show(notice?: string): Promise<void> {
   if (linkToken !== undefined) return askFor(linkForm(linkToken, signedIn, () => forgetLink()))
   const token = sessionStorage.getItem(TOKEN_KEY)
   if (token === null) return askFor(signInForm(signedIn, notice))
-  if (session?.token !== token) {
+  if (signedInPage?.token !== token) {
     const me = await whoAmI(token)
     if (turn !== decided) return
     if (me.kind === 'refused') {
       if (me.isSignedOut) sessionStorage.removeItem(TOKEN_KEY)
       return askFor(signInForm(signedIn, me.message))
     }
-    session?.close()
-    session = new Session({ token, account: me.value, corner: find('corner'), onEnd: signedOut, onSignIn: signedIn })
+    signedInPage?.close()
+    signedInPage = new SignedInPage({ token, account: me.value, corner: find('corner'), onEnd: signedOut, onSignIn: signedIn })
     document.body.dataset['signed'] = 'in'
     showHealth()
   }
   const word = notice === undefined ? [] : [element('p', { class: 'done', role: 'status' }, notice)]
-  content.replaceChildren(...word, ...session.open(routeOf(location.pathname)))
+  content.replaceChildren(...word, ...signedInPage.open(routeOf(location.pathname)))
 }
 
 function signedIn(token: string, notice?: string): void {
@@ -54,7 +54,7 @@ function signedIn(token: string, notice?: string): void {
 
 /** Whoever signs in again finds the page where it was. */
 function signedOut(message: string | undefined): void {
-  session = undefined
+  signedInPage = undefined
   sessionStorage.removeItem(TOKEN_KEY)
   void show(message)
 }
@@ -67,8 +67,8 @@ function forgetLink(notice?: string): void {
 
 /** Puts a form in place of everything else. */
 function askFor(form: HTMLElement): void {
-  session?.close()
-  session = undefined
+  signedInPage?.close()
+  signedInPage = undefined
   document.body.dataset['signed'] = 'out'
   showHealth()
   document.title = 'Parley'
@@ -78,11 +78,11 @@ function askFor(form: HTMLElement): void {
 
 /** Who is signed in is told by the connection alone: two answers to one question would contradict each other. */
 function showHealth(): void {
-  find('health').hidden = session !== undefined
+  find('health').hidden = signedInPage !== undefined
 }
 
 async function watchHealth(): Promise<void> {
-  if (session === undefined) {
+  if (signedInPage === undefined) {
     const health = find('health')
     const healthy = await isHealthy()
     health.dataset['state'] = healthy ? 'healthy' : 'silent'

@@ -1,6 +1,6 @@
-import { ToolError } from '@parley/protocol'
+import { messageOf, ToolError } from '@parley/protocol'
 import { WireError } from '@parley/rpc/browser'
-import { type Outcome, signIn } from './api.ts'
+import { type ApiAnswer, signIn } from './api.ts'
 import { askingForm, labelled } from './asking-form.ts'
 import { element } from './element.ts'
 import { sentence } from './text/sentence.ts'
@@ -29,7 +29,7 @@ export function passwordCard(options: {
   const password = field('new-password')
   const again = field('new-password-again')
   const keep = element('input', { id: 'keep-tokens', type: 'checkbox' })
-  const set = async (): Promise<Outcome<string>> => {
+  const set = async (): Promise<ApiAnswer<string>> => {
     if (password.value !== again.value) return refused('The two passwords are not the same.')
     try {
       await setPassword({ current: current.value, next: password.value, keepTokens: keep.checked })
@@ -38,7 +38,7 @@ export function passwordCard(options: {
     }
     return signIn(username, password.value)
   }
-  const ask = async (): Promise<Outcome<string>> => {
+  const ask = async (): Promise<ApiAnswer<string>> => {
     const outcome = await set()
     if (outcome.kind === 'refused') settled(undefined)
     return outcome
@@ -69,12 +69,12 @@ const TOKENS_ENDED = 'Your tokens have ended: programs that act for you need new
 const TOKENS_KEPT = 'Your tokens were kept.'
 
 function wordsOf(error: unknown): string {
-  if (!(error instanceof ToolError)) return sentence(error instanceof Error ? error.message : String(error))
+  if (!(error instanceof ToolError)) return sentence(messageOf(error))
   if (error.field === 'current_password') return 'The current password is wrong.'
   return [error.message, ...(error.hint === undefined ? [] : [error.hint])].map((words) => sentence(words)).join(' ')
 }
 
-function refused(message: string): Outcome<never> {
+function refused(message: string): ApiAnswer<never> {
   return { kind: 'refused', code: 'refused', message, isSignedOut: false }
 }
 

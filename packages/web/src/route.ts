@@ -1,7 +1,7 @@
 /** Where somebody is in the page, read from the address. */
-export type Route = { readonly kind: 'jobs' } | { readonly kind: 'job'; readonly id: string } | { readonly kind: 'unknown' }
+export type PageAddress = { readonly kind: 'jobs' } | { readonly kind: 'job'; readonly id: string } | { readonly kind: 'unknown' }
 
-export function routeOf(path: string): Route {
+export function routeOf(path: string): PageAddress {
   if (path === '/' || path === '/jobs' || path === '/jobs/') return { kind: 'jobs' }
   const id = /^\/jobs\/([^/]+)\/?$/.exec(path)?.[1]
   return id === undefined ? { kind: 'unknown' } : { kind: 'job', id }

@@ -1,4 +1,4 @@
-import { type LinkCheck, type Outcome, checkLink, signIn, useLink } from './api.ts'
+import { type LinkCheck, type ApiAnswer, checkLink, signIn, useLink } from './api.ts'
 import { askingForm, labelled } from './asking-form.ts'
 import { element } from './element.ts'
 
@@ -46,7 +46,7 @@ export function linkForm(linkToken: string, signedIn: (token: string) => void, l
     show(titleOf(outcome), bodyOf(outcome))
     root.querySelector('button')?.focus()
   }
-  const bodyOf = (outcome: Outcome<LinkCheck>): HTMLElement => {
+  const bodyOf = (outcome: ApiAnswer<LinkCheck>): HTMLElement => {
     if (outcome.kind === 'refused') {
       const again = element('button', { type: 'button', click: () => void look() }, 'Try again')
       return element('form', {}, element('p', { class: 'problem', role: 'alert' }, outcome.message), again, password())
@@ -74,7 +74,7 @@ const WHY = {
   unknown: 'It may be cut off, from another gateway, or its account got a password since.',
 } as const
 
-function titleOf(outcome: Outcome<LinkCheck>): string {
+function titleOf(outcome: ApiAnswer<LinkCheck>): string {
   if (outcome.kind === 'refused') return 'Your link could not be looked at'
   const titles = {
     good: 'Welcome',

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type JsonObject, isJsonObject, parseJson } from '@parley/protocol'
-import { HttpCallFailed, type HttpCaller } from '@parley/rpc'
+import { HttpCallFailed, type HttpFetcher } from '@parley/rpc'
 import { PROMPT } from './asked.ts'
 import { conversationOptions, openEngine } from './open-engine.ts'
 
@@ -10,7 +10,7 @@ import { conversationOptions, openEngine } from './open-engine.ts'
 export async function firstRequest(): Promise<JsonObject> {
   const folder = mkdtempSync(join(tmpdir(), 'parley-bench-engine-'))
   const caught = Promise.withResolvers<JsonObject>()
-  const http: HttpCaller = {
+  const http: HttpFetcher = {
     call({ body }) {
       const asked = typeof body === 'string' ? parseJson(body) : undefined
       if (isJsonObject(asked)) caught.resolve(asked)

@@ -2,13 +2,13 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { openHttpCaller } from '@parley/rpc'
+import { openHttpFetcher } from '@parley/rpc'
 import { Asked, PROMPT, SAID, measure } from './asked.ts'
 import { conversationOptions, openEngine } from './open-engine.ts'
 
 const asked = Asked.parse(JSON.parse(process.argv[2] ?? 'null'))
 const folder = mkdtempSync(join(tmpdir(), 'parley-bench-engine-'))
-const http = openHttpCaller({ connectMs: 5_000, connections: asked.conversations })
+const http = openHttpFetcher({ connectMs: 5_000, connections: asked.conversations })
 const engine = openEngine({ url: asked.url, folder, http })
 
 await measure(asked, async () => {

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import type { ConversationOptions, Engine } from '@parley/agent'
 import { openFileTranscripts, openMini, openModelClient } from '@parley/mini'
 import { RpcError, isJsonObject } from '@parley/protocol'
-import { type HttpCaller, type Service, connectClient, memoryPair, memoryTransport, serveMemory } from '@parley/rpc'
+import { type HttpFetcher, type Service, connectClient, memoryPair, memoryTransport, serveMemory } from '@parley/rpc'
 import { INSTRUCTIONS, MODEL, TOOL } from './asked.ts'
 
 const INFO = { name: 'bench', version: '1' }
@@ -33,7 +33,7 @@ const ECHO: Service = {
 }
 
 /** The own engine, its transcripts in `folder`, asking a model at `url`. */
-export function openEngine({ url, folder, http }: { url: string; folder: string; http: HttpCaller }): Engine {
+export function openEngine({ url, folder, http }: { url: string; folder: string; http: HttpFetcher }): Engine {
   return openMini({
     model: openModelClient({
       endpoint: { wire: 'responses', baseUrl: url, apiKey: 'bench' },

@@ -9,19 +9,19 @@ const clientInfo = { name: 'parley', version: ownVersion() }
 /** Through a gateway, anywhere, by token. */
 export async function connectUrl(target: Target): Promise<Admin> {
   const client = await connectClient(httpTransport(withToken(target, 'admin')), { clientInfo })
-  return adminOf('url', await requireRole(client, 'admin'))
+  return adminOf(await requireRole(client, 'admin'))
 }
 
 /** Through the gateway of this data folder; `undefined` when the socket is a leftover that nobody listens on. */
 export async function connectSocket(socketPath: string): Promise<Admin | undefined> {
   try {
-    return adminOf('socket', await connectClient(httpTransport({ url: 'http://localhost/mcp', socketPath }), { clientInfo }))
+    return adminOf(await connectClient(httpTransport({ url: 'http://localhost/mcp', socketPath }), { clientInfo }))
   } catch (error) {
     if (error instanceof WireError && error.code === 'unreachable') return undefined
     throw error
   }
 }
 
-function adminOf(way: Admin['way'], client: Client): Admin {
-  return { way, call: (name, input) => client.callTool(name, input), close: () => client.close() }
+function adminOf(client: Client): Admin {
+  return { call: (name, input) => client.callTool(name, input), close: () => client.close() }
 }

@@ -20,7 +20,6 @@ export async function openDatabaseAdmin(settings: Settings, io: Io): Promise<Adm
     random: io.random,
   })
   return {
-    way: 'database',
     call: (name, input) => local.call(name, input),
     close: async () => {
       await local.close()

@@ -2,6 +2,7 @@ import type { SteadyClient } from '@parley/client'
 import { JobId } from '@parley/protocol'
 import { CommandError, usageError } from '../command-line/command-error.ts'
 import { plainText } from '../screen/plain-text.ts'
+import { type ReadPage, itemsOf } from './items-of.ts'
 
 /** Of a million ids hardly two begin with the same four characters; with fewer one meets another's too often. */
 const START_MIN = 4
@@ -24,10 +25,7 @@ export interface IdKind<Id extends string> {
   /** What lists them. */
   readonly list: string
   readonly whole: (text: string) => Id | undefined
-  readonly page: (cursor: { cursor?: string }) => Promise<{
-    readonly items: readonly { readonly id: Id; readonly about: string }[]
-    readonly next_cursor: string | null
-  }>
+  readonly page: ReadPage<{ readonly id: Id; readonly about: string }>
 }
 
 /** What is no id and no beginning of one is told before anybody is asked. Answers it without the prefix. */
@@ -50,17 +48,11 @@ export async function findId<Id extends string>(kind: IdKind<Id>, given: string)
   const whole = kind.whole(`${prefix}${start}`)
   if (whole !== undefined) return whole
   const found: { readonly id: Id; readonly about: string }[] = []
-  let cursor: { cursor?: string } = {}
-  for (let pages = 0; ; pages += 1) {
-    if (pages === PAGES_MAX)
-      throw new CommandError('too_many', `there are too many ${noun}s to look through for ${prefix}${start}`, {
-        hint: 'give the whole id',
-      })
-    const { items, next_cursor } = await kind.page(cursor)
-    found.push(...items.filter(({ id }) => id.startsWith(`${prefix}${start}`)))
-    if (next_cursor === null) break
-    cursor = { cursor: next_cursor }
-  }
+  const tooMany = (): CommandError =>
+    new CommandError('too_many', `there are too many ${noun}s to look through for ${prefix}${start}`, {
+      hint: 'give the whole id',
+    })
+  for await (const item of itemsOf(kind.page, PAGES_MAX, tooMany)) if (item.id.startsWith(`${prefix}${start}`)) found.push(item)
   const [only] = found
   if (only === undefined)
     throw new CommandError('not_found', `there is no ${noun} whose id begins with ${prefix}${start}`, {
@@ -102,13 +94,8 @@ export async function findJobId(caller: SteadyClient, given: string): Promise<Jo
 async function lastJob(caller: SteadyClient): Promise<JobId> {
   const { user_id } = await caller.call('account.get', {})
   const whose = user_id === null ? {} : { owner_user_id: user_id }
-  let cursor: { cursor?: string } = {}
-  for (let pages = 0; pages < PAGES_MAX; pages += 1) {
-    const { items, next_cursor } = await caller.call('job.list', { ...whose, ...cursor, limit: user_id === null ? PAGE : 1 })
-    const own = items.find(({ owner_user_id }) => owner_user_id === user_id)
-    if (own !== undefined) return own.job_id
-    if (next_cursor === null) break
-    cursor = { cursor: next_cursor }
-  }
+  const limit = user_id === null ? PAGE : 1
+  const jobs = itemsOf((from) => caller.call('job.list', { ...whose, ...from, limit }), PAGES_MAX)
+  for await (const { job_id, owner_user_id } of jobs) if (owner_user_id === user_id) return job_id
   throw new CommandError('not_found', `${LAST}: you have handed in no job yet`, { hint: 'parley job submit hands one in' })
 }

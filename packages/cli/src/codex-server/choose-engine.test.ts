@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type EngineAsk, chooseEngine } from './choose-engine.ts'
+import { type AskedEngine, chooseEngine } from './choose-engine.ts'
 
 let folder: string
 const at = (name: string): string => join(folder, name)
@@ -16,7 +16,7 @@ beforeAll(() => {
 })
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
-const choose = (more: Partial<EngineAsk>, path: readonly string[]) =>
+const choose = (more: Partial<AskedEngine>, path: readonly string[]) =>
   chooseEngine({
     engine: undefined,
     codex: undefined,

@@ -1,9 +1,9 @@
 import { delimiter } from 'node:path'
 import { type EngineChoice, chooseEngine as choose } from '@parley/codex-server/start'
 import { usageError } from '../command-line/command-error.ts'
-import { LAUNCHER } from '../command-line/launcher.ts'
+import { LAUNCHER } from '../command-line/program.ts'
 
-export interface EngineAsk {
+export interface AskedEngine {
   readonly engine: string | undefined
   /** Of `--codex`. */
   readonly codex: string | undefined
@@ -12,7 +12,7 @@ export interface EngineAsk {
 }
 
 /** What the command line and the environment ask for. Throws `CommandError`, `EngineMissing`. */
-export function chooseEngine({ engine, codex, env, cwd }: EngineAsk): EngineChoice {
+export function chooseEngine({ engine, codex, env, cwd }: AskedEngine): EngineChoice {
   if (engine === 'mini' && codex !== undefined) throw usageError('--engine mini and --codex exclude each other')
   return choose({
     engine,

@@ -9,8 +9,8 @@ import { isWithin } from '../data/is-within.ts'
 import { makeFolder } from '../data/make-folder.ts'
 import type { OwnPlaces } from '../config/own-places.ts'
 import { heldNames } from '../trust/held-names.ts'
-import { wholeEnv } from '../programs-of.ts'
 import type { LazySandbox } from './lazy-sandbox.ts'
+import { wholeEnv } from '../process/program-env.ts'
 
 export interface CommandsPorts {
   readonly processes: LazyProcesses

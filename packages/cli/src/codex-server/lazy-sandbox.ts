@@ -1,3 +1,4 @@
+import { messageOf } from '@parley/protocol'
 import type { Sandbox } from '@parley/sandbox'
 
 /** The sandbox, opened with the first who needs it, or why there is none that holds what a model or a repository brings. */
@@ -24,7 +25,7 @@ async function openOnce({ cacheFolder, runFolder, warn }: SandboxPlaces): Promis
     warn(`no sandbox holds on this machine, so commands are refused: ${unheldWorkspace ?? 'there is none'}; ${hint}`)
     if (unheldWorkspace !== undefined) return `no command is run: ${unheldWorkspace}; ${hint}`
   } catch (error) {
-    warn(`the sandbox cannot be opened, so commands are refused: ${error instanceof Error ? error.message : String(error)}`)
+    warn(`the sandbox cannot be opened, so commands are refused: ${messageOf(error)}`)
   }
   return `there is no sandbox on this machine, so no command is run: ${hint}`
 }

@@ -9,11 +9,12 @@ import { checkConfig, hasVersionedSettings } from '@parley/contracts/params'
 import { CommandError, usageError } from '../command-line/command-error.ts'
 import type { Io } from '../command-line/io.ts'
 import { cacheDirOf } from '../data/cache-dir.ts'
-import { programsOf, wholeEnv } from '../programs-of.ts'
+import { programsOf } from '../programs-of.ts'
 import { toolchainsOf } from '../installed/toolchains.ts'
 import { ownVersion } from '../version.ts'
 import { openBoxedGit } from './boxed-git.ts'
 import { lazySandbox } from './lazy-sandbox.ts'
+import { wholeEnv } from '../process/program-env.ts'
 import { type ServerLog, codexLine } from '@parley/codex-server/start'
 
 /** How many of us stand behind each other: a codex that is a wrapper of parley would start one more without end. */

@@ -4,7 +4,7 @@ import type { LazyProcesses } from '@parley/executor'
 import { openModelClient } from '@parley/mini'
 import { type Backend, openMiniBackend } from '@parley/codex-server'
 import type { JsonObject } from '@parley/protocol'
-import { openHttpCaller } from '@parley/rpc'
+import { openHttpFetcher } from '@parley/rpc'
 import { lockFile } from '@parley/store'
 import type { Invocation } from '../command-line/command.ts'
 import { cacheDirOf } from '../data/cache-dir.ts'
@@ -46,7 +46,7 @@ export function openOwn({ invocation, overrides, log, processes }: OwnPlan): {
   const data = dataDirAt(io.cwd, settings.dataDir)
   const config: JsonObject = readOverrides(overrides)
   const baseUrl = (settings.modelBaseUrl ?? OPENAI_URL).replace(/\/+$/, '')
-  const http = openHttpCaller({ connectMs: CONNECT_MS, connections: CONNECTIONS })
+  const http = openHttpFetcher({ connectMs: CONNECT_MS, connections: CONNECTIONS })
   const warn = (message: string): void => log('warn', 'parley_codex', message.trimEnd())
   const mounts = openMounts(warn)
   const { now, random } = io

@@ -4,8 +4,10 @@ import { fileURLToPath } from 'node:url'
 import { isProgram } from './is-program.ts'
 
 const BIN = fileURLToPath(new URL('../../../../bin/', import.meta.url))
+/** The program that people and our own processes start. */
+export const LAUNCHER = join(BIN, 'parley.js')
 /** What `parley` on PATH may lead to and still be this very program. */
-const OURS = ['parley', 'parley.js'].map((name) => join(BIN, name))
+const OURS = [join(BIN, 'parley'), LAUNCHER]
 const PLAIN = /^[\w@%+=:,./-]+$/
 
 /** The first words of our commands: what makes `parley` in a text a command and not a name. */
@@ -49,7 +51,7 @@ export function programName({
   readonly env: Readonly<Record<string, string | undefined>>
   readonly cwd: string
 }): string {
-  if (process.platform === 'win32') return `node ${inShell(fromFolder(cwd, join(BIN, 'parley.js')))}`
+  if (process.platform === 'win32') return `node ${inShell(fromFolder(cwd, LAUNCHER))}`
   return isOnPath(env['PATH']) ? 'parley' : inShell(fromFolder(cwd, join(BIN, 'parley')))
 }
 

@@ -1,11 +1,9 @@
 import type { Invocation } from '../command-line/command.ts'
+import { show } from '../command-line/show.ts'
 import { ownVersion } from '../version.ts'
 
-export async function version({ io, values }: Invocation): Promise<number> {
+export async function version(invocation: Invocation): Promise<number> {
   const { platform, arch } = process
   const facts = { name: 'parley', version: ownVersion(), node: process.versions.node, platform, arch }
-  io.out(
-    values.has('json') ? `${JSON.stringify(facts)}\n` : `parley ${facts.version} (Node ${facts.node}, ${platform} ${arch})\n`,
-  )
-  return 0
+  return show(invocation, facts, `parley ${facts.version} (Node ${facts.node}, ${platform} ${arch})`)
 }

@@ -1,6 +1,6 @@
 import { ChannelKind, ChannelName, ModelName, ModelPrices, ModelWire } from '@parley/protocol'
 import * as z from 'zod'
-import type { Problem } from './load.ts'
+import type { SettingProblem } from './load.ts'
 
 const Text = z.string({ error: 'must be text' }).min(1, 'must not be empty')
 const HttpUrl = z.url({ protocol: /^https?$/, error: 'must be an http:// or https:// URL' })
@@ -48,8 +48,8 @@ export const kindOf = ({ kind, script }: Pick<ChannelSetting, 'kind' | 'script'>
 export function resolveChannels(
   channels: readonly ChannelSetting[],
   env: Readonly<Record<string, string | undefined>> | undefined,
-): { readonly channels: readonly ChannelSetting[]; readonly problems: readonly Problem[] } {
-  const problems: Problem[] = []
+): { readonly channels: readonly ChannelSetting[]; readonly problems: readonly SettingProblem[] } {
+  const problems: SettingProblem[] = []
   const seen = new Set<string>()
   const resolved = channels.map((channel, index) => {
     const wrong = (key: string, message: string): void =>

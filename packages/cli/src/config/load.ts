@@ -10,9 +10,9 @@ import { OTHER_VARIABLES, SETTINGS, type SettingName, type Settings, isSettingNa
 import type { SettingSpec } from './setting-spec.ts'
 
 /** Where a value came from, for whoever wonders why it is what it is. */
-export type Source = 'flag' | 'default' | `env ${string}` | `file ${string}`
+export type SettingSource = 'flag' | 'default' | `env ${string}` | `file ${string}`
 
-export interface Problem {
+export interface SettingProblem {
   /** As it is written where it came from: `PARLEY_PORT`, `port` of parley.toml. */
   readonly key: string
   readonly message: string
@@ -22,10 +22,10 @@ export interface Problem {
 export interface Loaded {
   /** Undefined when there is an error among the problems. */
   readonly settings: Settings | undefined
-  readonly values: Readonly<Partial<Record<SettingName, { readonly value: unknown; readonly source: Source }>>>
-  readonly problems: readonly Problem[]
+  readonly values: Readonly<Partial<Record<SettingName, { readonly value: unknown; readonly source: SettingSource }>>>
+  readonly problems: readonly SettingProblem[]
   /** Those of the problems that every command tells, because something that lies there does not count. */
-  readonly notices: readonly Problem[]
+  readonly notices: readonly SettingProblem[]
   /** The settings file that wins, where there is one. */
   readonly file: string | undefined
   /** All settings files that were read. */
@@ -42,10 +42,10 @@ export interface LoadOptions {
 
 /** Reads flags, environment and files, in this order of precedence, and checks all of it before it says anything. */
 export function loadSettings(options: LoadOptions): Loaded {
-  const problems: Problem[] = []
+  const problems: SettingProblem[] = []
   const trust = folderTrust(options)
   const layers = settingsLayers(options, trust, problems)
-  const values: Partial<Record<SettingName, { value: unknown; source: Source }>> = {}
+  const values: Partial<Record<SettingName, { value: unknown; source: SettingSource }>> = {}
   for (const [name, spec] of Object.entries<SettingSpec>(SETTINGS)) {
     if (!isSettingName(name)) continue
     const raw = rawValue(name, spec, options, layers)
@@ -74,7 +74,7 @@ export function loadSettings(options: LoadOptions): Loaded {
  * A key goes to the address that came with it, or to the provider's own: whoever can set the one alone must not get the other.
  * One from elsewhere is taken out.
  */
-function keyOfElsewhere(values: Partial<Record<SettingName, { value: unknown; source: Source }>>): Problem[] {
+function keyOfElsewhere(values: Partial<Record<SettingName, { value: unknown; source: SettingSource }>>): SettingProblem[] {
   const { modelBaseUrl: address, modelApiKey: key } = values
   if (address?.value === undefined || key?.value === undefined || originOf(address.source) === originOf(key.source)) return []
   values.modelApiKey = { value: undefined, source: 'default' }
@@ -83,7 +83,7 @@ function keyOfElsewhere(values: Partial<Record<SettingName, { value: unknown; so
 }
 
 /** All variables are one origin, each file is one of its own. */
-const originOf = (source: Source): string => (source.startsWith('env ') ? 'env' : source)
+const originOf = (source: SettingSource): string => (source.startsWith('env ') ? 'env' : source)
 
 /** The settings, or an error that names the first wrong key. `tell` hears what does not count. */
 export function requireSettings(options: LoadOptions, tell?: (loaded: Loaded) => void): Settings {
@@ -116,7 +116,7 @@ function rawValue(
   spec: SettingSpec,
   { env, flags }: LoadOptions,
   layers: readonly SettingsLayer[],
-): { value: unknown; source: Source; key: string } {
+): { value: unknown; source: SettingSource; key: string } {
   const flag = flags?.[name]
   if (flag !== undefined) return { value: flag, source: 'flag', key: `--${spec.flag ?? spec.key}` }
   // An empty variable is an unset one: that is how compose files and shells leave things out.
@@ -131,7 +131,7 @@ function rawValue(
 }
 
 /** What nobody reads is a typing mistake: an error in our own file, a warning in an environment that is not ours alone. */
-function strangers(layers: readonly SettingsLayer[], env: LoadOptions['env']): Problem[] {
+function strangers(layers: readonly SettingsLayer[], env: LoadOptions['env']): SettingProblem[] {
   const keys = Object.values<SettingSpec>(SETTINGS).map(({ key }) => key)
   const variables = [...Object.values<SettingSpec>(SETTINGS).flatMap((spec) => spec.env), ...OTHER_VARIABLES]
   const meant = (word: string, known: readonly string[]): string => {
@@ -142,18 +142,22 @@ function strangers(layers: readonly SettingsLayer[], env: LoadOptions['env']): P
     ...layers.flatMap(({ path, values }) =>
       [...values.keys()]
         .filter((key) => !keys.includes(key))
-        .map((key): Problem => ({ key, message: `is no setting (${path})${meant(key, keys)}`, level: 'error' })),
+        .map((key): SettingProblem => ({ key, message: `is no setting (${path})${meant(key, keys)}`, level: 'error' })),
     ),
     ...Object.keys(env)
       .filter((name) => name.startsWith('PARLEY_') && !variables.includes(name))
-      .map((name): Problem => ({ key: name, message: `is not read by anything${meant(name, variables)}`, level: 'warning' })),
+      .map((name): SettingProblem => ({
+        key: name,
+        message: `is not read by anything${meant(name, variables)}`,
+        level: 'warning',
+      })),
   ]
 }
 
 /** Settings that are fine by themselves and wrong together. */
-function contradictions(values: Loaded['values']): Problem[] {
+function contradictions(values: Loaded['values']): SettingProblem[] {
   const has = (name: SettingName): boolean => values[name]?.value !== undefined
-  const problems: Problem[] = []
+  const problems: SettingProblem[] = []
   if (has('tlsCert') !== has('tlsKey')) {
     problems.push({
       key: has('tlsCert') ? 'tls_key' : 'tls_cert',
@@ -171,8 +175,8 @@ function contradictions(values: Loaded['values']): Problem[] {
 
 interface ChannelOrigin {
   readonly layers: readonly SettingsLayer[]
-  readonly source: Source | undefined
-  readonly problems: Problem[]
+  readonly source: SettingSource | undefined
+  readonly problems: SettingProblem[]
 }
 
 /** The keys of channels that stand in variables are read here, once; what is wrong with channels together is told. */
@@ -196,11 +200,11 @@ function withModels(settings: Settings, { env }: LoadOptions, { layers, source, 
 }
 
 /** What a schema says about a value, each at its own key. */
-function problemsOf(key: string, { issues }: z.ZodError): Problem[] {
-  return issues.flatMap((issue): Problem[] => {
+function problemsOf(key: string, { issues }: z.ZodError): SettingProblem[] {
+  return issues.flatMap((issue): SettingProblem[] => {
     const at = [key, ...issue.path.map((part) => (typeof part === 'number' ? `[${part}]` : `.${String(part)}`))].join('')
     if (issue.code !== 'unrecognized_keys') return [{ key: at, message: issue.message, level: 'error' }]
-    return issue.keys.map((name): Problem => ({ key: `${at}.${name}`, message: 'is no setting', level: 'error' }))
+    return issue.keys.map((name): SettingProblem => ({ key: `${at}.${name}`, message: 'is no setting', level: 'error' }))
   })
 }
 

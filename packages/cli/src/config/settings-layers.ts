@@ -1,5 +1,6 @@
 import { realpathSync, statSync } from 'node:fs'
 import { join, resolve } from 'node:path'
+import { messageOf } from '@parley/protocol'
 import { type TomlTable, type TomlValue, parse as parseToml } from 'smol-toml'
 import { readGiven } from '../command-line/given-file.ts'
 import { inShell } from '../command-line/program.ts'
@@ -8,7 +9,7 @@ import { personFolders } from '../data/person-folders.ts'
 import { folderSettings } from '../trust/folder-settings.ts'
 import type { FolderTrust } from '../trust/folder-trust.ts'
 import { FOLDER_DATA, FOLDER_SETTINGS, settingsIn } from '../trust/settings-in.ts'
-import type { LoadOptions, Problem } from './load.ts'
+import type { LoadOptions, SettingProblem } from './load.ts'
 
 /** One settings file that is read, by dotted keys. */
 export interface SettingsLayer {
@@ -24,7 +25,7 @@ const FILE_BYTES = 16 * 1024 * 1024
  * The settings files that count, the first wins: the one that is named, and no other; else that of the folder that we are
  * called in, if it is trusted, then the person's own.
  */
-export function settingsLayers(options: LoadOptions, trust: FolderTrust, problems: Problem[]): readonly SettingsLayer[] {
+export function settingsLayers(options: LoadOptions, trust: FolderTrust, problems: SettingProblem[]): readonly SettingsLayer[] {
   const { env, cwd, configFile } = options
   if (configFile === null) return []
   const named = configFile ?? env['PARLEY_CONFIG']
@@ -58,7 +59,7 @@ export function unreadSettings(
   trust: FolderTrust,
   dataDir: string,
   ownData = defaultDataDir(options.env),
-): readonly Problem[] {
+): readonly SettingProblem[] {
   const { env, cwd, configFile, flags } = options
   if (configFile === null) return []
   const own = ownSettingsFile(env)
@@ -87,16 +88,16 @@ interface LayerFile {
   readonly isOfFolder: boolean
 }
 
-function readLayer(file: LayerFile, problems: Problem[]): SettingsLayer {
+function readLayer(file: LayerFile, problems: SettingProblem[]): SettingsLayer {
   const { what, path } = file
   return parsedLayer(file, () => readGiven({ what, file: path, cwd: '/' }, FILE_BYTES).toString('utf8'), problems)
 }
 
-function parsedLayer({ what, path, isOfFolder }: LayerFile, read: () => string, problems: Problem[]): SettingsLayer {
+function parsedLayer({ what, path, isOfFolder }: LayerFile, read: () => string, problems: SettingProblem[]): SettingsLayer {
   try {
     return { path, isOfFolder, values: flatten(parseToml(read())) }
   } catch (error) {
-    const text = error instanceof Error ? (error.message.split('\n')[0] ?? '') : String(error)
+    const text = messageOf(error).split('\n')[0] ?? ''
     const said = text.replace(`${what} ${path}`, '').replace(/^: /, '').trim()
     problems.push({ key: `${what} ${path}`, message: `cannot be read: ${said}`, level: 'error' })
     return { path, isOfFolder, values: new Map() }

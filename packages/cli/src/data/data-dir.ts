@@ -1,5 +1,6 @@
 import { statSync } from 'node:fs'
 import { join, resolve } from 'node:path'
+import { messageOf } from '@parley/protocol'
 import { CommandError } from '../command-line/command-error.ts'
 import { pathWords } from '../command-line/path-failure.ts'
 import { makeFolder } from './make-folder.ts'
@@ -47,7 +48,7 @@ export function makeDataDir(data: DataDir): { readonly isOpenToOthers: boolean }
     makeFolder(data.path)
     return { isOpenToOthers: isOpenToOthers(data.path) }
   } catch (cause) {
-    throw new CommandError('data_dir_unusable', `the data folder ${data.path} cannot be made: ${messageOf(cause)}`, {
+    throw new CommandError('data_dir_unusable', `the data folder ${data.path} cannot be made: ${wordsOf(cause)}`, {
       hint: 'choose another one with --data',
       cause,
     })
@@ -59,6 +60,6 @@ export function isOpenToOthers(path: string): boolean {
   return process.platform !== 'win32' && (statSync(path).mode & OTHERS) !== 0
 }
 
-function messageOf(error: unknown): string {
-  return pathWords(error)?.said ?? (error instanceof Error ? error.message : String(error))
+function wordsOf(error: unknown): string {
+  return pathWords(error)?.said ?? messageOf(error)
 }

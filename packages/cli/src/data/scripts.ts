@@ -1,8 +1,11 @@
 import { readFile, readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Scripts } from '@parley/models'
+import { fileURLToPath } from 'node:url'
 import type { DataDir } from './data-dir.ts'
-import { EXAMPLES_FOLDER } from './examples.ts'
+
+/** Problems with statement, tests and script that come with the installation. */
+export const EXAMPLES_FOLDER = fileURLToPath(new URL('../../../../examples/', import.meta.url))
 
 /** A name and nothing else: whoever sets up a channel must not be able to read other files of this machine. */
 const SCRIPT_NAME = /^[a-z0-9][a-z0-9-]{0,63}$/

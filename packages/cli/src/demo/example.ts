@@ -2,7 +2,7 @@ import { readFileSync, readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Language, type ToolInput, languageOfFile } from '@parley/protocol'
 import { noneOf } from '../command-line/choice.ts'
-import { EXAMPLES_FOLDER } from '../data/examples.ts'
+import { EXAMPLES_FOLDER } from '../data/scripts.ts'
 import { zipFolder } from '../job/submit/zip-folder.ts'
 
 /** A problem with tests, the code of somebody who could not solve it, and a script that plays a model. */

@@ -16,6 +16,7 @@ import { openProcesses } from '@parley/executor'
 import type { Invocation } from '../command-line/command.ts'
 import { CommandError, usageError } from '../command-line/command-error.ts'
 import type { Io } from '../command-line/io.ts'
+import { show } from '../command-line/show.ts'
 import { columns } from '../screen/columns.ts'
 import { detectCodex } from '../contracts/named-codex.ts'
 import { named } from '../mcp-config/servers-file.ts'
@@ -75,7 +76,7 @@ function rows(check: ProviderCheck, text: string): readonly (readonly string[])[
   return [...what, ...(found.length === 0 ? [['ok', 'nothing found that would not work']] : found)]
 }
 
-async function undo({ io, values }: Invocation, home: string): Promise<number> {
+async function undo(invocation: Invocation, home: string): Promise<number> {
   const result = await undoRepair(home)
   if (result.kind === 'nothing')
     throw new CommandError('nothing_to_undo', `nothing was written into ${home} that could be taken back`)
@@ -84,8 +85,7 @@ async function undo({ io, values }: Invocation, home: string): Promise<number> {
       ...(result.backup === null ? {} : { hint: `what was there before is in ${result.backup}` }),
     })
   const { files } = result
-  io.out(values.has('json') ? `${JSON.stringify({ ok: true, undone: files })}\n` : `Taken back: ${files.join(', ')}\n`)
-  return 0
+  return show(invocation, { ok: true, undone: files }, `Taken back: ${files.join(', ')}`)
 }
 
 async function versionOf({ io, values }: Invocation): Promise<{ major: number; minor: number } | undefined> {

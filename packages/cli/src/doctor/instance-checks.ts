@@ -7,12 +7,12 @@ import { type DataDir, dataDirAt, isOpenToOthers } from '../data/data-dir.ts'
 import { readSecret } from '../data/secret.ts'
 import { isPostgres } from '../config/database-url.ts'
 import { listenFailure } from '../gateway-process/listen-failure.ts'
-import { type Check, reasonOf } from './check.ts'
+import { type DoctorCheck, reasonOf } from './doctor-check.ts'
 import { checkDatabaseIsHere } from '../data/database-note.ts'
 import { asCommandError } from '../command-line/failure.ts'
 
 /** Folder, secret, database and port of one instance. */
-export async function checkInstance(settings: Settings, io: Io): Promise<Check[]> {
+export async function checkInstance(settings: Settings, io: Io): Promise<DoctorCheck[]> {
   const data = dataDirAt(io.cwd, settings.dataDir)
   const isRunning = await answers(data)
   return [
@@ -30,14 +30,14 @@ async function answers(data: DataDir): Promise<boolean> {
   return admin !== undefined
 }
 
-function checkFolder({ path }: DataDir): Check {
+function checkFolder({ path }: DataDir): DoctorCheck {
   if (!existsSync(path)) return { name: 'data', status: 'missing', detail: `${path} is made by the first start` }
   if (isOpenToOthers(path))
     return { name: 'data', status: 'failed', detail: `${path} is open to other users`, hint: `chmod 700 ${path}` }
   return { name: 'data', status: 'ok', detail: path }
 }
 
-function checkSecret({ secret }: Settings, data: DataDir): Check {
+function checkSecret({ secret }: Settings, data: DataDir): DoctorCheck {
   if (secret !== undefined) return { name: 'secret', status: 'ok', detail: 'given by PARLEY_SECRET or the settings file' }
   try {
     const known = readSecret(data.secret)
@@ -54,7 +54,7 @@ function checkSecret({ secret }: Settings, data: DataDir): Check {
   }
 }
 
-async function checkDatabase({ databaseUrl }: Settings, data: DataDir, isRunning: boolean): Promise<Check> {
+async function checkDatabase({ databaseUrl }: Settings, data: DataDir, isRunning: boolean): Promise<DoctorCheck> {
   if (isPostgres(databaseUrl)) return checkPostgres(databaseUrl ?? '')
   if (isRunning) return { name: 'database', status: 'ok', detail: `SQLite; a gateway runs on ${data.path} and answers` }
   if (databaseUrl === undefined) {
@@ -71,7 +71,7 @@ async function checkDatabase({ databaseUrl }: Settings, data: DataDir, isRunning
   return { name: 'database', status: 'ok', detail: `SQLite; ${data.database}, ${size} bytes, no gateway runs on it` }
 }
 
-async function checkPostgres(url: string): Promise<Check> {
+async function checkPostgres(url: string): Promise<DoctorCheck> {
   const { openPostgres } = await import('@parley/store')
   try {
     const database = await openPostgres(url)
@@ -91,7 +91,7 @@ async function checkPostgres(url: string): Promise<Check> {
   }
 }
 
-async function checkPort({ host, port }: Settings, isRunning: boolean): Promise<Check> {
+async function checkPort({ host, port }: Settings, isRunning: boolean): Promise<DoctorCheck> {
   if (isRunning) return { name: 'port', status: 'skipped', detail: 'a gateway runs already' }
   const authenticate = (): never => {
     throw new Denied(503, 'unavailable', 'this is only a test of the port')

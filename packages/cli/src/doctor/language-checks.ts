@@ -2,7 +2,7 @@ import { findLanguages } from '@parley/judge'
 import type { Sandbox } from '@parley/sandbox'
 import type { Io } from '../command-line/io.ts'
 import { toolPlacesOf } from '../installed/tool-places.ts'
-import type { Check } from './check.ts'
+import type { DoctorCheck } from './doctor-check.ts'
 
 interface LanguageRow {
   readonly name: string
@@ -27,7 +27,7 @@ const ROWS: readonly LanguageRow[] = [
 export const hintFor = (language: string): string | undefined => ROWS.findLast((row) => language.startsWith(row.language))?.hint
 
 /** The languages that `parley up` and `parley judge` would offer here, asked as they ask: in a box, with this PATH. */
-export async function checkLanguages(sandbox: Sandbox, { env }: Pick<Io, 'env'>): Promise<Check[]> {
+export async function checkLanguages(sandbox: Sandbox, { env }: Pick<Io, 'env'>): Promise<DoctorCheck[]> {
   const found = await findLanguages(sandbox, { ...toolPlacesOf(env), nodePath: process.execPath })
   return ROWS.map(({ name, language, title, tool, hint }) => {
     const known = found.find((one) => one.language === language)

@@ -1,6 +1,6 @@
 import { type Processes, capture, openProcesses } from '@parley/executor'
 import type { Io } from '../command-line/io.ts'
-import { type Check, reasonOf } from './check.ts'
+import { type DoctorCheck, reasonOf } from './doctor-check.ts'
 import { checkJudging } from './sandbox-check.ts'
 
 const NEEDED_NODE = 26
@@ -8,11 +8,11 @@ const VERSION_TIMEOUT_MS = 10_000
 const VERSION_BYTES = 4 * 1024
 
 /** Node, the spawner, Codex, the sandbox and its languages: what this machine has, found out without a shell. */
-export async function checkMachine(io: Io): Promise<Check[]> {
+export async function checkMachine(io: Io): Promise<DoctorCheck[]> {
   return [checkNode(), ...(await checkProcesses(io)), ...(await checkJudging(io))]
 }
 
-function checkNode(): Check {
+function checkNode(): DoctorCheck {
   const major = Number(process.versions.node.split('.')[0])
   if (major >= NEEDED_NODE) return { name: 'node', status: 'ok', detail: process.versions.node }
   return {
@@ -23,7 +23,7 @@ function checkNode(): Check {
   }
 }
 
-async function checkProcesses(io: Io): Promise<Check[]> {
+async function checkProcesses(io: Io): Promise<DoctorCheck[]> {
   try {
     await using processes = await openProcesses()
     const codex = await checkCodex(processes, io)
@@ -34,7 +34,7 @@ async function checkProcesses(io: Io): Promise<Check[]> {
   }
 }
 
-async function checkCodex(processes: Processes, { env }: Io): Promise<Check> {
+async function checkCodex(processes: Processes, { env }: Io): Promise<DoctorCheck> {
   const name = 'codex'
   const hint = 'npm install -g @openai/codex'
   const kept: Record<string, string> = {}

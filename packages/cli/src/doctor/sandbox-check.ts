@@ -1,13 +1,13 @@
 import { type Sandbox, SandboxUnavailable, openSandbox } from '@parley/sandbox'
 import type { Io } from '../command-line/io.ts'
 import { withScratch } from '../data/scratch.ts'
-import { type Check, reasonOf } from './check.ts'
+import { type DoctorCheck, reasonOf } from './doctor-check.ts'
 import { checkLanguages } from './language-checks.ts'
 
 const name = 'sandbox'
 
 /** What holds programs on this machine, and which languages run in it. A machine without is fine until it is to judge. */
-export async function checkJudging(io: Io): Promise<Check[]> {
+export async function checkJudging(io: Io): Promise<DoctorCheck[]> {
   if (process.platform !== 'linux') {
     const detail = 'programs can be judged safely on Linux only'
     return [{ name, status: 'missing', detail, hint: 'run parley judge on such a machine' }]
@@ -25,7 +25,7 @@ export async function checkJudging(io: Io): Promise<Check[]> {
     }
     const { driver, tier, missing } = sandbox.report
     const holes = missing.length === 0 ? '' : `; not enforced: ${missing.join('; ')}`
-    const held: Check = { name, status: 'ok', detail: `${driver}, ${tier}${holes}` }
+    const held: DoctorCheck = { name, status: 'ok', detail: `${driver}, ${tier}${holes}` }
     try {
       return [held, ...(await checkLanguages(sandbox, io))]
     } catch (error) {

@@ -4,27 +4,30 @@ import { type Client, WireError, connectClient, httpTransport } from '@parley/rp
 import { asCommandError, splitAdvice } from '../command-line/failure.ts'
 import type { Target } from '../option/target.ts'
 import { ownVersion } from '../version.ts'
-import { type Check, reasonOf } from './check.ts'
+import { type DoctorCheck, reasonOf } from './doctor-check.ts'
 
 const UPDATE_WAIT_MS = 5_000
 const PROBE_TTL_SECONDS = 60
 const PROBE_NAME = 'doctor'
 const MODELS_SHOWN = 8
 
-const WAYS_OUT: Readonly<Record<string, string>> = {
-  no_header: 'give a token by --token-file or PARLEY_TOKEN',
+const WAYS_OUT = {
+  noHeader: 'give a token by --token-file or PARLEY_TOKEN',
   token: 'make a new one: parley token create --role user --user NAME',
   reach: 'check the URL, that the gateway runs, and what stands between',
 }
 
 /** Walks one connection, step by step, and stops at the first that fails: header, token, role, server, subscribe, update, re-read, models. */
-export async function walk(target: Target): Promise<Check[]> {
-  const checks: Check[] = []
+export async function walk(target: Target): Promise<DoctorCheck[]> {
+  const checks: DoctorCheck[] = []
   const ok = (name: string, detail: string): void => void checks.push({ name, status: 'ok', detail })
-  const fail = (name: string, detail: string, hint: string): Check[] => [...checks, { name, status: 'failed', detail, hint }]
+  const fail = (name: string, detail: string, hint: string): DoctorCheck[] => [
+    ...checks,
+    { name, status: 'failed', detail, hint },
+  ]
 
   if (target.token === undefined)
-    return fail('header', 'there is no token, so no Authorization header can be sent', WAYS_OUT['no_header'] ?? '')
+    return fail('header', 'there is no token, so no Authorization header can be sent', WAYS_OUT.noHeader)
   if (!/^[\x21-\x7e]+$/.test(target.token))
     return fail(
       'header',
@@ -40,12 +43,12 @@ export async function walk(target: Target): Promise<Check[]> {
     })
   } catch (error) {
     if (error instanceof WireError && error.code === 'unauthorized')
-      return fail('token', asCommandError(error).message, WAYS_OUT['token'] ?? '')
+      return fail('token', asCommandError(error).message, WAYS_OUT.token)
     if (error instanceof WireError && error.code === 'unreachable') {
-      const { what, advice = WAYS_OUT['reach'] ?? '' } = splitAdvice(error.message)
+      const { what, advice = WAYS_OUT.reach } = splitAdvice(error.message)
       return fail('server', what, advice)
     }
-    return fail('server', `no MCP server answers there: ${reasonOf(error)}`, WAYS_OUT['reach'] ?? '')
+    return fail('server', `no MCP server answers there: ${reasonOf(error)}`, WAYS_OUT.reach)
   }
   try {
     ok('token', 'accepted')
@@ -55,18 +58,15 @@ export async function walk(target: Target): Promise<Check[]> {
   }
 }
 
-async function walkInside(client: Client, checks: Check[]): Promise<Check[]> {
+async function walkInside(client: Client, checks: DoctorCheck[]): Promise<DoctorCheck[]> {
   let step = 'role'
+  const ok = (detail: string): void => void checks.push({ name: step, status: 'ok', detail })
   try {
     const { role, isAdmin, tools } = await whoAmI(client)
-    checks.push({ name: 'role', status: 'ok', detail: isAdmin ? `${role} (an admin)` : (role ?? 'a server that knows no roles') })
+    ok(isAdmin ? `${role} (an admin)` : (role ?? 'a server that knows no roles'))
     step = 'server'
     const { info } = client.server
-    checks.push({
-      name: step,
-      status: 'ok',
-      detail: `${info.name} ${info.version}, ${client.era} era (${client.revision}), ${tools.length} tools`,
-    })
+    ok(`${info.name} ${info.version}, ${client.era} era (${client.revision}), ${tools.length} tools`)
     if (role === undefined)
       return [...checks, { name: 'subscribe', status: 'skipped', detail: 'this is no gateway of ours: the walk ends here' }]
     step = 'subscribe'
@@ -75,7 +75,7 @@ async function walkInside(client: Client, checks: Check[]): Promise<Check[]> {
     const unsubscribe = await client.subscribe(uri, () => {
       heard.updates += 1
     })
-    checks.push({ name: step, status: 'ok', detail: uri })
+    ok(uri)
     step = 'update'
     if (!isAdmin) {
       checks.push({
@@ -85,7 +85,7 @@ async function walkInside(client: Client, checks: Check[]): Promise<Check[]> {
       })
       step = 're-read'
       await client.readResource(uri)
-      checks.push({ name: step, status: 'ok', detail: uri })
+      ok(uri)
     } else {
       const before = heard.updates
       const { id } = await client.callTool('token.create', { role: 'judge', name: PROBE_NAME, ttl_seconds: PROBE_TTL_SECONDS })
@@ -93,11 +93,11 @@ async function walkInside(client: Client, checks: Check[]): Promise<Check[]> {
       for (let waited = 0; heard.updates === before && waited < UPDATE_WAIT_MS; waited += 20) await sleep(20)
       if (heard.updates === before)
         throw new Error(`no notification came in ${UPDATE_WAIT_MS / 1000} s: something between cuts or buffers streams`)
-      checks.push({ name: step, status: 'ok', detail: 'a change was told' })
+      ok('a change was told')
       step = 're-read'
       const text = JSON.stringify(await client.readResource(uri))
       if (!text.includes(id)) throw new Error('the change is not in what was read')
-      checks.push({ name: step, status: 'ok', detail: 'the change is in it' })
+      ok('the change is in it')
     }
     await unsubscribe()
     step = 'models'
@@ -112,7 +112,7 @@ async function walkInside(client: Client, checks: Check[]): Promise<Check[]> {
 }
 
 /** Which models there are, and which channels do not answer. None at all is fine for who has code judged as it is. */
-function modelsCheck({ items, channels }: ToolOutput<'models.list'>): Check {
+function modelsCheck({ items, channels }: ToolOutput<'models.list'>): DoctorCheck {
   const name = 'models'
   const faults = channels.filter(({ ok }) => !ok).map(({ channel, error }) => `${channel} (${error ?? 'no answer'})`)
   const shown = items.slice(0, MODELS_SHOWN).map(({ model, script }) => (script ? `${model} (a script)` : model))

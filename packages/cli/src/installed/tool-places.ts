@@ -2,7 +2,7 @@ import { delimiter, isAbsolute } from 'node:path'
 import type { Io } from '../command-line/io.ts'
 
 /** Where compilers and interpreters are looked for, and whose home stays out of sight. */
-export interface ToolPlaces {
+export interface InstalledPlaces {
   readonly searchPath: readonly string[]
   readonly homeFolder?: string
 }
@@ -11,7 +11,7 @@ export interface ToolPlaces {
 const SYSTEM_PATH = ['/usr/local/bin', '/usr/bin', '/bin']
 
 /** The places of a judge that is started in this environment: the system's, then what is on PATH. Relative ones depend on where one stands. */
-export function toolPlacesOf(env: Io['env']): ToolPlaces {
+export function toolPlacesOf(env: Io['env']): InstalledPlaces {
   const onPath = (env['PATH'] ?? '').split(delimiter).filter((folder) => isAbsolute(folder))
   const home = env['HOME']
   return {

@@ -7,7 +7,7 @@ import { jsonView } from './view/json-view.ts'
 import { liveView } from './view/live-view.ts'
 import { neverStarted } from './never-started.ts'
 import { plainView } from './view/plain-view.ts'
-import type { View } from './view/view.ts'
+import type { JobView } from './view/view.ts'
 
 const INTERRUPTED_EXIT = 130
 /** How long a gateway that is not there is looked for to be told of a cancel. */
@@ -66,7 +66,7 @@ export async function watchJob(
   }
 }
 
-function viewFor({ io, values }: Pick<Invocation, 'io' | 'values'>): View {
+function viewFor({ io, values }: Pick<Invocation, 'io' | 'values'>): JobView {
   if (values.has('json')) return jsonView(io.out, io.err)
   const screen = io.screen()
   if (screen === undefined) return plainView(io.out, io.err)

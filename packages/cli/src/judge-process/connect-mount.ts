@@ -4,7 +4,7 @@ import { type ClientTransport, connectClient, httpTransport } from '@parley/rpc'
 import { ownVersion } from '../version.ts'
 
 /** Ways to the servers that conversations mount. */
-export interface Mounts {
+export interface MountWays {
   readonly connect: ConnectMount
   /** Ends the servers that were started here. */
   close(): Promise<void>
@@ -14,7 +14,7 @@ export interface Mounts {
 const STOP_MS = 2_000
 
 /** Connects to mounted servers. Nothing is spawned, not even the spawner, before the first that is a process. */
-export function openMounts(complain: (text: string) => void): Mounts {
+export function openMounts(complain: (text: string) => void): MountWays {
   let opening: Promise<Processes> | undefined
   const transportTo = (server: MountServer): ClientTransport | Promise<ClientTransport> => {
     switch (server.kind) {

@@ -13,8 +13,8 @@ import { ENGINE_CHOICES, type JudgePlan, SANDBOX_CHOICES, type SandboxChoice } f
 import { toolPlacesOf } from '../installed/tool-places.ts'
 
 /** Jobs at once, unless somebody says otherwise: the cores are shared among them anyway. */
-const SLOTS_DEFAULT_MAX = 8
-const SLOTS_MAX = 256
+const SLOTS_USUAL_MAX = 8
+const SLOTS = { min: 1, max: 256 }
 const ATTEMPTS = { min: 1, max: 10 }
 
 /** A token of judges is nearer than one of anybody. */
@@ -49,7 +49,7 @@ export function localPlan(
   const attempts = wholeNumber(values, 'attempts', ATTEMPTS)
   return {
     ...identityOf(values.text('name')),
-    slots: slotsOf(values.text('slots')),
+    slots: wholeNumber(values, 'slots', SLOTS) ?? Math.min(SLOTS_USUAL_MAX, availableParallelism()),
     sandbox: sandboxOf(values.text('sandbox')),
     engine: ENGINE_CHOICES.find((choice) => choice === values.text('engine')) ?? 'auto',
     ...codexPathOf(values.text('codex') ?? io.env['PARLEY_CODEX'], io.cwd),
@@ -81,12 +81,4 @@ function identityOf(name: string | undefined): Pick<JudgePlan, 'machineId' | 'na
   if (name === undefined) return { machineId: `${hostname().slice(0, 100)}-${process.pid}` }
   if (!MachineId.safeParse(name).success) throw usageError('--name must have 1 to 128 characters')
   return { machineId: name, name }
-}
-
-function slotsOf(text: string | undefined): number {
-  if (text === undefined) return Math.min(SLOTS_DEFAULT_MAX, availableParallelism())
-  const slots = /^\d{1,4}$/.test(text) ? Number(text) : 0
-  if (slots < 1 || slots > SLOTS_MAX)
-    throw usageError(`--slots must be a whole number from 1 to ${SLOTS_MAX}, not ${JSON.stringify(text)}`)
-  return slots
 }

@@ -1,7 +1,7 @@
 import { type ModelLimits, openMini, openModelClient } from '@parley/mini'
 import { type EngineFor, type Generator, guestsOf, openGenerator } from '@parley/judge'
 import type { EngineName } from '@parley/protocol'
-import { openHttpCaller } from '@parley/rpc'
+import { openHttpFetcher } from '@parley/rpc'
 import type { Sandbox } from '@parley/sandbox'
 import { dirname } from 'node:path'
 import { makeFolder } from '../data/make-folder.ts'
@@ -39,7 +39,7 @@ const CALLS_PER_JOB = 4
 export function openEngines(plan: EnginePlan, parts: EngineParts): Engines {
   const { sandbox, now, random } = parts
   const codex = checkCodex(plan, sandbox)
-  const http = openHttpCaller({ connectMs: CONNECT_MS, connections: (plan.slots + guestsOf(plan.slots)) * CALLS_PER_JOB })
+  const http = openHttpFetcher({ connectMs: CONNECT_MS, connections: (plan.slots + guestsOf(plan.slots)) * CALLS_PER_JOB })
   const mounts = openMounts(parts.err)
   // The data folder of this judge, with the inputs of other jobs, and what it compiled for them.
   const hidden = [dirname(plan.workFolder), plan.cacheFolder]

@@ -1,5 +1,5 @@
 import type { JudgeFacts } from '@parley/protocol'
-import type { ToolPlaces } from '../installed/tool-places.ts'
+import type { InstalledPlaces } from '../installed/tool-places.ts'
 
 /** Everything a judge needs to know. To a process of its own it goes over stdin, because argv and env can be seen by others. */
 export interface JudgePlan {
@@ -15,7 +15,7 @@ export interface JudgePlan {
    * What drives models. `auto`: mini, and Codex for jobs that ask for it where there is one. `codex`: the same, and it must be
    * there and takes the jobs that do not say. `none`: only code that is judged as it is.
    */
-  readonly engine: EngineChoice
+  readonly engine: JudgeEngines
   /** The Codex to use: a file, or a name on PATH. Left out: `codex`. */
   readonly codexPath?: string
   /** Rounds of generate and test at most, whatever a job asks for. */
@@ -26,7 +26,7 @@ export interface JudgePlan {
   readonly workFolder: string
   /** What is compiled once and used by every judge of this user. */
   readonly cacheFolder: string
-  readonly tools: ToolPlaces
+  readonly tools: InstalledPlaces
   /** Folders that commands of engines may read beside the system. */
   readonly sandboxRead?: readonly string[]
   readonly logLevel: string
@@ -36,7 +36,7 @@ export const SANDBOX_CHOICES = ['auto', 'cage', 'bwrap', 'none'] as const
 export type SandboxChoice = (typeof SANDBOX_CHOICES)[number]
 
 export const ENGINE_CHOICES = ['auto', 'mini', 'codex', 'none'] as const
-export type EngineChoice = (typeof ENGINE_CHOICES)[number]
+export type JudgeEngines = (typeof ENGINE_CHOICES)[number]
 
 /** What a judge says when it waits for work. */
 export interface JudgeReady {

@@ -1,6 +1,6 @@
 import { openProcesses } from '@parley/executor'
 import type { Io } from '../command-line/io.ts'
-import { wholeEnv } from '../programs-of.ts'
+import { wholeEnv } from '../process/program-env.ts'
 
 const OPENERS: Partial<Record<NodeJS.Platform, readonly [string, ...string[]]>> = {
   linux: ['xdg-open'],

@@ -1,6 +1,6 @@
 import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type Program, startProgram } from '@parley/executor'
+import { type ChildProgram, startProgram } from '@parley/executor'
 import { CommandError } from '../command-line/command-error.ts'
 import type { Io } from '../command-line/io.ts'
 import { type Word, parseWord } from './lifeline.ts'
@@ -24,7 +24,7 @@ export interface KeptProgram<Ready> {
   readonly plan: () => object
   readonly onReady: (ready: Ready, isFirst: boolean) => void
   /** The process that runs now, for whoever must end it by force. */
-  readonly onStart: (program: Program) => void
+  readonly onStart: (program: ChildProgram) => void
   /** Settles when it is to end. */
   readonly stop: Promise<'stop'>
 }
@@ -68,7 +68,7 @@ export async function keepRunning<Ready>(kept: KeptProgram<Ready>, io: Pick<Io, 
   }
 }
 
-async function end(program: Program): Promise<void> {
+async function end(program: ChildProgram): Promise<void> {
   program.stdin.end()
   const late = setTimeout(() => program.kill('SIGKILL'), STOP_MS)
   await program.exited
@@ -76,7 +76,7 @@ async function end(program: Program): Promise<void> {
 }
 
 /** The one word that a process says, or `undefined` when it ends without. Anything else on its stdout is noise. */
-function firstWord<Ready>(program: Program, isReady: (value: unknown) => value is Ready): Promise<Word<Ready> | undefined> {
+function firstWord<Ready>(program: ChildProgram, isReady: (value: unknown) => value is Ready): Promise<Word<Ready> | undefined> {
   return new Promise((resolve) => {
     createInterface({ input: program.stdout, crlfDelay: Number.POSITIVE_INFINITY })
       .on('line', (line) => {

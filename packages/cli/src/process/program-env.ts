@@ -19,6 +19,10 @@ const GATEWAY = [
 
 const NAMES = { gateway: new Set([...PROGRAM, ...GATEWAY]), judge: new Set(PROGRAM) }
 
+/** The environment as a child gets it that does what its caller could do: all of it. */
+export const wholeEnv = (env: Io['env']): Record<string, string> =>
+  Object.fromEntries(Object.entries(env).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])))
+
 /** The environment of one of the programs of `up`. */
 export function programEnv(program: keyof typeof NAMES, env: Io['env']): Record<string, string> {
   return Object.fromEntries(

@@ -1,4 +1,4 @@
-import { type Usage, dollars } from '@parley/protocol'
+import { costText, type Usage } from '@parley/protocol'
 import { plainText } from './plain-text.ts'
 
 /** A number with its thousands apart. */
@@ -15,10 +15,4 @@ export function usageText({ model, usage, cost_microusd, calls, unpriced_calls, 
     ...(estimated_calls === undefined || estimated_calls === 0 ? [] : [`${estimated_calls} of them estimated`]),
   ]
   return `${plainText(model)}: ${parts.join(', ')}`
-}
-
-/** A cost that may leave out calls without a price. */
-export function costText(microusd: number | null, unpriced: number, calls: number | undefined): string {
-  if (microusd === null || (unpriced > 0 && unpriced === calls)) return 'unpriced'
-  return unpriced > 0 ? `${dollars(microusd)} and ${unpriced} unpriced` : dollars(microusd)
 }

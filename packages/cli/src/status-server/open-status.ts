@@ -1,6 +1,6 @@
 import { resolve } from 'node:path'
 import { unavailableStatus } from '@parley/judge/unavailable-status'
-import { STATUS_LIMITS } from '@parley/protocol'
+import { messageOf, STATUS_LIMITS } from '@parley/protocol'
 import { type Service, httpTransport, openRelay } from '@parley/rpc'
 import type { Invocation } from '../command-line/command.ts'
 import { ownVersion } from '../version.ts'
@@ -34,7 +34,7 @@ export async function openStatus(invocation: Pick<Invocation, 'io' | 'values'>):
     // A tester comes with it, which takes longer to load than all the rest; an engine that has a judge needs none.
     const { openJobFolder } = await import('./job-folder.ts')
     return openJobFolder(resolve(io.cwd, folder), invocation).catch((error: unknown) =>
-      missing(reasonOf(error), `${given === undefined ? 'REALMOI_JOB_DIR' : '--job-dir'} must be the folder of a job`),
+      missing(messageOf(error), `${given === undefined ? 'REALMOI_JOB_DIR' : '--job-dir'} must be the folder of a job`),
     )
   }
   if (socketPath === undefined)
@@ -50,9 +50,7 @@ export async function openStatus(invocation: Pick<Invocation, 'io' | 'values'>):
     })
     return { service: relay, close: () => relay.close() }
   } catch (error) {
-    return missing(`no judge answers at ${socketPath}: ${reasonOf(error)}`, 'PARLEY_STATUS_SOCKET names it')
+    return missing(`no judge answers at ${socketPath}: ${messageOf(error)}`, 'PARLEY_STATUS_SOCKET names it')
   }
 }
-
-const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
 const nonEmpty = (text: string | undefined): string | undefined => (text === '' ? undefined : text)

@@ -1,4 +1,5 @@
 import { type BigIntStats, realpathSync, statSync } from 'node:fs'
+import { messageOf } from '@parley/protocol'
 import type { Io } from '../command-line/io.ts'
 import { whyForeign } from './owned.ts'
 import { type TrustedFolder, readTrusted, trustFileOf } from './trust-file.ts'
@@ -18,7 +19,7 @@ export function folderTrust({ env, cwd }: Pick<Io, 'env' | 'cwd'>): FolderTrust 
   try {
     known = readTrusted(trustFileOf(env)).find(({ path }) => path === seen.path)
   } catch (error) {
-    return { kind: 'lost', why: error instanceof Error ? error.message : String(error) }
+    return { kind: 'lost', why: messageOf(error) }
   }
   if (known === undefined) return { kind: 'unknown' }
   const foreign = whyForeign(seen.stats)

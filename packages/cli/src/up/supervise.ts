@@ -1,4 +1,5 @@
-import type { Program } from '@parley/executor'
+import type { ChildProgram } from '@parley/executor'
+import { messageOf } from '@parley/protocol'
 import { CommandError } from '../command-line/command-error.ts'
 import type { Io } from '../command-line/io.ts'
 import { type GatewayPlan, type Ready, isGatewayReady } from '../gateway-process/plan.ts'
@@ -31,7 +32,7 @@ export async function supervise(supervised: Supervised, io: Pick<Io, 'env' | 'no
   const asked = Promise.withResolvers<void>()
   const judgeStop = Promise.withResolvers<'stop'>()
   const gatewayStop = Promise.withResolvers<'stop'>()
-  const running = new Map<string, Program>()
+  const running = new Map<string, ChildProgram>()
   let times = 0
   const ignore = io.onSignal(() => {
     times += 1
@@ -94,5 +95,5 @@ export async function supervise(supervised: Supervised, io: Pick<Io, 'env' | 'no
 
 function withoutJudge(error: unknown): string {
   const hint = error instanceof CommandError && error.hint !== undefined ? ` (${error.hint})` : ''
-  return `there is no judge: ${error instanceof Error ? error.message : String(error)}${hint}; everything else runs on\n`
+  return `there is no judge: ${messageOf(error)}${hint}; everything else runs on\n`
 }

@@ -1,12 +1,11 @@
-import { type JobId, type JobState, type JsonObject, ToolError } from '@parley/protocol'
+import { type JobId, type JobState, type JsonObject, messageOf, type Moves, Place, ToolError } from '@parley/protocol'
 import { type Client, WireError } from '@parley/rpc/browser'
 import { afterFailure } from '../after-failure.ts'
-import { type Moves, Place } from '../moves.ts'
 import type { SteadyClient } from '../steady-client.ts'
 import type { LinkListener } from '../steady-options.ts'
 import type { JobListener } from './job-listener.ts'
 import { JobTeller } from './job-teller.ts'
-import { type Asked, QUEUED_WAIT_MS, WAIT_MS, readState, readToEnd, waitForEnd } from './poll-job.ts'
+import { type PolledJob, QUEUED_WAIT_MS, WAIT_MS, readState, readToEnd, waitForEnd } from './poll-job.ts'
 
 export interface FollowOptions {
   /**
@@ -149,7 +148,7 @@ class JobFollower implements LinkListener {
 
   async #step(connection: Client, signal: AbortSignal): Promise<void> {
     const { until, terminalBytes } = this.#options
-    const asked: Asked = { client: this.#client, jobId: this.#jobId, teller: this.#teller, signal }
+    const asked: PolledJob = { client: this.#client, jobId: this.#jobId, teller: this.#teller, signal }
     this.#place.to('asking')
     if (terminalBytes !== undefined && !this.#isTerminalPlaced) await this.#placeTerminal(connection, terminalBytes, signal)
     if (hasSessions(connection) && !(until === 'end' && this.#teller.hasEnded)) {
@@ -174,7 +173,7 @@ class JobFollower implements LinkListener {
     }
   }
 
-  async #readLogs(asked: Asked): Promise<void> {
+  async #readLogs(asked: PolledJob): Promise<void> {
     await Promise.all([
       readToEnd(asked, 'cases'),
       readToEnd(asked, 'agent_status', () => readState(asked)),
@@ -224,7 +223,7 @@ class JobFollower implements LinkListener {
     if (kind === 'none' && !this.#isTroubled) return
     this.#isTroubled = kind !== 'none'
     if (kind !== 'refused') this.#listener.trouble?.({ kind })
-    else this.#listener.trouble?.({ kind, message: error instanceof Error ? error.message : String(error) })
+    else this.#listener.trouble?.({ kind, message: messageOf(error) })
   }
 
   #over(error: unknown): void {

@@ -12,7 +12,7 @@ const READ_BYTES = JOB_LIMITS.previewBytes.max
 const PAUSE_MS = 1_000
 
 /** A job that is asked about: by whom, and until when. */
-export interface Asked {
+export interface PolledJob {
   readonly client: SteadyClient
   readonly jobId: JobId
   readonly teller: JobTeller
@@ -20,7 +20,7 @@ export interface Asked {
 }
 
 /** Reads a log from where it was told to, until the job has ended and nothing more can come. `onBatch` follows each piece. */
-export async function readToEnd(asked: Asked, stream: JobLogName, onBatch?: () => Promise<void>): Promise<void> {
+export async function readToEnd(asked: PolledJob, stream: JobLogName, onBatch?: () => Promise<void>): Promise<void> {
   const { client, jobId, teller, signal } = asked
   for (;;) {
     const offset = teller.readFrom(stream)
@@ -35,7 +35,7 @@ export async function readToEnd(asked: Asked, stream: JobLogName, onBatch?: () =
   }
 }
 
-export async function readState({ client, jobId, teller, signal }: Asked): Promise<void> {
+export async function readState({ client, jobId, teller, signal }: PolledJob): Promise<void> {
   if (teller.hasEnded) return
   const state = await client.call('job.get_state', { job_id: jobId }, { signal })
   signal.throwIfAborted()
@@ -43,7 +43,7 @@ export async function readState({ client, jobId, teller, signal }: Asked): Promi
 }
 
 /** Waits for the end of the job, and takes each state that is answered meanwhile. */
-export async function waitForEnd(asked: Asked, queuedWaitMs: number): Promise<void> {
+export async function waitForEnd(asked: PolledJob, queuedWaitMs: number): Promise<void> {
   const { client, jobId, teller, signal } = asked
   for (;;) {
     const wait_ms = teller.state?.status === 'queued' ? queuedWaitMs : WAIT_MS
@@ -56,7 +56,7 @@ export async function waitForEnd(asked: Asked, queuedWaitMs: number): Promise<vo
   }
 }
 
-async function pauseAfter({ client, signal }: Asked, askedAt: number, waitMs: number): Promise<void> {
+async function pauseAfter({ client, signal }: PolledJob, askedAt: number, waitMs: number): Promise<void> {
   const leftMs = Math.min(waitMs, PAUSE_MS) - (client.clock.now() - askedAt)
   if (leftMs > 0) await client.clock.sleep(leftMs, signal)
 }

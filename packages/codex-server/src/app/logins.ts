@@ -1,4 +1,4 @@
-import type { JsonObject } from '@parley/protocol'
+import { type JsonObject, messageOf } from '@parley/protocol/wire'
 import type { Account, AuthStatus, LoginEnd } from '../backend/backend.ts'
 import { RemoteFailure } from '@parley/rpc/line-peer'
 import { LOGINS_MAX } from './bounds.ts'
@@ -48,7 +48,7 @@ export class Logins {
       tell('loginChatGptComplete', { loginId, success: end.success, error })
       if (end.success) tell('authStatusChange', authMethod(await account.status({ includeToken: false, refreshToken: false })))
     } catch (error) {
-      note(`the end of a sign-in could not be told: ${error instanceof Error ? error.message : String(error)}`)
+      note(`the end of a sign-in could not be told: ${messageOf(error)}`)
     } finally {
       this.#logins.delete(loginId)
     }

@@ -1,5 +1,5 @@
 import { ConversationClosed, type TurnEnd } from '@parley/agent'
-import { type JsonObject, RpcError } from '@parley/protocol'
+import { type JsonObject, RpcError, messageOf } from '@parley/protocol'
 import type { Call, ServiceResult } from '@parley/rpc'
 import type { Backend } from '../backend/backend.ts'
 import { checkParams, invalidParams } from '@parley/contracts/params'
@@ -16,7 +16,7 @@ import { EventOutbox, type ToldCall } from './event-outbox.ts'
 import type { McpServerLimits, McpServerOptions } from './mcp-server-options.ts'
 import { ModernCalls } from './modern-calls.ts'
 import { foreignArguments, readCodexArguments, readReplyArguments } from './tool-arguments.ts'
-import { CANCELLED, textOf, TurnCall, wordsOf } from './turn-call.ts'
+import { CANCELLED, textOf, TurnCall } from './turn-call.ts'
 
 const DIALECTS: Readonly<Record<EventDialect, DialectFacts>> = { '0.44': OLDER, '0.153': NEWER }
 
@@ -111,7 +111,7 @@ class CodexTools implements Tools {
       try {
         return await this.#take(conversation, { port, prompt, isReply: true })
       } catch (error) {
-        if (isRetry || codeOf(error) !== 'conversation_closed') return this.#failed(wordsOf(error), threadId)
+        if (isRetry || codeOf(error) !== 'conversation_closed') return this.#failed(messageOf(error), threadId)
         // By somebody else: the next who asks for it gets it resumed.
         await this.#conversations.close(conversation)
       }
@@ -146,7 +146,7 @@ class CodexTools implements Tools {
     const interrupt = (): void => {
       timer = setTimeout(resolve, this.#limits.cancelMs, 'overdue')
       timer.unref()
-      conversation.backed.interrupt().catch((error: unknown) => this.#options.log('warn', `interrupt: ${wordsOf(error)}`))
+      conversation.backed.interrupt().catch((error: unknown) => this.#options.log('warn', `interrupt: ${messageOf(error)}`))
     }
     if (signal.aborted) interrupt()
     else signal.addEventListener('abort', interrupt, { once: true })
@@ -195,7 +195,7 @@ function refuseLacking(args: JsonObject | undefined, { engine, version }: Backen
 
 /** In the words of the old server where it had some. */
 function openFault(error: unknown): string {
-  const words = wordsOf(error)
+  const words = messageOf(error)
   return codeOf(error) === 'invalid_request'
     ? `Failed to load Codex configuration from overrides: ${words}`
     : `Failed to start Codex session: ${words}`
@@ -203,5 +203,5 @@ function openFault(error: unknown): string {
 
 function findFault(error: unknown, id: string, { idName }: DialectFacts): string {
   if (codeOf(error) === 'conversation_unknown') return `Session not found for ${idName}: ${id}`
-  return `Failed to resume Codex session: ${wordsOf(error)}`
+  return `Failed to resume Codex session: ${messageOf(error)}`
 }

@@ -1,6 +1,6 @@
 import type { ApprovalDecision, ApprovalRequest, EngineEvent, TurnEnd } from '@parley/agent'
-import type { JsonObject } from '@parley/protocol'
 import type { OpenConversation, Speaker } from '../conversation/open-conversation.ts'
+import { type JsonObject, messageOf } from '@parley/protocol/wire'
 import type { CallPort } from './call-port.ts'
 import type { DialectFacts } from './dialect-facts.ts'
 import { decisionIn, elicitationOf, subjectOf } from './elicitation.ts'
@@ -65,7 +65,7 @@ export class TurnCall implements Speaker {
       answer = await port.ask(this.#question(request), { signal, timeoutMs })
     } catch (error) {
       if (!signal.aborted && !port.signal.aborted)
-        log('warn', `${subjectOf(request)} was denied: the client did not answer (${wordsOf(error)})`)
+        log('warn', `${subjectOf(request)} was denied: the client did not answer (${messageOf(error)})`)
       return 'denied'
     }
     const decision = decisionIn(answer)
@@ -109,5 +109,3 @@ export function textOf(end: TurnEnd, wasCancelled: boolean): { readonly text: st
   }
 }
 export const CANCELLED = 'The call was cancelled and its turn interrupted.'
-
-export const wordsOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))

@@ -2,4 +2,4 @@
 export { LazyBackend } from '../backend/lazy-backend.ts'
 export { agentFacts } from './agent-facts.ts'
 export { type EngineAsk, type EngineChoice, EngineMissing, chooseEngine } from './choose-engine.ts'
-export { type LogLevel, type LogTarget, type ServerLog, codexLine, openServerLog } from './server-log.ts'
+export { type ServerLogLevel, type LogTarget, type ServerLog, codexLine, openServerLog } from './server-log.ts'

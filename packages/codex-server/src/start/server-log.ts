@@ -1,15 +1,15 @@
 import { stripVTControlCharacters } from 'node:util'
 
 const LEVELS = ['trace', 'debug', 'info', 'warn', 'error'] as const
-export type LogLevel = (typeof LEVELS)[number]
+export type ServerLogLevel = (typeof LEVELS)[number]
 
 /** Where a line comes from, as directives name it: this server, or the Codex behind it. */
 export type LogTarget = 'parley_codex' | 'codex'
 
 /** One line on stderr, where directives let it pass; they may also name the part of Codex that it is from. */
-export type ServerLog = (level: LogLevel, target: LogTarget, message: string, part?: string) => void
+export type ServerLog = (level: ServerLogLevel, target: LogTarget, message: string, part?: string) => void
 
-type Bound = LogLevel | 'off'
+type Bound = ServerLogLevel | 'off'
 interface Directive {
   readonly target: string
   readonly bound: Bound

@@ -1,4 +1,5 @@
 import type { Conversation, Transcript, TranscriptEntry, Transcripts, Turn, TurnInput } from '@parley/agent'
+import { messageOf } from '@parley/protocol/wire'
 import { type RolloutPiece, readRolloutLines, writeRolloutLines } from './rollout-lines.ts'
 
 /** One line of Codex's own log of a conversation. */
@@ -94,7 +95,7 @@ export function carriedConversation(
       try {
         await carrier.carry([said], [{ type: 'turn_ended', end: { ...end } }])
       } catch (error) {
-        warn(`what was said is not kept for another judge: ${error instanceof Error ? error.message : String(error)}`)
+        warn(`what was said is not kept for another judge: ${messageOf(error)}`)
       }
       return end
     })

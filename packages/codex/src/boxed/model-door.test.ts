@@ -9,7 +9,7 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
-import { type HttpRequest, type Limits, type Route, openHttpCaller, openHttpServer } from '@parley/rpc'
+import { type HttpRequest, type Limits, type Route, openHttpFetcher, openHttpServer } from '@parley/rpc'
 import { expect, test } from 'vitest'
 import { openModelDoor } from './model-door.ts'
 
@@ -43,7 +43,7 @@ async function openDoor(route: Route, limits: Partial<Limits> = {}) {
   made.defer(() => gateway.close(0))
   const folder = mkdtempSync(join(tmpdir(), 'door-'))
   made.defer(() => rmSync(folder, { recursive: true }))
-  const http = openHttpCaller({ connectMs: 5_000, connections: 8 })
+  const http = openHttpFetcher({ connectMs: 5_000, connections: 8 })
   made.defer(() => http.close())
   const socketPath = join(folder, 's')
   const door = await openModelDoor({ socketPath, baseUrl: `${gateway.url}/v1`, apiKey: 'key', http, limits })

@@ -4,7 +4,7 @@ import {
   BodyWithoutRoom,
   type Caller,
   Denied,
-  type HttpCaller,
+  type HttpFetcher,
   HttpCallFailed,
   type HttpReply,
   type HttpRequest,
@@ -21,7 +21,7 @@ export interface ModelDoorOptions {
   readonly baseUrl: string
   /** Added here, so that it is never inside of the box. */
   readonly apiKey: string
-  readonly http: HttpCaller
+  readonly http: HttpFetcher
   readonly limits?: Partial<Limits>
 }
 

@@ -1,7 +1,7 @@
 import type { ApprovalDecision, ApprovalRequest, ConversationListener, EngineEvent } from '@parley/agent'
 
 /** Asks the listener of one conversation, and tells what was asked and answered. Nothing stays unanswered. */
-export class ApprovalDesk {
+export class BridgeApprovals {
   readonly #listener: ConversationListener
   readonly #tell: (event: EngineEvent) => void
   readonly #waiting = new Set<() => void>()

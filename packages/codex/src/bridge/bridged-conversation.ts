@@ -10,10 +10,11 @@ import {
   type TurnEnd,
 } from '@parley/agent'
 import type { BackedConversation, EventMessage } from '../port/backed-conversation.ts'
+import { messageOf, within } from '@parley/protocol/wire'
 import type { OpenOrder, TurnOrder } from '../port/order.ts'
 import { PeerGone } from '@parley/rpc/line-peer'
 import { AddedInput } from './added-input.ts'
-import { ApprovalDesk } from './approval-desk.ts'
+import { BridgeApprovals } from './approval-desk.ts'
 import type { BridgeLimits } from './bridge-limits.ts'
 import type { OpenedThread } from './dialect.ts'
 import { rolloutSize } from './rollout/read-rollout.ts'
@@ -24,7 +25,7 @@ import { TurnLedger } from './turn-ledger.ts'
 const KEPT_WARNINGS = 32
 /** With so much to begin the next turn with, a turn under way takes nothing more. */
 const UNREAD_MAX = 128
-export interface ConversationParts {
+export interface BridgedConversationParts {
   readonly thread: OpenedThread
   readonly order: OpenOrder
   readonly listener: ConversationListener
@@ -63,8 +64,8 @@ export class BridgedConversation implements BackedConversation {
   readonly effort: string | null
   readonly rolloutPath: string
   readonly initialMessages: readonly EventMessage[]
-  readonly #parts: ConversationParts
-  readonly #desk: ApprovalDesk
+  readonly #parts: BridgedConversationParts
+  readonly #desk: BridgeApprovals
   #epoch: number
   /** One in which nothing was said is nowhere but in its process. */
   #isKept: boolean
@@ -76,7 +77,7 @@ export class BridgedConversation implements BackedConversation {
   #unread: readonly (readonly InputPart[])[] = []
   #closing: Promise<void> | undefined
 
-  constructor(parts: ConversationParts) {
+  constructor(parts: BridgedConversationParts) {
     const { thread, epoch, listener } = parts
     this.id = thread.id
     this.model = thread.model
@@ -86,7 +87,7 @@ export class BridgedConversation implements BackedConversation {
     this.#parts = parts
     this.#epoch = epoch
     this.#isKept = parts.isKept
-    this.#desk = new ApprovalDesk(listener, (event) => this.#tell(event))
+    this.#desk = new BridgeApprovals(listener, (event) => this.#tell(event))
   }
 
   get contextWindow(): number | null {
@@ -197,7 +198,7 @@ export class BridgedConversation implements BackedConversation {
       this.#unread = []
       return running
     } catch (error) {
-      const message = error instanceof Error ? error.message : String(error)
+      const message = messageOf(error)
       const code = error instanceof PeerGone ? 'engine_lost' : failureCode(error)
       this.#finish(turn, turn.interrupting ? { kind: 'interrupted' } : { kind: 'failed', code, message })
       return undefined
@@ -226,10 +227,7 @@ export class BridgedConversation implements BackedConversation {
 
   async #close(boundMs: number): Promise<void> {
     await this.#interrupt(boundMs)
-    const { promise: late, resolve } = Promise.withResolvers<void>()
-    const timer = setTimeout(resolve, boundMs)
-    await Promise.race([this.#forget(), late])
-    clearTimeout(timer)
+    await within(this.#forget(), boundMs)
     this.#parts.closed(this.#epoch)
   }
 

@@ -32,9 +32,9 @@ export function chooseDialect(version: string | undefined): DialectChoice {
 export async function loadDialect(name: DialectName): Promise<Dialect> {
   switch (name) {
     case 'v2':
-      return (await import('./v2/index.ts')).v2Dialect
+      return (await import('./v2/index.ts')).currentDialect
     case 'v1':
-      return (await import('./v1/index.ts')).v1Dialect
+      return (await import('./v1/index.ts')).olderDialect
     case 'mcp':
       return (await import('./mcp/index.ts')).mcpDialect
   }

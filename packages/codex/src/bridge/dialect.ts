@@ -13,7 +13,7 @@ export interface Dialect {
   /** Whether messages carry `"jsonrpc": "2.0"`. */
   readonly jsonrpc: boolean
   /** Says hello. What comes from the other side meanwhile and afterwards goes to the talk. Throws where Codex speaks something else. */
-  greet(peer: LinePeer, sink: TalkSink, client: { readonly name: string; readonly version: string }): Promise<Talk>
+  greet(peer: LinePeer, sink: TalkSink, client: { readonly name: string; readonly version: string }): Promise<CodexTalk>
 }
 
 /** A thread that is open in the Codex process. */
@@ -28,7 +28,7 @@ export interface OpenedThread {
 }
 
 /** One process that was greeted. Promises reject with `RemoteFailure` (its own words) or `PeerGone`. */
-export interface Talk {
+export interface CodexTalk {
   readonly userAgent: string
   open(order: OpenOrder): Promise<OpenedThread>
   /** `quiet`: what was said before is not needed. */

@@ -6,6 +6,8 @@ import {
   type ConversationOptions,
   type EngineEvent,
   type InputPart,
+  type Spent,
+  Spending,
   type Turn,
   type TurnEnd,
   type TurnInput,
@@ -14,7 +16,6 @@ import {
 import type { ModelPrices } from '@parley/protocol'
 import type { BackedConversation } from '../port/backed-conversation.ts'
 import { BackendError } from '../port/backend-error.ts'
-import { type Spent, Spending } from './spending.ts'
 
 /**
  * After a request that used up the budget and called for nothing, the turn is probably over: so long it may say so by
@@ -45,14 +46,13 @@ export class EngineConversation implements Conversation, ConversationListener {
   /** Whether the request under way called for something. */
   #acted = false
   #lastWord: NodeJS.Timeout | undefined
-  #saidUnenforced = false
 
   constructor({ options, listener, prices, now, closed }: EngineConversationOptions) {
     this.#options = options
     this.#listener = listener
     this.#now = now
     this.#closed = closed
-    this.#spending = new Spending(options.budget, prices)
+    this.#spending = new Spending({ budget: options.budget, prices })
   }
 
   /** Its listener comes before it. */
@@ -95,8 +95,8 @@ export class EngineConversation implements Conversation, ConversationListener {
   event(event: EngineEvent): void {
     const { type } = event
     if (type === 'turn_ended') return this.#listener.event({ ...event, end: this.#endOf(event.end) })
-    if (type === 'usage') this.#spending.add(event.last, event.total)
-    if (type === 'retry') this.#spending.addRetry()
+    if (type === 'usage' || type === 'retry') this.#spending.addRequest()
+    if (type === 'usage') this.#spending.addUsage(event.last, event.total)
     if (type.endsWith('_begin') || type === 'plan') this.#acted = true
     // Something new after the budget was used up: the turn is not over.
     if (this.#lastWord !== undefined && isNews(event)) this.#stop()
@@ -120,8 +120,7 @@ export class EngineConversation implements Conversation, ConversationListener {
       this.#spent = spent
       return this.#stop()
     }
-    if (!this.#spending.isUnenforced || this.#saidUnenforced) return
-    this.#saidUnenforced = true
+    if (!this.#spending.isUnenforced()) return
     this.#listener.event({ type: 'warning', message: `${this.model} has no price: the budget of money is not enforced` })
   }
 

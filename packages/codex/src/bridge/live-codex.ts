@@ -1,11 +1,11 @@
 import type { Readable } from 'node:stream'
 import { LineReader } from '@parley/rpc'
-import type { JsonObject, JsonValue } from '@parley/protocol'
+import { type JsonObject, type JsonValue, messageOf, within } from '@parley/protocol/wire'
 import { BackendError } from '../port/backend-error.ts'
 import { LinePeer, PeerGone } from '@parley/rpc/line-peer'
 import type { BridgeLimits } from './bridge-limits.ts'
 import type { CodexProcess, StartCodex } from '@parley/contracts'
-import type { Dialect, Talk, TalkSink } from './dialect.ts'
+import type { Dialect, CodexTalk, TalkSink } from './dialect.ts'
 
 /** What Codex writes to stderr in one line is cut beyond this. */
 const LOG_LINE_BYTES = 64 * 1024
@@ -21,7 +21,7 @@ const WORDS_CHARACTERS = 1_000
 
 /** A Codex that runs and was greeted. */
 export interface LiveCodex {
-  readonly talk: Talk
+  readonly talk: CodexTalk
   readonly pid: number
   /** False as soon as nothing more will come from it. */
   isUp(): boolean
@@ -58,7 +58,7 @@ export async function startCodex(dialect: Dialect, sink: TalkSink, options: Star
   const child = await options.start(dialect.args)
   followLog(child, options.log)
   const lost = Promise.withResolvers<string>()
-  let talk: Talk | undefined
+  let talk: CodexTalk | undefined
   const early: [method: string, params: JsonObject][] = []
   let garbage = 0
   const babbles = (): boolean => garbage > GARBAGE_MAX
@@ -100,7 +100,7 @@ export async function startCodex(dialect: Dialect, sink: TalkSink, options: Star
   try {
     talk = await greet(dialect, peer, sink, { client, greetMs: limits.greetMs })
   } catch (error) {
-    const message = error instanceof Error ? error.message : String(error)
+    const message = messageOf(error)
     const silent = error instanceof GreetingLate
     await stop(silent ? 0 : limits.stopGraceMs)
     const { how, died } = await exited
@@ -128,18 +128,14 @@ async function greet(
   peer: LinePeer,
   sink: TalkSink,
   { client, greetMs }: { client: StartOptions['client']; greetMs: number },
-): Promise<Talk> {
-  const late = Promise.withResolvers<never>()
-  const timer = setTimeout(() => late.reject(new GreetingLate(`it did not say hello within ${greetMs} ms`)), greetMs)
-  try {
-    return await Promise.race([dialect.greet(peer, sink, client), late.promise])
-  } finally {
-    clearTimeout(timer)
-  }
+): Promise<CodexTalk> {
+  const talk = await within(dialect.greet(peer, sink, client), greetMs)
+  if (talk === undefined) throw new GreetingLate(`it did not say hello within ${greetMs} ms`)
+  return talk
 }
 
 /** Before the greeting is over nobody can decide anything. */
-function answered(talk: Talk | undefined, method: string, params: JsonObject, id: string | number): Promise<JsonValue> {
+function answered(talk: CodexTalk | undefined, method: string, params: JsonObject, id: string | number): Promise<JsonValue> {
   if (talk === undefined) throw new BackendError('failed', `${method} came before the greeting`)
   return talk.request(method, params, id)
 }

@@ -1,11 +1,11 @@
 import { type ConversationListener, ConversationUnknown } from '@parley/agent'
-import { type JsonObject, type JsonValue, RPC_CODES } from '@parley/protocol'
+import { type JsonObject, type JsonValue, RPC_CODES, messageOf } from '@parley/protocol/wire'
 import type { BackedConversation, ConversationRef } from '../port/backed-conversation.ts'
 import { BackendError } from '../port/backend-error.ts'
 import type { OpenOrder } from '../port/order.ts'
 import { PeerGone, RemoteFailure } from '@parley/rpc/line-peer'
 import { BRIDGE_LIMITS, type BridgeLimits } from './bridge-limits.ts'
-import { BridgedConversation, type ConversationParts } from './bridged-conversation.ts'
+import { BridgedConversation, type BridgedConversationParts } from './bridged-conversation.ts'
 import type { DialectName } from './choose-dialect.ts'
 import type { StartCodex } from '@parley/contracts'
 import type { OpenedThread, TalkSink } from './dialect.ts'
@@ -158,7 +158,7 @@ class CodexBridge implements Bridge {
   }
 
   async #begin(
-    { order, listener, isKept }: Pick<ConversationParts, 'order' | 'listener' | 'isKept'>,
+    { order, listener, isKept }: Pick<BridgedConversationParts, 'order' | 'listener' | 'isKept'>,
     begin: (running: Running, order: OpenOrder) => Promise<OpenedThread>,
   ): Promise<BackedConversation> {
     const { conversations: most } = this.#limits
@@ -197,7 +197,10 @@ class CodexBridge implements Bridge {
     this.#refresh()
   }
 
-  #adopt(thread: OpenedThread, more: Pick<ConversationParts, 'order' | 'listener' | 'epoch' | 'isKept'>): BackedConversation {
+  #adopt(
+    thread: OpenedThread,
+    more: Pick<BridgedConversationParts, 'order' | 'listener' | 'epoch' | 'isKept'>,
+  ): BackedConversation {
     if (this.#conversations.has(thread.id)) throw new BackendError('invalid_request', `conversation ${thread.id} is open already`)
     const { now, random } = this.#options
     const conversation = new BridgedConversation({
@@ -237,7 +240,7 @@ const isRollout = (path: string): boolean =>
 
 function asBackendError(error: unknown): Error {
   if (error instanceof BackendError || error instanceof ConversationUnknown) return error
-  const message = error instanceof Error ? error.message : String(error)
+  const message = messageOf(error)
   if (error instanceof RemoteFailure)
     return new BackendError(error.code === RPC_CODES.internal_error ? 'failed' : 'invalid_request', message, { cause: error })
   return new BackendError(error instanceof PeerGone ? 'lost' : 'failed', message, { cause: error })

@@ -1,3 +1,4 @@
+import { messageOf } from '@parley/protocol/wire'
 import { BackendError } from '../port/backend-error.ts'
 import { type DialectName, chooseDialect, loadDialect } from './choose-dialect.ts'
 import type { TalkSink } from './dialect.ts'
@@ -102,7 +103,7 @@ export class Supervisor {
         return await this.#startOnce()
       } catch (error) {
         if (!(error instanceof CodexNotUp))
-          throw new BackendError('failed', `Codex cannot be started: ${text(error)}`, { cause: error })
+          throw new BackendError('failed', `Codex cannot be started: ${messageOf(error)}`, { cause: error })
         if (error.why !== 'died') throw new BackendError('failed', error.message, { cause: error })
         this.#losses.push(this.#options.now())
         this.#options.warn(error.message)
@@ -169,7 +170,7 @@ export class Supervisor {
     this.#current = undefined
     this.#options.warn(`Codex was lost: ${reason}`)
     this.#lost(reason)
-    this.running().catch((error: unknown) => this.#options.warn(text(error)))
+    this.running().catch((error: unknown) => this.#options.warn(messageOf(error)))
   }
 }
 
@@ -178,5 +179,3 @@ function spokenBy({ talk }: LiveCodex): DialectName | undefined {
   const version = versionOf(talk.userAgent)
   return version === undefined ? undefined : chooseDialect(version).tries[0]
 }
-
-const text = (error: unknown): string => (error instanceof Error ? error.message : String(error))

@@ -2,11 +2,11 @@ import type { RecordingWorld } from '../record/record-scenario.ts'
 import { normaliser } from '../record/normalise.ts'
 import { ScenarioStuck, playScenario } from '../record/play.ts'
 import { serverOf } from '../record/record-scenario.ts'
-import type { ModelAnswer, Scenario, ScenarioSettings, Step } from '../record/scenario.ts'
+import type { ScenarioAnswer, Scenario, ScenarioSettings, Step } from '../record/scenario.ts'
 import { scenariosOf } from '../record/scenarios/index.ts'
 import { type Registry, registry } from '../registry/registry.ts'
 import type { ObservedVersion } from '../registry/registry-types.ts'
-import { Comparison, type Measure } from './compare.ts'
+import { TrafficComparison, type Measure } from './compare.ts'
 import { Tap } from './tap.ts'
 import type { MethodVerdict } from './verdict.ts'
 
@@ -24,7 +24,7 @@ export interface CheckOptions {
   /** The recorded version that the server is compared with. */
   readonly basis: ObservedVersion
   /** A server with these settings in a place of its own, and a model that gives these answers. */
-  readonly openWorld: (settings: ScenarioSettings, model: readonly ModelAnswer[]) => Promise<RecordingWorld>
+  readonly openWorld: (settings: ScenarioSettings, model: readonly ScenarioAnswer[]) => Promise<RecordingWorld>
   /** How near it must be. */
   readonly measure: Measure
   readonly stepMs?: number
@@ -54,7 +54,7 @@ export interface CheckReport {
 /** Calls every method of a server, well and badly, and compares what comes with what was observed of a version. */
 export async function checkServer(options: CheckOptions): Promise<CheckReport> {
   const { basis, contracts = registry, onScenario } = options
-  const comparison = new Comparison(contracts, basis, options.measure)
+  const comparison = new TrafficComparison(contracts, basis, options.measure)
   const waiting = scenariosOf(basis).filter(({ server, name }) => server === 'methods' && !LEFT_OUT.test(name))
   const ends: ScenarioEnd[] = []
   const work = async (): Promise<void> => {
@@ -73,7 +73,7 @@ export async function checkServer(options: CheckOptions): Promise<CheckReport> {
   return { basis, measure: options.measure, drift, methods, envelope: [...comparison.envelope], scenarios: ends }
 }
 
-async function checkScenario(scenario: Scenario, comparison: Comparison, options: CheckOptions): Promise<ScenarioEnd> {
+async function checkScenario(scenario: Scenario, comparison: TrafficComparison, options: CheckOptions): Promise<ScenarioEnd> {
   const { args, jsonrpc, answersBad } = serverOf(options.basis, scenario.server)
   await using world = await options.openWorld(scenario.settings, scenario.model)
   const server = await world.start(args)

@@ -5,7 +5,7 @@ import { type JsonObject, isJsonObject, parseJson } from '@parley/protocol'
 import { serverOf } from '../record/record-scenario.ts'
 import { registry } from '../registry/registry.ts'
 import { OBSERVED_VERSIONS, type ObservedVersion, RecordedLine } from '../registry/registry-types.ts'
-import { Comparison, type Measure } from './compare.ts'
+import { TrafficComparison, type Measure } from './compare.ts'
 import type { MethodVerdict } from './verdict.ts'
 
 /** The lines of every recording of the 23 methods, by its name. */
@@ -25,7 +25,7 @@ function compare(
   change: (line: RecordedLine, name: string) => RecordedLine | undefined = (line) => line,
   measure: Measure = 'same',
 ): { readonly drifted: readonly MethodVerdict[]; readonly envelope: readonly string[] } {
-  const comparison = new Comparison(registry, version, measure)
+  const comparison = new TrafficComparison(registry, version, measure)
   const { jsonrpc } = serverOf(version, 'methods')
   for (const [name, lines] of recordings(version))
     comparison.add(

@@ -11,7 +11,7 @@ import { type MethodVerdict, Tally } from './verdict.ts'
 export type Measure = 'same' | 'compatible'
 
 /** Compares the traffic of a server with what was observed of a version, method by method. */
-export class Comparison {
+export class TrafficComparison {
   readonly #contracts: Registry
   readonly #version: ObservedVersion
   readonly #measure: Measure

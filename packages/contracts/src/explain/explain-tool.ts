@@ -4,7 +4,7 @@ import type { CodexVersion } from '../version/version.ts'
 import { servesOf } from '../version/version-support.ts'
 import type { Explanation, Refusal } from './explain.ts'
 import type { AskedRequest } from './read-request.ts'
-import type { Step } from './step.ts'
+import type { Rewrite } from './step.ts'
 
 const TOOLS: Readonly<Record<string, readonly string[]>> = { codex: ['prompt'], 'codex-reply': ['prompt'] }
 
@@ -33,7 +33,7 @@ export function explainTool({ params = {} }: AskedRequest, version: CodexVersion
   const sent = { method: 'tools/call', params }
   if (isServed) return { ...start, verdict: 'accepted', sent, notes }
   const why = 'Codex has no MCP server since 0.154; parley mcp-server serves the tool on threads and turns'
-  const step: Step = {
+  const step: Rewrite = {
     field: 'method',
     from: 'tools/call',
     to: name === 'codex' ? 'thread/start, turn/start' : 'turn/start',

@@ -9,7 +9,7 @@ import { explainTool } from './explain-tool.ts'
 import { fillIn } from './fill-in.ts'
 import type { AskedRequest } from './read-request.ts'
 import { reshapeAnswer, reshapeParams } from './reshape.ts'
-import type { Step } from './step.ts'
+import type { Rewrite } from './step.ts'
 import { SUCCESSORS } from './threads.ts'
 
 /** Why a request cannot be served, and what to do about it. */
@@ -27,7 +27,7 @@ export interface Explanation {
   /** The recorded version that this follows; null where nothing is known. */
   readonly basis: string | null
   readonly verdict: 'accepted' | 'translated' | 'refused'
-  readonly steps: readonly Step[]
+  readonly steps: readonly Rewrite[]
   readonly refusals: readonly Refusal[]
   /** What Codex is sent in the end; null when nothing is. */
   readonly sent: { readonly method: string; readonly params?: JsonObject; readonly result?: JsonObject } | null
@@ -120,7 +120,7 @@ function explainParams(
     return { ...start, verdict: allSteps.length === 0 ? 'accepted' : 'translated', steps: allSteps, sent, notes }
   }
   const to = successor.method ?? 'nothing is sent'
-  const moved: Step = { field: 'method', from: asked.method, to, why: successor.note }
+  const moved: Rewrite = { field: 'method', from: asked.method, to, why: successor.note }
   const later = successor.params?.(params)
   const sent = successor.method === null ? null : { method: successor.method, ...(later === undefined ? {} : { params: later }) }
   return { ...start, verdict: 'translated', steps: [...allSteps, moved], sent, notes: [...notes, unaided(observed)] }

@@ -1,6 +1,6 @@
 import type { JsonObject } from '@parley/protocol'
 import type { ContractName } from '../registry/registry-types.ts'
-import type { Step } from './step.ts'
+import type { Rewrite } from './step.ts'
 
 /** These are refused without params, though every field of them may be left out. */
 const NEEDS_PARAMS: ReadonlySet<ContractName> = new Set(['newConversation', 'listConversations', 'getAuthStatus'])
@@ -22,8 +22,8 @@ const TAKEN_FROM: Readonly<Partial<Record<ContractName, Readonly<Record<string, 
 export function fillIn(
   name: ContractName,
   params: JsonObject | undefined,
-): { readonly params: JsonObject; readonly steps: readonly Step[]; readonly later: readonly string[] } {
-  const steps: Step[] = []
+): { readonly params: JsonObject; readonly steps: readonly Rewrite[]; readonly later: readonly string[] } {
+  const steps: Rewrite[] = []
   if (params === undefined && NEEDS_PARAMS.has(name))
     steps.push({ field: 'params', from: null, to: {}, why: 'Codex wants params here, be they empty' })
   const given = params ?? {}

@@ -1,10 +1,10 @@
 import { type JsonObject, type JsonValue, isJsonObject } from '@parley/protocol'
 import type { ContractName } from '../registry/registry-types.ts'
-import type { Step } from './step.ts'
+import type { Rewrite } from './step.ts'
 
 export interface Reshaped {
   readonly value: JsonObject
-  readonly steps: readonly Step[]
+  readonly steps: readonly Rewrite[]
 }
 
 /** Words of the documents and of newer versions for the four decisions. */
@@ -112,7 +112,7 @@ const missing = (policy: JsonObject, fields: readonly string[]): JsonObject =>
 /** A copy that is changed step by step. */
 class Change {
   value: JsonObject
-  readonly #steps: Step[] = []
+  readonly #steps: Rewrite[] = []
 
   constructor(value: JsonObject) {
     this.value = value

@@ -30,7 +30,7 @@ export interface ParamsChecked {
 }
 
 /** Which versions have a parameter. */
-export interface Gate {
+export interface ParamVersions {
   readonly param: string
   /** Only this value of it. */
   readonly value?: string
@@ -70,7 +70,7 @@ export function invalidParams(problems: readonly ParamProblem[]): RemoteFailure 
 }
 
 /** The parameters of a request that the registry knows from other versions than this one. */
-function methodGates(method: string, params: JsonObject, version: CodexVersion, contracts: Registry): readonly Gate[] {
+function methodGates(method: string, params: JsonObject, version: CodexVersion, contracts: Registry): readonly ParamVersions[] {
   const name = contracts.find(method)
   const basis = basisOf(version)
   if (name === undefined || basis === undefined) return []
@@ -86,7 +86,7 @@ function observedGate(
   version: CodexVersion,
   basis: Basis,
   contracts: Registry,
-): Gate | undefined {
+): ParamVersions | undefined {
   if (hasParam(name, param, basis.version, contracts) !== false) return undefined
   const having = OBSERVED_VERSIONS.filter((other) => hasParam(name, param, other, contracts) === true)
   const later = having.find((other) => compareReleases(knownVersion(other), version) > 0)
@@ -96,7 +96,7 @@ function observedGate(
   return { param, minVersion: later ?? null, maxVersion: later === undefined ? (earlier ?? null) : null, evidence: 'observed' }
 }
 
-function declaredGate(name: ContractName, param: string, version: CodexVersion, contracts: Registry): Gate | undefined {
+function declaredGate(name: ContractName, param: string, version: CodexVersion, contracts: Registry): ParamVersions | undefined {
   const gates = contracts.declared(name).versionSpecificParams
   // A client names what it likes, `constructor` too.
   const gate = Object.hasOwn(gates, param) ? gates[param] : undefined
@@ -119,7 +119,7 @@ function hasParam(
 
 /** What is wrong, in words for where it was written. */
 export function problemOf(
-  { param, value, minVersion, maxVersion, evidence }: Gate,
+  { param, value, minVersion, maxVersion, evidence }: ParamVersions,
   { text }: CodexVersion,
   layer: ParamLayer,
 ): ParamProblem {

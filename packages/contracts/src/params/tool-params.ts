@@ -1,5 +1,5 @@
 import type { JsonObject, JsonValue } from '@parley/protocol'
-import type { Gate } from './param-check.ts'
+import type { ParamVersions } from './param-check.ts'
 import { type CodexVersion, isWithin } from '../version/version.ts'
 
 /** Between which versions an argument of a tool was seen; null is no bound. What lies between the two is not measured. */
@@ -28,7 +28,7 @@ export const TOOL_PARAMS: readonly ToolParam[] = [
 ]
 
 /** The arguments of a tool call that this version lacks. */
-export function toolGates(tool: string, args: JsonObject, version: CodexVersion): readonly Gate[] {
+export function toolGates(tool: string, args: JsonObject, version: CodexVersion): readonly ParamVersions[] {
   return TOOL_PARAMS.flatMap((row) => {
     const given = args[row.param]
     if (row.tool !== tool || given === undefined || (row.value !== undefined && !isValue(given, row.value))) return []
@@ -41,7 +41,10 @@ export function toolGates(tool: string, args: JsonObject, version: CodexVersion)
 
 const isValue = (given: JsonValue, value: string): boolean => given === value
 
-function evidenceFor({ lacksUntil, has, hadUntil, lacksFrom }: ToolParam, version: CodexVersion): Gate['evidence'] | undefined {
+function evidenceFor(
+  { lacksUntil, has, hadUntil, lacksFrom }: ToolParam,
+  version: CodexVersion,
+): ParamVersions['evidence'] | undefined {
   if (has !== undefined && lacksUntil !== undefined) {
     if (isWithin(version, has, null)) return undefined
     return isWithin(version, null, lacksUntil) ? 'observed' : 'unmeasured'

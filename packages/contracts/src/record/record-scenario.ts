@@ -3,7 +3,7 @@ import type { RecordedLine, RecordingHeader } from '../registry/registry-types.t
 import { type Places, normaliser } from './normalise.ts'
 import { inFixedOrder } from './fixed-order.ts'
 import { playScenario } from './play.ts'
-import type { ModelAnswer, Scenario, ScenarioSettings } from './scenario.ts'
+import type { ScenarioAnswer, Scenario, ScenarioSettings } from './scenario.ts'
 
 const STOP_MS = 500
 
@@ -19,7 +19,7 @@ export interface RecordOptions {
   readonly codex: string
   readonly version: string
   /** A Codex of that version with these settings, and a model that gives these answers. */
-  readonly openWorld: (settings: ScenarioSettings, model: readonly ModelAnswer[]) => Promise<RecordingWorld>
+  readonly openWorld: (settings: ScenarioSettings, model: readonly ScenarioAnswer[]) => Promise<RecordingWorld>
 }
 
 /** Plays a scenario with a real Codex and gives the recording as the text of its file. Throws `ScenarioStuck`. */

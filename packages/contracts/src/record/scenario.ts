@@ -13,7 +13,7 @@ export type ModelMove =
   | { readonly use: string; readonly server: string; readonly arguments: JsonObject }
 
 /** What the model answers to one request. `stall`: the beginning of a message, and then nothing. */
-export type ModelAnswer = readonly ModelMove[] | { readonly refuse: string } | { readonly stall: string }
+export type ScenarioAnswer = readonly ModelMove[] | { readonly refuse: string } | { readonly stall: string }
 
 /** How Codex is configured: with the loopback model, the same with settings and a profile, or with OpenAI's own provider. */
 export type ScenarioSettings = 'loopback' | 'saved' | 'openai' | 'tools'
@@ -49,6 +49,6 @@ export interface Scenario {
   readonly versions: readonly ObservedVersion[]
   readonly settings: ScenarioSettings
   /** One for each request to the model, in order. */
-  readonly model: readonly ModelAnswer[]
+  readonly model: readonly ScenarioAnswer[]
   readonly steps: readonly Step[]
 }

@@ -1,5 +1,5 @@
 import { type JsonValue, isJsonObject } from '@parley/protocol'
-import type { Exchange, Notice } from './traffic.ts'
+import type { AnsweredRequest, Notice } from './traffic.ts'
 import { registry } from '../registry/registry.ts'
 import type { ContractName, ObservedVersion } from '../registry/registry-types.ts'
 import { fits, misfits } from './fits.ts'
@@ -64,8 +64,9 @@ function requestChecks({ contract, understood, refused, results }: Seen): readon
 
 function approvalChecks({ contract, understood }: Seen): readonly Check[] {
   const { request = {}, response = {} } = contract
-  const decisionOf = ({ result }: Exchange): JsonValue | undefined => (isJsonObject(result) ? result['decision'] : undefined)
-  const isDeclared = (one: Exchange): boolean => ['allow', 'deny'].includes(textOf(decisionOf(one)))
+  const decisionOf = ({ result }: AnsweredRequest): JsonValue | undefined =>
+    isJsonObject(result) ? result['decision'] : undefined
+  const isDeclared = (one: AnsweredRequest): boolean => ['allow', 'deny'].includes(textOf(decisionOf(one)))
   return [
     {
       what: 'asked like this',
@@ -170,6 +171,7 @@ export function toolCallFaults(version: ObservedVersion): readonly string[] {
 
 type JsonSchemaLike = Parameters<typeof fits>[0]
 
-const at = ({ method, params, line }: Exchange): string => `${method} ${JSON.stringify(params)?.slice(0, 120)} in line ${line}`
+const at = ({ method, params, line }: AnsweredRequest): string =>
+  `${method} ${JSON.stringify(params)?.slice(0, 120)} in line ${line}`
 const textOf = (value: JsonValue | undefined): string => (typeof value === 'string' ? value : '')
 const none = (all: readonly unknown[]): readonly string[] => (all.length === 0 ? ['nothing was recorded'] : [])

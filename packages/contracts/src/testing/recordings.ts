@@ -1,5 +1,5 @@
 import { readFileSync, readdirSync } from 'node:fs'
-import { type Exchange, type Notice, exchangesOf, noticesOf, parseRecording } from './traffic.ts'
+import { type AnsweredRequest, type Notice, exchangesOf, noticesOf, parseRecording } from './traffic.ts'
 import { registry } from '../registry/registry.ts'
 import {
   type ContractName,
@@ -18,7 +18,7 @@ export function recordingOf(version: ObservedVersion, scenario: string): readonl
 
 /** What was recorded from the servers of the 23 methods of one version. */
 export interface RecordedTraffic {
-  readonly exchanges: readonly Exchange[]
+  readonly exchanges: readonly AnsweredRequest[]
   readonly notices: readonly Notice[]
 }
 
@@ -40,10 +40,10 @@ export function trafficOf(version: ObservedVersion, kind: 'methods' | 'tools' = 
 export interface Seen {
   readonly contract: ObservedContract
   /** Understood, whether they could be done or not. */
-  readonly understood: readonly Exchange[]
+  readonly understood: readonly AnsweredRequest[]
   /** Not understood: an error that says so, or no answer. */
-  readonly refused: readonly Exchange[]
-  readonly results: readonly Exchange[]
+  readonly refused: readonly AnsweredRequest[]
+  readonly results: readonly AnsweredRequest[]
   readonly notices: readonly Notice[]
 }
 
@@ -66,7 +66,7 @@ export function seenIn(traffic: RecordedTraffic, name: ContractName, version: Ob
 }
 
 /** An idle conversation is the one thing that real Codex understands and never answers. */
-function isRefused({ from, method, params, result, error }: Exchange): boolean {
+function isRefused({ from, method, params, result, error }: AnsweredRequest): boolean {
   if (from === 'server' || result !== undefined) return false
   if (error === undefined) return !(method === 'interruptConversation' && JSON.stringify(params).includes('conversationId'))
   const { message } = error

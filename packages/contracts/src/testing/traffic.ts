@@ -13,7 +13,7 @@ export interface Recording {
 }
 
 /** One request and what came back. `from`: who asked. */
-export interface Exchange {
+export interface AnsweredRequest {
   readonly from: 'client' | 'server'
   readonly method: string
   /** Undefined where there were none. */
@@ -45,8 +45,8 @@ export function parseRecording(text: string): Recording {
 }
 
 /** Every request of either side with its answer, in the order in which they were asked. */
-export function exchangesOf(lines: readonly RecordedLine[]): readonly Exchange[] {
-  return lines.flatMap(({ dir, message }, index): Exchange[] => {
+export function exchangesOf(lines: readonly RecordedLine[]): readonly AnsweredRequest[] {
+  return lines.flatMap(({ dir, message }, index): AnsweredRequest[] => {
     if (!isJsonObject(message) || typeof message['method'] !== 'string' || message['id'] === undefined) return []
     const { id, method, params } = message
     const answer = lines.slice(index + 1).find((line) => line.dir !== dir && isAnswerTo(line.message, id))?.message

@@ -1,3 +1,4 @@
+import { messageOf, within } from '@parley/protocol/wire'
 import { type VersionSupport, supportOf } from './version-support.ts'
 
 /** `codex --version` starts a binary of a hundred megabytes and more; on a cold disk that takes its time. */
@@ -65,16 +66,10 @@ export function detectVersion(run: RunCodex, options: Omit<DetectOptions, 'run'>
 
 async function ask({ run, timeoutMs = DETECT_MS }: DetectOptions): Promise<Detected> {
   const stop = new AbortController()
-  const late = Promise.withResolvers<Detected>()
-  const timer = setTimeout(() => {
-    late.resolve({ kind: 'failed', message: `codex --version said nothing in ${timeoutMs} ms` })
-    stop.abort()
-  }, timeoutMs)
-  try {
-    return await Promise.race([answer(run, stop.signal), late.promise])
-  } finally {
-    clearTimeout(timer)
-  }
+  const detected = await within(answer(run, stop.signal), timeoutMs)
+  if (detected !== undefined) return detected
+  stop.abort()
+  return { kind: 'failed', message: `codex --version said nothing in ${timeoutMs} ms` }
 }
 
 async function answer(run: RunCodex, signal: AbortSignal): Promise<Detected> {
@@ -85,6 +80,6 @@ async function answer(run: RunCodex, signal: AbortSignal): Promise<Detected> {
     const said = `${stdout}\n${stderr}`.trim().split('\n')[0] ?? ''
     return { kind: 'failed', message: `codex --version ended with ${code} and said ${JSON.stringify(said.slice(0, 120))}` }
   } catch (error) {
-    return { kind: 'failed', message: `codex --version: ${error instanceof Error ? error.message : String(error)}` }
+    return { kind: 'failed', message: `codex --version: ${messageOf(error)}` }
   }
 }

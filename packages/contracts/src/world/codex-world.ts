@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Programs } from '../process/programs.ts'
 import type { RecordingWorld } from '../record/record-scenario.ts'
-import type { ModelAnswer, ScenarioSettings } from '../record/scenario.ts'
+import type { ScenarioAnswer, ScenarioSettings } from '../record/scenario.ts'
 import { MODEL_KEY, codexConfig } from './codex-config.ts'
 import { openLoopbackModel } from './loopback-model.ts'
 import { GIT, fillWorkFolder } from './work-folder.ts'
@@ -26,7 +26,7 @@ export interface WorldsOptions {
 /** Where scenarios are played; the working folder is made once and copied for each. */
 export interface Worlds extends AsyncDisposable {
   /** Throws `WorkFolderFailed`. */
-  readonly open: (settings: ScenarioSettings, answers: readonly ModelAnswer[]) => Promise<RecordingWorld>
+  readonly open: (settings: ScenarioSettings, answers: readonly ScenarioAnswer[]) => Promise<RecordingWorld>
 }
 
 /** Each scenario gets a private home, a working folder, a loopback model, and a server of its own. */
@@ -35,7 +35,7 @@ export async function openWorlds({ server, programs, path, random }: WorldsOptio
   const pattern = join(base, 'pattern')
   let isFilled: Promise<void> | undefined
   let last = 0
-  const open = async (settings: ScenarioSettings, answers: readonly ModelAnswer[]): Promise<RecordingWorld> => {
+  const open = async (settings: ScenarioSettings, answers: readonly ScenarioAnswer[]): Promise<RecordingWorld> => {
     await using made = new AsyncDisposableStack()
     const folder = join(base, String((last += 1)))
     const [home, work, data] = [join(folder, 'home'), join(folder, 'work'), join(folder, 'data')]

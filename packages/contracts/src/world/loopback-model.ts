@@ -1,6 +1,6 @@
 import { type JsonObject, isJsonObject, parseJson } from '@parley/protocol'
 import { type Caller, Denied, type HttpReply, type HttpRequest, openHttpServer } from '@parley/rpc'
-import type { ModelAnswer } from '../record/scenario.ts'
+import type { ScenarioAnswer } from '../record/scenario.ts'
 import { Ids, itemOf, offeredIn } from './model-item.ts'
 
 const BODY_BYTES = 16 * 1024 * 1024
@@ -29,12 +29,12 @@ export interface LoopbackModel extends AsyncDisposable {
   /** With `/v1`. */
   readonly url: string
   /** Gives these answers from now on, one for each request. */
-  play(answers: readonly ModelAnswer[], refusal?: Refusal): void
+  play(answers: readonly ScenarioAnswer[], refusal?: Refusal): void
 }
 
 /** A model on this machine alone that gives the answers of a scenario, over the Responses API. */
 export async function openLoopbackModel(random: (bytes: number) => Uint8Array): Promise<LoopbackModel> {
-  let left: ModelAnswer[] = []
+  let left: ScenarioAnswer[] = []
   let refusal: Refusal = 'event'
   let ids = new Ids(random)
   const respond = async (request: HttpRequest): Promise<HttpReply | undefined> => {
@@ -86,7 +86,7 @@ async function* streamed(events: readonly ModelEvent[], stalledUntil: AbortSigna
   await new Promise((resolve) => stalledUntil.addEventListener('abort', resolve, { once: true }))
 }
 
-function eventsOf(answer: ModelAnswer, body: JsonObject, ids: Ids): readonly ModelEvent[] {
+function eventsOf(answer: ScenarioAnswer, body: JsonObject, ids: Ids): readonly ModelEvent[] {
   const response = { id: ids.item('resp') }
   const created = { type: 'response.created', response }
   if ('refuse' in answer) {

@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream'
+import { within } from '@parley/protocol/wire'
 import type { ProcessExit, Processes, ProcessSpec } from './processes.ts'
-import { within } from './within.ts'
 
 export interface CaptureOptions {
   readonly timeoutMs: number

@@ -1,3 +1,4 @@
+import { messageOf } from '@parley/protocol/wire'
 import { type ClientTransport, stdioTransport } from '@parley/rpc'
 import type { Processes, ProcessSpec, RunningProcess } from './processes.ts'
 
@@ -32,5 +33,5 @@ export async function childTransport(
 
 /** Nobody waits for it: a server that takes its time must not hold up the one that follows. */
 function stop(child: RunningProcess, err: (text: string) => void): void {
-  child.stop(STOP_GRACE_MS).catch((error: unknown) => err(`${error instanceof Error ? error.message : String(error)}\n`))
+  child.stop(STOP_GRACE_MS).catch((error: unknown) => err(`${messageOf(error)}\n`))
 }

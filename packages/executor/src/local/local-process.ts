@@ -1,8 +1,8 @@
 import type { Socket } from 'node:net'
+import { within } from '@parley/protocol/wire'
 import { type GroupLeader, signalGroup } from './process-group.ts'
 import { type ProcessExit, ProcessError, type RunningProcess } from './processes.ts'
 import { keepTail } from './stderr-tail.ts'
-import { within } from './within.ts'
 
 /** What is kept of a child's stderr for whoever asks why it failed. */
 const STDERR_TAIL_BYTES = 16 * 1024

@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { expect, test } from 'vitest'
-import { childrenOf } from './fixtures/children-of.ts'
-import { gone } from './fixtures/gone.ts'
-import { STUBBORN } from './fixtures/stubborn.ts'
+import { childrenOf } from './fixture/children-of.ts'
+import { gone } from './fixture/gone.ts'
+import { STUBBORN } from './fixture/stubborn.ts'
 import { openKeeper } from './keeper.ts'
 import { openProcesses } from './open-processes.ts'
 import { bornAt } from './process-group.ts'
@@ -158,7 +158,7 @@ async function startOwner() {
   // With both dead nobody removes the folder of the sockets: let it be inside one of ours.
   const folder = mkdtempSync(join(tmpdir(), 'parley-test-'))
   const program = await startProgram({
-    entry: new URL('./fixtures/owner-main.ts', import.meta.url),
+    entry: new URL('./fixture/owner-main.ts', import.meta.url),
     env: { ...env, TMPDIR: folder },
   })
   const [line] = await once(program.stdout, 'data')
@@ -221,7 +221,7 @@ test.each([['a\nb'], ['\n\n'], ['a) S 1 1 (b'], [') \n) '], [' a  b '], ['* ?\\n
   'a leader that calls itself %j does not escape its end',
   async (name) => {
     const leader = await startProgram({
-      entry: new URL('./fixtures/named-main.ts', import.meta.url),
+      entry: new URL('./fixture/named-main.ts', import.meta.url),
       env: { ...env, NAME: name },
     })
     await once(leader.stdout, 'data')
@@ -250,5 +250,5 @@ test('a leader whose time of birth could not be read is ended too', async () => 
 
 /** A direct child of this process that leads a group. */
 function startSleeper() {
-  return startProgram({ entry: new URL('./fixtures/sleeper-main.ts', import.meta.url), env })
+  return startProgram({ entry: new URL('./fixture/sleeper-main.ts', import.meta.url), env })
 }

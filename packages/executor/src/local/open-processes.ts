@@ -1,6 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { within } from '@parley/protocol/wire'
 import { checkSpec } from './check-spec.ts'
 import { localProcess } from './local-process.ts'
 import { listenPrivately } from './private-socket.ts'
@@ -8,7 +9,6 @@ import { type GroupLeader, signalGroup } from './process-group.ts'
 import { type ProcessExit, ProcessError, type Processes, type ProcessSpec, type RunningProcess } from './processes.ts'
 import { type SpawnerLink, openSpawner } from './spawner-link.ts'
 import type { SpawnerEvent } from './spawner-wire.ts'
-import { within } from './within.ts'
 
 export interface ProcessesOptions {
   /** How many may run at once. */

@@ -15,7 +15,7 @@ export interface ProgramSpec {
 }
 
 /** A direct child. Its stdin is its lifeline: when that ends, because we ended it or died, it must end by itself. */
-export interface Program {
+export interface ChildProgram {
   readonly pid: number
   readonly stdin: Writable
   readonly stdout: Readable
@@ -27,7 +27,7 @@ export interface Program {
  * Starts one of our own programs with stderr shared. For small processes only (the supervisor, the spawner's owner once
  * at its start): a fork stalls a process by its size.
  */
-export async function startProgram(spec: ProgramSpec): Promise<Program> {
+export async function startProgram(spec: ProgramSpec): Promise<ChildProgram> {
   // A session of its own: Ctrl-C and a kill of our group reach us alone, and the lifeline does the rest in order.
   const child = spawn(process.execPath, [...(spec.nodeFlags ?? []), fileURLToPath(spec.entry), ...(spec.args ?? [])], {
     env: { ...compileCache(), ...spec.env },

@@ -1,7 +1,7 @@
-import { type Program, startProgram } from './program.ts'
+import { within } from '@parley/protocol/wire'
+import { type ChildProgram, startProgram } from './program.ts'
 import { ProcessError } from './processes.ts'
 import { type SpawnerEvent, type SpawnerOrder, lineSplitter, parseEvent } from './spawner-wire.ts'
-import { within } from './within.ts'
 
 /** A spawner that does not report for duty in this time never will. */
 const READY_WAIT_MS = 20_000
@@ -48,7 +48,7 @@ export async function openSpawner(socketFolder: string, onEvent: (event: Spawner
   }
 }
 
-async function start(socketFolder: string): Promise<Program> {
+async function start(socketFolder: string): Promise<ChildProgram> {
   try {
     return await startProgram({ entry: new URL('./spawner-main.ts', import.meta.url), args: [socketFolder], env: {} })
   } catch (cause) {

@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { existsSync, rmSync } from 'node:fs'
 import { type Socket, connect } from 'node:net'
+import { messageOf } from '@parley/protocol/wire'
 import { findCommand } from './find-command.ts'
 import { closeInherited } from './inherited.ts'
 import { openKeeper } from './keeper.ts'
@@ -117,5 +118,5 @@ function deathSignalWrapper(): readonly string[] {
 
 function reasonOf(error: unknown, command: string): { reason: string; message: string } {
   const reason = error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : 'UNKNOWN'
-  return { reason, message: `cannot run ${command}: ${error instanceof Error ? error.message : String(error)}` }
+  return { reason, message: `cannot run ${command}: ${messageOf(error)}` }
 }

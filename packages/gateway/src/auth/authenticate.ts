@@ -1,7 +1,7 @@
 import { type Credentials, Denied, type MeterTable, RecentMap } from '@parley/rpc'
 import type { GatewayCaller } from '../caller.ts'
 import { bearerToken, refused } from './bearer.ts'
-import { type Identify, hasKeptRoom, personOf } from './identify.ts'
+import { type Identify, hasKeptRoom, personKey } from './identify.ts'
 
 /** Callers remembered, and how long one is believed before the store is asked again. */
 const REMEMBERED_MAX = 10_000
@@ -48,7 +48,7 @@ export function openAuthenticate(options: {
       const identity = await identify.byToken(token)
       // A revocation during the lookup may have come after the row was read: ask again before anybody is let in.
       if (before !== revocations || (performance.now() - askedAt > UNHEARD_MS && !hears())) continue
-      const person = personOf(identity)
+      const person = personKey(identity)
       const caller: GatewayCaller = {
         ...identity,
         ...from,

@@ -97,7 +97,7 @@ const NOBODY = {
 } as const
 
 /** Whom limits count this identity with: a person for every token of theirs, else the token itself. */
-export const personOf = ({ userId, key }: Pick<Identity, 'userId' | 'key'>): string => (userId === null ? key : `user ${userId}`)
+export const personKey = ({ userId, key }: Pick<Identity, 'userId' | 'key'>): string => (userId === null ? key : `user ${userId}`)
 
 /** Room is kept for who repairs things and for who does the work. */
 export const hasKeptRoom = ({ role, admin }: Pick<Identity, 'role' | 'admin'>): boolean => admin || role === 'judge'

@@ -1,3 +1,4 @@
+import { within } from '@parley/protocol'
 import type { Route } from '@parley/rpc'
 import { type Store, unavailableWords } from '@parley/store'
 import { json, problem } from './reply.ts'
@@ -33,12 +34,10 @@ export function healthRoutes(options: {
 }
 
 /** What keeps the database from being used, in words; `undefined` when nothing does. */
-async function faultInTime(store: Pick<Store, 'ping'>): Promise<string | undefined> {
-  let timer: NodeJS.Timeout | undefined
-  const late = new Promise<string>((resolve) => {
-    timer = setTimeout(resolve, PING_TIMEOUT_MS, unavailableWords(undefined))
-  })
-  const fault = await Promise.race([store.ping().then(() => undefined, unavailableWords), late])
-  clearTimeout(timer)
-  return fault
+function faultInTime(store: Pick<Store, 'ping'>): Promise<string | undefined> {
+  return within(
+    store.ping().then(() => undefined, unavailableWords),
+    PING_TIMEOUT_MS,
+    unavailableWords(undefined),
+  )
 }

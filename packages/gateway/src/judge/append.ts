@@ -1,7 +1,7 @@
 import type { JobId, ToolOutput, WrittenLog } from '@parley/protocol'
 import { type AppendOptions, type AppendOutcome, type Store, jobLog } from '@parley/store'
 import { readChunk } from '../blob/chunk.ts'
-import type { HeldJob } from './held-job.ts'
+import type { ClaimedJob } from './held-job.ts'
 
 type Appended = ToolOutput<'judge.job.append_terminal'>
 
@@ -11,7 +11,7 @@ const ROOM_TRIES = 3
 /** Adds a chunk to one of the job's logs. What stands there already is not written twice. */
 export async function appendChunk(
   store: Pick<Store, 'jobs' | 'logs'>,
-  { job, fence, action }: HeldJob,
+  { job, fence, action }: ClaimedJob,
   log: WrittenLog,
   { offset, chunk_b64 }: { readonly offset: number; readonly chunk_b64: string },
 ): Promise<Appended> {

@@ -3,7 +3,7 @@ import { type ClaimKey, type JobRecord, type LeaseFence, LeaseLost, NotFound } f
 import type { JudgeContext } from './judge-world.ts'
 
 /** A job under the claim that the caller showed. */
-export interface HeldJob {
+export interface ClaimedJob {
   readonly key: ClaimKey
   readonly job: JobRecord
   readonly fence: LeaseFence
@@ -19,7 +19,7 @@ interface Claimed {
 export async function asHolder<Answer>(
   { job_id: jobId, claim_id: claimId }: Claimed,
   context: JudgeContext,
-  work: (held: HeldJob) => Answer | Promise<Answer>,
+  work: (held: ClaimedJob) => Answer | Promise<Answer>,
 ): Promise<Answer> {
   const { world, call } = context
   const { desk, store } = world

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { type ToolArguments, ToolError, costOf } from '@parley/protocol'
 import type { ReachableModel } from '@parley/models'
 import type { JudgeWorld } from './judge-world.ts'
-import type { HeldJob } from './held-job.ts'
+import type { ClaimedJob } from './held-job.ts'
 import { type ToldUsage, readUsage } from './usage.ts'
 
 /**
@@ -11,7 +11,7 @@ import { type ToldUsage, readUsage } from './usage.ts'
  */
 export async function ingestUsage(
   world: JudgeWorld,
-  { job, key }: Pick<HeldJob, 'job' | 'key'>,
+  { job, key }: Pick<ClaimedJob, 'job' | 'key'>,
   { attempt, call_id: callId, usage }: Pick<ToolArguments<'judge.usage.ingest'>, 'attempt' | 'call_id' | 'usage'>,
 ): Promise<boolean> {
   const { usages, modelKeys } = world.store

@@ -1,7 +1,7 @@
 import { type Budget, type ToolArguments, ToolError, type ToolOutput, iso } from '@parley/protocol'
 import type { SpendLimits } from '@parley/store'
 import { type ReachableModel, boundWords, mintModelKey, payable } from '@parley/models'
-import type { HeldJob } from './held-job.ts'
+import type { ClaimedJob } from './held-job.ts'
 import type { JudgeContext, JudgeWorld } from './judge-world.ts'
 import { codexAuth, codexConfig } from './codex-config.ts'
 
@@ -12,7 +12,7 @@ const ATTEMPT_REQUESTS = 200
 /** Makes the key of an attempt and tells all that an engine needs to use it. */
 export async function prepareGenerate(
   { attempt }: Pick<ToolArguments<'judge.prepare_generate'>, 'attempt'>,
-  { key, job, expiresAt, action }: HeldJob,
+  { key, job, expiresAt, action }: ClaimedJob,
   { world, caller }: Pick<JudgeContext, 'world' | 'caller'>,
 ): Promise<ToolOutput<'judge.prepare_generate'>> {
   const { spec } = job
@@ -47,7 +47,7 @@ export async function prepareGenerate(
 /** What is left of the job's budget and of its owner's day. Throws `quota_exceeded` when that is nothing. */
 async function budgetLeft(
   { store, quotas }: JudgeWorld,
-  job: HeldJob['job'],
+  job: ClaimedJob['job'],
   reachable: Pick<ReachableModel, 'script'>,
 ): Promise<Budget> {
   const limits = payable(await quotas.limitsFor(job), reachable)

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { type EngineName, JobId, type Language, UserId, makeId } from '@parley/protocol'
 import { expect, test } from 'vitest'
 import { type JudgeHere, hindranceOf, waitingOf } from './waiting.ts'
-import type { Wanted } from './who-fits.ts'
+import type { JobNeeds } from './who-fits.ts'
 
 function judge(
   name: string,
@@ -23,10 +23,10 @@ function judge(
 const ann = makeId(UserId, 'usr', randomBytes)
 const bob = makeId(UserId, 'usr', randomBytes)
 const silent: JudgeHere = { name: 'old', told: null, drain: false, jobs: 0, slots: 1, guests: 0, owners: [] }
-const asIs = (language: Language = 'cpp'): Wanted => ({ language, model: null, engine: null })
-const written = (engine: EngineName | null = null): Wanted => ({ language: 'cpp', model: 'm', engine })
+const asIs = (language: Language = 'cpp'): JobNeeds => ({ language, model: null, engine: null })
+const written = (engine: EngineName | null = null): JobNeeds => ({ language: 'cpp', model: 'm', engine })
 
-test.each<[string, Wanted, JudgeHere[], string | null]>([
+test.each<[string, JobNeeds, JudgeHere[], string | null]>([
   ['nobody is there', asIs(), [], 'no_judge: no judge is connected'],
   ['somebody is free', asIs(), [judge('tower')], null],
   ['C++20 is C++', asIs('cpp20'), [judge('tower')], null],

@@ -1,6 +1,6 @@
 import type { JobId, Language, UserId, Waiting } from '@parley/protocol'
 import type { JobRecord } from '@parley/store'
-import { type Told, type Wanted, hasEngine, hasLanguage } from './who-fits.ts'
+import { type Told, type JobNeeds, hasEngine, hasLanguage } from './who-fits.ts'
 
 /** A judge that is here, as far as it matters to those who wait. */
 export interface JudgeHere {
@@ -35,7 +35,7 @@ const LANGUAGE_NAMES: Readonly<Record<Language, string>> = {
 
 /** Why a job is with no judge; null when it does not wait, or a judge is free to take it in the next moment. */
 export function waitingOf(
-  job: Pick<JobRecord, 'id' | 'status' | 'ownerId'> & { readonly spec: Wanted },
+  job: Pick<JobRecord, 'id' | 'status' | 'ownerId'> & { readonly spec: JobNeeds },
   judges: readonly JudgeHere[],
   held: ReadonlySet<JobId>,
 ): Waiting | null {
@@ -43,7 +43,7 @@ export function waitingOf(
 }
 
 /** What keeps every judge that is here from taking such a job of this owner now; the first thing that is in everybody's way. */
-export function hindranceOf(wanted: Wanted, ownerId: UserId | null, judges: readonly JudgeHere[]): Waiting | null {
+export function hindranceOf(wanted: JobNeeds, ownerId: UserId | null, judges: readonly JudgeHere[]): Waiting | null {
   if (judges.length === 0) return { code: 'no_judge', message: 'no judge is connected' }
   const language = LANGUAGE_NAMES[wanted.language]
   const fluent = judges.filter(({ told }) => hasLanguage(told, wanted.language))

@@ -1,6 +1,6 @@
-import { type Audience as ToolAudience, type Role, isAdmitted } from '@parley/protocol'
+import { type Audience, type Role, isAdmitted } from '@parley/protocol'
 import type { Logger } from 'pino'
-import { type Audience, type GatewayCaller, audienceOf } from '../caller.ts'
+import { type GatewayCaller, audienceOf } from '../caller.ts'
 import { GatewayRefused } from '../failure.ts'
 import type { ToolCount } from '../metric/metrics.ts'
 import { SERVED_RESOURCES } from '../resources.ts'
@@ -37,7 +37,7 @@ export function openRoleServices(options: {
   const tools = allTools(options.extraTools)
   const serviceOf = (audience: Audience): RoleService => {
     const kind = KINDS[audience]
-    const admits = ({ spec }: { readonly spec: { readonly roles: readonly ToolAudience[] } }) => isAdmitted(spec.roles, kind)
+    const admits = ({ spec }: { readonly spec: { readonly roles: readonly Audience[] } }) => isAdmitted(spec.roles, kind)
     return new RoleService({
       info: { name: 'parley', version, role: kind.role, ...(kind.admin ? { admin: true } : {}) },
       instructions: INSTRUCTIONS[audience],

@@ -1,4 +1,4 @@
-import { ToolError } from '@parley/protocol'
+import { asError, ToolError } from '@parley/protocol'
 import type { Blobs } from '@parley/store'
 import { RandomAccessReader } from 'yauzl'
 
@@ -70,7 +70,7 @@ export class SourceReader extends RandomAccessReader {
         bytes.copy(buffer, offset)
         setImmediate(done, null)
       },
-      (error: unknown) => setImmediate(done, error instanceof Error ? error : new Error(String(error))),
+      (error: unknown) => setImmediate(done, asError(error)),
     )
   }
 }

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { PROGRAM_SET } from './dialect.ts'
+import { PROGRAM_SET } from './fixture/dialect.ts'
 import { type AgreementBench, type BothWays, differing, openAgreementBench, outcomesOf } from './fixture/agreement-bench.ts'
 
 const LANGUAGES = [...new Set(PROGRAM_SET.map(({ language }) => language))]

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { PROGRAM_SET } from './dialect.ts'
+import { PROGRAM_SET } from './fixture/dialect.ts'
 import { type AgreementBench, differing, openAgreementBench, outcomesOf } from './fixture/agreement-bench.ts'
-import { MORE_PROGRAMS } from './more-languages.ts'
+import { MORE_PROGRAMS } from './fixture/more-languages.ts'
 
 const LANGUAGES = [...new Set(PROGRAM_SET.map(({ language }) => language))]
 const WHERE_INSTALLED = [...new Set(MORE_PROGRAMS.map(({ language }) => language))]

@@ -1,5 +1,5 @@
 import { once } from './once.ts'
-import { Shares } from './shares.ts'
+import { CoreShares } from './shares.ts'
 import type { WorkClock } from './work-clock.ts'
 
 /** The right to use one place, or all of them, until it is given back. */
@@ -11,7 +11,7 @@ export interface HeldPlace<Place> {
 }
 
 /** Who asks for places. */
-export interface Asker {
+export interface PlaceSeeker {
   /** Whose work it is: the places are shared out among owners. `null` is the judge itself, and jobs of nobody. */
   readonly owner: string | null
   /** Stands while all of this work waits for places that others have. */
@@ -46,7 +46,7 @@ export class SharedPlaces<Place extends object> {
   readonly count: number
   readonly #free: Place[]
   readonly #waiting: Waiter<Place>[] = []
-  readonly #shares: Shares
+  readonly #shares: CoreShares
   /** The one that wants more places than are idle, and how many of these are kept for it. */
   #next: { readonly waiter: Waiter<Place>; readonly kept: number } | undefined
   #idle = 0
@@ -54,17 +54,17 @@ export class SharedPlaces<Place extends object> {
 
   constructor(places: readonly Place[], now: () => number = () => performance.now()) {
     this.count = places.length
-    this.#shares = new Shares(now)
+    this.#shares = new CoreShares(now)
     this.#free = [...places]
     this.#idle = places.length
   }
 
-  one(asker: Asker, signal: AbortSignal): Promise<HeldPlace<Place>> {
-    return this.#lease(asker, 1, signal)
+  one(asker: PlaceSeeker, signal: AbortSignal): Promise<HeldPlace<Place>> {
+    return this.#held(asker, 1, signal)
   }
 
-  all(asker: Asker, signal: AbortSignal): Promise<HeldPlace<Place>> {
-    return this.#lease(asker, this.count, signal)
+  all(asker: PlaceSeeker, signal: AbortSignal): Promise<HeldPlace<Place>> {
+    return this.#held(asker, this.count, signal)
   }
 
   /** Whoever waits is refused, and whoever comes. */
@@ -73,7 +73,7 @@ export class SharedPlaces<Place extends object> {
     for (const waiter of [...this.#waiting]) waiter.refuse(new NoPlace('the tester is closed'))
   }
 
-  #lease({ owner, clock }: Asker, wanted: number, signal: AbortSignal): Promise<HeldPlace<Place>> {
+  #held({ owner, clock }: PlaceSeeker, wanted: number, signal: AbortSignal): Promise<HeldPlace<Place>> {
     if (this.#closed) return Promise.reject(new NoPlace('the tester is closed'))
     if (signal.aborted) return Promise.reject(new NoPlace('cancelled', { cause: signal.reason }))
     if (this.#waiting.length >= WAITERS_MAX) return Promise.reject(new NoPlace('too many are waiting'))

@@ -15,7 +15,7 @@ const KEPT_MAX = 1_000
  * Who has had how much of the cores, counted in core milliseconds: so one long run counts as much as many short ones, and a run alone as
  * much as all the cores it keeps from others. Who comes anew begins with the least of those who are here: nobody saves up by staying away.
  */
-export class Shares {
+export class CoreShares {
   readonly #shares = new Map<string | null, Share>()
   readonly #now: () => number
 

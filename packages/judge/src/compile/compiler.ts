@@ -2,8 +2,8 @@ import type { CompileResult } from '@parley/protocol'
 import type { BoxFile, RunOutcome } from '@parley/sandbox'
 import { createHash } from 'node:crypto'
 import { rm } from 'node:fs/promises'
-import type { BoxUse } from '../box/slot.ts'
-import type { Slots } from '../box/slots.ts'
+import type { BoxUse } from '../box/core.ts'
+import type { Cores } from '../box/cores.ts'
 import { starvedWords, wasStarved } from '../box/starved.ts'
 import type { BuildData } from '../language/language-data.ts'
 import { PLAIN_ENVIRONMENT, type Toolchain, fillCommand, showCommand, sourceName } from '../language/toolchain.ts'
@@ -15,7 +15,7 @@ import type { Program } from './program.ts'
 import { Cancelled, SharedWork } from './shared-work.ts'
 
 /** A source and what belongs to it. */
-export interface Source {
+export interface ProgramSource {
   readonly toolchain: Toolchain
   readonly code: string
   /** Whose job it is for. What somebody else had compiled is not used for it: that it was quick would tell who sent what. */
@@ -41,13 +41,13 @@ export class CompilerBroken extends Error {
 
 /** Makes programs of sources, each once for its owner: the same source for two jobs at once is compiled for both. */
 export class Compiler {
-  readonly #slots: Slots
+  readonly #cores: Cores
   readonly #programs: ProgramCache
   readonly #headers: HeaderCache
   readonly #underWay = new SharedWork<CompileResult>()
 
-  constructor(slots: Slots, programs: ProgramCache, headers: HeaderCache) {
-    this.#slots = slots
+  constructor(cores: Cores, programs: ProgramCache, headers: HeaderCache) {
+    this.#cores = cores
     this.#programs = programs
     this.#headers = headers
   }
@@ -56,14 +56,14 @@ export class Compiler {
    * Throws `Cancelled` when the signal fires, `CompilerBroken` for a failure of our own. `begins` is called when a compiler is
    * needed: not for a program that was compiled before.
    */
-  async compile(source: Source, signal: AbortSignal, begins: () => void = () => {}): Promise<Compiled> {
+  async compile(source: ProgramSource, signal: AbortSignal, begins: () => void = () => {}): Promise<Compiled> {
     const { build } = source.toolchain.data
     const name = sourceName(source.toolchain.data, source.code)
     return build === null ? asItIs(source, name) : await this.#build(source, build, name, { signal, begins })
   }
 
   /** Whether a source that is run as it is can be read at all. */
-  async check(source: Source, signal: AbortSignal): Promise<CompileResult> {
+  async check(source: ProgramSource, signal: AbortSignal): Promise<CompileResult> {
     const { check, source: file } = source.toolchain.data
     const name = sourceName(source.toolchain.data, source.code)
     const [tool, ...rest] = check ?? []
@@ -75,7 +75,7 @@ export class Compiler {
   }
 
   async #build(
-    source: Source,
+    source: ProgramSource,
     build: BuildData,
     name: string,
     { signal, begins }: { readonly signal: AbortSignal; readonly begins: () => void },
@@ -91,7 +91,7 @@ export class Compiler {
     return { ...built(source, build, name, made), result }
   }
 
-  async #make(key: string, source: Source, build: BuildData, name: string, signal: AbortSignal): Promise<CompileResult> {
+  async #make(key: string, source: ProgramSource, build: BuildData, name: string, signal: AbortSignal): Promise<CompileResult> {
     const { toolchain } = source
     const draft = this.#programs.draft()
     const headers = this.#headers.folderFor(toolchain, source.code)
@@ -124,14 +124,18 @@ export class Compiler {
   }
 
   /** Runs a compiler. Our own failure is tried once more in a fresh box. */
-  async #run({ toolchain, code, owner, beside, use }: Source, order: CompilerOrder, signal: AbortSignal): Promise<RunOutcome> {
+  async #run(
+    { toolchain, code, owner, beside, use }: ProgramSource,
+    order: CompilerOrder,
+    signal: AbortSignal,
+  ): Promise<RunOutcome> {
     const words = { name: order.name, memoryMb: 0 }
     const files: BoxFile[] = beside.map(({ name, bytes }) => ({ name, from: { bytes } }))
     files.push({ name: order.file.replaceAll('{name}', () => order.name), from: { bytes: Buffer.from(code) } })
     for (let tries = 1; ; tries += 1) {
-      const lease = await this.#slots.one({ owner }, signal).catch((cause: unknown) => Promise.reject(new Cancelled({ cause })))
+      const held = await this.#cores.one({ owner }, signal).catch((cause: unknown) => Promise.reject(new Cancelled({ cause })))
       try {
-        const box = await lease.place.box(use)
+        const box = await held.place.box(use)
         const outcome = await box.run(
           {
             argv: fillCommand(toolchain, order.argv, words),
@@ -148,10 +152,10 @@ export class Compiler {
         const clocked = { outcome, clockMs: COMPILE_LIMITS.wallMs, partnerStarvedMs: 0 }
         if (wasStarved(clocked)) throw new CompilerBroken(`the compiler could not be run: ${starvedWords(clocked)}`)
         if (outcome.status !== 'sandbox-error') return outcome
-        await lease.place.renew()
+        await held.place.renew()
         if (tries === TRIES) throw new CompilerBroken(outcome.message ?? 'the sandbox failed')
       } finally {
-        lease.release()
+        held.release()
       }
     }
   }
@@ -170,20 +174,25 @@ interface CompilerOrder {
   readonly headers?: string
 }
 
-function asItIs({ toolchain, code, beside }: Source, name: string): Compiled {
+function asItIs({ toolchain, code, beside }: ProgramSource, name: string): Compiled {
   const files: BoxFile[] = beside.map(({ name: other, bytes }) => ({ name: other, from: { bytes } }))
   files.push({ name: toolchain.data.source, from: { bytes: Buffer.from(code) } })
   const cmd = showCommand(toolchain, toolchain.data.check ?? [], { name, memoryMb: 0 })
   return { ok: true, program: { toolchain, name, files }, result: unreadResult(cmd), release: () => undefined }
 }
 
-function built({ toolchain }: Source, build: BuildData, name: string, cached: CachedProgram): Compiled & { readonly ok: true } {
+function built(
+  { toolchain }: ProgramSource,
+  build: BuildData,
+  name: string,
+  cached: CachedProgram,
+): Compiled & { readonly ok: true } {
   const file: BoxFile = { name: build.program, from: { path: cached.path }, executable: true }
   return { ok: true, program: { toolchain, name, files: [file] }, result: cached.result, release: cached.release }
 }
 
 /** All that the program depends on, and whose it is. A precompiled header changes how fast it is made, not what is made. */
-function programKey({ toolchain, code, owner, beside }: Source, build: BuildData): string {
+function programKey({ toolchain, code, owner, beside }: ProgramSource, build: BuildData): string {
   const hash = createHash('sha256')
   const { tool, version } = toolchain
   hash.update(

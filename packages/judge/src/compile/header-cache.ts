@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { chmod, mkdir, readdir, rename, rm, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import type { Slots } from '../box/slots.ts'
+import type { Cores } from '../box/cores.ts'
 import { PLAIN_ENVIRONMENT, type Toolchain, fillCommand } from '../language/toolchain.ts'
 import { HEADERS_KEPT, HEADER_BYTES, HEADER_LIMITS } from './compile-limits.ts'
 
@@ -14,20 +14,20 @@ const WORDS = { name: 'header', memoryMb: 0 }
  */
 export class HeaderCache {
   readonly #folder: string
-  readonly #slots: Slots
+  readonly #cores: Cores
   readonly #ready = new Set<string>()
   /** By key. A header that could not be made is not tried again in this life. */
   readonly #making = new Map<string, Promise<void>>()
   readonly #closing = new AbortController()
 
-  private constructor(folder: string, slots: Slots) {
+  private constructor(folder: string, cores: Cores) {
     this.#folder = folder
-    this.#slots = slots
+    this.#cores = cores
   }
 
-  static async open(folder: string, slots: Slots): Promise<HeaderCache> {
+  static async open(folder: string, cores: Cores): Promise<HeaderCache> {
     await mkdir(folder, { recursive: true, mode: 0o700 })
-    const cache = new HeaderCache(folder, slots)
+    const cache = new HeaderCache(folder, cores)
     for (const key of await keptHeaders(folder)) cache.#ready.add(key)
     return cache
   }
@@ -77,9 +77,9 @@ export class HeaderCache {
     header: { name: string; command: readonly [string, ...string[]] },
     to: string,
   ): Promise<boolean> {
-    const lease = await this.#slots.one({ owner: null }, this.#closing.signal)
+    const held = await this.#cores.one({ owner: null }, this.#closing.signal)
     try {
-      const box = await lease.place.box('author')
+      const box = await held.place.box('author')
       const outcome = await box.run(
         {
           argv: fillCommand(toolchain, header.command, WORDS),
@@ -93,7 +93,7 @@ export class HeaderCache {
       )
       return outcome.status === 'ok' && outcome.kept.length === 1
     } finally {
-      lease.release()
+      held.release()
     }
   }
 }

@@ -1,3 +1,4 @@
+import { unlessAborted } from '@parley/protocol'
 /** One piece of work that several wait for. It goes on as long as one of them does. */
 interface Work<Result> {
   readonly promise: Promise<Result>
@@ -22,13 +23,9 @@ export class SharedWork<Result> {
     if (signal.aborted) throw new Cancelled({ cause: signal.reason })
     const work = this.#works.get(key) ?? this.#begin(key, start)
     work.waiters += 1
-    const gone = Promise.withResolvers<never>()
-    const leave = (): void => gone.reject(new Cancelled({ cause: signal.reason }))
-    signal.addEventListener('abort', leave, { once: true })
     try {
-      return await Promise.race([work.promise, gone.promise])
+      return await unlessAborted(work.promise, signal, () => new Cancelled({ cause: signal.reason }))
     } finally {
-      signal.removeEventListener('abort', leave)
       work.waiters -= 1
       if (work.waiters === 0) {
         work.controller.abort()

@@ -1,5 +1,5 @@
 import { type ConversationListener, type EngineEvent, type TurnEnd, secondsText } from '@parley/agent'
-import { type EngineName, type JobError, type JobSpec, ToolError } from '@parley/protocol'
+import { type EngineName, type JobError, type JobSpec, messageOf, settlesWithin, ToolError } from '@parley/protocol'
 import { codeHash } from '../status/self-test.ts'
 import type { JobVoice } from '../tester.ts'
 import type { Generated, GenerateRequest, Prepared } from '../worker/generator.ts'
@@ -14,11 +14,11 @@ import { problemText } from './prompt.ts'
 import { type ReadSolution, readSolution } from './answer/read-solution.ts'
 import type { Redactor } from './redact.ts'
 import { repairText } from './repair-prompt.ts'
-import { Session } from './session.ts'
+import { AttemptEngine } from './attempt-engine.ts'
 import { Silence } from './silence.ts'
 import { anewText, continueText, followUpText, turnMark } from './turn-text.ts'
-import { Stopped, orStopped, within } from './within.ts'
-import { type Workspace, openWorkspace } from './folder/workspace.ts'
+import { Stopped, orStopped } from './stopped.ts'
+import { type JobWorkspace, openWorkspace } from './folder/workspace.ts'
 
 export interface AttemptOrder {
   readonly options: GeneratorOptions
@@ -56,7 +56,7 @@ export class Attempt {
   readonly #silence: Silence
   #prepared: Prepared | undefined
   #book: CallBook | undefined
-  #session: Session | undefined
+  #engine: AttemptEngine | undefined
 
   constructor(order: AttemptOrder) {
     this.#order = order
@@ -84,7 +84,7 @@ export class Attempt {
     } finally {
       clearTimeout(timer)
       this.#silence.end()
-      await this.#session?.close()
+      await this.#engine?.close()
       const usage = await this.#book?.close()
       if (usage !== undefined) this.#log.say({ stage: this.#stage, level: 'info', ...usage })
       this.#log.end()
@@ -120,7 +120,7 @@ export class Attempt {
 
   #answer(
     { code, document, tolerated }: Extract<ReadSolution, { kind: 'read' }>,
-    { hiddenCases, judgedCases }: Workspace,
+    { hiddenCases, judgedCases }: JobWorkspace,
   ): Generated {
     const { redactor, request } = this.#order
     const { memory } = request.ports
@@ -135,16 +135,16 @@ export class Attempt {
   }
 
   /** One turn to its end. Answers the last message; throws for every other end. */
-  async #turn(engine: EngineName, workspace: Workspace, turn: number, reason: string): Promise<string> {
+  async #turn(engine: EngineName, workspace: JobWorkspace, turn: number, reason: string): Promise<string> {
     const { limits, request } = this.#order
     const mark = turnMark(this.#spec.job_id, request.attempt, turn)
     const { memory } = request.ports
-    if (this.#session === undefined) {
+    if (this.#engine === undefined) {
       const left = leftMessage(memory.entries(), mark)
       if (left !== undefined) return left
     }
-    this.#session ??= await this.#open(engine, workspace)
-    const { conversation, isNew } = this.#session
+    this.#engine ??= await this.#open(engine, workspace)
+    const { conversation, isNew } = this.#engine
     const text = await this.#text(workspace, turn, { mark, reason, isNew: isNew && memory.entries().every(isBeginning) })
     const budget = this.#budget()
     const submitted = conversation.submit({ input: [{ type: 'text', text }], pinned: turn === 1, budget })
@@ -153,7 +153,7 @@ export class Attempt {
     try {
       end = await orStopped(submitted.ended, this.#stop)
     } catch (error) {
-      await within(conversation.interrupt(), limits.interruptMs)
+      await settlesWithin(conversation.interrupt(), limits.interruptMs)
       throw error
     } finally {
       this.#silence.end()
@@ -172,7 +172,7 @@ export class Attempt {
   }
 
   async #text(
-    workspace: Workspace,
+    workspace: JobWorkspace,
     turn: number,
     about: { readonly mark: string; readonly reason: string; readonly isNew: boolean },
   ): Promise<string> {
@@ -196,13 +196,13 @@ export class Attempt {
     return [head, ...texts].join('\n\n')
   }
 
-  async #open(engine: EngineName, workspace: Workspace): Promise<Session> {
+  async #open(engine: EngineName, workspace: JobWorkspace): Promise<AttemptEngine> {
     const { options, limits, request, voice, redactor } = this.#order
     const prepared = await this.#prepare()
     const { folder } = workspace
     const listener: ConversationListener = { event: (event) => this.#heard(event), approve: () => Promise.resolve('denied') }
     try {
-      return await Session.open({
+      return await AttemptEngine.open({
         options,
         limits,
         engine,
@@ -219,7 +219,7 @@ export class Attempt {
       if (error instanceof Stopped || this.#stop.aborted) throw new Stopped()
       const code =
         error instanceof Error && 'code' in error && error.code === 'engine_missing' ? 'engine_missing' : 'engine_failed'
-      throw new Failed(code, `${engine}: ${error instanceof Error ? error.message : String(error)}`)
+      throw new Failed(code, `${engine}: ${messageOf(error)}`)
     }
   }
 

@@ -1,6 +1,6 @@
-import { NO_PRICES, NO_TOKENS, ToolError } from '@parley/protocol'
+import { NO_PRICES, NO_TOKENS, ToolError, type UsageTotal } from '@parley/protocol'
 import { expect, test } from 'vitest'
-import type { ModelCall, UsageTotal } from '../worker/generator.ts'
+import type { BookedCall } from '../worker/generator.ts'
 import { CallBook } from './call-book.ts'
 
 const usage = { ...NO_TOKENS, input_tokens: 100, cached_input_tokens: 40, output_tokens: 20 }
@@ -8,9 +8,9 @@ const event = (call: string) =>
   ({ type: 'usage', call, last: usage, total: usage, estimated: false, contextTokens: null }) as const
 
 function open(money: { readonly unpriced: number; readonly microusd: number | null }, script = false) {
-  const booked: ModelCall[] = []
+  const booked: BookedCall[] = []
   const warned: string[] = []
-  const ingest = (_attempt: number, call: ModelCall): Promise<UsageTotal> => {
+  const ingest = (_attempt: number, call: BookedCall): Promise<UsageTotal> => {
     if (call.id === 'refused') return Promise.reject(new ToolError('lease_lost', 'the claim is over'))
     booked.push(call)
     const sum = { ...usage, input_tokens: 100 * booked.length, output_tokens: 20 * booked.length }

@@ -5,12 +5,13 @@ import {
   NO_TOKENS,
   type TokenUsage,
   ToolError,
+  type UsageTotal,
   addTokens,
   costOf,
   dollars,
   totalTokens,
 } from '@parley/protocol'
-import type { GeneratePorts, UsageTotal } from '../worker/generator.ts'
+import type { GeneratePorts } from '../worker/generator.ts'
 
 type UsageEvent = Extract<EngineEvent, { type: 'usage' }>
 

@@ -4,7 +4,6 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { fullDiff } from './full-diff.ts'
-import { diffLines } from './line-diff.ts'
 
 /** Small texts of few different lines, so that equal ones meet; the same on every run. */
 function* texts(count: number): Generator<readonly [string, string]> {
@@ -35,36 +34,10 @@ test('git applies what is computed, and the result is the other text', async () 
   }
 })
 
-test('no shorter way exists: as many lines change as the longest common part leaves over', () => {
-  const common = (a: readonly string[], b: readonly string[]): number => {
-    const table = Array.from({ length: a.length + 1 }, () => Array.from(b, () => 0).concat(0))
-    for (let i = a.length - 1; i >= 0; i -= 1)
-      for (let j = b.length - 1; j >= 0; j -= 1) {
-        const row = table[i] ?? []
-        row[j] = a[i] === b[j] ? 1 + (table[i + 1]?.[j + 1] ?? 0) : Math.max(table[i + 1]?.[j] ?? 0, table[i]?.[j + 1] ?? 0)
-      }
-    return table[0]?.[0] ?? 0
-  }
-  for (const [one, other] of texts(400)) {
-    const [before, after] = [one.split('\n'), other.split('\n')]
-    const lines = diffLines(before, after)
-    expect(lines.filter(({ kind }) => kind !== 'added').map(({ text }) => text)).toEqual(before)
-    expect(lines.filter(({ kind }) => kind !== 'removed').map(({ text }) => text)).toEqual(after)
-    expect(lines.filter(({ kind }) => kind === 'same')).toHaveLength(common(before, after))
-  }
-})
-
 test('a difference shows the whole text, and none is none', () => {
   expect(fullDiff('a\nb\nc\n', 'a\nx\nc', 'main.py')).toBe(
     '--- a/main.py\n+++ b/main.py\n@@ -1,3 +1,3 @@\n a\n-b\n-c\n+x\n+c\n\\ No newline at end of file\n',
   )
   expect(fullDiff('same', 'same', 'm')).toBe('')
   expect(fullDiff('', 'new', 'm')).toBe('')
-})
-
-test('texts that differ in everything are replaced as a whole, quickly', () => {
-  const lines = (mark: string): string[] => Array.from({ length: 20_000 }, (_, index) => `${mark} ${index}`)
-  const found = diffLines(lines('old'), lines('new'))
-  expect(found).toHaveLength(40_000)
-  expect([found[0]?.kind, found[19_999]?.kind, found[20_000]?.kind]).toEqual(['removed', 'removed', 'added'])
 })

@@ -6,7 +6,7 @@ import { languageOf } from '../language/standard.ts'
 import { cutShown } from '../status/cut.ts'
 import { readShown } from '../status/self-test-answer.ts'
 import type { GenerateLimits } from './generate-limits.ts'
-import type { Workspace } from './folder/workspace.ts'
+import type { JobWorkspace } from './folder/workspace.ts'
 
 /** What a model is told before anything else. It holds for the whole conversation. */
 export function instructionsOf(spec: JobSpec): string {
@@ -44,7 +44,7 @@ export async function problemText(spec: JobSpec, { workspace, inputFolder, limit
 }
 
 export interface PromptParts {
-  readonly workspace: Workspace
+  readonly workspace: JobWorkspace
   readonly inputFolder: string
   readonly limits: GenerateLimits
   /** What the compiler says about itself. */
@@ -79,7 +79,7 @@ function compareWords({ tests }: JobSpec): string {
 }
 
 async function sampleTexts(
-  { samples, hiddenCases, judgedCases }: Workspace,
+  { samples, hiddenCases, judgedCases }: JobWorkspace,
   inputFolder: string,
   limits: GenerateLimits,
 ): Promise<string[]> {

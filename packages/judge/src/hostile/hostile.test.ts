@@ -1,8 +1,8 @@
 import { readdirSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { FIXTURES, type HostileBench, openHostileBench } from './fixture/hostile-bench.ts'
-import { CLUMSY, GREEDY } from './programs-of-limits.ts'
-import { BOMBS, SPIES } from './programs-of-spies.ts'
+import { CLUMSY, GREEDY } from './fixture/programs-of-limits.ts'
+import { BOMBS, SPIES } from './fixture/programs-of-spies.ts'
 
 const ALL = [...GREEDY, ...CLUMSY, ...SPIES, ...BOMBS]
 let bench: HostileBench

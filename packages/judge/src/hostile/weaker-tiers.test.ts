@@ -1,8 +1,8 @@
 import type { Verdict } from '@parley/protocol'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type HostileBench, openHostileBench } from './fixture/hostile-bench.ts'
-import { CLUMSY, GREEDY } from './programs-of-limits.ts'
-import { BOMBS, SPIES } from './programs-of-spies.ts'
+import { CLUMSY, GREEDY } from './fixture/programs-of-limits.ts'
+import { BOMBS, SPIES } from './fixture/programs-of-spies.ts'
 
 /** One of each kind: what holds these by cgroup or by namespace must be held by something else here. */
 const TELLING = [

@@ -1,6 +1,6 @@
 import type { Language } from '@parley/protocol'
 import type { Sandbox } from '@parley/sandbox'
-import { Slots } from '../box/slots.ts'
+import { Cores } from '../box/cores.ts'
 import { type ToolCandidate, type ToolPlaces, behindShim } from './find-tool.ts'
 import { LANGUAGES } from './languages.ts'
 import { probeLanguages } from './probe-languages.ts'
@@ -17,12 +17,12 @@ const BOXES = 1
 
 /** The languages that a judge on this machine would offer, found out as it does: by asking inside a box. */
 export async function findLanguages(sandbox: Sandbox, places: ToolPlaces): Promise<readonly FoundLanguage[]> {
-  const slots = new Slots(sandbox, BOXES)
+  const cores = new Cores(sandbox, BOXES)
   try {
-    const found = await probeLanguages(slots, places)
+    const found = await probeLanguages(cores, places)
     return [...found.values()].map(({ data, version, tool }) => ({ language: data.language, version, tool }))
   } finally {
-    await slots.close()
+    await cores.close()
   }
 }
 

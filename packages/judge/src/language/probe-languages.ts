@@ -1,20 +1,20 @@
-import type { Slots } from '../box/slots.ts'
+import type { Cores } from '../box/cores.ts'
 import type { ToolPlaces } from './find-tool.ts'
 import type { LanguageData } from './language-data.ts'
 import { LANGUAGES } from './languages.ts'
 import { type Toolchain, probeLanguage } from './toolchain.ts'
 
 /** The languages of this machine, by name. Those that share a tool are asked once. */
-export async function probeLanguages(slots: Slots, places: ToolPlaces): Promise<ReadonlyMap<string, Toolchain>> {
+export async function probeLanguages(cores: Cores, places: ToolPlaces): Promise<ReadonlyMap<string, Toolchain>> {
   const never = new AbortController().signal
   const byTool = [...Map.groupBy(LANGUAGES, ({ tool }) => tool).values()]
   const found = await Promise.all(
     byTool.map(async (languages) => {
-      const lease = await slots.one({ owner: null }, never)
+      const held = await cores.one({ owner: null }, never)
       try {
-        return await probeTool(languages, places, await lease.place.box('program'))
+        return await probeTool(languages, places, await held.place.box('program'))
       } finally {
-        lease.release()
+        held.release()
       }
     }),
   )

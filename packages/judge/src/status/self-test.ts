@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { type JobSpec, type Report, STATUS_LIMITS, type STATUS_TOOLS } from '@parley/protocol'
+import { type JobSpec, messageOf, type Report, STATUS_LIMITS, type STATUS_TOOLS } from '@parley/protocol'
 import type * as z from 'zod'
 import type { TestListener, Tester } from '../tester.ts'
 import { selfTestAnswer } from './self-test-answer.ts'
@@ -68,7 +68,7 @@ export class SelfTests {
     try {
       report = await tester.test({ spec, code, inputFolder, attempt, claim, judgeName }, SILENT, stop)
     } catch (error) {
-      return failure('error', `the judge could not test it: ${error instanceof Error ? error.message : String(error)}`)
+      return failure('error', `the judge could not test it: ${messageOf(error)}`)
     } finally {
       clearTimeout(timer)
     }

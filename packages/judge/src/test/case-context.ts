@@ -1,8 +1,8 @@
 import type { JobSpec, TestCase } from '@parley/protocol'
 import type { RunOutcome, Sandbox } from '@parley/sandbox'
 import { join } from 'node:path'
-import type { Asker } from '../box/shared-places.ts'
-import type { Slots } from '../box/slots.ts'
+import type { PlaceSeeker } from '../box/shared-places.ts'
+import type { Cores } from '../box/cores.ts'
 import type { Comparers } from '../check/comparers.ts'
 import type { ProgramStart } from '../compile/program.ts'
 import type { CaseLimits } from './case-limits.ts'
@@ -16,9 +16,9 @@ export interface AuthorProgram {
 /** All that the cases of one test share. */
 export interface CaseContext {
   readonly sandbox: Sandbox
-  readonly slots: Slots
+  readonly cores: Cores
   readonly comparers: Comparers
-  readonly asker: Asker
+  readonly asker: PlaceSeeker
   readonly spec: JobSpec
   readonly inputFolder: string
   readonly start: ProgramStart

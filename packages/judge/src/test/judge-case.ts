@@ -1,7 +1,7 @@
 import { type CompareMode, JOB_LIMITS, type TestCase } from '@parley/protocol'
 import type { RunOutcome, RunOutput } from '@parley/sandbox'
 import type { HeldPlace } from '../box/shared-places.ts'
-import type { Slot } from '../box/slot.ts'
+import type { Core } from '../box/core.ts'
 import { wasStarved } from '../box/starved.ts'
 import { compareAnswer } from '../check/compare-answer.ts'
 import type { ComparisonPlace } from '../check/comparers.ts'
@@ -24,18 +24,18 @@ export class SourceUnreadable extends Error {
 
 /** Runs one case and says what became of it; again and alone if the first run says too little. */
 export async function judgeCase(context: CaseContext, testCase: TestCase, signal: AbortSignal): Promise<Finding> {
-  const { spec, slots, asker } = context
+  const { spec, cores, asker } = context
   const mode = testCase.compare_mode ?? spec.tests.compare.mode
   const refusal = refuse(context, testCase, mode)
   if (refusal !== undefined) return refusal
   let reruns = 0
-  let judged = await hold(slots.one(asker, signal), (lease) =>
-    judgeOnce(context, testCase, mode, { lease, company: 'beside', signal }),
+  let judged = await hold(cores.one(asker, signal), (held) =>
+    judgeOnce(context, testCase, mode, { held, company: 'beside', signal }),
   )
   if (judged.decision === undefined && !signal.aborted) {
     reruns = 1
-    judged = await hold(slots.all(asker, signal), (lease) =>
-      judgeOnce(context, testCase, mode, { lease, company: 'alone', signal }),
+    judged = await hold(cores.all(asker, signal), (held) =>
+      judgeOnce(context, testCase, mode, { held, company: 'alone', signal }),
     )
   }
   const { outcome, decision } = judged
@@ -45,7 +45,7 @@ export async function judgeCase(context: CaseContext, testCase: TestCase, signal
 }
 
 interface CasePlace {
-  readonly lease: HeldPlace<Slot>
+  readonly held: HeldPlace<Core>
   readonly company: RunPlace['company']
   readonly signal: AbortSignal
 }
@@ -64,14 +64,14 @@ async function judgeOnce(
   context: CaseContext,
   testCase: TestCase,
   mode: CompareMode,
-  { lease, company, signal }: CasePlace,
+  { held, company, signal }: CasePlace,
 ): Promise<JudgedRun> {
   // A short one is read while the program runs.
   const expected = lookAtExpected(context, testCase, mode)
-  const run = await runOnce(context, testCase, mode, { slot: lease.place, company, signal })
+  const run = await runOnce(context, testCase, mode, { core: held.place, company, signal })
   const outcome = asReported(run.outcome)
   if (signal.aborted || (company === 'beside' && isUnsure(run, context.limits))) return { outcome, decision: undefined }
-  const { whileWaiting } = lease
+  const { whileWaiting } = held
   const place = { owner: context.asker.owner, signal, whileWaiting }
   return { outcome, decision: await decide({ context, testCase, mode, run, expected: await expected, place }) }
 }
@@ -148,8 +148,8 @@ async function lookAtExpected(
   return readExpected(path).catch(() => 'unreadable' as const)
 }
 
-async function hold<Result>(lease: Promise<HeldPlace<Slot>>, work: (lease: HeldPlace<Slot>) => Promise<Result>): Promise<Result> {
-  const held = await lease
+async function hold<Result>(asked: Promise<HeldPlace<Core>>, work: (held: HeldPlace<Core>) => Promise<Result>): Promise<Result> {
+  const held = await asked
   try {
     return await work(held)
   } finally {

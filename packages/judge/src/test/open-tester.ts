@@ -2,7 +2,7 @@ import type { Report } from '@parley/protocol'
 import type { Sandbox } from '@parley/sandbox'
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import { Slots } from '../box/slots.ts'
+import { Cores } from '../box/cores.ts'
 import { Comparers } from '../check/comparers.ts'
 import { CACHE_BYTES, CACHE_ENTRIES } from '../compile/compile-limits.ts'
 import { Compiler } from '../compile/compiler.ts'
@@ -31,20 +31,20 @@ export interface TesterOptions {
 
 /** Opens the boxes, asks which languages the machine has, and is ready to test. */
 export async function openTester(options: TesterOptions): Promise<Tester> {
-  const { sandbox, cores, cacheFolder } = options
+  const { sandbox, cacheFolder } = options
   await mkdir(cacheFolder, { recursive: true, mode: 0o700 })
-  const slots = new Slots(sandbox, cores)
+  const cores = new Cores(sandbox, options.cores)
   try {
     const programs = await ProgramCache.open(join(cacheFolder, 'programs'), {
       bytes: options.cacheBytes ?? CACHE_BYTES,
       entries: CACHE_ENTRIES,
     })
-    const headers = await HeaderCache.open(join(cacheFolder, 'headers'), slots)
-    const toolchains = await probeLanguages(slots, options)
-    const compiler = new Compiler(slots, programs, headers)
-    return new CoreTester({ sandbox, slots, comparers: new Comparers(), compiler, toolchains }, headers)
+    const headers = await HeaderCache.open(join(cacheFolder, 'headers'), cores)
+    const toolchains = await probeLanguages(cores, options)
+    const compiler = new Compiler(cores, programs, headers)
+    return new CoreTester({ sandbox, cores, comparers: new Comparers(), compiler, toolchains }, headers)
   } catch (error) {
-    await slots.close()
+    await cores.close()
     throw error
   }
 }
@@ -77,6 +77,6 @@ class CoreTester implements Tester {
     this.#closing.abort()
     await Promise.allSettled(this.#underWay)
     await this.#headers.close()
-    await this.#bench.slots.close()
+    await this.#bench.cores.close()
   }
 }

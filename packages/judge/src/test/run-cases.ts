@@ -46,7 +46,7 @@ export async function runCases(
       throw error
     }
   }
-  const lanes = await Promise.allSettled(Array.from({ length: context.slots.count + WAITING_CASES }, lane))
+  const lanes = await Promise.allSettled(Array.from({ length: context.cores.count + WAITING_CASES }, lane))
   const failed = lanes.find((ended) => ended.status === 'rejected')
   if (failed?.reason instanceof SourceUnreadable) return { results: [], isReadable: false }
   if (failed !== undefined) throw failed.reason

@@ -1,6 +1,6 @@
 import type { CompareMode, TestCase } from '@parley/protocol'
 import type { RunLimits } from '@parley/sandbox'
-import type { Slot } from '../box/slot.ts'
+import type { Core } from '../box/core.ts'
 import type { ClockedRun } from '../box/starved.ts'
 import type { CheckerVerdict } from '../check/testlib.ts'
 import { answerFile, authorVerdict, checkAnswer } from './check-answer.ts'
@@ -18,7 +18,7 @@ export interface CaseRun extends ClockedRun {
 }
 
 export interface RunPlace {
-  readonly slot: Slot
+  readonly core: Core
   readonly company: 'beside' | 'alone'
   readonly signal: AbortSignal
 }
@@ -28,22 +28,22 @@ export async function runOnce(context: CaseContext, testCase: TestCase, mode: Co
   const run = mode === 'interactive' ? await interactOnce(context, testCase, place) : await programOnce(context, testCase, place)
   const checked = mode === 'checker' && !run.isBroken ? await checkOnce(context, testCase, run, place) : run
   // What broke may stay broken; the next run gets boxes that never saw this one.
-  if (checked.isBroken) await place.slot.renew()
+  if (checked.isBroken) await place.core.renew()
   return checked
 }
 
-async function checkOnce(context: CaseContext, testCase: TestCase, run: CaseRun, { slot, signal }: RunPlace): Promise<CaseRun> {
+async function checkOnce(context: CaseContext, testCase: TestCase, run: CaseRun, { core, signal }: RunPlace): Promise<CaseRun> {
   const { checker, limits, memorySigns } = context
   if (checker === null || signal.aborted || endVerdict(run, limits, memorySigns) !== undefined) return run
-  const box = await slot.box('author')
+  const box = await core.box('author')
   const { said, isBroken } = await checkAnswer(context, checker, testCase, { box, answer: run.outcome.stdout.bytes, signal })
   return { ...run, said, isBroken }
 }
 
-async function programOnce(context: CaseContext, testCase: TestCase, { slot, company, signal }: RunPlace): Promise<CaseRun> {
+async function programOnce(context: CaseContext, testCase: TestCase, { core, company, signal }: RunPlace): Promise<CaseRun> {
   const { start, limits } = context
   const bounds = runLimits(limits, company)
-  const box = await slot.box('program')
+  const box = await core.box('program')
   const outcome = await box.run(
     {
       argv: start.argv,
@@ -61,11 +61,11 @@ async function programOnce(context: CaseContext, testCase: TestCase, { slot, com
 }
 
 /** `interactor input output answer`, its streams joined with the program's. */
-async function interactOnce(context: CaseContext, testCase: TestCase, { slot, company, signal }: RunPlace): Promise<CaseRun> {
+async function interactOnce(context: CaseContext, testCase: TestCase, { core, company, signal }: RunPlace): Promise<CaseRun> {
   const { start, limits, interactor } = context
   if (interactor === null) throw new TypeError('an interactive case needs an interactor')
   const bounds = runLimits(limits, company)
-  const [programBox, interactorBox] = await Promise.all([slot.box('program'), slot.box('author')])
+  const [programBox, interactorBox] = await Promise.all([core.box('program'), core.box('author')])
   const both = await context.sandbox.interact(
     programBox,
     interactorBox,

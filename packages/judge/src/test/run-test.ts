@@ -1,8 +1,8 @@
 import type { CaseResult, CompileResult, Discovery, JobError, Report } from '@parley/protocol'
 import type { Sandbox } from '@parley/sandbox'
-import type { Slots } from '../box/slots.ts'
+import type { Cores } from '../box/cores.ts'
 import type { Comparers } from '../check/comparers.ts'
-import { type Compiled, type Compiler, CompilerBroken, type Source } from '../compile/compiler.ts'
+import { type Compiled, type Compiler, CompilerBroken, type ProgramSource } from '../compile/compiler.ts'
 import { startOf } from '../compile/program.ts'
 import { Cancelled } from '../compile/shared-work.ts'
 import { cppStandard, languageOf } from '../language/standard.ts'
@@ -19,7 +19,7 @@ import { refuseCases, runCases } from './run-cases.ts'
 /** What every test of this judge shares. */
 export interface TestBench {
   readonly sandbox: Sandbox
-  readonly slots: Slots
+  readonly cores: Cores
   readonly comparers: Comparers
   readonly compiler: Compiler
   readonly toolchains: ReadonlyMap<string, Toolchain>
@@ -88,7 +88,7 @@ async function testWith(test: Test, toolchain: Toolchain | undefined): Promise<F
   }
   if (toolchain.data.build === null) tell('using')
   const owner = request.spec.owner_user_id
-  const source: Source = { toolchain, code: request.code, owner, beside: [], use: 'program' }
+  const source: ProgramSource = { toolchain, code: request.code, owner, beside: [], use: 'program' }
   try {
     const compiling = Promise.allSettled([
       bench.compiler.compile(source, signal, () => tell('compiling with')),
@@ -116,7 +116,7 @@ async function testWith(test: Test, toolchain: Toolchain | undefined): Promise<F
 
 async function testCompiled(
   { bench, request, listener, signal }: Test,
-  source: Source,
+  source: ProgramSource,
   { discovery, error }: FoundCases,
   compiled: Compiled,
   authors: AuthorPrograms,
@@ -153,7 +153,12 @@ async function testCompiled(
 }
 
 /** What a language that is not compiled says about the source when it is asked; of all others the compiler has said it. */
-async function readSource(compiler: Compiler, source: Source, { result }: Compiled, signal: AbortSignal): Promise<CompileResult> {
+async function readSource(
+  compiler: Compiler,
+  source: ProgramSource,
+  { result }: Compiled,
+  signal: AbortSignal,
+): Promise<CompileResult> {
   return source.toolchain.data.check === null ? result : await compiler.check(source, signal)
 }
 

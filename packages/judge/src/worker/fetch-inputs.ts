@@ -4,11 +4,11 @@ import { open, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { JOB_LIMITS } from '@parley/protocol'
 import type { InputCache } from './input-cache.ts'
-import { type InputItem, InputRefused, checkInputs } from './input-path.ts'
+import { type ListedInput, InputRefused, checkInputs } from './input-path.ts'
 
 /** What the gateway gives of a job's inputs. */
 export interface InputSource {
-  list(): Promise<{ readonly items: readonly InputItem[] }>
+  list(): Promise<{ readonly items: readonly ListedInput[] }>
   readChunk(
     path: string,
     offset: number,
@@ -33,7 +33,7 @@ export async function fetchInputs({
   jobFileBytes,
   downloadsAtOnce,
   signal,
-}: FetchParts): Promise<readonly InputItem[]> {
+}: FetchParts): Promise<readonly ListedInput[]> {
   const items = checkInputs((await source.list()).items, jobFileBytes)
   for (const parent of new Set(items.map(({ path }) => dirname(join(folder, path))))) makeFolder(parent)
   const queue = items.values()
@@ -57,7 +57,7 @@ export async function fetchInputs({
 const BREATHER = 64
 
 /** What no other job has is not worth keeping. */
-async function readSmall(source: InputSource, item: InputItem, signal: AbortSignal): Promise<Buffer> {
+async function readSmall(source: InputSource, item: ListedInput, signal: AbortSignal): Promise<Buffer> {
   const chunks: Buffer[] = []
   await receive(source, item, (chunk) => void chunks.push(chunk), signal)
   return Buffer.concat(chunks)
@@ -72,7 +72,13 @@ function makeFolder(path: string): void {
   }
 }
 
-async function download(source: InputSource, cache: InputCache, item: InputItem, to: string, signal: AbortSignal): Promise<void> {
+async function download(
+  source: InputSource,
+  cache: InputCache,
+  item: ListedInput,
+  to: string,
+  signal: AbortSignal,
+): Promise<void> {
   const part = cache.partPath()
   const file = await open(part, 'wx', 0o600)
   try {
@@ -88,7 +94,7 @@ async function download(source: InputSource, cache: InputCache, item: InputItem,
 
 async function receive(
   source: InputSource,
-  { path, size, sha256 }: InputItem,
+  { path, size, sha256 }: ListedInput,
   write: (chunk: Buffer) => Promise<void> | void,
   signal: AbortSignal,
 ): Promise<void> {

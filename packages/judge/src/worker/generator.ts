@@ -1,11 +1,9 @@
 import type { TranscriptEntry, Transcripts } from '@parley/agent'
-import type { JobError, JobSpec, Report, Solution, ToolOutput } from '@parley/protocol'
+import type { JobError, JobSpec, Report, Solution, ToolOutput, UsageTotal } from '@parley/protocol'
 import type { JobVoice, Tester } from '../tester.ts'
 
 /** The short-lived key, model and budget of one attempt. */
 export type Prepared = ToolOutput<'judge.prepare_generate'>
-/** All calls of the job so far. */
-export type UsageTotal = ToolOutput<'judge.usage.ingest'>['total']
 
 /** What an engine is asked for: a solution, or a better one than that of the last attempt. */
 export interface GenerateRequest {
@@ -29,7 +27,7 @@ export interface GeneratePorts {
   readonly memory: JobMemory
   prepare(attempt: number, signal: AbortSignal): Promise<Prepared>
   /** Books one call of a model; settles when the gateway has it. */
-  ingest(attempt: number, call: ModelCall): Promise<UsageTotal>
+  ingest(attempt: number, call: BookedCall): Promise<UsageTotal>
 }
 
 /**
@@ -57,14 +55,14 @@ export type Generated =
       readonly code: string
       readonly solution?: Solution
       /** Calls that are not booked yet. */
-      readonly calls?: readonly ModelCall[]
+      readonly calls?: readonly BookedCall[]
       /** For the report of this attempt. */
       readonly notes?: readonly string[]
     }
-  | { readonly kind: 'failed'; readonly error: JobError; readonly calls?: readonly ModelCall[] }
+  | { readonly kind: 'failed'; readonly error: JobError; readonly calls?: readonly BookedCall[] }
 
 /** One call of a model, booked once by its id. */
-export interface ModelCall {
+export interface BookedCall {
   readonly id: string
   readonly usage: Readonly<Record<string, unknown>>
 }

@@ -1,9 +1,11 @@
-import type { CallOptions, SteadyClient } from '@parley/client'
+import type { SteadyCallOptions, SteadyClient } from '@parley/client'
 import {
   JOB_LOGS,
   type JobId,
   type JobOffsets,
   type JobPatch,
+  type Moves,
+  Place,
   ToolError,
   type ToolInput,
   type ToolOutput,
@@ -20,6 +22,22 @@ export interface Claim {
   readonly offsets: JobOffsets
   /** The claim before this one, where the gateway knows that nobody else has written since. */
   readonly previousClaimId?: string
+}
+
+/**
+ * Where a held job stands:
+ * - `working`: the work goes on.
+ * - `stopping`: it is to end early, and why is its reason. The first one counts. Calls still go through.
+ * - `lost`: it is not ours any more. That outdoes every other reason: nothing may be sent.
+ * - `over`: it was given back or left; there are no more heartbeats, and nothing stops it any more.
+ */
+type HeldState = 'working' | 'stopping' | 'lost' | 'over'
+
+const HELD_MOVES: Moves<HeldState> = {
+  working: ['stopping', 'lost', 'over'],
+  stopping: ['lost', 'over'],
+  lost: ['over'],
+  over: [],
 }
 
 /**
@@ -46,12 +64,12 @@ export class HeldJob {
   readonly #limits: WorkerLimits
   readonly #stopped = new AbortController()
   readonly #lost = new AbortController()
+  readonly #place = new Place(HELD_MOVES, 'working')
   #reason: StopReason | undefined
   /** By a clock that nobody sets: a jump of the other one must neither silence the heartbeats nor look like a long silence. */
   #acceptedAt: number
   #timer: NodeJS.Timeout | undefined
   #isBeating = false
-  #isOver = false
 
   constructor(claim: Claim, parts: { readonly link: SteadyClient; readonly limits: WorkerLimits }) {
     this.claim = claim
@@ -69,10 +87,11 @@ export class HeldJob {
     return this.#reason
   }
 
-  /** The first reason counts, but a lost claim outdoes every other: then nothing may be sent at all. */
+  /** What the state does not allow any more has no effect. */
   stop(reason: StopReason): void {
-    if (this.#isOver || this.#reason === 'lost') return
-    if (this.#reason !== undefined && reason !== 'lost') return
+    const next = reason === 'lost' ? 'lost' : 'stopping'
+    if (!this.#place.may(next)) return
+    this.#place.to(next)
     this.#reason = reason
     if (reason === 'lost') this.#lost.abort()
     this.#stopped.abort()
@@ -132,7 +151,7 @@ export class HeldJob {
 
   /** No more heartbeats. */
   end(): void {
-    this.#isOver = true
+    if (this.#place.may('over')) this.#place.to('over')
     clearTimeout(this.#timer)
   }
 
@@ -140,7 +159,7 @@ export class HeldJob {
     return { job_id: this.claim.jobId, claim_id: this.claim.claimId }
   }
 
-  async #send<Answer extends object>(send: (options: CallOptions) => Promise<Answer>): Promise<Answer> {
+  async #send<Answer extends object>(send: (options: SteadyCallOptions) => Promise<Answer>): Promise<Answer> {
     try {
       const answer = await send({ signal: this.#lost.signal })
       this.#acceptedAt = performance.now()
@@ -154,8 +173,12 @@ export class HeldJob {
     }
   }
 
+  get #isSilent(): boolean {
+    return this.#place.at === 'lost' || this.#place.at === 'over'
+  }
+
   #schedule(): void {
-    if (this.#isOver || this.#reason === 'lost') return
+    if (this.#isSilent) return
     const everyMs = this.#link.hasPush ? this.claim.leaseMs / 3 : Math.min(this.#limits.pollMs, this.claim.leaseMs / 3)
     const dueMs = this.#acceptedAt + everyMs - performance.now()
     clearTimeout(this.#timer)
@@ -171,7 +194,7 @@ export class HeldJob {
   }
 
   async #beat(): Promise<void> {
-    if (this.#isBeating || this.#isOver || this.#reason === 'lost') return
+    if (this.#isBeating || this.#isSilent) return
     this.#isBeating = true
     try {
       await this.#send((options) => this.#link.call('judge.heartbeat', this.#claimed(), options))

@@ -1,7 +1,7 @@
 import { JOB_LIMITS } from '@parley/protocol'
 
 /** One file of a job as the gateway lists it. */
-export interface InputItem {
+export interface ListedInput {
   readonly path: string
   readonly size: number
   readonly sha256: string
@@ -23,7 +23,7 @@ const DEPTH = JOB_LIMITS.zipDepth + 1
 const HASH = /^[0-9a-f]{64}$/
 
 /** The files that may be written, or `InputRefused`. The gateway checked them too; here nobody has to trust it. */
-export function checkInputs(items: readonly InputItem[], jobFileBytes: number): readonly InputItem[] {
+export function checkInputs(items: readonly ListedInput[], jobFileBytes: number): readonly ListedInput[] {
   if (items.length > JOB_LIMITS.zipEntries + 1) throw new InputRefused(`${items.length} input files are too many`)
   let total = 0
   const seen = new Set<string>()

@@ -1,4 +1,4 @@
-import { type CaseItem, JOB_LOGS, type JobLogName } from '@parley/protocol'
+import { type CaseItem, JOB_LOGS, type JobLogName, messageOf } from '@parley/protocol'
 import { statusItem } from '../status/status-item.ts'
 import type { JobVoice, StatusLine, TestListener } from '../tester.ts'
 import type { Claim, HeldJob } from './held-job.ts'
@@ -132,7 +132,7 @@ export class JobLogs implements TestListener, JobVoice {
     if (this.#isBroken) return
     this.#isBroken = true
     const summary = 'the disk of this judge takes no more of the logs: what is said now is lost if the judge dies'
-    this.#log('warn', `${this.#job.claim.jobId}: ${summary}: ${error instanceof Error ? error.message : String(error)}`)
+    this.#log('warn', `${this.#job.claim.jobId}: ${summary}: ${messageOf(error)}`)
     this.status({ stage: 'analysis', level: 'warn', summary })
   }
 

@@ -1,3 +1,4 @@
+import { asError, messageOf } from '@parley/protocol'
 import { finish } from './finish.ts'
 import { ClaimLost } from './held-job.ts'
 import { JobLogs } from './job-logs.ts'
@@ -56,7 +57,7 @@ function makeFolder(work: WorkFolder, name: string): Error | undefined {
     work.makeJob(name)
     return undefined
   } catch (error) {
-    return error instanceof Error ? error : new Error(String(error))
+    return asError(error)
   }
 }
 
@@ -66,13 +67,13 @@ async function giveUp({ job, log }: RunParts, logs: JobLogs, error: unknown): Pr
     logs.status({
       stage: 'error',
       level: 'error',
-      summary: `this judge failed: ${error instanceof Error ? error.message : String(error)}`,
+      summary: `this judge failed: ${messageOf(error)}`,
     })
     await logs.flush()
     await job.release('done')
     return true
   } catch (failure) {
-    log('warn', `${job.claim.jobId}: could not be given back: ${failure instanceof Error ? failure.message : String(failure)}`)
+    log('warn', `${job.claim.jobId}: could not be given back: ${messageOf(failure)}`)
     return false
   }
 }

@@ -1,4 +1,4 @@
-import type { ToolOutput } from '@parley/protocol'
+import { type ToolOutput, asError } from '@parley/protocol'
 import type { WaitingBytes } from './waiting-bytes.ts'
 
 /** What the gateway says to an append. */
@@ -77,7 +77,7 @@ export class Uploader {
       }
     } catch (error) {
       // What waits is left as it is: whoever has the job next on this machine may be able to send it.
-      this.#failure = error instanceof Error ? error : new Error(String(error))
+      this.#failure = asError(error)
     }
   }
 

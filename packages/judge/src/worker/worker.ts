@@ -1,5 +1,6 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { type Connect, PATIENCE, SYSTEM_CLOCK, SteadyClient, judgeControl, logLine } from '@parley/client'
-import { JUDGE_HOLDS_MAX, type JudgeFacts, ToolError, type ToolOutput } from '@parley/protocol'
+import { JUDGE_HOLDS_MAX, type JudgeFacts, ToolError, type ToolOutput, messageOf, within } from '@parley/protocol'
 import { WireError } from '@parley/rpc'
 import type { Tester } from '../tester.ts'
 import type { Generator } from './generator.ts'
@@ -7,7 +8,6 @@ import { type Claim, HeldJob } from './held-job.ts'
 import { InputCache } from './input-cache.ts'
 import type { Log } from './log.ts'
 import { runJob } from './run-job.ts'
-import { sleep } from './wait.ts'
 import { type TryLock, openWorkFolder } from './work-folder.ts'
 import { WORKER_LIMITS, type WorkerLimits } from './worker-limits.ts'
 
@@ -118,7 +118,7 @@ export async function openWorker(options: WorkerOptions): Promise<Worker> {
       // A judge that cannot do anything for this job must not take it again in the next moment, for ever.
       if (end === 'broken' || end === 'unsupported') {
         resting += 1
-        await sleep(limits.claimPauseMs, forced.signal).catch(() => {})
+        await sleep(limits.claimPauseMs, undefined, { signal: forced.signal }).catch(() => {})
         resting -= 1
       }
       held.delete(claim.claimId)
@@ -155,7 +155,7 @@ export async function openWorker(options: WorkerOptions): Promise<Worker> {
     // A gateway holds the call for as long as there is nothing to do; one that does not must not be asked in a circle.
     const tookMs = performance.now() - askedAt
     const pauseMs = Math.min(limits.claimWaitMs, answer.drain ? limits.drainPollMs : limits.claimPauseMs) - tookMs
-    if (pauseMs > 0) await sleep(pauseMs, draining.signal)
+    if (pauseMs > 0) await sleep(pauseMs, undefined, { signal: draining.signal })
   }
 
   const loop = async (): Promise<void> => {
@@ -174,8 +174,8 @@ export async function openWorker(options: WorkerOptions): Promise<Worker> {
           log('info', `this gateway knows of no guests, so none are taken: ${error.message}`)
           continue
         }
-        log('error', `asking for work failed: ${error instanceof Error ? error.message : String(error)}`)
-        await sleep(limits.claimPauseMs, draining.signal).catch(() => {})
+        log('error', `asking for work failed: ${messageOf(error)}`)
+        await sleep(limits.claimPauseMs, undefined, { signal: draining.signal }).catch(() => {})
       }
     }
   }
@@ -203,9 +203,7 @@ export async function openWorker(options: WorkerOptions): Promise<Worker> {
     const drained = drain()
     await Promise.race([drained, aborted(forced.signal)])
     // What was given back needs the gateway once more; a gateway that is away must not keep us.
-    const late = new AbortController()
-    await Promise.race([drained, sleep(limits.returnMs, late.signal).catch(() => {})])
-    late.abort()
+    await within(drained, limits.returnMs)
     for (const job of held.values()) job.stop('lost')
     await link.close()
     await drained

@@ -4,7 +4,7 @@ import type { ModelAnswer, ModelListener, ModelRequest } from '../model/model.ts
 import { type ConversationState, iso } from './conversation-state.ts'
 import type { Stopper } from './stopper.ts'
 
-export interface Asking {
+export interface ModelQuestion {
   readonly purpose: 'turn' | 'compaction'
   readonly toolsSha256: string | null
   /** What a compaction hands over; of a turn it is everything. */
@@ -13,7 +13,7 @@ export interface Asking {
 }
 
 /** `usage` is that of the answer itself; the tries before it are counted, too. */
-export interface Asked {
+export interface ModelReply {
   readonly answer: ModelAnswer
   readonly usage: TokenUsage | undefined
   /** The ids under which pieces of the answer were told, in order: not every wire gives its items one. */
@@ -25,10 +25,10 @@ export interface Asked {
 export async function askModel(
   state: ConversationState,
   request: ModelRequest,
-  { purpose, toolsSha256, handedOver, stopper }: Asking,
-): Promise<Asked> {
-  const { log, meter, mini } = state
-  meter.addRequest()
+  { purpose, toolsSha256, handedOver, stopper }: ModelQuestion,
+): Promise<ModelReply> {
+  const { log, spending, mini } = state
+  spending.addRequest()
   log.add({
     type: 'request',
     at: iso(mini.now()),
@@ -52,7 +52,7 @@ export async function askModel(
   }
 }
 
-const ABORTED: Asked = { answer: { kind: 'aborted' }, usage: undefined, toldMessages: [], toldReasoning: [] }
+const ABORTED: ModelReply = { answer: { kind: 'aborted' }, usage: undefined, toldMessages: [], toldReasoning: [] }
 
 /** Hears one request. After its end nothing is told any more: one that was abandoned may go on talking. */
 class Ear implements ModelListener {
@@ -63,7 +63,7 @@ class Ear implements ModelListener {
   toldMessages: string[] = []
   toldReasoning: string[] = []
 
-  constructor(state: ConversationState, purpose: Asking['purpose']) {
+  constructor(state: ConversationState, purpose: ModelQuestion['purpose']) {
     this.#state = state
     this.#isTurn = purpose === 'turn'
   }
@@ -94,13 +94,13 @@ class Ear implements ModelListener {
     if (this.#isOpen) this.#state.log.add({ type: 'exchange', exchange: { ...exchange, leftOut: [...exchange.leftOut] } })
   }
   usage(call: string, usage: TokenUsage, estimated: boolean): void {
-    const { meter, log, emit } = this.#state
+    const { spending, log, emit } = this.#state
     // Counted also when it comes too late to be told: it was used up all the same.
-    const microusd = meter.addUsage(usage)
+    const microusd = spending.addUsage(usage)
     log.add({ type: 'usage', call, usage, estimated, microusd })
     if (!this.#isOpen) return
     this.usageOfAnswer = estimated ? undefined : usage
     const contextTokens = this.#isTurn && !estimated ? totalTokens(usage) : null
-    emit({ type: 'usage', call, last: usage, total: meter.total, estimated, contextTokens })
+    emit({ type: 'usage', call, last: usage, total: spending.total, estimated, contextTokens })
   }
 }

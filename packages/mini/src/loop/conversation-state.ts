@@ -1,8 +1,7 @@
-import type { ConversationOptions, EngineEvent } from '@parley/agent'
+import type { ConversationOptions, EngineEvent, Spending } from '@parley/agent'
 import type { ApprovalDesk } from './call/approval-desk.ts'
 import type { ContextSize } from './context-size.ts'
 import type { History } from './history.ts'
-import type { Meter } from './meter.ts'
 import type { MiniLimits, MiniOptions, ModelFacts } from './mini-options.ts'
 import type { ConversationLog } from './transcript/conversation-log.ts'
 
@@ -15,7 +14,7 @@ export interface ConversationState {
   readonly facts: ModelFacts
   readonly history: History
   readonly log: ConversationLog
-  readonly meter: Meter
+  readonly spending: Spending
   readonly context: ContextSize
   readonly desk: ApprovalDesk
   readonly emit: (event: EngineEvent) => void

@@ -8,7 +8,7 @@ import {
   type TurnInput,
   checkInput,
 } from '@parley/agent'
-import { wordsOf } from '../tool/result.ts'
+import { messageOf, type Moves, Place, within } from '@parley/protocol/wire'
 import { settleOpenCalls } from './call/run-calls.ts'
 import { type ConversationState, iso } from './conversation-state.ts'
 import { userItem } from './item.ts'
@@ -16,13 +16,28 @@ import { Steering } from './steering.ts'
 import { Stopper } from './stopper.ts'
 import type { ToolboxHolder } from './toolbox-holder.ts'
 import { runTurn } from './turn.ts'
-import { within } from './within.ts'
 
 /** How long mounts and files may take to let go, before they are left to themselves. */
 const CLOSE_MS = 3_000
 /** The longest that a timer can be set. */
 const TIMER_MS = 2 ** 31 - 1
 const UNFINISHED = 'The call was interrupted: there is no output, and what it did so far may have taken effect.'
+
+/**
+ * Where a conversation stands:
+ * - `idle`: open, without a turn.
+ * - `running`: a turn is under way.
+ * - `closing`: nothing is taken any more; what was under way is being ended.
+ * - `closed`: everything was let go of.
+ */
+type ConversationPlace = 'idle' | 'running' | 'closing' | 'closed'
+
+const MOVES: Moves<ConversationPlace> = {
+  idle: ['running', 'closing'],
+  running: ['idle', 'closing'],
+  closing: ['closed'],
+  closed: [],
+}
 
 interface RunningTurn {
   readonly stopper: Stopper
@@ -45,6 +60,7 @@ export class MiniConversation implements Conversation {
   readonly #state: ConversationState
   readonly #toolbox: ToolboxHolder
   readonly #closed: () => void
+  readonly #place = new Place(MOVES, 'idle')
   #turns: number
   #running: RunningTurn | undefined
   #closing: Promise<void> | undefined
@@ -59,9 +75,10 @@ export class MiniConversation implements Conversation {
   }
 
   submit(input: TurnInput): Turn {
-    if (this.#closing !== undefined) throw new ConversationClosed(this.id)
-    if (this.#running !== undefined) throw new ConversationBusy(this.id)
+    if (this.#place.at === 'running') throw new ConversationBusy(this.id)
+    if (!this.#place.may('running')) throw new ConversationClosed(this.id)
     checkInput(input.input)
+    this.#place.to('running')
     this.#turns += 1
     const id = `turn_${this.#turns}`
     const stopper = new Stopper(this.#state.limits.interruptMs)
@@ -89,6 +106,7 @@ export class MiniConversation implements Conversation {
   }
 
   async #close(): Promise<void> {
+    this.#place.to('closing')
     await this.interrupt()
     const { log, limits } = this.#state
     // What cannot be written or let go of was told by the turn that noticed; the rest is let go of all the same.
@@ -96,11 +114,12 @@ export class MiniConversation implements Conversation {
     await within(this.#toolbox.close(), CLOSE_MS).catch(ignore)
     await within(log.flush(), limits.interruptMs).catch(ignore)
     await within(log.close(), CLOSE_MS).catch(ignore)
+    this.#place.to('closed')
     this.#closed()
   }
 
   async #turn(id: string, input: TurnInput, { stopper, steering }: Omit<RunningTurn, 'ended'>): Promise<TurnEnd> {
-    const { log, emit, mini, meter, history } = this.#state
+    const { log, emit, mini, spending, history } = this.#state
     const startedAt = mini.now()
     emit({ type: 'turn_started', turn: id })
     log.add({
@@ -114,8 +133,8 @@ export class MiniConversation implements Conversation {
     const item = userItem(input.input)
     const pinned = input.pinned ?? false
     history.addInput(log.add({ type: 'input', item, pinned }), item, pinned)
-    meter.startTurn(input.budget)
-    const { wallMs } = meter
+    spending.startTurn(input.budget)
+    const { wallMs } = spending
     const timer = wallMs === null ? undefined : setTimeout(() => stopper.stop(outOfTime(wallMs)), Math.min(wallMs, TIMER_MS))
     const world = { state: this.#state, stopper, steering, toolbox: this.#toolbox, input }
     const end = await runTurn(world).catch((error: unknown) => lost(error))
@@ -124,11 +143,13 @@ export class MiniConversation implements Conversation {
     settleOpenCalls(history, log, UNFINISHED)
     steering.take(this.#state)
     const took = Math.max(0, Math.round(mini.now() - startedAt))
-    meter.endTurn(took)
+    spending.endTurn(took)
     log.add({ type: 'turn_ended', at: iso(mini.now()), turn: id, wall_ms: took, end })
     const final = await this.#flushed(end)
     stopper[Symbol.dispose]()
     this.#running = undefined
+    // Of one that is being closed this was the last turn.
+    if (this.#place.may('idle')) this.#place.to('idle')
     emit({ type: 'turn_ended', turn: id, end: final })
     return final
   }
@@ -155,5 +176,5 @@ const outOfTime = (wallMs: number): TurnEnd => ({
 const lost = (error: unknown): TurnEnd => ({
   kind: 'failed',
   code: 'internal',
-  message: wordsOf(error),
+  message: messageOf(error),
 })

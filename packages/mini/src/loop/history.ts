@@ -1,5 +1,5 @@
 import type { ModelItem } from '../model/model.ts'
-import { type ModelCall, answersCall, callOf } from './item.ts'
+import { type CallItem, answersCall, callOf } from './item.ts'
 import { weigh } from './weigh.ts'
 
 /** One item of the conversation, with what a compaction must know about it. */
@@ -14,13 +14,13 @@ export interface Held {
 }
 
 interface SeenCall {
-  readonly call: ModelCall
+  readonly call: CallItem
   readonly group: string
 }
 
 /** A call of the newest answer. `repeated`: it was answered before, and is not made again. */
 export interface AdmittedCall {
-  readonly call: ModelCall
+  readonly call: CallItem
   readonly repeated: boolean
 }
 
@@ -31,7 +31,7 @@ export class History {
   #items: ModelItem[] = []
   readonly #open = new Map<string, SeenCall>()
   /** Calls by the id that the provider gave them; as a rule there is one. */
-  readonly #given = new Map<string, readonly ModelCall[]>()
+  readonly #given = new Map<string, readonly CallItem[]>()
   #weight = 0
 
   get held(): readonly Held[] {
@@ -48,7 +48,7 @@ export class History {
     return this.#items.slice()
   }
   /** Calls without an output; a request must not be made while there are any. */
-  get open(): readonly ModelCall[] {
+  get open(): readonly CallItem[] {
     return Array.from(this.#open.values(), ({ call }) => call)
   }
   isOpen(call: string): boolean {
@@ -135,7 +135,7 @@ export class History {
   }
 }
 
-const isSame = (one: ModelCall, other: ModelCall): boolean => one.name === other.name && one.text === other.text
+const isSame = (one: CallItem, other: CallItem): boolean => one.name === other.name && one.text === other.text
 
 /** An item that was changed loses its id: a provider compares it with what it gave under that id. */
 const withoutId = ({ id: _, ...item }: ModelItem): ModelItem => item

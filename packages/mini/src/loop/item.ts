@@ -11,7 +11,7 @@ const ANSWERED_BY: ReadonlyMap<string, string> = new Map([
 const OUTPUT_TYPES: ReadonlySet<string> = new Set(ANSWERED_BY.values())
 
 /** A call of the model, as the loop sees it. */
-export interface ModelCall {
+export interface CallItem {
   readonly id: string
   readonly name: string
   /** As the model wrote them: JSON, or not. */
@@ -19,7 +19,7 @@ export interface ModelCall {
   readonly outputType: string
 }
 
-export function callOf(item: ModelItem): ModelCall | undefined {
+export function callOf(item: ModelItem): CallItem | undefined {
   const outputType = ANSWERED_BY.get(item.type)
   if (outputType === undefined) return undefined
   const text = item['arguments'] ?? item['input']
@@ -30,7 +30,7 @@ export function callOf(item: ModelItem): ModelCall | undefined {
 export const answersCall = (item: ModelItem): string | undefined =>
   OUTPUT_TYPES.has(item.type) ? textOf(item['call_id']) : undefined
 
-export function outputItem(call: ModelCall, parts: readonly ResultPart[]): ModelItem {
+export function outputItem(call: CallItem, parts: readonly ResultPart[]): ModelItem {
   const texts = parts.flatMap((part) => (part.type === 'text' ? [part.text] : []))
   const output = texts.length === parts.length ? texts.join('\n') : contentOf(parts)
   return { type: call.outputType, call_id: call.id, output }

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { isAbsolute } from 'node:path'
-import { ConversationId, type JsonObject, makeId } from '@parley/protocol'
+import { ConversationId, type JsonObject, makeId, within } from '@parley/protocol'
 import {
   type Conversation,
   ConversationClosed,
@@ -9,6 +9,8 @@ import {
   ConversationUnknown,
   type Engine,
   InvalidArgument,
+  NOTHING_USED,
+  Spending,
   type Transcript,
 } from '@parley/agent'
 import { ApprovalDesk } from './call/approval-desk.ts'
@@ -18,13 +20,11 @@ import { ContextSize } from './context-size.ts'
 import { type ConversationState, iso } from './conversation-state.ts'
 import { openEventSink } from './event-sink.ts'
 import { History } from './history.ts'
-import { Meter } from './meter.ts'
 import { MINI_LIMITS, type MiniOptions } from './mini-options.ts'
 import { ToolboxHolder } from './toolbox-holder.ts'
 import { ConversationLog } from './transcript/conversation-log.ts'
-import { NOTHING_USED, type Standing, foldTranscript } from './transcript/fold-transcript.ts'
+import { type Standing, foldTranscript } from './transcript/fold-transcript.ts'
 import { weigh } from './weigh.ts'
-import { within } from './within.ts'
 
 /** The own engine: a loop around a model, with a log that it can go on from. */
 export function openMini(mini: MiniOptions): Engine {
@@ -160,7 +160,7 @@ class Mini implements Engine {
       facts,
       history,
       log,
-      meter: new Meter({ used, budget: options.budget, prices: facts.prices, requestsPerTurn: limits.requestsPerTurn }),
+      spending: new Spending({ used, budget: options.budget, prices: facts.prices, requestsPerTurn: limits.requestsPerTurn }),
       context,
       desk: new ApprovalDesk({ listener, emit, random: mini.random }),
       emit,

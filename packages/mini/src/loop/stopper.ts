@@ -1,5 +1,6 @@
 import { setMaxListeners } from 'node:events'
 import type { TurnEnd } from '@parley/agent'
+import { asError } from '@parley/protocol/wire'
 
 /** What a wait came to. `stopped`: it was not waited for any longer. */
 export type Waited<Value> = { readonly kind: 'settled'; readonly value: Value } | { readonly kind: 'stopped' }
@@ -67,7 +68,7 @@ function waitUntil<Value>(work: Promise<Value>, waiting: Set<() => void>, isOver
       },
       (error: unknown) => {
         waiting.delete(giveUp)
-        reject(error instanceof Error ? error : new Error(String(error)))
+        reject(asError(error))
       },
     )
   })

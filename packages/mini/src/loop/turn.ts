@@ -1,7 +1,7 @@
 import type { TurnEnd, TurnFailure, TurnInput } from '@parley/agent'
 import type { ModelAnswer, ModelItem, ModelRequest } from '../model/model.ts'
 import { MountFailed } from '../tool/mount/mount-failed.ts'
-import { type Asked, askModel } from './ask-model.ts'
+import { type ModelReply, askModel } from './ask-model.ts'
 import { runCalls, settleOpenCalls } from './call/run-calls.ts'
 import { TurnDiff } from './call/turn-diff.ts'
 import { compact } from './compaction/compact.ts'
@@ -27,8 +27,8 @@ type Answered = Extract<ModelAnswer, { kind: 'answered' }>
 /** The loop: ask the model, make its calls, ask again, until an answer has none. */
 export async function runTurn(world: TurnWorld): Promise<TurnEnd> {
   const { state, stopper, toolbox: holder } = world
-  const { meter } = state
-  if (meter.isUnenforced()) state.warn(`${state.options.model} has no price: the budget of money is not enforced`)
+  const { spending } = state
+  if (spending.isUnenforced()) state.warn(`${state.options.model} has no price: the budget of money is not enforced`)
   let opened: OpenedToolbox
   try {
     const waited = await holder.get(state, stopper)
@@ -47,7 +47,7 @@ class Loop {
   readonly #opened: OpenedToolbox
   readonly #diff = new TurnDiff()
   #lastMessage = ''
-  #newest: Omit<Asked, 'answer'> | undefined
+  #newest: Omit<ModelReply, 'answer'> | undefined
   /** Set when a compaction brought nothing: it would not the next time either. */
   #compactsNoMore = false
 
@@ -161,7 +161,7 @@ class Loop {
   }
 
   #spent(): Extract<TurnEnd, { kind: 'failed' }> | undefined {
-    const spent = this.#world.state.meter.spent()
+    const spent = this.#world.state.spending.spent()
     return spent === undefined ? undefined : failed(spent.code, spent.message)
   }
 

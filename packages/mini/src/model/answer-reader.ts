@@ -4,7 +4,7 @@ import type { ModelFault } from './fault.ts'
 import type { ModelLimits } from './model-limits.ts'
 
 /** What an answer turned out to be. */
-export type Reading =
+export type ReadAnswer =
   | { readonly kind: 'answered'; readonly items: readonly ModelItem[]; readonly refusal: string | null }
   | { readonly kind: 'failed'; readonly fault: ModelFault }
 
@@ -15,7 +15,7 @@ export interface AnswerReader {
   /** Takes a whole body, from a provider that does not stream. */
   whole(body: JsonObject): void
   /** What it is so far; `undefined`: it is not over, and if nothing more comes it was cut. */
-  result(): Reading | undefined
+  result(): ReadAnswer | undefined
   readonly usage: TokenUsage | undefined
   /** Whether the model has said anything yet. */
   readonly hasBegun: boolean
@@ -33,19 +33,19 @@ export interface ReaderOptions {
 }
 
 /** An answer that no retry makes better: it is larger than we take. */
-export const tooLarge = (what: string): Reading => ({
+export const tooLarge = (what: string): ReadAnswer => ({
   kind: 'failed',
   fault: { code: 'model_malformed', message: `the answer has more than ${what}`, retry: false },
 })
 
 /** An answer that makes no sense; the next one may. */
-export const malformed = (message: string): Reading => ({
+export const malformed = (message: string): ReadAnswer => ({
   kind: 'failed',
   fault: { code: 'model_malformed', message, retry: true },
 })
 
 /** The answer ended at the bound on its length. */
-export const tooLong: Reading = {
+export const tooLong: ReadAnswer = {
   kind: 'failed',
   fault: { code: 'model_length', message: 'the answer was cut by the bound on its length', retry: false },
 }

@@ -1,8 +1,8 @@
 import { type JsonObject, NO_TOKENS, isJsonObject, parseJson } from '@parley/protocol'
-import { type HttpAnswer, HttpCallFailed, type HttpCaller, WireError, readEventBatches, readText } from '@parley/rpc'
+import { type HttpAnswer, HttpCallFailed, type HttpFetcher, WireError, readEventBatches, readText } from '@parley/rpc'
 import { secondsText } from '@parley/agent'
 import type { ModelExchange, ModelItem, ModelListener } from './model.ts'
-import { type AnswerReader, type Reading, malformed, tooLarge } from './answer-reader.ts'
+import { type AnswerReader, type ReadAnswer, malformed, tooLarge } from './answer-reader.ts'
 import { bodyText } from './body-text.ts'
 import type { ReadyEndpoint } from './endpoint.ts'
 import { readErrorText } from './error-text.ts'
@@ -11,7 +11,7 @@ import { type ModelFault, faultOf } from './fault.ts'
 import type { ModelLimits } from './model-limits.ts'
 import { readErrorBody, readErrorObject } from './provider-error.ts'
 import { askedWaitMs } from './retry-after.ts'
-import { Watch } from './watch.ts'
+import { RequestWatch } from './watch.ts'
 
 export type AttemptOutcome =
   | { readonly kind: 'answered'; readonly items: readonly ModelItem[]; readonly refusal: string | null }
@@ -19,7 +19,7 @@ export type AttemptOutcome =
   | { readonly kind: 'aborted' }
 
 export interface AttemptOptions {
-  readonly http: HttpCaller
+  readonly http: HttpFetcher
   readonly endpoint: ReadyEndpoint
   readonly limits: ModelLimits
   readonly now: () => number
@@ -47,7 +47,7 @@ export async function attempt(options: AttemptOptions): Promise<Attempted> {
   const { endpoint, limits, now, listener, number } = options
   const startedAt = now()
   const sent = bodyText(options.body)
-  const watch = new Watch(options.signal, limits, now)
+  const watch = new RequestWatch(options.signal, limits, now)
   let head: HttpAnswer | undefined
   let outcome: AttemptOutcome
   try {
@@ -85,7 +85,7 @@ export async function attempt(options: AttemptOptions): Promise<Attempted> {
   return { outcome, learned }
 }
 
-async function readAnswer(head: HttpAnswer, options: AttemptOptions, watch: Watch): Promise<AttemptOutcome> {
+async function readAnswer(head: HttpAnswer, options: AttemptOptions, watch: RequestWatch): Promise<AttemptOutcome> {
   const { limits, reader } = options
   const type = String(head.headers['content-type'] ?? '')
   if (head.status < 200 || head.status > 299) {
@@ -97,7 +97,7 @@ async function readAnswer(head: HttpAnswer, options: AttemptOptions, watch: Watc
   return (await readStream(head, options, watch)) ?? unfinished(reader, 'the answer ended before it was over')
 }
 
-async function readWhole(head: HttpAnswer, { limits, reader }: AttemptOptions, watch: Watch): Promise<AttemptOutcome> {
+async function readWhole(head: HttpAnswer, { limits, reader }: AttemptOptions, watch: RequestWatch): Promise<AttemptOutcome> {
   const body = parseJson(await readText(head.body, limits.answerBytes))
   if (!isJsonObject(body)) return malformed('the answer is no JSON object')
   watch.begun()
@@ -108,7 +108,11 @@ async function readWhole(head: HttpAnswer, { limits, reader }: AttemptOptions, w
 }
 
 /** Answers as soon as the model is done; what the provider sends after that is read in passing, so that the connection can be used again. */
-async function readStream(head: HttpAnswer, { limits, reader }: AttemptOptions, watch: Watch): Promise<Reading | undefined> {
+async function readStream(
+  head: HttpAnswer,
+  { limits, reader }: AttemptOptions,
+  watch: RequestWatch,
+): Promise<ReadAnswer | undefined> {
   const batches = readEventBatches(head.body, limits.eventBytes)
   let bytes = 0
   for (;;) {
@@ -131,7 +135,7 @@ async function readStream(head: HttpAnswer, { limits, reader }: AttemptOptions, 
 }
 
 /** What could be read in spite of all counts, if it is all. */
-function outcomeOf(error: unknown, { reader, limits }: AttemptOptions, watch: Watch, hasHead: boolean): AttemptOutcome {
+function outcomeOf(error: unknown, { reader, limits }: AttemptOptions, watch: RequestWatch, hasHead: boolean): AttemptOutcome {
   if (watch.isAborted) return { kind: 'aborted' }
   if (error instanceof WireError)
     return { kind: 'failed', fault: { code: 'model_malformed', message: error.message, retry: false } }
@@ -153,7 +157,7 @@ const WORDS: Readonly<Record<HttpCallFailed['code'], (message: string, limits: M
 }
 
 /** A web page answered, so the base URL is wrong: another try would get the same page. */
-const webPage = (status: number): Reading => ({
+const webPage = (status: number): ReadAnswer => ({
   kind: 'failed',
   fault: {
     code: 'model_misconfigured',

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import { type Answer, MODEL_SERVER_MAIN } from '@parley/agent/testing/model-server'
 import type { ModelWire } from '@parley/protocol'
-import { openHttpCaller } from '@parley/rpc'
+import { openHttpFetcher } from '@parley/rpc'
 import { expect, test } from 'vitest'
 import { REQUEST } from './fixture/open-asker.ts'
 import type { ModelAnswer, ModelListener } from './model.ts'
@@ -29,7 +29,7 @@ test.each(['responses', 'chat'] as const)(
       wire,
       answers: [{ pieces: [{ text: 'All of it' }], manner: { deltaCharacters: 1, pauseMs: 20 } }],
     })
-    const http = openHttpCaller({ connectMs: 5_000, connections: 2 })
+    const http = openHttpFetcher({ connectMs: 5_000, connections: 2 })
     const endpoint = { wire, baseUrl: slow.url, apiKey: null }
     const random = (size: number): Uint8Array => new Uint8Array(size)
     const limits = { firstWaitMs: 20, longestWaitMs: 50, attempts: 500 }

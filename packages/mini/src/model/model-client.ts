@@ -1,4 +1,4 @@
-import type { HttpCaller } from '@parley/rpc'
+import type { HttpFetcher } from '@parley/rpc'
 import { secondsText } from '@parley/agent'
 import type { ModelAnswer, ModelClient, ModelEndpoint, ModelListener, ModelRequest } from './model.ts'
 import { type AttemptOptions, attempt } from './attempt.ts'
@@ -12,7 +12,7 @@ import { WIRES } from './wires.ts'
 export interface ModelClientOptions {
   readonly endpoint: ModelEndpoint
   /** Connecting is its business, and so is the bound on it. */
-  readonly http: HttpCaller
+  readonly http: HttpFetcher
   readonly limits?: Partial<ModelLimits>
   /** Milliseconds. */
   readonly now: () => number

@@ -5,7 +5,7 @@ import type { ModelLimits } from './model-limits.ts'
 const TIMER_MS_MAX = 2 ** 31 - 1
 
 /** Watches over one request: its own signal fires when the caller gives up, when nothing is said in time, or when it takes too long. */
-export class Watch {
+export class RequestWatch {
   readonly #outer: AbortSignal
   readonly #stop = new AbortController()
   readonly #limits: ModelLimits

@@ -2,13 +2,13 @@ import { TOOL_BOUNDS } from './bounds.ts'
 import { BadArguments } from './toolbox.ts'
 
 /** Whether a path fits. A pattern without a slash is tried on the last name, any other on the whole path. */
-export type Glob = (path: string) => boolean
+export type PathPattern = (path: string) => boolean
 
 /**
  * Reads a pattern: `*` and `?` within one name, `**` over any number of them, `[abc]`, `[!abc]`, `{one,two}`.
  * Matching takes time in proportion to pattern and path together: nothing that a model writes can make it hang.
  */
-export function parseGlob(pattern: string): Glob {
+export function parseGlob(pattern: string): PathPattern {
   if (pattern === '' || Buffer.byteLength(pattern) > TOOL_BOUNDS.globBytes)
     throw new BadArguments(`glob: a pattern has 1 to ${TOOL_BOUNDS.globBytes} bytes`)
   const globs = alternatives(pattern).map((one) => {

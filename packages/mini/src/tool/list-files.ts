@@ -1,7 +1,7 @@
 import { readlinkSync } from 'node:fs'
 import { setImmediate } from 'node:timers/promises'
 import * as z from 'zod'
-import type { BoundTool, ToolContext, ToolResult } from './toolbox.ts'
+import type { BoundTool, RunContext, ToolResult } from './toolbox.ts'
 import { TOOL_BOUNDS } from './bounds.ts'
 import { headOf } from './cut.ts'
 import type { Folder } from './folder/folder.ts'
@@ -47,7 +47,7 @@ export function listFilesTool({ folder, resultBytes }: ListFilesParts): BoundToo
   })
 }
 
-async function list(folder: Folder, input: Input, { reach, signal }: ToolContext, resultBytes: number): Promise<ToolResult> {
+async function list(folder: Folder, input: Input, { reach, signal }: RunContext, resultBytes: number): Promise<ToolResult> {
   const fits = input.glob === null ? () => true : parseGlob(input.glob)
   using start = folder.openFolder(input.path ?? '.', reach)
   const depth = Math.min(

@@ -1,6 +1,6 @@
 import type { JsonObject } from '@parley/protocol'
 import * as z from 'zod'
-import { BadArguments, type BoundTool, type CallSubject, type ToolContext, type ToolResult } from './toolbox.ts'
+import { BadArguments, type BoundTool, type CallSubject, type RunContext, type ToolResult } from './toolbox.ts'
 import { withoutNul } from './without-nul.ts'
 import { parametersOf } from './schema/parameters.ts'
 
@@ -14,7 +14,7 @@ export interface OwnTool<Input extends z.ZodObject> {
   /** What may be left out is nullable: a strict provider sends every field. */
   readonly input: Input
   readonly subject?: (input: z.infer<Input>) => CallSubject | Promise<CallSubject>
-  readonly run: (input: z.infer<Input>, context: ToolContext) => Promise<ToolResult>
+  readonly run: (input: z.infer<Input>, context: RunContext) => Promise<ToolResult>
 }
 
 /** Binds one of the engine's own tools: the schema for the model, and the check of what the model sends. */

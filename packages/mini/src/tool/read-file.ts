@@ -1,7 +1,7 @@
 import { read } from 'node:fs'
 import { promisify } from 'node:util'
 import * as z from 'zod'
-import type { BoundTool, ToolContext, ToolResult } from './toolbox.ts'
+import type { BoundTool, RunContext, ToolResult } from './toolbox.ts'
 import { TOOL_BOUNDS } from './bounds.ts'
 import type { Folder, NamedFile } from './folder/folder.ts'
 import { refusedBySystem } from './folder/path-refused.ts'
@@ -50,7 +50,7 @@ export function readFileTool(parts: ReadFileParts): BoundTool {
 
 type Input = z.infer<typeof Input>
 
-async function readOpen(file: NamedFile, input: Input, { signal }: ToolContext, resultBytes: number): Promise<ToolResult> {
+async function readOpen(file: NamedFile, input: Input, { signal }: RunContext, resultBytes: number): Promise<ToolResult> {
   const buffer = Buffer.allocUnsafe(CHUNK_BYTES)
   const first = await fill(file.fd, buffer, 0)
   const kind = imageKind(buffer.subarray(0, first))

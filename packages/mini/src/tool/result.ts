@@ -9,8 +9,3 @@ export function said(text: string): ToolResult {
 export function failed(text: string): ToolResult {
   return { parts: [{ type: 'text', text }], isError: true }
 }
-
-/** The words of whatever was thrown. */
-export function wordsOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error)
-}

@@ -1,13 +1,14 @@
 import { isAbsolute, join } from 'node:path'
 import * as z from 'zod'
 import type { ApprovalMode, CommandOutcome, Commands } from '@parley/agent'
-import { BadArguments, type BoundTool, type ToolContext, type ToolResult } from './toolbox.ts'
+import { messageOf } from '@parley/protocol/wire'
+import { BadArguments, type BoundTool, type RunContext, type ToolResult } from './toolbox.ts'
 import { TOOL_BOUNDS } from './bounds.ts'
 import type { Folder } from './folder/folder.ts'
 import { PathRefused } from './folder/path-refused.ts'
 import { HeadAndTail } from './head-and-tail.ts'
 import { ownTool } from './own-tool.ts'
-import { failed, wordsOf } from './result.ts'
+import { failed } from './result.ts'
 
 const BASE = {
   command: z
@@ -41,7 +42,7 @@ export function shellTool(parts: ShellParts): BoundTool {
     argv: argvOf(command),
     folder: workdir === null ? folder.path : lexicallyBelow(folder.path, workdir),
   })
-  const run = (input: z.infer<typeof Plain>, context: ToolContext): Promise<ToolResult> => runCommand(parts, input, context)
+  const run = (input: z.infer<typeof Plain>, context: RunContext): Promise<ToolResult> => runCommand(parts, input, context)
   const tool = { name: 'shell', description, subject, run } as const
   return approvals === 'on-request' ? ownTool({ ...tool, input: Asking }) : ownTool({ ...tool, input: Plain })
 }
@@ -55,7 +56,7 @@ function argvOf(command: string | readonly string[]): readonly string[] {
 
 const lexicallyBelow = (folder: string, workdir: string): string => (isAbsolute(workdir) ? workdir : join(folder, workdir))
 
-async function runCommand(parts: ShellParts, input: z.infer<typeof Plain>, context: ToolContext): Promise<ToolResult> {
+async function runCommand(parts: ShellParts, input: z.infer<typeof Plain>, context: RunContext): Promise<ToolResult> {
   const { commands, folder, commandMs, longestMs, resultBytes } = parts
   const { call, reach, network, emit, signal } = context
   signal.throwIfAborted()
@@ -80,11 +81,11 @@ async function runCommand(parts: ShellParts, input: z.infer<typeof Plain>, conte
     return told(outcome, { streams, both, timeoutMs, resultBytes })
   } catch (error) {
     if (signal.aborted) throw error
-    return { ...failed(`the command could not be run: ${wordsOf(error)}`), exitCode: null, output: both.text() }
+    return { ...failed(`the command could not be run: ${messageOf(error)}`), exitCode: null, output: both.text() }
   }
 }
 
-function placeOf(folder: Folder, workdir: string | null, { reach }: ToolContext): string | PathRefused {
+function placeOf(folder: Folder, workdir: string | null, { reach }: RunContext): string | PathRefused {
   if (workdir === null) return folder.path
   try {
     using opened = folder.openFolder(workdir, reach)

@@ -21,7 +21,7 @@ export interface ToolResult {
   readonly output?: string
 }
 
-export interface ToolContext {
+export interface RunContext {
   readonly call: string
   readonly reach: Reach
   readonly network: boolean
@@ -40,7 +40,7 @@ export interface BoundTool {
   /** Throws `BadArguments`, which the model reads. */
   subject(args: JsonObject): CallSubject | Promise<CallSubject>
   /** Answers whatever happens, cut to its bound; rejects only when the signal fired. */
-  run(args: JsonObject, context: ToolContext): Promise<ToolResult>
+  run(args: JsonObject, context: RunContext): Promise<ToolResult>
 }
 
 /** What a conversation may call: the engine's own tools and those of its mounts. */

@@ -1,4 +1,4 @@
-import { type ChannelCheck, type Model, NO_PRICES, ToolError, iso } from '@parley/protocol'
+import { type ChannelCheck, type Model, NO_PRICES, ToolError, iso, within } from '@parley/protocol'
 import type { ChannelRecord, ModelRecord, Store } from '@parley/store'
 import type { Logger } from 'pino'
 import type { Sealer } from '../secret/seal.ts'
@@ -145,16 +145,5 @@ export function openModelDirectory(options: {
     const { check, models } = (await answer) ?? {}
     if (check?.ok !== true) return 'silent'
     return models?.includes(model) === true ? 'yes' : 'no'
-  }
-}
-
-/** The value if it comes in time. */
-async function within<Value>(value: Value | Promise<Value>, ms: number): Promise<Value | undefined> {
-  const { promise, resolve } = Promise.withResolvers<undefined>()
-  const timer = setTimeout(() => resolve(undefined), ms)
-  try {
-    return await Promise.race([value, promise])
-  } finally {
-    clearTimeout(timer)
   }
 }

@@ -1,6 +1,6 @@
 import type { ChannelRecord } from '@parley/store'
 import type { Logger } from 'pino'
-import { type HttpCaller, openHttpCaller } from '@parley/rpc'
+import { type HttpFetcher, openHttpFetcher } from '@parley/rpc'
 import { iso } from '@parley/protocol'
 import type { Sealer } from '../secret/seal.ts'
 import type { UpstreamAnswer } from './directory.ts'
@@ -25,7 +25,7 @@ interface Entry {
 /** What upstreams list: asked once at a time each, and remembered for a minute, a failure for ten seconds. */
 export class UpstreamCache {
   readonly #entries = new Map<string, Entry>()
-  readonly #http: HttpCaller = openHttpCaller({ connectMs: CONNECT_MS, connections: CONNECTIONS_PER_HOST })
+  readonly #http: HttpFetcher = openHttpFetcher({ connectMs: CONNECT_MS, connections: CONNECTIONS_PER_HOST })
   readonly #closing = new AbortController()
   readonly #sealer: Sealer
   readonly #log: Logger

@@ -1,5 +1,5 @@
 import { ModelName, isJsonObject, parseJson } from '@parley/protocol'
-import { HttpCallFailed, type HttpCaller, WireError, readText } from '@parley/rpc'
+import { HttpCallFailed, type HttpFetcher, WireError, readText } from '@parley/rpc'
 import { Mask } from '../secret/mask.ts'
 
 const ANSWER_MS = 3_000
@@ -18,7 +18,7 @@ export type UpstreamModels =
  * repeat the key they were shown. A name that has the key in it is passed over.
  */
 export async function askModels(
-  http: HttpCaller,
+  http: HttpFetcher,
   request: { readonly url: string; readonly apiKey: string | null; readonly signal: AbortSignal },
 ): Promise<UpstreamModels> {
   const { url, apiKey } = request

@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream'
 import { readTokens } from '@parley/protocol'
-import { type HttpAnswer, HttpCallFailed, type HttpCaller, type HttpReply } from '@parley/rpc'
+import { type HttpAnswer, HttpCallFailed, type HttpFetcher, type HttpReply } from '@parley/rpc'
 import type { Logger } from 'pino'
 import type { ModelDirectory, ReachableModel } from '../channel/directory.ts'
 import { type Asked, boundedAsked } from './asked/asked.ts'
@@ -26,7 +26,7 @@ export interface ReservedCall {
 }
 
 export interface AskParts {
-  readonly http: HttpCaller
+  readonly http: HttpFetcher
   readonly directory: Pick<ModelDirectory, 'ask'>
   readonly log: Logger
   readonly now: () => number
@@ -61,7 +61,7 @@ export async function askModel(parts: AskParts, { call, asked, reachable, output
 }
 
 /** The head of the answer. */
-async function firstWord(http: HttpCaller, reserved: ReservedCall): Promise<HttpAnswer> {
+async function firstWord(http: HttpFetcher, reserved: ReservedCall): Promise<HttpAnswer> {
   const { call, asked, reachable } = reserved
   const { script } = reachable
   try {
@@ -81,7 +81,7 @@ async function firstWord(http: HttpCaller, reserved: ReservedCall): Promise<Http
  * Where little is left of a budget the provider hears how little, so that it does not write what nobody would get. One that
  * does not know the field, or wants another number, is asked again without it: the answer is cut here in any case.
  */
-async function askWithin(http: HttpCaller, { call, asked, reachable, outputTokensMax }: ReservedCall): Promise<HttpAnswer> {
+async function askWithin(http: HttpFetcher, { call, asked, reachable, outputTokensMax }: ReservedCall): Promise<HttpAnswer> {
   const isClose = outputTokensMax !== undefined && outputTokensMax <= OUTPUT_TOKENS && asked.outputTokens === undefined
   if (!isClose) return askUpstream(http, reachable, asked, call.signal)
   const answer = await askUpstream(http, reachable, boundedAsked(asked, outputTokensMax), call.signal)

@@ -1,5 +1,5 @@
 import { type RandomBytes, ToolError } from '@parley/protocol'
-import { type HttpReply, type HttpRequest, type Route, openHttpCaller } from '@parley/rpc'
+import { type HttpReply, type HttpRequest, type Route, openHttpFetcher } from '@parley/rpc'
 import { Conflict, type Store, StoreUnavailable, unavailableWords } from '@parley/store'
 import type { Logger } from 'pino'
 import type { ModelDirectory } from '../channel/directory.ts'
@@ -44,7 +44,7 @@ export interface ProxyParts {
 
 export function openModelProxy(parts: ProxyParts): ModelProxy {
   const { store, directory, counts, log, now } = parts
-  const http = openHttpCaller({ connectMs: CONNECT_MS, connections: CONNECTIONS_PER_HOST })
+  const http = openHttpFetcher({ connectMs: CONNECT_MS, connections: CONNECTIONS_PER_HOST })
   const calls = new ActiveCalls({ store, counts, log, now })
   const bounds = new AttemptBounds()
   const bodies = new BodyReader()

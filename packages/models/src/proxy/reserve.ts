@@ -1,5 +1,5 @@
 import { type ModelPrices, NO_TOKENS, type TokenUsage, type UsageId, costOf, isPriced, iso, totalTokens } from '@parley/protocol'
-import type { SpendLimits, Spent, Store } from '@parley/store'
+import type { SpendLimits, SpentTotal, Store } from '@parley/store'
 import type { ReachableModel } from '../channel/directory.ts'
 import type { QuotaBook } from '../quota/quota-book.ts'
 import type { Asked } from './asked/asked.ts'
@@ -94,7 +94,7 @@ async function tokensBeyond(
 ): Promise<number> {
   const { since, ownerTokens, ownerMicrousd, jobTokens, jobMicrousd } = limits
   const left = (most: number | null, used: number): number => (most === null ? Infinity : Math.max(0, most - used))
-  const leftBy = async (tokens: number | null, microusd: number | null, spent: () => Promise<Spent>): Promise<number> => {
+  const leftBy = async (tokens: number | null, microusd: number | null, spent: () => Promise<SpentTotal>): Promise<number> => {
     if (tokens === null && microusd === null) return Infinity
     const used = await spent()
     return Math.min(left(tokens, used.tokens), tokensFor(left(microusd, used.microusd), prices))

@@ -1,5 +1,5 @@
 import { isJsonObject, parseJson } from '@parley/protocol'
-import { type HttpAnswer, type HttpCaller, type HttpReply, readText } from '@parley/rpc'
+import { type HttpAnswer, type HttpFetcher, type HttpReply, readText } from '@parley/rpc'
 import type { ReachableModel } from '../channel/directory.ts'
 import { upstreamUrl } from '../channel/upstream-url.ts'
 import type { Asked } from './asked/asked.ts'
@@ -18,7 +18,7 @@ const PATHS = { responses: '/responses', chat: '/chat/completions' } as const
 
 /** Sends a request on. The key goes in the header that the channel's upstream reads, and nowhere else. */
 export function askUpstream(
-  http: HttpCaller,
+  http: HttpFetcher,
   { channel, apiKey }: ReachableModel,
   asked: Asked,
   signal: AbortSignal,

@@ -1,5 +1,5 @@
 /** A text with some of its escapes undone. */
-export interface Undone {
+export interface UnescapedText {
   readonly text: string
   /** Where in the source the character at a place begins; for the end of the text, the end of the source. */
   readonly sourceOf: (at: number) => number
@@ -14,7 +14,7 @@ const MAY_ESCAPE = /[\\%&]/
 export const UNDO_MAX = 3
 
 /** Undoes one layer of escapes; `undefined`: there is none. */
-export function undoEscapes({ text, sourceOf }: Undone): Undone | undefined {
+export function undoEscapes({ text, sourceOf }: UnescapedText): UnescapedText | undefined {
   if (!MAY_ESCAPE.test(text)) return undefined
   const parts: string[] = []
   // Behind each escape, and at the beginning, a part begins that is as it was: where it does so here, and where it did.

@@ -1,4 +1,4 @@
-import { UNDO_MAX, type Undone, undoEscapes } from './escaped-text.ts'
+import { UNDO_MAX, type UnescapedText, undoEscapes } from './escaped-text.ts'
 
 /** Shorter ones are no secrets, and fewer characters in common with one are chance. */
 export const RUN_MIN = 8
@@ -30,7 +30,7 @@ export class SecretRuns {
   /** Plain, in capitals or not, hexadecimal and in base64; each also escaped. In no order, and they may overlap. */
   find(text: string): readonly Run[] {
     const found: Run[] = []
-    let view: Undone | undefined = { text, sourceOf: (at) => at }
+    let view: UnescapedText | undefined = { text, sourceOf: (at) => at }
     for (let undone = 0; view !== undefined && undone <= UNDO_MAX; undone += 1) {
       const { text: plain, sourceOf } = view
       for (const { start, end } of [...this.#folded.find(plain), ...this.#base64.find(plain)])

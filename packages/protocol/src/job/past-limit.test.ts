@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { Verdict } from './case.ts'
-import { caseWallMs, passedWallMs, pastLimit, shownInstead } from './past-limit.ts'
+import { caseWallMs, memoryText, passedWallMs, pastLimit, shownInstead } from './past-limit.ts'
 
 const LIMITS = { time_limit_ms: 2_000, memory_limit_mb: 256 }
 const MIB = 1024
@@ -43,4 +43,8 @@ test('of a case that was not run no time and no memory is shown, and of any othe
   expect(shownInstead({ verdict: 'AC', ...nothing }, LIMITS)).toEqual({})
   expect(shownInstead({ verdict: 'TLE', wall_ms: 6_010, memory_kb: 0 }, LIMITS)).toEqual({ time: '>2000 ms' })
   expect(shownInstead({ verdict: 'TLE', wall_ms: 6_010, memory_kb: 0 }, undefined)).toEqual({})
+})
+
+test('memory is told in the unit that fits', () => {
+  expect([memoryText(512), memoryText(3_200)]).toEqual(['512 KiB', '3.1 MiB'])
 })

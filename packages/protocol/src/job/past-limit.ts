@@ -61,3 +61,8 @@ export function shownInstead(
 
 /** Rounded down, so that what is said to be more than it is more. */
 const durationText = (ms: number): string => (ms < SECONDS_FROM_MS ? `${ms} ms` : `${Math.floor(ms / 100) / 10} s`)
+
+/** How much memory something took, for people. */
+export function memoryText(kibibytes: number): string {
+  return kibibytes < KIB ? `${kibibytes} KiB` : `${(kibibytes / KIB).toFixed(1)} MiB`
+}

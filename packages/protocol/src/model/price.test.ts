@@ -1,5 +1,15 @@
 import { expect, test } from 'vitest'
-import { NO_PRICES, NO_TOKENS, type ModelPrices, addTokens, costOf, isPriced, readTokens, totalTokens } from '../index.ts'
+import {
+  NO_PRICES,
+  NO_TOKENS,
+  type ModelPrices,
+  addTokens,
+  costOf,
+  costText,
+  isPriced,
+  readTokens,
+  totalTokens,
+} from '../index.ts'
 
 const prices: ModelPrices = {
   ...NO_PRICES,
@@ -83,4 +93,14 @@ test('a part that is larger than its whole is cut to it, and no usage is none', 
 test.each([-4, '7', null, 1.5, 1e300, Number.MAX_SAFE_INTEGER])('a usage of %j tokens is not believed', (lie) => {
   expect(readTokens({ prompt_tokens: 3, completion_tokens: lie }, 'chat')).toBeUndefined()
   expect(readTokens({ input_tokens: lie, output_tokens: 3 }, 'responses')).toBeUndefined()
+})
+
+test('a price that is not known is not nothing', () => {
+  expect([costText(null, 0), costText(0, 0), costText(49_534, 0), costText(1_500_000, 2), costText(0, 2, 2)]).toEqual([
+    'unpriced',
+    '$0.00',
+    '$0.049534',
+    '$1.50 and 2 unpriced',
+    'unpriced',
+  ])
 })

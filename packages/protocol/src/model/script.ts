@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { ModelWire } from './wire.ts'
+import { ModelWire } from './usage.ts'
 
 const Event = z.record(z.string(), z.unknown())
 

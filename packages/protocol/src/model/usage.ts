@@ -1,6 +1,9 @@
 import * as z from 'zod'
 import { isJsonObject } from '../json.ts'
-import type { ModelWire } from './wire.ts'
+
+/** How a model is spoken to: OpenAI's Responses API or its Chat Completions, both streaming. */
+export const ModelWire = z.enum(['responses', 'chat'])
+export type ModelWire = z.infer<typeof ModelWire>
 
 const Count = z.int('must be a whole number').min(0, 'must not be negative')
 

@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { ModelWire } from '../model/wire.ts'
+import { ModelWire } from '../model/usage.ts'
 import { ENDS, READS, SETS, tool } from '../tool.ts'
 import { ChannelCheck, ChannelName, ModelName } from './models.ts'
 

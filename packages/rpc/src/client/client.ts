@@ -1,4 +1,4 @@
-import { type JsonObject, TOOLS, type ToolInput, type ToolName, type ToolOutput } from '@parley/protocol'
+import { type JsonObject, messageOf, type ToolInput, type ToolName, type ToolOutput, TOOLS } from '@parley/protocol'
 import type { Wire } from '../door.ts'
 import type { Era, Revision } from '../revision.ts'
 import type { HeaderParam, ListKind } from '../service.ts'
@@ -12,7 +12,7 @@ import { LegacySubscriptions } from './subscription/legacy-subscriptions.ts'
 import { ListenSubscriptions } from './subscription/listen-subscriptions.ts'
 import { exchangeModern } from './modern-exchange.ts'
 import { type Agreement, type ClientFace, negotiate, shakeHands } from './negotiate.ts'
-import type { Subscriptions, Unsubscribe } from './subscription/subscriptions.ts'
+import type { ClientSubscriptions, Unsubscribe } from './subscription/subscriptions.ts'
 import { ToolHeaders, allPages, isToolName } from './tool/tool-list.ts'
 import { throwToolError } from './tool/tool-result.ts'
 import type { ClientTransport, LinkEnd } from './link/client-link.ts'
@@ -39,7 +39,7 @@ export class Client {
   readonly #closed = Promise.withResolvers<LinkEnd>()
   #connection: Connection | undefined
   #agreement: Agreement | undefined
-  #subscriptions: Subscriptions | undefined
+  #subscriptions: ClientSubscriptions | undefined
   #renewal: Promise<void> | undefined
 
   constructor(options: ClientOptions) {
@@ -177,7 +177,7 @@ export class Client {
     return this.#connection
   }
 
-  #watching(): Subscriptions {
+  #watching(): ClientSubscriptions {
     if (this.#subscriptions === undefined) throw new WireError('closed', 'not connected yet')
     return this.#subscriptions
   }
@@ -213,7 +213,7 @@ export class Client {
     } catch (error) {
       connection.ended({
         code: undefined,
-        reason: `the session was lost and no new one could be opened: ${error instanceof Error ? error.message : String(error)}`,
+        reason: `the session was lost and no new one could be opened: ${messageOf(error)}`,
       })
       await connection.link.close()
       throw error
@@ -225,7 +225,7 @@ export class Client {
     connection.link.initialized?.()
   }
 
-  #makeSubscriptions(era: Era): Subscriptions {
+  #makeSubscriptions(era: Era): ClientSubscriptions {
     const warn = (message: string): void => this.#warn(message)
     if (era === 'legacy') {
       return new LegacySubscriptions({

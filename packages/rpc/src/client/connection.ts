@@ -15,7 +15,7 @@ export interface Reply {
   readonly text: string | undefined
 }
 
-export interface Progress {
+export interface CallProgress {
   readonly progress: number
   readonly total: number | undefined
   readonly message: string | undefined
@@ -25,7 +25,7 @@ export interface CallOptions {
   readonly signal?: Cancellation | undefined
   /** 0 waits as long as the connection lasts. */
   readonly timeoutMs?: number | undefined
-  readonly onProgress?: ((progress: Progress) => void) | undefined
+  readonly onProgress?: ((progress: CallProgress) => void) | undefined
   /** Notifications that certainly belong to this request. */
   readonly onNotification?: ((method: string, params: JsonObject) => void) | undefined
   readonly headers?: Readonly<Record<string, string>> | undefined

@@ -1,4 +1,4 @@
-import { type JsonObject, isJsonObject } from '@parley/protocol'
+import { isJsonObject, type JsonObject, messageOf } from '@parley/protocol'
 import { sleep } from './sleep.ts'
 import type { ClientLimits } from './client-limits.ts'
 import type { Reply } from './connection.ts'
@@ -51,11 +51,7 @@ async function answerAll(requests: JsonObject, { handlers, signal }: InputRounds
     try {
       answers[key] = await answerAsk(handlers, { method: request.method, params, signal: signal ?? new AbortController().signal })
     } catch (cause) {
-      throw new WireError(
-        'cannot_answer',
-        `the server asked for ${request.method}: ${cause instanceof Error ? cause.message : String(cause)}`,
-        { cause },
-      )
+      throw new WireError('cannot_answer', `the server asked for ${request.method}: ${messageOf(cause)}`, { cause })
     }
   }
   return answers

@@ -6,7 +6,7 @@ import type { Caller } from '../service.ts'
 import { personOf } from '../limit/callers.ts'
 import { note } from '../limit/charge.ts'
 import { claimsModern } from './envelope.ts'
-import type { Host } from './host.ts'
+import type { ServedWire } from './served-wire.ts'
 import type { LegacyLink } from './legacy-link.ts'
 import type { Outlet } from './outlet.ts'
 import { bytesOf, SMALL_REQUEST_BYTES } from '../limit/request-size.ts'
@@ -21,7 +21,7 @@ interface Batch<C extends Caller> {
 export function readBatch<C extends Caller>(
   { values, bytes }: { readonly values: readonly JsonValue[]; readonly bytes: number },
   link: LegacyLink<C> | undefined,
-  { limits, turns }: Pick<Host<C>, 'limits' | 'turns'>,
+  { limits, turns }: Pick<ServedWire<C>, 'limits' | 'turns'>,
 ): Batch<C> | { readonly refusal: string } {
   if (link === undefined) return { refusal: 'a batch needs a session of revision 2025-03-26' }
   if (!hasBatches(link.revision)) return { refusal: `revision ${link.revision} has no batches: send one message at a time` }

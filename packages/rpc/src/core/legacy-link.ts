@@ -7,7 +7,7 @@ import { ActiveCall } from './active-call.ts'
 import { Asks } from './asks.ts'
 import type { Holding } from '../limit/callers.ts'
 import { charge } from '../limit/charge.ts'
-import type { Host } from './host.ts'
+import type { ServedWire } from './served-wire.ts'
 import { longWord, reasonOf } from '../limit/kept-words.ts'
 import { isLogLevel } from './log-level.ts'
 import type { Outlet } from './outlet.ts'
@@ -17,7 +17,7 @@ import { Subscriptions } from './subscriptions.ts'
 
 export interface LegacyLinkStart<C extends Caller> {
   readonly id: string
-  readonly host: Host<C>
+  readonly served: ServedWire<C>
   readonly service: Service<C>
   readonly caller: C
   readonly revision: LegacyRevision
@@ -59,7 +59,7 @@ export class LegacyLink<C extends Caller> implements Link<C>, Holding<C> {
     const lists = changingLists(start.service.capabilities)
     if (lists.size > 0 && start.service.watchLists !== undefined) this.#subscribing().watchLists(lists)
     start.service.opened?.(this)
-    start.host.observer.opened?.(this, start.host.wire)
+    start.served.observer.opened?.(this, start.served.wire)
   }
 
   get client(): ClientView {
@@ -90,7 +90,7 @@ export class LegacyLink<C extends Caller> implements Link<C>, Holding<C> {
   }
 
   request(message: RequestMessage, outlet: Outlet, finish: (ending: Ending) => void): void {
-    const { host, service } = this.#start
+    const { served, service } = this.#start
     const call: ActiveCall<C> = new ActiveCall<C>({
       era: 'legacy',
       revision: this.revision,
@@ -107,7 +107,7 @@ export class LegacyLink<C extends Caller> implements Link<C>, Holding<C> {
     const refusal = this.#refusal(message)
     if (refusal === undefined) this.#calls.set(message.id, call)
     serve({
-      host,
+      served,
       message,
       call,
       dressing: UNDRESSED,
@@ -188,12 +188,12 @@ export class LegacyLink<C extends Caller> implements Link<C>, Holding<C> {
     this.#subscriptions?.end()
     this.#controller?.abort(new Error(reason))
     this.#start.service.closed?.(this)
-    this.#start.host.observer.closed?.(this, this.#start.host.wire, reason)
+    this.#start.served.observer.closed?.(this, this.#start.served.wire, reason)
     this.#start.onEnd(reason)
   }
 
   #refusal(message: RequestMessage): RpcError | undefined {
-    const { limits, callers } = this.#start.host
+    const { limits, callers } = this.#start.served
     const { inFlightRequests, callsPerCaller } = limits
     if (this.#ended !== undefined) return new RpcError('internal_error', `the session has ended: ${this.#ended}`)
     if (this.#calls.has(message.id)) return new RpcError('invalid_request', `id ${message.id} is in use by a request under way`)
@@ -214,19 +214,19 @@ export class LegacyLink<C extends Caller> implements Link<C>, Holding<C> {
 
   #ask(outlet: Outlet, method: string, params: JsonObject | undefined, options?: AskOptions): Promise<JsonObject> {
     if (this.#ended !== undefined) return Promise.reject(new RpcError('internal_error', `${method}: ${this.#ended}`))
-    this.#asks ??= new Asks(this.#start.host.limits)
+    this.#asks ??= new Asks(this.#start.served.limits)
     return this.#asks.send(outlet, method, params, options)
   }
 
   #subscribing(): Subscriptions<C> {
-    const { service, standalone, host } = this.#start
+    const { service, standalone, served } = this.#start
     this.#subscriptions ??= new Subscriptions({
       service,
       caller: this.caller,
       link: this,
       outlet: standalone,
       text: SUBSCRIPTION_TEXT,
-      host,
+      served,
     })
     return this.#subscriptions
   }

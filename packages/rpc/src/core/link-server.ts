@@ -18,7 +18,7 @@ import { readBatch, serveBatch } from './batch.ts'
 import { charge, note } from '../limit/charge.ts'
 import { clientOf } from './client-view.ts'
 import { claimsModern } from './envelope.ts'
-import type { Host } from './host.ts'
+import type { ServedWire } from './served-wire.ts'
 import { type IncomingFault, readIncoming } from './incoming.ts'
 import { LegacyLink, revisionFor } from './legacy-link.ts'
 import { Listen } from './listen.ts'
@@ -35,7 +35,7 @@ export interface LinkOutlet extends Outlet {
 }
 
 export interface LinkServerStart<C extends Caller> {
-  readonly host: Host<C>
+  readonly served: ServedWire<C>
   readonly caller: C
   readonly outlet: LinkOutlet
   /** What is done about text that is not JSON: a socket answers; a pipe must not, for its peer may just be printing. */
@@ -61,18 +61,18 @@ export class LinkServer<C extends Caller> implements Holding<C> {
   constructor(start: LinkServerStart<C>) {
     this.#start = start
     this.caller = start.caller
-    const { door } = start.host
+    const { door } = start.served
     this.#service = { legacy: serviceIn(door, start.caller, 'legacy'), modern: serviceIn(door, start.caller, 'modern') }
-    start.host.callers.add(this)
+    start.served.callers.add(this)
   }
 
   /** One frame or line, decoded. */
   receive(text: string): void {
     if (this.#closed) return
-    const { limits } = this.#start.host
+    const { limits } = this.#start.served
     const read = readIncoming(text, this.caller, limits)
     if (read.kind === 'fault') return this.#garbage(read)
-    const room = roomFor(this.#start.host.bodies, this.caller, text)
+    const room = roomFor(this.#start.served.bodies, this.caller, text)
     if (Array.isArray(read.value)) return this.#batch({ values: read.value, bytes: text.length }, room)
     this.#message(classify(read.value, limits.nestingDepth, text.length), room)
   }
@@ -87,7 +87,7 @@ export class LinkServer<C extends Caller> implements Holding<C> {
     }
     this.#modern.clear()
     this.#link?.end(reason)
-    this.#start.host.callers.remove(this)
+    this.#start.served.callers.remove(this)
   }
 
   end(reason: string): void {
@@ -98,7 +98,7 @@ export class LinkServer<C extends Caller> implements Holding<C> {
 
   /** Whether somebody who is now so would be given the server that this link was opened on. */
   serves(caller: C): boolean {
-    return serviceIn(this.#start.host.door, caller, 'legacy') === this.#service.legacy
+    return serviceIn(this.#start.served.door, caller, 'legacy') === this.#service.legacy
   }
 
   #message(message: Message, room: MessageRoom): void {
@@ -182,10 +182,10 @@ export class LinkServer<C extends Caller> implements Holding<C> {
   }
 
   #open(client: ReturnType<typeof clientOf>, revision: ReturnType<typeof revisionFor>): LegacyLink<C> {
-    const { host, caller, outlet } = this.#start
+    const { served, caller, outlet } = this.#start
     this.#link = new LegacyLink<C>({
       id: randomBytes(12).toString('base64url'),
-      host,
+      served,
       service: this.#service.legacy,
       caller,
       revision,
@@ -199,7 +199,7 @@ export class LinkServer<C extends Caller> implements Holding<C> {
   }
 
   #modernRequest(message: RequestMessage, room: MessageRoom): void {
-    const { host, caller, outlet } = this.#start
+    const { served, caller, outlet } = this.#start
     try {
       const envelope = admitModern(this.#start, message, this.#modern)
       if (message.method === 'subscriptions/listen') {
@@ -209,7 +209,7 @@ export class LinkServer<C extends Caller> implements Holding<C> {
       }
       let finished = false
       const call = serveModern<C>({
-        host,
+        served,
         service: this.#service.modern,
         caller,
         link: this.#link,
@@ -231,9 +231,9 @@ export class LinkServer<C extends Caller> implements Holding<C> {
   }
 
   async #listen(message: RequestMessage): Promise<void> {
-    const { host, caller, outlet } = this.#start
+    const { served, caller, outlet } = this.#start
     const listen = new Listen<C>({
-      host,
+      served,
       service: this.#service.modern,
       caller,
       message,
@@ -256,7 +256,7 @@ export class LinkServer<C extends Caller> implements Holding<C> {
   #batch(sent: Parameters<typeof readBatch>[0], room: MessageRoom): void {
     note(this.caller)
     if (room.isFull) return this.#send(errorText(null, RPC_CODES.overloaded, TOO_MANY_BYTES))
-    const batch = readBatch(sent, this.#link, this.#start.host)
+    const batch = readBatch(sent, this.#link, this.#start.served)
     if ('refusal' in batch) {
       room.release()
       this.#malformed(RPC_CODES.invalid_request)
@@ -278,12 +278,12 @@ export class LinkServer<C extends Caller> implements Holding<C> {
 
   #refuse(message: RequestMessage, error: unknown): void {
     if (error instanceof RpcError) return this.#send(errorText(message.id, error.code, error.message, error.data))
-    this.#start.host.observer.failed?.({ wire: this.#start.host.wire, method: message.method, error })
+    this.#start.served.observer.failed?.({ wire: this.#start.served.wire, method: message.method, error })
     this.#send(errorText(message.id, RPC_CODES.internal_error, 'Internal error'))
   }
 
   #malformed(code: number): void {
-    this.#start.host.observer.malformed?.({ wire: this.#start.host.wire, code, remoteAddress: '' })
+    this.#start.served.observer.malformed?.({ wire: this.#start.served.wire, code, remoteAddress: '' })
   }
 
   /** A peer that asks and never reads is cut: its answers may not pile up. */

@@ -4,7 +4,7 @@ import { notificationText, resultText, dressing } from '../message/text.ts'
 import { META } from '../revision.ts'
 import type { Caller, ListKind, Service } from '../service.ts'
 import type { Holding } from '../limit/callers.ts'
-import type { Host } from './host.ts'
+import type { ServedWire } from './served-wire.ts'
 import { checkUris } from '../limit/kept-words.ts'
 import { changingLists } from './legacy-link.ts'
 import type { Outlet } from './outlet.ts'
@@ -18,7 +18,7 @@ interface Wishes {
 }
 
 export interface ListenStart<C extends Caller> {
-  readonly host: Host<C>
+  readonly served: ServedWire<C>
   readonly service: Service<C>
   readonly caller: C
   readonly message: RequestMessage
@@ -45,7 +45,7 @@ export class Listen<C extends Caller> implements Holding<C> {
       link: undefined,
       outlet: start.outlet,
       text: textFor(start.message.id),
-      host: start.host,
+      served: start.served,
     })
     // Nothing may come before the acknowledgement.
     this.#subscriptions.hold()
@@ -53,9 +53,9 @@ export class Listen<C extends Caller> implements Holding<C> {
 
   /** Watches what can be watched, then acknowledges that; throws before anything is sent when the request is wrong. */
   async open(): Promise<void> {
-    const { message, host, outlet } = this.#start
+    const { message, served, outlet } = this.#start
     try {
-      const wishes = wishesOf(message.params, host.limits.subscriptions)
+      const wishes = wishesOf(message.params, served.limits.subscriptions)
       const honoured = await this.#honour(wishes)
       if (this.#ended) return
       const acknowledged = { ...tag(message.id), notifications: honoured }
@@ -91,7 +91,7 @@ export class Listen<C extends Caller> implements Holding<C> {
   #stop(): void {
     this.#ended = true
     this.#subscriptions.end()
-    this.#start.host.callers.remove(this)
+    this.#start.served.callers.remove(this)
   }
 
   async #honour(wishes: Wishes): Promise<JsonObject> {

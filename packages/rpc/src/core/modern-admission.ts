@@ -3,15 +3,15 @@ import type { RequestId, RequestMessage } from '../message/message.ts'
 import type { Caller } from '../service.ts'
 import { note } from '../limit/charge.ts'
 import { type Envelope, readEnvelope } from './envelope.ts'
-import type { Host } from './host.ts'
+import type { ServedWire } from './served-wire.ts'
 
 /** What a modern request of a link says about itself, unless it cannot be served at all; that costs its sender, too. */
 export function admitModern<C extends Caller>(
-  { host, caller }: { readonly host: Host<C>; readonly caller: C },
+  { served, caller }: { readonly served: ServedWire<C>; readonly caller: C },
   { id, params }: RequestMessage,
   underWay: ReadonlyMap<RequestId, unknown>,
 ): Envelope {
-  const { callers, limits } = host
+  const { callers, limits } = served
   try {
     const envelope = readEnvelope(params)
     if (underWay.has(id)) throw new RpcError('invalid_request', `id ${id} is in use by a request under way`)

@@ -6,7 +6,7 @@ import type { Caller, Link, Service } from '../service.ts'
 import { ActiveCall } from './active-call.ts'
 import { charge } from '../limit/charge.ts'
 import type { Envelope } from './envelope.ts'
-import type { Host } from './host.ts'
+import type { ServedWire } from './served-wire.ts'
 import { longWord } from '../limit/kept-words.ts'
 import type { Outlet } from './outlet.ts'
 import { sizeRefusal } from '../limit/request-size.ts'
@@ -38,7 +38,7 @@ const SHOWN_CHARS = 64
 const MAY_ASK: ReadonlySet<string> = new Set(['tools/call', 'prompts/get', 'resources/read'])
 
 export interface ModernStart<C extends Caller> {
-  readonly host: Host<C>
+  readonly served: ServedWire<C>
   readonly service: Service<C>
   readonly caller: C
   readonly link: Link<C> | undefined
@@ -54,7 +54,7 @@ export function isModernMethod(method: string): boolean {
 
 /** Serves one stateless request. `subscriptions/listen` has its own way: it does not end by itself. */
 export function serveModern<C extends Caller>(start: ModernStart<C>): ActiveCall<C> {
-  const { host, service, caller, link, message, envelope, outlet, finish } = start
+  const { served, service, caller, link, message, envelope, outlet, finish } = start
   const call = new ActiveCall<C>({
     era: 'modern',
     revision: envelope.revision,
@@ -67,7 +67,7 @@ export function serveModern<C extends Caller>(start: ModernStart<C>): ActiveCall
     logLevel: envelope.logLevel,
   })
   serve({
-    host,
+    served,
     message,
     call,
     dressing: dressingFor(service, message.method),
@@ -81,7 +81,7 @@ export function serveModern<C extends Caller>(start: ModernStart<C>): ActiveCall
         charge(caller)
         return discover(service)
       }
-      takeInputs(host, call, message)
+      takeInputs(served, call, message)
       return service.call(message.method, message.params, call)
     },
     finish,
@@ -99,7 +99,7 @@ function discover<C extends Caller>(service: Service<C>): JsonObject {
 }
 
 /** The answers to what this call asked before. They come from the client, so they are checked like any other input. */
-function takeInputs<C extends Caller>(host: Host<C>, call: ActiveCall<C>, message: RequestMessage): void {
+function takeInputs<C extends Caller>(served: ServedWire<C>, call: ActiveCall<C>, message: RequestMessage): void {
   const { inputResponses, requestState } = message.params
   if (inputResponses === undefined && requestState === undefined) return
   if (!MAY_ASK.has(message.method))
@@ -108,7 +108,7 @@ function takeInputs<C extends Caller>(host: Host<C>, call: ActiveCall<C>, messag
   if (requestState === undefined) return
   if (typeof requestState !== 'string')
     throw new RpcError('invalid_params', 'requestState must be a string', { field: 'requestState' })
-  call.state = host.seal.open(requestState, { callerKey: call.caller.key, method: message.method, params: message.params })
+  call.state = served.seal.open(requestState, { callerKey: call.caller.key, method: message.method, params: message.params })
 }
 
 function responsesOf(value: unknown): Record<string, JsonObject> {

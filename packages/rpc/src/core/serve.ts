@@ -4,7 +4,7 @@ import { type JsonText, type Dressing, errorText, resultText } from '../message/
 import { type Caller, InputRequired, type ServiceResult } from '../service.ts'
 import type { ActiveCall } from './active-call.ts'
 import { missingCapability } from './capability.ts'
-import type { Host } from './host.ts'
+import type { ServedWire } from './served-wire.ts'
 
 /** How a request ended: the text to send, or nothing because it was cancelled. */
 export interface Ending {
@@ -13,7 +13,7 @@ export interface Ending {
 }
 
 export interface Serving<C extends Caller> {
-  readonly host: Host<C>
+  readonly served: ServedWire<C>
   readonly message: RequestMessage
   readonly call: ActiveCall<C>
   readonly dressing: Dressing
@@ -26,17 +26,17 @@ export interface Serving<C extends Caller> {
 
 /** Runs one request to its end. Stays synchronous when the handler does: a promise costs more than most handlers. */
 export function serve<C extends Caller>(serving: Serving<C>): void {
-  const { host, message, call, finish } = serving
+  const { served, message, call, finish } = serving
   const startedAt = performance.now()
-  host.active.calls += 1
-  host.callers.callBegan(call.caller)
+  served.active.calls += 1
+  served.callers.callBegan(call.caller)
   let rounds = 0
 
   const end = (text: string, errorCode: number | undefined): void => {
-    host.active.calls -= 1
-    host.callers.callEnded(call.caller)
-    host.observer.served?.({
-      wire: host.wire,
+    served.active.calls -= 1
+    served.callers.callEnded(call.caller)
+    served.observer.served?.({
+      wire: served.wire,
       era: call.era,
       caller: call.caller,
       method: message.method,
@@ -52,9 +52,9 @@ export function serve<C extends Caller>(serving: Serving<C>): void {
   /** The last message, or what the client must be asked first. */
   const textOf = (result: ServiceResult): string | InputRequired => {
     if (!(result instanceof InputRequired))
-      return withinBound(resultText(message.id, cleaned(result, call.era), serving.dressing), host.limits.answerBytes)
+      return withinBound(resultText(message.id, cleaned(result, call.era), serving.dressing), served.limits.answerBytes)
     rounds += 1
-    if (rounds > host.limits.inputRounds) throw new RpcError('internal_error', 'the server asked for input too many times')
+    if (rounds > served.limits.inputRounds) throw new RpcError('internal_error', 'the server asked for input too many times')
     for (const request of Object.values(result.requests)) requireCapability(call, request)
     return call.era === 'modern' ? inputRequiredText(serving, result) : result
   }
@@ -100,7 +100,7 @@ async function askAll<C extends Caller>(call: ActiveCall<C>, { requests }: Input
   return answers
 }
 
-function inputRequiredText<C extends Caller>({ host, message, call, dressing }: Serving<C>, required: InputRequired): string {
+function inputRequiredText<C extends Caller>({ served, message, call, dressing }: Serving<C>, required: InputRequired): string {
   const { requests, state } = required
   const result: JsonObject = { resultType: 'input_required' }
   if (Object.keys(requests).length > 0) {
@@ -109,7 +109,11 @@ function inputRequiredText<C extends Caller>({ host, message, call, dressing }: 
     )
   }
   if (state !== undefined) {
-    result['requestState'] = host.seal.seal(state, { callerKey: call.caller.key, method: message.method, params: message.params })
+    result['requestState'] = served.seal.seal(state, {
+      callerKey: call.caller.key,
+      method: message.method,
+      params: message.params,
+    })
   }
   return resultText(message.id, result, { front: {}, frontText: '', meta: dressing.meta })
 }
@@ -131,11 +135,11 @@ function cleaned(result: JsonObject | JsonText, era: 'legacy' | 'modern'): JsonO
 }
 
 function wireError<C extends Caller>(
-  { host, message, call }: Serving<C>,
+  { served, message, call }: Serving<C>,
   error: unknown,
 ): { code: number; message: string; data: JsonValue | undefined } {
   if (!(error instanceof RpcError)) {
-    if (!call.cancelled) host.observer.failed?.({ wire: host.wire, method: message.method, error })
+    if (!call.cancelled) served.observer.failed?.({ wire: served.wire, method: message.method, error })
     return { code: RPC_CODES.internal_error, message: 'Internal error', data: undefined }
   }
   return { code: codeIn(call.era, message.method, error), message: error.message, data: error.data }

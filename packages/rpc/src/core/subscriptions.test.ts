@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { Service } from '../service.ts'
-import { testHost } from '../fixture/host.ts'
+import { testWire } from '../fixture/served-wire.ts'
 import { Subscriptions } from './subscriptions.ts'
 
 function slowService() {
@@ -23,7 +23,7 @@ function slowService() {
     link: undefined,
     outlet: { send: (text) => sent.push(text) > 0, drained: () => Promise.resolve() },
     text: { updated: (uri) => uri, listChanged: (kind) => kind },
-    host: testHost(service),
+    served: testWire(service),
   })
   return { answers, live, subscriptions, sent }
 }

@@ -1,7 +1,7 @@
 import { RpcError } from '@parley/protocol/wire'
 import type { Caller, Link, ListKind, Service } from '../service.ts'
 import { charge } from '../limit/charge.ts'
-import type { Host } from './host.ts'
+import type { ServedWire } from './served-wire.ts'
 import type { Outlet } from './outlet.ts'
 
 export interface SubscriptionText {
@@ -25,7 +25,7 @@ export class Subscriptions<C extends Caller> {
   readonly #link: Link<C> | undefined
   readonly #outlet: Outlet
   readonly #text: SubscriptionText
-  readonly #host: Pick<Host<C>, 'callers' | 'limits'>
+  readonly #served: Pick<ServedWire<C>, 'callers' | 'limits'>
   readonly #watches = new Map<string, Watch>()
   readonly #lists = new Set<ListKind>()
   readonly #changed = new Set<string>()
@@ -40,14 +40,14 @@ export class Subscriptions<C extends Caller> {
     readonly link: Link<C> | undefined
     readonly outlet: Outlet
     readonly text: SubscriptionText
-    readonly host: Pick<Host<C>, 'callers' | 'limits'>
+    readonly served: Pick<ServedWire<C>, 'callers' | 'limits'>
   }) {
     this.#service = start.service
     this.#caller = start.caller
     this.#link = start.link
     this.#outlet = start.outlet
     this.#text = start.text
-    this.#host = start.host
+    this.#served = start.served
   }
 
   /** Remembers changes without telling them, until `release`: something else must be said first. */
@@ -64,7 +64,7 @@ export class Subscriptions<C extends Caller> {
     const known = this.#watches.get(uri)
     if (known !== undefined) return known.ready
     if (this.#ended) throw new RpcError('internal_error', 'the session has ended')
-    const { callers, limits } = this.#host
+    const { callers, limits } = this.#served
     if (this.#watches.size >= limits.subscriptions)
       throw new RpcError('overloaded', `at most ${limits.subscriptions} resources can be watched at once`)
     if (callers.watchesOf(this.#caller) >= limits.subscriptionsPerCaller)
@@ -97,7 +97,7 @@ export class Subscriptions<C extends Caller> {
   }
 
   #drop(uri: string): void {
-    if (this.#watches.delete(uri)) this.#host.callers.watched(this.#caller, -1)
+    if (this.#watches.delete(uri)) this.#served.callers.watched(this.#caller, -1)
   }
 
   watchLists(kinds: ReadonlySet<ListKind>): void {
@@ -119,7 +119,7 @@ export class Subscriptions<C extends Caller> {
   end(): void {
     this.#ended = true
     for (const watch of this.#watches.values()) watch.stop()
-    this.#host.callers.watched(this.#caller, -this.#watches.size)
+    this.#served.callers.watched(this.#caller, -this.#watches.size)
     this.#watches.clear()
     this.#changed.clear()
     this.#changedLists.clear()

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { type Socket, connect } from 'node:net'
 import { createInterface } from 'node:readline'
 import { expect, test } from 'vitest'
-import { openHttpCaller } from './http-caller.ts'
+import { openHttpFetcher } from './http-fetcher.ts'
 
 /** Listens and never takes a connection: a few wait in the kernel, the next ones get no answer at all. */
 const DEAF = `
@@ -18,7 +18,7 @@ const WAITING = 6
 test('a connection that nobody takes is given up in time, and counts as unreachable', async () => {
   const deaf = spawn(process.execPath, ['-e', DEAF], { stdio: ['ignore', 'pipe', 'inherit'] })
   const waiting: Socket[] = []
-  const http = openHttpCaller({ connectMs: 300, connections: 1 })
+  const http = openHttpFetcher({ connectMs: 300, connections: 1 })
   try {
     const [line] = await once(createInterface({ input: deaf.stdout }), 'line')
     const port = Number(line)

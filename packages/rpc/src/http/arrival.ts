@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http'
-import type { Host } from '../core/host.ts'
+import type { ServedWire } from '../core/served-wire.ts'
 import { Denied, SHUTDOWN_REASON, restarting } from '../door.ts'
 import type { BodyShare, RoomFull } from '../limit/body-room.ts'
 import { type Holding, personOf } from '../limit/callers.ts'
@@ -27,20 +27,20 @@ export type Arrived = Exclude<BodyOutcome, { kind: 'gone' }>
 export class Arrival<C extends Caller> implements Holding<C> {
   readonly caller: C
   readonly lasting = false
-  readonly #host: Host<C>
+  readonly #served: ServedWire<C>
   readonly #exchange: Exchange<C>
   readonly #done: (exchange: Exchange<C>, arrived: Arrived) => void
   #isCut = false
 
-  constructor(host: Host<C>, exchange: Exchange<C>, done: (exchange: Exchange<C>, arrived: Arrived) => void) {
-    this.#host = host
+  constructor(served: ServedWire<C>, exchange: Exchange<C>, done: (exchange: Exchange<C>, arrived: Arrived) => void) {
+    this.#served = served
     this.#exchange = exchange
     this.#done = done
     this.caller = exchange.caller
   }
 
   read(): void {
-    const { callers, bodies, turns, limits } = this.#host
+    const { callers, bodies, turns, limits } = this.#served
     const { request, response } = this.#exchange
     const share = bodies.ofCaller(this.caller)
     // Until its exchange is over, what the body said may be in use.

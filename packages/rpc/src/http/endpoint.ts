@@ -4,7 +4,7 @@ import { readBatch, serveBatch } from '../core/batch.ts'
 import { note } from '../limit/charge.ts'
 import { clientOf } from '../core/client-view.ts'
 import { claimsModern } from '../core/envelope.ts'
-import type { Host } from '../core/host.ts'
+import type { ServedWire } from '../core/served-wire.ts'
 import { readIncoming } from '../core/incoming.ts'
 import { revisionFor } from '../core/legacy-link.ts'
 import { serviceIn } from '../door.ts'
@@ -27,17 +27,17 @@ const SESSION_ID_BYTES = 24
 
 /** MCP over HTTP: both eras on one path. */
 export class HttpEndpoint<C extends Caller> {
-  readonly #host: Host<C>
+  readonly #served: ServedWire<C>
   readonly #sessions = new Map<string, HttpSession<C>>()
   readonly #modern: ModernEndpoint<C>
   readonly openStreams = new Set<EventStream>()
   readonly #answers: UnreadAnswers
   readonly #slow = new Map<PostReply<C>, number>()
 
-  constructor(host: Host<C>) {
-    this.#host = host
-    this.#answers = new UnreadAnswers(host.unread)
-    this.#modern = new ModernEndpoint(host, this.openStreams, this.#answers, (reply) => this.#mayBeSlow(reply))
+  constructor(served: ServedWire<C>) {
+    this.#served = served
+    this.#answers = new UnreadAnswers(served.unread)
+    this.#modern = new ModernEndpoint(served, this.openStreams, this.#answers, (reply) => this.#mayBeSlow(reply))
   }
 
   serve(exchange: Exchange<C>): void {
@@ -58,7 +58,7 @@ export class HttpEndpoint<C extends Caller> {
 
   /** Regular care: idle sessions go, long calls become streams, streams are kept alive, stalled readers are cut. */
   sweep(keepAlive: boolean): void {
-    const { limits, now } = this.#host
+    const { limits, now } = this.#served
     const at = now()
     for (const session of this.#sessions.values()) if (session.isIdle(at)) session.link.end('idle')
     for (const [reply, since] of this.#slow) {
@@ -89,7 +89,7 @@ export class HttpEndpoint<C extends Caller> {
     if (!acceptsBoth(request.headers.accept)) {
       return this.#refuse(exchange, 406, RPC_CODES.invalid_request, 'Accept must list application/json and text/event-stream')
     }
-    new Arrival(this.#host, exchange, this.#arrived).read()
+    new Arrival(this.#served, exchange, this.#arrived).read()
   }
 
   readonly #arrived = (exchange: Exchange<C>, arrived: Arrived): void => {
@@ -100,9 +100,9 @@ export class HttpEndpoint<C extends Caller> {
     }
     if (arrived.kind === 'too-large') {
       this.#malformed(exchange, RPC_CODES.invalid_request)
-      return answerTooLarge(response, this.#host.limits.messageBytes, headers)
+      return answerTooLarge(response, this.#served.limits.messageBytes, headers)
     }
-    const read = readIncoming(decodeUtf8(arrived.bytes), exchange.caller, this.#host.limits)
+    const read = readIncoming(decodeUtf8(arrived.bytes), exchange.caller, this.#served.limits)
     if (read.kind === 'value') return this.#body(exchange, read.value, arrived.bytes.length)
     this.#malformed(exchange, read.code)
     answerError(response, read.status, read.code, read.message, headers)
@@ -110,7 +110,7 @@ export class HttpEndpoint<C extends Caller> {
 
   #body(exchange: Exchange<C>, value: JsonValue, bytes: number): void {
     if (Array.isArray(value)) return this.#batch(exchange, { values: value, bytes })
-    const message = classify(value, this.#host.limits.nestingDepth, bytes)
+    const message = classify(value, this.#served.limits.nestingDepth, bytes)
     if (message.kind === 'invalid') {
       this.#malformed(exchange, message.code)
       return answerJson(exchange.response, 400, errorText(message.id, message.code, message.message), exchange.headers)
@@ -129,7 +129,7 @@ export class HttpEndpoint<C extends Caller> {
     const named = headerOf(exchange.request, 'mcp-session-id') !== undefined
     if (session === undefined && named) return this.#noSession(exchange)
     session?.seen()
-    const batch = readBatch(sent, session?.link, this.#host)
+    const batch = readBatch(sent, session?.link, this.#served)
     if ('refusal' in batch) return this.#refuse(exchange, 400, RPC_CODES.invalid_request, batch.refusal)
     const reply = this.#reply(exchange, session)
     if (!serveBatch(batch, reply, (text) => reply.finish(text, 200))) return reply.accept()
@@ -159,24 +159,24 @@ export class HttpEndpoint<C extends Caller> {
 
   #reply({ response, caller, headers }: Exchange<C>, session: HttpSession<C> | undefined): PostReply<C> {
     const { openStreams } = this
-    return new PostReply<C>({ response, caller, host: this.#host, answers: this.#answers, openStreams, headers, session })
+    return new PostReply<C>({ response, caller, served: this.#served, answers: this.#answers, openStreams, headers, session })
   }
 
   #initialize(exchange: Exchange<C>, message: RequestMessage): void {
     const { request, response, caller, headers } = exchange
-    const { callers, limits } = this.#host
+    const { callers, limits } = this.#served
     note(caller)
     if (headerOf(request, 'mcp-session-id') !== undefined) {
       return this.#refuse(exchange, 400, RPC_CODES.invalid_request, 'initialize opens a session: send it without Mcp-Session-Id')
     }
-    makeSessionRoom(this.#sessions.values(), this.#host, caller)
+    makeSessionRoom(this.#sessions.values(), this.#served, caller)
     if (callers.isFull(caller, limits)) {
       return this.#refuse(exchange, 429, RPC_CODES.overloaded, 'too many sessions are open: end one with DELETE', {
         'retry-after': '10',
       })
     }
     try {
-      const service = serviceIn(this.#host.door, caller, 'legacy')
+      const service = serviceIn(this.#served.door, caller, 'legacy')
       const client = clientOf(message, service)
       const session = this.#open(caller, service, client, revisionFor(message.params['protocolVersion']))
       const text = resultText(message.id, session.link.initializeResult())
@@ -195,18 +195,18 @@ export class HttpEndpoint<C extends Caller> {
   ): HttpSession<C> {
     const session = new HttpSession<C>({
       id: randomBytes(SESSION_ID_BYTES).toString('base64url'),
-      host: this.#host,
+      served: this.#served,
       service,
       caller,
       client,
       revision,
       onEnd: (ended) => {
         this.#sessions.delete(ended.id)
-        this.#host.callers.remove(ended.link)
+        this.#served.callers.remove(ended.link)
       },
     })
     this.#sessions.set(session.id, session)
-    this.#host.callers.add(session.link)
+    this.#served.callers.add(session.link)
     return session
   }
 
@@ -221,9 +221,9 @@ export class HttpEndpoint<C extends Caller> {
     session.seen()
     const open = (): EventStream =>
       new EventStream(response, {
-        bufferBytes: this.#host.limits.streamBufferBytes,
+        bufferBytes: this.#served.limits.streamBufferBytes,
         open: this.openStreams,
-        unread: this.#host.unread.ofCaller(exchange.caller),
+        unread: this.#served.unread.ofCaller(exchange.caller),
         headers: { 'mcp-session-id': session.id, ...headers },
       })
     const lastEventId = headerOf(request, 'last-event-id')
@@ -254,7 +254,7 @@ export class HttpEndpoint<C extends Caller> {
     const id = headerOf(request, 'mcp-session-id')
     const session = id === undefined ? undefined : this.#sessions.get(id)
     if (session === undefined || session.link.caller.key !== caller.key) return undefined
-    return session.service === serviceIn(this.#host.door, caller, 'legacy') ? session : undefined
+    return session.service === serviceIn(this.#served.door, caller, 'legacy') ? session : undefined
   }
 
   #noSession(exchange: Exchange<C>): void {
@@ -271,10 +271,10 @@ export class HttpEndpoint<C extends Caller> {
 
   #malformed({ remoteAddress, caller }: Exchange<C>, code: number): void {
     note(caller)
-    this.#host.observer.malformed?.({ wire: this.#host.wire, code, remoteAddress })
+    this.#served.observer.malformed?.({ wire: this.#served.wire, code, remoteAddress })
   }
 
   #mayBeSlow(reply: PostReply<C>): void {
-    reply.waitIn(this.#slow, this.#host.now())
+    reply.waitIn(this.#slow, this.#served.now())
   }
 }

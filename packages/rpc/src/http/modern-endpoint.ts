@@ -3,7 +3,7 @@ import type { ActiveCall } from '../core/active-call.ts'
 import type { Holding } from '../limit/callers.ts'
 import { charge } from '../limit/charge.ts'
 import { type Envelope, readEnvelope, unsupportedVersion } from '../core/envelope.ts'
-import type { Host } from '../core/host.ts'
+import type { ServedWire } from '../core/served-wire.ts'
 import { Listen } from '../core/listen.ts'
 import { isModernMethod, serveModern, statusOf } from '../core/modern-call.ts'
 import { serviceIn } from '../door.ts'
@@ -20,13 +20,18 @@ import type { UnreadAnswers } from './unread-answers.ts'
 
 /** Requests that say everything about themselves: no session, closing the connection cancels. */
 export class ModernEndpoint<C extends Caller> {
-  readonly #host: Host<C>
+  readonly #served: ServedWire<C>
   readonly #openStreams: Set<EventStream>
   readonly #answers: UnreadAnswers
   readonly #mayBeSlow: (reply: PostReply<C>) => void
 
-  constructor(host: Host<C>, openStreams: Set<EventStream>, answers: UnreadAnswers, mayBeSlow: (reply: PostReply<C>) => void) {
-    this.#host = host
+  constructor(
+    served: ServedWire<C>,
+    openStreams: Set<EventStream>,
+    answers: UnreadAnswers,
+    mayBeSlow: (reply: PostReply<C>) => void,
+  ) {
+    this.#served = served
     this.#answers = answers
     this.#openStreams = openStreams
     this.#mayBeSlow = mayBeSlow
@@ -36,7 +41,7 @@ export class ModernEndpoint<C extends Caller> {
     try {
       if (!claims) throw unclaimed(message)
       const envelope = envelopeOf(exchange, message)
-      const service = serviceIn(this.#host.door, exchange.caller, 'modern')
+      const service = serviceIn(this.#served.door, exchange.caller, 'modern')
       const params = headerParamsOf(service, message, exchange.caller)
       if (!(params instanceof Promise)) return this.#checked(exchange, message, envelope, service, params)
       params.then(
@@ -56,7 +61,7 @@ export class ModernEndpoint<C extends Caller> {
     headerParams: readonly HeaderParam[],
   ): void {
     const { response, headers, caller, request } = exchange
-    const { callers, limits } = this.#host
+    const { callers, limits } = this.#served
     // Gone while the headers' names were looked up: nobody would hear of its end, so nothing may begin.
     if (response.destroyed) return
     try {
@@ -70,7 +75,7 @@ export class ModernEndpoint<C extends Caller> {
     const reply = new PostReply<C>({
       response,
       caller,
-      host: this.#host,
+      served: this.#served,
       answers: this.#answers,
       openStreams: this.#openStreams,
       headers,
@@ -79,7 +84,7 @@ export class ModernEndpoint<C extends Caller> {
     if (message.method === 'subscriptions/listen') return void this.#listen(exchange, message, service, reply)
     let holding: Holding<C> | undefined
     const call = serveModern<C>({
-      host: this.#host,
+      served: this.#served,
       service,
       caller,
       link: undefined,
@@ -96,7 +101,7 @@ export class ModernEndpoint<C extends Caller> {
 
   /** While it runs, closing the connection cancels it, and a revoked token cuts it. */
   #hold({ response, caller }: Exchange<C>, call: ActiveCall<C>, reply: PostReply<C>): Holding<C> {
-    const { callers } = this.#host
+    const { callers } = this.#served
     const holding: Holding<C> = {
       caller,
       lasting: false,
@@ -116,7 +121,7 @@ export class ModernEndpoint<C extends Caller> {
   }
 
   async #listen(exchange: Exchange<C>, message: RequestMessage, service: Service<C>, reply: PostReply<C>): Promise<void> {
-    const { callers, limits } = this.#host
+    const { callers, limits } = this.#served
     const { caller, response } = exchange
     try {
       charge(caller)
@@ -124,7 +129,7 @@ export class ModernEndpoint<C extends Caller> {
         throw new RpcError('overloaded', 'too many streams are open')
       }
       const listen = new Listen<C>({
-        host: this.#host,
+        served: this.#served,
         service,
         caller,
         message,
@@ -142,7 +147,7 @@ export class ModernEndpoint<C extends Caller> {
 
   #refuse({ response, headers }: Exchange<C>, message: RequestMessage, error: unknown): void {
     if (!(error instanceof RpcError)) {
-      this.#host.observer.failed?.({ wire: this.#host.wire, method: message.method, error })
+      this.#served.observer.failed?.({ wire: this.#served.wire, method: message.method, error })
       return answerJson(response, 200, errorText(message.id, RPC_CODES.internal_error, 'Internal error'), headers)
     }
     const status = error.code === RPC_CODES.invalid_params ? 400 : statusOf(error.code)

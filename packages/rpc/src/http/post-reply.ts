@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http'
 import { RPC_CODES } from '@parley/protocol'
-import type { Host } from '../core/host.ts'
+import type { ServedWire } from '../core/served-wire.ts'
 import type { Outlet } from '../core/outlet.ts'
 import { answerEmpty, answerError, answerJson, answerSoon, type Headers, unreadRoom } from './answer.ts'
 import { EventStream } from './event-stream.ts'
@@ -17,7 +17,7 @@ const DROPPED_STREAM_RETRY_MS = 500
 export interface ReplyStart<C extends Caller> {
   readonly response: ServerResponse
   readonly caller: C
-  readonly host: Host<C>
+  readonly served: ServedWire<C>
   readonly answers: UnreadAnswers
   readonly openStreams: Set<EventStream>
   readonly headers: Headers | undefined
@@ -64,13 +64,13 @@ export class PostReply<C extends Caller> implements Outlet {
   /** Makes it a stream: for the first message, or because the result takes long. */
   upgrade(): void {
     if (this.#connection !== undefined || this.#finished) return
-    const { response, host, caller, openStreams, headers = {}, session } = this.#start
+    const { response, served, caller, openStreams, headers = {}, session } = this.#start
     if (response.destroyed) return
     this.#waiting?.delete(this)
     this.#connection = new EventStream(response, {
-      bufferBytes: host.limits.streamBufferBytes,
+      bufferBytes: served.limits.streamBufferBytes,
       open: openStreams,
-      unread: host.unread.ofCaller(caller),
+      unread: served.unread.ofCaller(caller),
       headers,
     })
     this.#stream = session?.openStream(this.#connection)

@@ -3,7 +3,7 @@ import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { BodyRoom } from '../limit/body-room.ts'
 import { CallerTable } from '../limit/callers.ts'
-import type { Host } from '../core/host.ts'
+import type { ServedWire } from '../core/served-wire.ts'
 import { StateSeal } from '../core/request-state.ts'
 import { Turns } from '../limit/turns.ts'
 import { openReplayRoom, openUnreadRoom } from '../limit/unread-room.ts'
@@ -51,7 +51,7 @@ class Wires<C extends Caller> {
   readonly #options: HttpServerOptions<C>
   readonly #paths: NonNullable<HttpServerOptions<C>['paths']>
   readonly #callers = new CallerTable<C>()
-  readonly #http: Host<C>
+  readonly #http: ServedWire<C>
   readonly #endpoint: HttpEndpoint<C>
   readonly #sockets: WebSocketEndpoint<C>
   readonly #hosts: HostCheck
@@ -76,7 +76,7 @@ class Wires<C extends Caller> {
     const replays = openReplayRoom(limits)
     const turns = new Turns(limits)
     this.connections = new Connections(limits)
-    const hostOf = (wire: Wire): Host<C> => ({
+    const servedWire = (wire: Wire): ServedWire<C> => ({
       wire,
       door: options.door,
       limits,
@@ -90,9 +90,9 @@ class Wires<C extends Caller> {
       active: this.#active,
       now: options.now ?? (() => performance.now()),
     })
-    this.#http = hostOf('http')
+    this.#http = servedWire('http')
     this.#endpoint = new HttpEndpoint(this.#http)
-    this.#sockets = new WebSocketEndpoint(hostOf('websocket'))
+    this.#sockets = new WebSocketEndpoint(servedWire('websocket'))
     this.#hosts = new HostCheck(options.allowedHosts ?? [])
     this.#trusted = new Set(options.trustedProxies)
     this.#routes = new Routes({

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { initializeParams, openSession, post, rpc } from '../fixture/http-caller.ts'
 import { openUnreadRoom } from '../limit/unread-room.ts'
 import { DEFAULT_LIMITS } from '../limits.ts'
-import { testHost } from '../fixture/host.ts'
+import { testWire } from '../fixture/served-wire.ts'
 import { openTestServer } from '../fixture/open-server.ts'
 import { openProbe, until } from '../fixture/probe-service.ts'
 import { rawPost, sendRaw } from '../fixture/raw-request.ts'
@@ -17,12 +17,12 @@ import { HttpSession } from './session.ts'
 
 test('a session in use counts as seen: its idle time begins when the call is over', async () => {
   const probe = openProbe()
-  const host = { ...testHost(probe.service, { sessionIdleMs: 100 }), now: () => 0 }
+  const served = { ...testWire(probe.service, { sessionIdleMs: 100 }), now: () => 0 }
   const client = { info: undefined, capabilities: {} }
   const { service } = probe
   const session = new HttpSession({
     id: 's',
-    host,
+    served,
     service,
     caller: { key: 'me' },
     client,
@@ -92,7 +92,7 @@ test('a batch whose client left before the first message leaves no stream behind
       return {}
     },
   }
-  const endpoint = new HttpEndpoint(testHost(service))
+  const endpoint = new HttpEndpoint(testWire(service))
   const responses: ServerResponse[] = []
   const server = createServer((request, response) => {
     responses.push(response)

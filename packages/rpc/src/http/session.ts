@@ -1,5 +1,5 @@
 import { LegacyLink } from '../core/legacy-link.ts'
-import type { Host } from '../core/host.ts'
+import type { ServedWire } from '../core/served-wire.ts'
 import type { LegacyRevision } from '../revision.ts'
 import { hasPrimingEvents } from '../revision.ts'
 import type { Caller, ClientView, Service } from '../service.ts'
@@ -12,7 +12,7 @@ export class HttpSession<C extends Caller> {
   readonly id: string
   readonly link: LegacyLink<C>
   readonly service: Service<C>
-  readonly #host: Host<C>
+  readonly #served: ServedWire<C>
   readonly #streams = new Map<number, SessionStream>()
   readonly #standalone: SessionStream
   readonly #replay: Replay
@@ -23,7 +23,7 @@ export class HttpSession<C extends Caller> {
 
   constructor(start: {
     readonly id: string
-    readonly host: Host<C>
+    readonly served: ServedWire<C>
     readonly service: Service<C>
     readonly caller: C
     readonly client: ClientView
@@ -31,15 +31,15 @@ export class HttpSession<C extends Caller> {
     readonly onEnd: (session: HttpSession<C>) => void
   }) {
     this.id = start.id
-    this.#host = start.host
+    this.#served = start.served
     this.service = start.service
-    this.#lastUsedAt = start.host.now()
+    this.#lastUsedAt = start.served.now()
     this.#lastHeldAt = this.#lastUsedAt
-    this.#replay = new Replay(start.host.limits, start.host.replays.ofCaller(start.caller))
+    this.#replay = new Replay(start.served.limits, start.served.replays.ofCaller(start.caller))
     this.#standalone = new SessionStream(STANDALONE, this.#replay, false)
     this.link = new LegacyLink<C>({
       id: start.id,
-      host: start.host,
+      served: start.served,
       service: start.service,
       caller: start.caller,
       revision: start.revision,
@@ -60,7 +60,7 @@ export class HttpSession<C extends Caller> {
     if (this.#isHeld) this.#lastHeldAt = now
     // In use counts as seen: a reader that is cut off has the whole time to come back.
     if (this.link.busy || this.#standalone.attached) this.#lastUsedAt = now
-    return now - this.#lastUsedAt > this.#host.limits.sessionIdleMs
+    return now - this.#lastUsedAt > this.#served.limits.sessionIdleMs
   }
 
   /** Whether a client reads a stream of it now: the standalone one, or an answer. */
@@ -71,12 +71,12 @@ export class HttpSession<C extends Caller> {
   /** A call under way is no sign of its client: it goes on when the connection is lost. */
   #unattendedMs(): number | undefined {
     if (this.#isHeld) return undefined
-    return this.#host.now() - this.#lastHeldAt
+    return this.#served.now() - this.#lastHeldAt
   }
 
   /** Its client sent a request. */
   seen(): void {
-    this.#lastUsedAt = this.#host.now()
+    this.#lastUsedAt = this.#served.now()
     this.#lastHeldAt = this.#lastUsedAt
   }
 

@@ -6,7 +6,7 @@ import { openTestServer } from '../fixture/open-server.ts'
 import { openProbe, until } from '../fixture/probe-service.ts'
 import { readBatch } from '../core/batch.ts'
 import { LegacyLink } from '../core/legacy-link.ts'
-import { testHost } from '../fixture/host.ts'
+import { testWire } from '../fixture/served-wire.ts'
 
 /** `tools/call` answers a text that is as long as its name says, and counts. */
 function openTalker(): { readonly service: Service; readonly calls: () => number } {
@@ -69,10 +69,10 @@ test('an answer that no client takes is an error that says so', async () => {
 })
 
 test('a batch takes as many places of its turn as it has messages', () => {
-  const host = testHost(openTalker().service, { turnMessages: 4 })
+  const served = testWire(openTalker().service, { turnMessages: 4 })
   const link = new LegacyLink({
     id: 'a',
-    host,
+    served,
     service: openTalker().service,
     caller: { key: 'me' },
     revision: '2025-03-26',
@@ -80,7 +80,7 @@ test('a batch takes as many places of its turn as it has messages', () => {
     standalone: { send: () => true, drained: () => Promise.resolve() },
     onEnd: () => undefined,
   })
-  expect(host.turns.take('me', 100)).toBe(true)
-  readBatch({ values: [asks(1, 1), asks(2, 1), asks(3, 1)], bytes: 100 }, link, host)
-  expect([host.turns.take('me', 10), host.turns.take('me', 10), host.turns.take('other', 10)]).toEqual([true, false, true])
+  expect(served.turns.take('me', 100)).toBe(true)
+  readBatch({ values: [asks(1, 1), asks(2, 1), asks(3, 1)], bytes: 100 }, link, served)
+  expect([served.turns.take('me', 10), served.turns.take('me', 10), served.turns.take('other', 10)]).toEqual([true, false, true])
 })

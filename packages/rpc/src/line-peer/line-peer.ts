@@ -1,5 +1,5 @@
 import type { Readable, Writable } from 'node:stream'
-import { type JsonObject, type JsonValue, RPC_CODES, isJsonObject, parseJson } from '@parley/protocol/wire'
+import { type JsonObject, type JsonValue, RPC_CODES, asError, isJsonObject, messageOf, parseJson } from '@parley/protocol/wire'
 import { LineReader } from '../stdio/lines.ts'
 import { PeerGone, RemoteFailure } from './wire-failure.ts'
 
@@ -172,7 +172,7 @@ export class LinePeer {
       this.#send({ id, result: await this.#options.handlers.request(method, params, id, given) })
     } catch (error) {
       const { code, data } = error instanceof RemoteFailure ? error : { code: RPC_CODES.internal_error, data: undefined }
-      const message = asError(error).message
+      const message = messageOf(error)
       this.#send({ id, error: { code, message, ...(data === undefined ? {} : { data }) } })
     }
   }
@@ -183,5 +183,3 @@ function settleWith(answer: JsonObject, resolve: (result: JsonValue) => void, re
   if (isJsonObject(error)) reject(RemoteFailure.of(error))
   else resolve(result ?? null)
 }
-
-const asError = (value: unknown): Error => (value instanceof Error ? value : new Error(String(value)))

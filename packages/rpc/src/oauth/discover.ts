@@ -1,3 +1,4 @@
+import { messageOf } from '@parley/protocol/wire'
 import * as oauth from 'oauth4webapi'
 import { isReachable, oauthFetch, reachOf } from './oauth-fetch.ts'
 import { OauthError } from './oauth-error.ts'
@@ -77,7 +78,7 @@ export async function authorizationServer(issuer: URL): Promise<oauth.Authorizat
     try {
       return await oauth.processDiscoveryResponse(issuer, answer)
     } catch (cause) {
-      throw new OauthError('unsupported', `the metadata of ${issuer.origin} cannot be used: ${wordsOf(cause)}`, { cause })
+      throw new OauthError('unsupported', `the metadata of ${issuer.origin} cannot be used: ${messageOf(cause)}`, { cause })
     }
   }
   return undefined
@@ -95,4 +96,3 @@ async function readJson(answer: Response): Promise<Record<string, unknown>> {
 }
 
 const isTexts = (value: unknown): value is string[] => Array.isArray(value) && value.every((item) => typeof item === 'string')
-export const wordsOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))

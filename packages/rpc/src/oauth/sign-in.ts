@@ -1,6 +1,7 @@
+import { messageOf, unlessAborted, within } from '@parley/protocol/wire'
 import * as oauth from 'oauth4webapi'
 import { openCallbackServer } from './callback-server.ts'
-import { type OauthServer, authorizationServer, namedIssuers, wordsOf } from './discover.ts'
+import { type OauthServer, authorizationServer, namedIssuers } from './discover.ts'
 import { OauthError } from './oauth-error.ts'
 import { isReachable, reachOf } from './oauth-fetch.ts'
 
@@ -67,7 +68,7 @@ export async function signIn(options: SignInOptions): Promise<OauthTokens> {
     }
     for (const [name, value] of Object.entries(asked)) url.searchParams.set(name, value)
     options.open(url.href)
-    const came = await within(callback.came, options)
+    const came = await inTime(callback.came, options)
     const answer = await said(as, async () => {
       const parameters = oauth.validateAuthResponse(as, client, came, state)
       const response = await oauth.authorizationCodeGrantRequest(
@@ -163,21 +164,15 @@ async function said<T>(as: oauth.AuthorizationServer, act: () => Promise<T>): Pr
       throw new OauthError('refused', `${as.issuer} answered ${cause.error}: ${cause.error_description ?? 'no reason given'}`, {
         cause,
       })
-    throw new OauthError('refused', `${as.issuer}: ${wordsOf(cause)}`, { cause })
+    throw new OauthError('refused', `${as.issuer}: ${messageOf(cause)}`, { cause })
   }
 }
 
-async function within(came: Promise<URLSearchParams>, { timeoutMs, signal }: SignInOptions): Promise<URLSearchParams> {
-  const late = Promise.withResolvers<never>()
-  const timer = setTimeout(() => late.reject(new OauthError('timed_out', 'nobody signed in in time')), timeoutMs)
-  const onAbort = (): void => late.reject(new OauthError('timed_out', 'the sign-in was given up'))
-  signal?.addEventListener('abort', onAbort, { once: true })
-  try {
-    return await Promise.race([came, late.promise])
-  } finally {
-    clearTimeout(timer)
-    signal?.removeEventListener('abort', onAbort)
-  }
+async function inTime(callback: Promise<URLSearchParams>, { timeoutMs, signal }: SignInOptions): Promise<URLSearchParams> {
+  const givenUp = (): Error => new OauthError('timed_out', 'the sign-in was given up')
+  const came = await within(unlessAborted(callback, signal, givenUp), timeoutMs)
+  if (came === undefined) throw new OauthError('timed_out', 'nobody signed in in time')
+  return came
 }
 
 interface Granted {

@@ -1,4 +1,4 @@
-import { type JsonObject, RPC_CODES, RpcError, isJsonObject } from '@parley/protocol'
+import { isJsonObject, type JsonObject, messageOf, RPC_CODES, RpcError } from '@parley/protocol'
 import type { Client } from '../client/client.ts'
 import type { Reply } from '../client/connection.ts'
 import { isLogLevel } from '../core/log-level.ts'
@@ -33,10 +33,7 @@ export function forward<C extends Caller>(
   return upstream.open().then(
     (opened) => send(parts, upstream, opened, { method, params, call, parked }),
     (error: unknown) => {
-      throw new RpcError(
-        'internal_error',
-        `the upstream server cannot be reached: ${error instanceof Error ? error.message : String(error)}`,
-      )
+      throw new RpcError('internal_error', `the upstream server cannot be reached: ${messageOf(error)}`)
     },
   )
 }

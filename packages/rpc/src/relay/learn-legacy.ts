@@ -1,3 +1,4 @@
+import { messageOf } from '@parley/protocol/wire'
 import type { Agreement } from '../client/negotiate.ts'
 import { type RelayParts, Upstream } from './upstream.ts'
 
@@ -11,7 +12,7 @@ export async function learnLegacy(parts: RelayParts): Promise<Agreement | undefi
   try {
     return (await probe.open()).server
   } catch (error) {
-    parts.log('info', `legacy clients are served in the modern era: ${error instanceof Error ? error.message : String(error)}`)
+    parts.log('info', `legacy clients are served in the modern era: ${messageOf(error)}`)
     return undefined
   } finally {
     clearTimeout(late)

@@ -7,7 +7,7 @@ import type { ParkedCall } from './parked-call.ts'
 import { type Orphans, type RelayParts, Upstream } from './upstream.ts'
 
 /** An upstream for the time of one call. */
-export interface Lease<C extends Caller> {
+export interface LentUpstream<C extends Caller> {
   readonly upstream: Upstream<C>
   /** From now on the call goes on without its client, and can be given up while the client does not come back. */
   park(call: ParkedCall): void
@@ -68,7 +68,7 @@ export class OwnUpstreams<C extends Caller> {
     if (owned !== undefined) this.#end(owned)
   }
 
-  lease({ client, caller }: Call<C>): Lease<C> {
+  lease({ client, caller }: Call<C>): LentUpstream<C> {
     this.#makeRoom(caller)
     const upstream = new Upstream<C>(this.#parts, askable(client.capabilities), { notified: () => {} })
     let parked: ParkedCall | undefined

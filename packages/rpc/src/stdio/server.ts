@@ -1,5 +1,5 @@
 import type { Readable, Writable } from 'node:stream'
-import { hostOfOne } from '../core/host.ts'
+import { loneWire } from '../core/served-wire.ts'
 import { type LinkOutlet, LinkServer } from '../core/link-server.ts'
 import type { Limits } from '../limits.ts'
 import { onOneLine } from '../message/text.ts'
@@ -24,11 +24,11 @@ const ANSWERS_TIMES = 2
 /** Serves one client on a pair of streams, until the input ends. Calls under way are interrupted then. */
 export async function serveStdio(options: StdioServerOptions): Promise<void> {
   const { service, limits: chosen, observer } = options
-  const host = hostOfOne({ wire: 'stdio', service, caller: CALLER, limits: chosen, observer })
-  const { limits } = host
+  const served = loneWire({ wire: 'stdio', service, caller: CALLER, limits: chosen, observer })
+  const { limits } = served
   const outlet = new PipeOutlet(options.output, limits.streamBufferBytes)
   const server = new LinkServer<Caller>({
-    host,
+    served,
     caller: CALLER,
     outlet,
     onGarbage: () => options.warn?.('input: a line is not JSON'),

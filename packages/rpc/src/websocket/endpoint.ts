@@ -1,9 +1,10 @@
 import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
-import { type RawData, WebSocket, WebSocketServer } from 'ws'
+import { WebSocket, WebSocketServer } from 'ws'
 import type { BodyShare } from '../limit/body-room.ts'
 import { type LinkOutlet, LinkServer } from '../core/link-server.ts'
-import type { Host } from '../core/host.ts'
+import type { ServedWire } from '../core/served-wire.ts'
+import { frameText } from '../client/link/web-socket-transport.ts'
 import { SHUTDOWN_REASON } from '../door.ts'
 import { SMALL_ANSWER_CHARS } from '../limit/unread-room.ts'
 import type { Caller } from '../service.ts'
@@ -16,19 +17,19 @@ const SUBPROTOCOL = 'mcp'
 
 /** MCP over WebSocket: one JSON-RPC message per text frame, rules of stdio. */
 export class WebSocketEndpoint<C extends Caller> {
-  readonly #host: Host<C>
+  readonly #served: ServedWire<C>
   readonly #server: WebSocketServer
   readonly #sockets = new Map<WebSocket, SocketState<C>>()
 
-  constructor(host: Host<C>) {
-    this.#host = host
+  constructor(served: ServedWire<C>) {
+    this.#served = served
     this.#server = new WebSocketServer({
       noServer: true,
       clientTracking: false,
       perMessageDeflate: false,
       // Done by hand below: by itself `ws` would queue a pong for every ping of a peer that never reads.
       autoPong: false,
-      maxPayload: host.limits.messageBytes,
+      maxPayload: served.limits.messageBytes,
       handleProtocols: (offered) => (offered.has(SUBPROTOCOL) ? SUBPROTOCOL : false),
     })
   }
@@ -47,7 +48,7 @@ export class WebSocketEndpoint<C extends Caller> {
   }
 
   sweep(): void {
-    const { stalledReaderMs, requestTimeoutMs } = this.#host.limits
+    const { stalledReaderMs, requestTimeoutMs } = this.#served.limits
     for (const [socket, state] of this.#sockets) {
       const stalled = state.outlet.fullSince !== undefined && performance.now() - state.outlet.fullSince > stalledReaderMs
       if (stalled || state.inbox.isLate(requestTimeoutMs) || state.unansweredPings >= MAX_UNANSWERED_PINGS) socket.terminate()
@@ -68,10 +69,10 @@ export class WebSocketEndpoint<C extends Caller> {
   }
 
   #opened(socket: WebSocket, { caller, again }: Admitted<C>): Inbox<C> {
-    const outlet = new SocketOutlet(socket, this.#host.limits.streamBufferBytes, this.#host.unread.ofCaller(caller))
-    const server = new LinkServer<C>({ host: this.#host, caller, outlet })
+    const outlet = new SocketOutlet(socket, this.#served.limits.streamBufferBytes, this.#served.unread.ofCaller(caller))
+    const server = new LinkServer<C>({ served: this.#served, caller, outlet })
     const inbox = new Inbox<C>({
-      host: this.#host,
+      served: this.#served,
       caller,
       again,
       mayGoOn: (known) => server.serves(known),
@@ -85,7 +86,7 @@ export class WebSocketEndpoint<C extends Caller> {
       state.unansweredPings = 0
       inbox.wasMessage()
       if (!isBinary) {
-        const text = textOf(data)
+        const text = frameText(data)
         return inbox.receive({ bytes: text.length, asksDoor: true, serve: () => server.receive(text) })
       }
       socket.close(CLOSE.unsupportedData, 'messages are text frames')
@@ -209,8 +210,3 @@ function shortened(reason: string): string {
   return bytes.length <= MAX_REASON_BYTES ? reason : bytes.toString('utf8', 0, MAX_REASON_BYTES - 3).replace(/\uFFFD$/, '')
 }
 const MAX_REASON_BYTES = 123
-
-function textOf(data: RawData): string {
-  if (Array.isArray(data)) return Buffer.concat(data).toString('utf8')
-  return Buffer.isBuffer(data) ? data.toString('utf8') : Buffer.from(data).toString('utf8')
-}

@@ -1,18 +1,18 @@
 import type { BodyShare } from '../limit/body-room.ts'
 import { personOf } from '../limit/callers.ts'
-import type { Host } from '../core/host.ts'
+import type { ServedWire } from '../core/served-wire.ts'
 import { Denied } from '../door.ts'
 import type { Caller } from '../service.ts'
 
 /** One frame of a socket: what it takes while it waits, whether the door is asked first, and what is done with it. */
-export interface Frame {
+export interface WaitingFrame {
   readonly bytes: number
   readonly asksDoor: boolean
   serve(): void
 }
 
 export interface InboxStart<C extends Caller> {
-  readonly host: Pick<Host<C>, 'bodies' | 'limits' | 'turns'>
+  readonly served: Pick<ServedWire<C>, 'bodies' | 'limits' | 'turns'>
   readonly caller: C
   /** Who the caller is now; throws `Denied`. */
   readonly again: () => C | Promise<C>
@@ -37,7 +37,7 @@ export class Inbox<C extends Caller> {
   readonly #start: InboxStart<C>
   readonly #share: BodyShare
   readonly #person: string
-  #waiting: Frame[] = []
+  #waiting: WaitingFrame[] = []
   #waitingBytes = 0
   /** Bytes of a message whose end has not come, and since when they come. */
   #partBytes = 0
@@ -49,7 +49,7 @@ export class Inbox<C extends Caller> {
 
   constructor(start: InboxStart<C>) {
     this.#start = start
-    this.#share = start.host.bodies.ofCaller(start.caller)
+    this.#share = start.served.bodies.ofCaller(start.caller)
     this.#person = personOf(start.caller)
   }
 
@@ -77,9 +77,9 @@ export class Inbox<C extends Caller> {
     return this.#partBytes > 0 && performance.now() - this.#partSince > limitMs
   }
 
-  receive(frame: Frame): void {
+  receive(frame: WaitingFrame): void {
     if (this.#isClosed) return
-    const { turns, limits } = this.#start.host
+    const { turns, limits } = this.#start.served
     if (this.#waiting.length === 0 && !this.#isHeld && turns.take(this.#person, frame.bytes)) return this.#serve(frame)
     if (this.#waiting.length >= limits.waitingFrames) return this.#start.end('too many messages at once')
     this.#waiting.push(frame)
@@ -108,7 +108,7 @@ export class Inbox<C extends Caller> {
     this.#start.pause()
     if (this.#hasTurnComing || this.#isHeld) return
     this.#hasTurnComing = true
-    this.#start.host.turns.next(() => {
+    this.#start.served.turns.next(() => {
       this.#hasTurnComing = false
       this.#goOn()
     })
@@ -118,7 +118,7 @@ export class Inbox<C extends Caller> {
     while (!this.#isClosed && !this.#isHeld) {
       const next = this.#waiting[0]
       if (next === undefined) break
-      if (!this.#start.host.turns.take(this.#person, next.bytes)) return this.#waitForTurn()
+      if (!this.#start.served.turns.take(this.#person, next.bytes)) return this.#waitForTurn()
       this.#waiting.shift()
       this.#waitingBytes -= next.bytes + FRAME_BYTES
       this.#serve(next)
@@ -128,7 +128,7 @@ export class Inbox<C extends Caller> {
     this.#start.resume()
   }
 
-  #serve(frame: Frame): void {
+  #serve(frame: WaitingFrame): void {
     if (!frame.asksDoor) return this.#served(frame)
     try {
       const caller = this.#start.again()
@@ -151,20 +151,20 @@ export class Inbox<C extends Caller> {
     this.#goOn()
   }
 
-  #admitted(caller: C, frame: Frame): void {
+  #admitted(caller: C, frame: WaitingFrame): void {
     if (this.#start.mayGoOn(caller)) this.#served(frame)
     else this.#start.end(CHANGED)
   }
 
   /** Where nobody can say who the caller is now, what was said last holds: whoever heard of a change cuts the socket. */
-  #refused(error: unknown, frame: Frame): void {
+  #refused(error: unknown, frame: WaitingFrame): void {
     const isNoLongerLetIn = error instanceof Denied && (error.status === 401 || error.status === 403)
     if (isNoLongerLetIn) this.#start.end(error.code)
     else this.#served(frame)
   }
 
   /** A frame that its sender cannot pay is the last one for a while; whoever wanted an answer to it has been told. */
-  #served(frame: Frame): void {
+  #served(frame: WaitingFrame): void {
     const isPaid = this.#start.caller.meter?.open ?? true
     frame.serve()
     if (isPaid || this.#isClosed || this.#rest !== undefined) return

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Box, RunLimits, RunStatus, SandboxOptions } from '../index.ts'
-import { type Scratch, scratch } from '../testing/fixtures.ts'
+import { type Scratch, scratch } from '../testing/scratch.ts'
 
 // A limit meets a child first, and the program, seeing its child die, says so and ends by itself with a code: so does a compiler's
 // driver. What the box counted names the end all the same.

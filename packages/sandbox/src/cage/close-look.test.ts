@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type Scratch, scratch, textOf } from '../testing/fixtures.ts'
+import { type Scratch, scratch, textOf } from '../testing/scratch.ts'
 
 const MIB = 1024 * 1024
 

@@ -2,7 +2,7 @@ import { chmod, lstat, mkdir, readFile, readdir, stat, symlink, writeFile } from
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import type { Box, RunOutcome } from '../index.ts'
-import { shell, type Scratch, scratch, textOf } from '../testing/fixtures.ts'
+import { shell, type Scratch, scratch, textOf } from '../testing/scratch.ts'
 
 const LARGE_BYTES = 600_000
 

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Box, RunLimits, RunOutcome, RunRequest } from '../index.ts'
-import { type Scratch, scratch, textOf } from '../testing/fixtures.ts'
+import { type Scratch, scratch, textOf } from '../testing/scratch.ts'
 
 const MIB = 1024 * 1024
 /** Whoever is to be ended keeps what it has until then; whoever is not, long enough to be looked at. */

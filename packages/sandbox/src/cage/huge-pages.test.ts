@@ -2,7 +2,7 @@ import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { BoxProfile } from '../index.ts'
-import { type Scratch, scratch, textOf } from '../testing/fixtures.ts'
+import { type Scratch, scratch, textOf } from '../testing/scratch.ts'
 
 const TIERS = (['root', 'user-namespaces', 'landlock'] as const).slice(process.getuid?.() === 0 ? 0 : 1)
 

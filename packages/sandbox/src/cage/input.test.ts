@@ -2,7 +2,7 @@ import { chmod, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Box, RunInput, RunOutcome } from '../index.ts'
-import { ROOMY, type Scratch, scratch, textOf } from '../testing/fixtures.ts'
+import { ROOMY, type Scratch, scratch, textOf } from '../testing/scratch.ts'
 
 const BYTES = 3_000_000
 

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Box, InteractOutcome, RunLimits, Sandbox, SandboxOptions } from '../index.ts'
-import { ROOMY, type Scratch, scratch } from '../testing/fixtures.ts'
+import { ROOMY, type Scratch, scratch } from '../testing/scratch.ts'
 
 const KINDS: readonly [string, Pick<SandboxOptions, 'tier'>][] = [
   ['the strongest tier', {}],

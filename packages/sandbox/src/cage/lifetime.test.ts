@@ -5,7 +5,7 @@ import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { BoxBusy, type Box, type Sandbox } from '../index.ts'
-import { shell, type Scratch, scratch, textOf } from '../testing/fixtures.ts'
+import { shell, type Scratch, scratch, textOf } from '../testing/scratch.ts'
 import { skipAloud } from '../testing/skip-aloud.ts'
 
 const OWNER = join(import.meta.dirname, '..', 'testing', 'owner-main.ts')

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { BoxProfile, LiveProgram, LiveRequest, Sandbox } from '../index.ts'
-import { ROOMY, type Scratch, scratch } from '../testing/fixtures.ts'
+import { ROOMY, type Scratch, scratch } from '../testing/scratch.ts'
 
 let from: Scratch
 let sandbox: Sandbox

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { ROOMY } from '../testing/fixtures.ts'
+import { ROOMY } from '../testing/scratch.ts'
 import { FRAME, FrameSplitter, FrameWriter } from './frame.ts'
 import { decodeOutcome } from './order.ts'
 

@@ -2,7 +2,7 @@ import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Box, BoxFile, RunLimits, RunOutcome, RunRequest } from '../index.ts'
-import { type Scratch, scratch, textOf } from '../testing/fixtures.ts'
+import { type Scratch, scratch, textOf } from '../testing/scratch.ts'
 
 const MIB = 1024 * 1024
 const PLACED_MIB = 24

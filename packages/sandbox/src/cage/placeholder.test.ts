@@ -15,7 +15,7 @@ import {
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { RunOutcome, Sandbox } from '../index.ts'
-import { type Scratch, scratch, shell, textOf } from '../testing/fixtures.ts'
+import { type Scratch, scratch, shell, textOf } from '../testing/scratch.ts'
 import type { WorkspaceProfile } from '../workspace/settle-profile.ts'
 
 const isRoot = process.getuid?.() === 0

@@ -2,7 +2,7 @@ import { chmod, mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Box, Sandbox } from '../index.ts'
-import { shell, type Scratch, scratch, textOf } from '../testing/fixtures.ts'
+import { shell, type Scratch, scratch, textOf } from '../testing/scratch.ts'
 
 let from: Scratch
 let sandbox: Sandbox

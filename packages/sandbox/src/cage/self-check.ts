@@ -42,7 +42,7 @@ const PATHS_SEEN =
   'whether a path is there, its size, times and owner, and where a link leads, is told to whoever knows the path, not its content; so are the machine’s name and which processes run: needs user namespaces or root'
 /** From this version on, signals beyond the program's own processes are refused. */
 const LANDLOCK_WITH_SIGNALS = 6
-// Measured with programs that keep what they can where nobody looks (`fixtures/buffers.c`).
+// Measured with programs that keep what they can where nobody looks (`fixture/buffers.c`).
 const COUNTED_BUFFERS =
   'what sockets and pipes hold is counted by their number: up to 10 MiB are not seen, and more where commands of engines have TCP connections among themselves or send each other descriptors: needs a writable cgroup'
 const RESIDENT_WATCH = 'memory is watched every few milliseconds, not held by the kernel: needs a writable cgroup'

@@ -13,7 +13,7 @@ import {
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { BoxProfile } from '../index.ts'
-import { type Scratch, ROOMY, scratch } from '../testing/fixtures.ts'
+import { type Scratch, ROOMY, scratch } from '../testing/scratch.ts'
 import type { SettledWorkspace } from '../workspace/settle-profile.ts'
 import { CageProcess, openFrame } from './cage-process.ts'
 import { compileHelper } from './compile-helper.ts'

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Box, SandboxOptions } from '../index.ts'
-import { type Scratch, scratch, textOf } from '../testing/fixtures.ts'
+import { type Scratch, scratch, textOf } from '../testing/scratch.ts'
 
 type Way = Pick<SandboxOptions, 'driver' | 'tier'>
 const WAYS: readonly Way[] = [

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { Starving, type TaskAccount } from '../starved.ts'
-import { scratch, shell } from '../testing/fixtures.ts'
+import { scratch, shell } from '../testing/scratch.ts'
 import { starvedIn } from '../testing/starved-in.ts'
 
 starvedIn([

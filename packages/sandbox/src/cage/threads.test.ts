@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Box, RunLimits, SandboxOptions } from '../index.ts'
-import { ROOMY, type Scratch, scratch, textOf } from '../testing/fixtures.ts'
+import { ROOMY, type Scratch, scratch, textOf } from '../testing/scratch.ts'
 
 const MIB = 1024 * 1024
 const THREADS = 64

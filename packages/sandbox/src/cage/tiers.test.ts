@@ -3,7 +3,7 @@ import { chmod, mkdir, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type Scratch, scratch } from '../testing/fixtures.ts'
+import { type Scratch, scratch } from '../testing/scratch.ts'
 import { compileHelper } from './compile-helper.ts'
 
 const run = promisify(execFile)

@@ -3,7 +3,7 @@ import { chmodSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, 
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Sandbox } from '../index.ts'
-import { ROOMY, type Scratch, scratch, textOf } from '../testing/fixtures.ts'
+import { ROOMY, type Scratch, scratch, textOf } from '../testing/scratch.ts'
 
 /** Only root can have the first. */
 const TIERS = (['root', 'user-namespaces', 'landlock'] as const).slice(process.getuid?.() === 0 ? 0 : 1)

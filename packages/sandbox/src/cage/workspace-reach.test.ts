@@ -15,7 +15,7 @@ import { type Server, createServer } from 'node:net'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Box, BoxProfile, RunOutcome, Sandbox } from '../index.ts'
-import { ROOMY, type Scratch, scratch, shell, textOf } from '../testing/fixtures.ts'
+import { ROOMY, type Scratch, scratch, shell, textOf } from '../testing/scratch.ts'
 
 /** Only root can have the first. */
 const TIERS = (['root', 'user-namespaces'] as const).slice(process.getuid?.() === 0 ? 0 : 1)

@@ -6,7 +6,7 @@ import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Box, RunOutcome, Sandbox } from '../index.ts'
-import { shell, type Scratch, scratch, textOf } from '../testing/fixtures.ts'
+import { shell, type Scratch, scratch, textOf } from '../testing/scratch.ts'
 
 let from: Scratch
 let sandbox: Sandbox

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { type BoxFile, openSandbox, type RunLimits } from '../index.ts'
 import { writeAnswers } from './cgroup2-answers.ts'
-import { ROOMY } from './fixtures.ts'
+import { ROOMY } from './scratch.ts'
 
 const GONE_WAIT_MS = 30_000
 const LOOK_MS = 50

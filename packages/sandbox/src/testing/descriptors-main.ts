@@ -1,7 +1,7 @@
 // Run with descriptors that its own parent left open: prints what programs of every kind find open in their boxes.
 import { text } from 'node:stream/consumers'
 import { type Box, openSandbox, type RunRequest, type SandboxOptions } from '../index.ts'
-import { ROOMY } from './fixtures.ts'
+import { ROOMY } from './scratch.ts'
 
 const AT_ONCE = 3
 const [driver = '', tier = '', cacheFolder = '', runFolder = '', folder = ''] = process.argv.slice(2)

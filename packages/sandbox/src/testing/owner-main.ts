@@ -1,6 +1,6 @@
 // Opens a box, runs something long in it, says so, and waits to be killed.
 import { openSandbox } from '../index.ts'
-import { ROOMY } from './fixtures.ts'
+import { ROOMY } from './scratch.ts'
 
 const [cacheFolder = '', runFolder = '', tier = 'root', command = 'sleep 7531'] = process.argv.slice(2)
 const sandbox = await openSandbox({

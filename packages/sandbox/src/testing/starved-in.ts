@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Box, RunLimits, RunOutcome, RunRequest, Sandbox, SandboxOptions } from '../index.ts'
 import { keepBusy, lastProcessor, pinned } from './busy-processor.ts'
-import { type Scratch, scratch, shell } from './fixtures.ts'
+import { type Scratch, scratch, shell } from './scratch.ts'
 
 /** With so many beside it a program has a ninth of a processor: its clock strikes before it is done. */
 const BUSY = 8

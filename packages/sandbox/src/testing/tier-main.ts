@@ -1,7 +1,7 @@
 // Run as an ordinary user: opens the sandbox there and prints what came of a few runs, one JSON line.
 import { realpathSync } from 'node:fs'
 import { openSandbox, type RunLimits } from '../index.ts'
-import { ROOMY } from './fixtures.ts'
+import { ROOMY } from './scratch.ts'
 
 const [cacheFolder = '', runFolder = '', tier = '', programs = ''] = process.argv.slice(2)
 const sandbox = await openSandbox({

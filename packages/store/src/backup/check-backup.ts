@@ -7,8 +7,7 @@ import { MAX_LEASES } from '../lease/fence.ts'
 import { MAX_APPEND_BYTES } from '../limits.ts'
 import { MIGRATIONS, migrate } from '../migration/migrate.ts'
 import { checkReadable } from './check-readable.ts'
-import { checkDue, checkFences, checkValues } from './check-values.ts'
-import { shown } from './shown.ts'
+import { checkDue, checkFences, checkValues, shown } from './check-values.ts'
 import { TABLES } from './tables.ts'
 
 /** No value that this version or an earlier one wrote is larger: the longest are entries of logs and the inputs of a job. */

@@ -14,7 +14,7 @@ import { toUser } from '../record/user/row.ts'
 import { toUsage } from '../record/usage/row.ts'
 import { integer, text, textOrNull } from '../database/column.ts'
 import { rowsOf } from './copy-rows.ts'
-import { shown } from './shown.ts'
+import { shown } from './check-values.ts'
 import { TABLES, type Table } from './tables.ts'
 
 /** What is wrong with a row that can be read all the same. */

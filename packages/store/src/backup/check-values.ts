@@ -3,8 +3,13 @@ import { text } from '../database/column.ts'
 import type { Queries } from '../database/database.ts'
 import { NotAStore } from '../errors.ts'
 import { MAX_TURNS, firstFence } from '../lease/fence.ts'
-import { shown } from './shown.ts'
 import { TABLES, type Table } from './tables.ts'
+
+/** A text out of the file is shown by so much of it. */
+const SHOWN_CHARS = 100
+
+/** Texts that come from the file may hold what a terminal would act on. */
+export const shown = (text: string): string => text.slice(0, SHOWN_CHARS).replaceAll(/\p{Cc}|\p{Cf}/gu, '\uFFFD')
 
 /** Columns of which we know all values. One that is not known would fail wherever the row is read later. */
 const KNOWN: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> = {

@@ -1,3 +1,4 @@
+import { messageOf } from '@parley/protocol'
 import type { Queries, Row, Value } from '../database/database.ts'
 import { postgresFailure } from '../database/postgres-failure.ts'
 import { StoreUnavailable } from '../errors.ts'
@@ -72,7 +73,7 @@ function refuse({ name }: Table, cause: unknown): never {
 /** A row that cannot be taken over. */
 export class RowRefused extends Error {
   constructor(table: string, cause: unknown) {
-    super(`a row of ${table} cannot be taken over: ${cause instanceof Error ? cause.message : String(cause)}`, { cause })
+    super(`a row of ${table} cannot be taken over: ${messageOf(cause)}`, { cause })
     this.name = 'RowRefused'
   }
 }

@@ -26,7 +26,7 @@ export interface Waiter extends Taker {
   readonly standsBack: boolean
 }
 /** What a line needs to know about its queue. */
-export interface Counter {
+export interface LineQueue {
   take(taker: Taker): Promise<Lease | undefined>
   /** In how many milliseconds the next item is due; `undefined` when there is none. */
   nextDueMs(): Promise<number | undefined>
@@ -43,14 +43,14 @@ interface Place extends Waiter {
  * lanes out, and slowly.
  */
 export class WaitingLine {
-  readonly #counter: Counter
+  readonly #counter: LineQueue
   readonly #signals: Signals
   readonly #off: () => void
   readonly #emptied: () => void
   readonly #places = new Set<Place>()
   #timer: NodeJS.Timeout | undefined
 
-  constructor(counter: Counter, signals: Signals, signal: string, emptied: () => void) {
+  constructor(counter: LineQueue, signals: Signals, signal: string, emptied: () => void) {
     this.#counter = counter
     this.#signals = signals
     this.#emptied = emptied

@@ -1,11 +1,18 @@
-import type { Begins } from '@parley/client'
-import { type CaseBounds, type CaseItem, type JobState, countsText, isEnd, resultText, shownInstead } from '@parley/protocol'
+import { type Begins, bytesOf } from '@parley/client'
+import {
+  type CaseBounds,
+  type CaseItem,
+  countsText,
+  isEnd,
+  type JobState,
+  memoryText,
+  resultText,
+  shownInstead,
+} from '@parley/protocol'
 import { element } from '../element.ts'
-import { memoryText } from '../text/amount-text.ts'
 import { plainText } from '../text/plain-text.ts'
 import { sentence } from '../text/sentence.ts'
 import { durationText } from '../text/time-text.ts'
-import { textOf } from './base64.ts'
 import { VERDICT_WORDS, toneOf } from './verdict.ts'
 
 /** More rows than these are counted and not shown. */
@@ -155,3 +162,6 @@ function whyOf({ verdict, message, diff }: CaseItem): readonly HTMLElement[] {
     ),
   ]
 }
+
+/** A piece of text that somebody else cut out of bytes: what was cut in half is shown as a question mark. */
+const textOf = (base64: string): string => new TextDecoder().decode(bytesOf(base64))

@@ -1,4 +1,4 @@
-import { type JobState, isEnd, resultText } from '@parley/protocol'
+import { isEnd, type JobState, messageOf, resultText } from '@parley/protocol'
 import { element } from '../element.ts'
 import { modelName } from '../jobs/model-name.ts'
 import { setStatus, statusBadge } from '../jobs/status-badge.ts'
@@ -95,7 +95,7 @@ export class JobHeader {
       try {
         await act()
       } catch (error) {
-        this.#refusal = sentence(error instanceof Error ? error.message : String(error))
+        this.#refusal = sentence(messageOf(error))
       }
       button.disabled = false
       this.#draw()

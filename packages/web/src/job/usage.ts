@@ -1,6 +1,6 @@
-import type { Usage } from '@parley/protocol'
+import { costText, type Usage } from '@parley/protocol'
 import { element } from '../element.ts'
-import { costText, countText } from '../text/amount-text.ts'
+import { countText } from '../text/amount-text.ts'
 
 /** What the calls of the model came to. */
 export function usageCard(

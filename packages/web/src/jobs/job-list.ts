@@ -1,7 +1,7 @@
 import type { SteadyClient } from '@parley/client'
-import type { JobListItem } from '@parley/protocol'
+import { type JobListItem, messageOf } from '@parley/protocol'
 import type { Client } from '@parley/rpc/browser'
-import type { Account } from '../api.ts'
+import type { SignedInUser } from '../api.ts'
 import { element } from '../element.ts'
 import type { ScriptModels } from '../link/script-models.ts'
 import type { View } from '../view.ts'
@@ -21,7 +21,7 @@ export interface KeptJobs {
 }
 
 /** Your jobs, newest first, as they are now; to an admin those of everybody, with their owners. */
-export function openJobList(link: SteadyClient, models: ScriptModels, account: Account, kept: KeptJobs): View {
+export function openJobList(link: SteadyClient, models: ScriptModels, account: SignedInUser, kept: KeptJobs): View {
   const list = new JobList(models, account, kept)
   const unfollow = link.follow({ connected: (client) => void list.connected(client), lost: () => list.lost() })
   const leave = [unfollow, models.onChange(() => list.show())]
@@ -40,7 +40,7 @@ export function openJobList(link: SteadyClient, models: ScriptModels, account: A
 class JobList {
   readonly root: HTMLElement
   readonly #models: ScriptModels
-  readonly #account: Account
+  readonly #account: SignedInUser
   readonly #kept: KeptJobs
   readonly #mine = element('input', { type: 'checkbox', click: () => this.#showMine() })
   readonly #title: HTMLElement
@@ -60,7 +60,7 @@ class JobList {
   #isStale = false
   #isClosed = false
 
-  constructor(models: ScriptModels, account: Account, kept: KeptJobs) {
+  constructor(models: ScriptModels, account: SignedInUser, kept: KeptJobs) {
     this.#models = models
     this.#account = account
     this.#kept = kept
@@ -176,7 +176,7 @@ class JobList {
       this.#take(read)
     } catch (error) {
       // With the connection gone, that is what is said.
-      if (!client.isClosed) this.#say(`The jobs could not be read: ${error instanceof Error ? error.message : String(error)}`)
+      if (!client.isClosed) this.#say(`The jobs could not be read: ${messageOf(error)}`)
     } finally {
       this.#isReading = false
       if (this.#isStale) this.#soon(0)

@@ -2,7 +2,7 @@ import type { AgentStage, AgentStatusItem } from '@parley/protocol'
 import { element } from '../element.ts'
 import { showMarkdown } from '../markdown/show-markdown.ts'
 import { plainText } from '../text/plain-text.ts'
-import type { Entry, Step, Writing } from './timeline-model.ts'
+import type { Entry, StatusStep, Writing } from './timeline-model.ts'
 
 /** One entry of the timeline on the page; it is changed in place, so that what somebody unfolded stays so. */
 export interface EntryView {
@@ -50,7 +50,7 @@ function stepView(): EntryView {
   }
 }
 
-function stepText({ item }: Step): string {
+function stepText({ item }: StatusStep): string {
   const summary = plainText(item.summary)
   // Colour alone says nothing to many people. What somebody wished for is no warning.
   return item.level === 'warn' && !isCancelled(item) ? `Warning: ${summary}` : summary

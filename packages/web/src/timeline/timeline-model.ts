@@ -2,7 +2,7 @@ import type { AgentStatusItem } from '@parley/protocol'
 import { plainText } from '../text/plain-text.ts'
 
 /** A step of the job: what the judge or the agent says that it does. */
-export interface Step {
+export interface StatusStep {
   readonly kind: 'step'
   readonly id: number
   readonly item: AgentStatusItem
@@ -20,7 +20,7 @@ export interface Writing {
   readonly isCut: boolean
 }
 
-export type Entry = Step | Writing
+export type Entry = StatusStep | Writing
 
 /** What is different since the last look. */
 export interface Changes {

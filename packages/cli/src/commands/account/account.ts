@@ -1,5 +1,5 @@
 import { resolve } from 'node:path'
-import { AgentId, type Token, TokenId, type ToolInput, type User } from '@parley/protocol'
+import { AgentId, type Token, TokenId, type ToolInput } from '@parley/protocol'
 import type { Admin } from '../../admin/admin.ts'
 import { openAdmin } from '../../admin/open-admin.ts'
 import { readPassword } from '../../admin/read-password.ts'
@@ -9,11 +9,12 @@ import { makePrivateFile } from '../../command-line/private-file.ts'
 import { agoText, timeText } from '../../screen/time-text.ts'
 import { instanceOf } from '../../config/instance.ts'
 import { findId, startOfId } from '../../caller/find-id.ts'
+import { allItems } from '../../caller/items-of.ts'
 import { askYes, canAsk } from '../../command-line/ask-yes.ts'
+import { show } from '../../command-line/show.ts'
 import { targetOf } from '../../option/target.ts'
 import { columns } from '../../screen/columns.ts'
 import { parseDuration } from '../../option/duration.ts'
-import { show } from '../../caller/with-caller.ts'
 
 const PAGE = 500
 /** More than this is no list for a terminal; by then there is something wrong with paging. */
@@ -47,7 +48,7 @@ export async function userAdd(invocation: Invocation): Promise<number> {
 
 export async function userList(invocation: Invocation): Promise<number> {
   return withAdmin(invocation, async (admin) => {
-    const items = await allPages<User>((cursor) => admin.call('user.list', { limit: PAGE, ...cursor }))
+    const items = await allItems((from) => admin.call('user.list', { limit: PAGE, ...from }), PAGES_MAX)
     const rows = items.map((user) => [
       user.username,
       user.admin ? 'admin' : 'user',
@@ -67,23 +68,17 @@ export const userDisable = (invocation: Invocation): Promise<number> =>
     return show(invocation, result, `${result.user.username} is disabled.${jobs}`)
   })
 
-export const userEnable = (invocation: Invocation): Promise<number> =>
-  withAdmin(invocation, async (admin) => {
-    const result = await admin.call('user.enable', { username: nameOf(invocation) })
-    return show(invocation, result, `${result.user.username} is enabled.`)
-  })
+export const userEnable = sets('user.enable', 'is enabled')
+export const userPromote = sets('user.promote', 'is an admin')
+export const userDemote = sets('user.demote', 'is no admin any more')
 
-export const userPromote = (invocation: Invocation): Promise<number> =>
-  withAdmin(invocation, async (admin) => {
-    const result = await admin.call('user.promote', { username: nameOf(invocation) })
-    return show(invocation, result, `${result.user.username} is an admin.`)
-  })
-
-export const userDemote = (invocation: Invocation): Promise<number> =>
-  withAdmin(invocation, async (admin) => {
-    const result = await admin.call('user.demote', { username: nameOf(invocation) })
-    return show(invocation, result, `${result.user.username} is no admin any more.`)
-  })
+function sets(tool: 'user.enable' | 'user.promote' | 'user.demote', words: string): (invocation: Invocation) => Promise<number> {
+  return (invocation) =>
+    withAdmin(invocation, async (admin) => {
+      const result = await admin.call(tool, { username: nameOf(invocation) })
+      return show(invocation, result, `${result.user.username} ${words}.`)
+    })
+}
 
 /** What cannot be undone is asked for twice. */
 export async function userDelete(invocation: Invocation): Promise<number> {
@@ -163,7 +158,7 @@ const holderOf = (input: ToolInput<'token.create'>): string => input.username ??
 
 export async function tokenList(invocation: Invocation): Promise<number> {
   return withAdmin(invocation, async (admin) => {
-    const items = await allPages<Token>((cursor) => admin.call('token.list', { limit: PAGE, ...cursor }))
+    const items = await allTokens(admin)
     const rows = items.map((token) => [
       token.id,
       token.role,
@@ -179,12 +174,9 @@ export const tokenRevoke = (invocation: Invocation): Promise<number> => {
   const given = nameOf(invocation)
   startOfId(TOKEN, given)
   return withAdmin(invocation, async (admin) => {
-    const page = async (cursor: { cursor?: string }) => {
-      const { items, next_cursor } = await admin.call('token.list', { limit: PAGE, ...cursor })
-      return { items: items.map(({ id, name }) => ({ id, about: name })), next_cursor }
-    }
+    const all = await allTokens(admin)
+    const page = () => Promise.resolve({ items: all.map(({ id, name }) => ({ id, about: name })), next_cursor: null })
     const id = await findId({ ...TOKEN, whole: (text) => TokenId.safeParse(text).data, page }, given)
-    const all = await allPages<Token>((cursor) => admin.call('token.list', { limit: PAGE, ...cursor }))
     const wasRevoked = all.some((token) => token.id === id && token.revoked_at !== null)
     const result = await admin.call('token.revoke', { id })
     return show(invocation, result, `${result.id} ${wasRevoked ? 'was revoked already' : 'is revoked'}.`)
@@ -192,6 +184,9 @@ export const tokenRevoke = (invocation: Invocation): Promise<number> => {
 }
 
 const TOKEN = { noun: 'token', what: 'ID', prefix: 'tok_', list: 'parley token list' } as const
+
+const allTokens = (admin: Admin): Promise<readonly Token[]> =>
+  allItems((from) => admin.call('token.list', { limit: PAGE, ...from }), PAGES_MAX)
 
 async function withAdmin(invocation: Invocation, use: (admin: Admin) => Promise<number>): Promise<number> {
   const admin = await openAdmin(instanceOf(invocation), targetOf(invocation), invocation.io)
@@ -228,20 +223,6 @@ function tokenInput({ values }: Invocation): ToolInput<'token.create'> {
     return { role, agent_id: agent.data, ...common }
   }
   throw usageError('token create needs --role', 'one of user, judge, agent')
-}
-
-async function allPages<Item>(
-  page: (cursor: { cursor?: string }) => Promise<{ readonly items: readonly Item[]; readonly next_cursor: string | null }>,
-): Promise<Item[]> {
-  const all: Item[] = []
-  let cursor: string | undefined
-  for (let pages = 0; pages < PAGES_MAX; pages += 1) {
-    const { items, next_cursor } = await page(cursor === undefined ? {} : { cursor })
-    all.push(...items)
-    if (next_cursor === null) break
-    cursor = next_cursor
-  }
-  return all
 }
 
 function tokenState({ revoked_at, expires_at }: Token, { io }: Invocation): string {

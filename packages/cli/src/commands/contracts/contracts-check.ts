@@ -1,7 +1,6 @@
 import { existsSync } from 'node:fs'
 import { mkdir, rename, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
-import { setTimeout as delay } from 'node:timers/promises'
 import {
   type Basis,
   type CheckReport,
@@ -14,6 +13,7 @@ import {
   scenariosOf,
 } from '@parley/contracts'
 import { type Processes, openProcesses } from '@parley/executor'
+import { settlesWithin } from '@parley/protocol'
 import { noneOf } from '../../command-line/choice.ts'
 import type { Invocation } from '../../command-line/command.ts'
 import { CommandError, usageError } from '../../command-line/command-error.ts'
@@ -118,7 +118,7 @@ async function withProcesses({ io }: Invocation, use: (processes: Processes) => 
     ignore()
     await processes.close(GRACE_MS)
     // Without its servers it comes to its end at once, and takes its folders with it.
-    await Promise.race([running.catch(() => undefined), delay(LEAVING_MS, undefined, { ref: false })])
+    await settlesWithin(running, LEAVING_MS)
   }
 }
 

@@ -1,5 +1,6 @@
 import { BadRequestText, type Explanation, explain, readRequest } from '@parley/contracts'
 import { NEWEST_KNOWN } from '@parley/contracts/version'
+import { messageOf } from '@parley/protocol'
 import type { Invocation } from '../../command-line/command.ts'
 import { CommandError, usageError } from '../../command-line/command-error.ts'
 import { readGivenText } from '../../command-line/given-file.ts'
@@ -52,7 +53,7 @@ async function readAll(stream: NodeJS.ReadableStream, name: string): Promise<str
     }
   } catch (error) {
     if (error instanceof CommandError) throw error
-    throw usageError(`${name} cannot be read: ${error instanceof Error ? error.message : String(error)}`)
+    throw usageError(`${name} cannot be read: ${messageOf(error)}`)
   }
   return Buffer.concat(chunks).toString('utf8')
 }

@@ -13,30 +13,27 @@ import type { Invocation } from '../../command-line/command.ts'
 import { CommandError, usageError } from '../../command-line/command-error.ts'
 import { pathFailure } from '../../command-line/path-failure.ts'
 import { suggest } from '../../command-line/suggest.ts'
+import { show } from '../../command-line/show.ts'
 import { basisFor } from '../../contracts/version-option.ts'
 import { contractText } from '../../contracts/contract-text.ts'
 import { columns } from '../../screen/columns.ts'
 
 /** Every contract there is. */
-export async function contractsList({ io, values }: Invocation): Promise<number> {
+export async function contractsList(invocation: Invocation): Promise<number> {
   const rows = registry.names.map((name) => {
     const { title, kind, description, minVersion, maxVersion } = registry.declared(name)
     const versions = Object.fromEntries(OBSERVED_VERSIONS.map((version) => [version, registry.observed(name, version).present]))
     return { method: title, kind, description, minVersion, maxVersion, versions, differences: registry.differences(name).length }
   })
-  if (values.has('json')) io.out(`${JSON.stringify({ methods: rows })}\n`)
-  else {
-    const head = ['method', 'kind', ...OBSERVED_VERSIONS, 'differs', 'what']
-    const lines = rows.map(({ method, kind, versions, differences, description }) => [
-      method,
-      kind,
-      ...OBSERVED_VERSIONS.map((version) => (versions[version] === true ? 'yes' : 'no')),
-      String(differences),
-      description,
-    ])
-    io.out(`${columns([head, ...lines], io.screen())}\n`)
-  }
-  return 0
+  const head = ['method', 'kind', ...OBSERVED_VERSIONS, 'differs', 'what']
+  const lines = rows.map(({ method, kind, versions, differences, description }) => [
+    method,
+    kind,
+    ...OBSERVED_VERSIONS.map((version) => (versions[version] === true ? 'yes' : 'no')),
+    String(differences),
+    description,
+  ])
+  return show(invocation, { methods: rows }, columns([head, ...lines], invocation.io.screen()))
 }
 
 /** One contract, declared and observed. */
@@ -68,12 +65,11 @@ export async function contractsDiff({ io, values, positionals }: Invocation): Pr
 }
 
 /** The two files of a new contract. */
-export async function contractsNew({ io, values, positionals }: Invocation): Promise<number> {
+export async function contractsNew(invocation: Invocation): Promise<number> {
+  const { io, values, positionals } = invocation
   try {
     const [schema, test] = await newContract(positionals[0] ?? '', resolve(io.cwd, values.text('out') ?? 'contracts'))
-    if (values.has('json')) io.out(`${JSON.stringify({ schema, test })}\n`)
-    else io.out(`${schema}\n${test}\nFill both in; until then the test fails.\n`)
-    return 0
+    return show(invocation, { schema, test }, `${schema}\n${test}\nFill both in; until then the test fails.`)
   } catch (error) {
     const out = values.text('out')
     if (error instanceof BadMethodName) throw usageError(error.message)

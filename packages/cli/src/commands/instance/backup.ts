@@ -5,13 +5,14 @@ import type { Invocation } from '../../command-line/command.ts'
 import { CommandError } from '../../command-line/command-error.ts'
 import { checkGiven } from '../../command-line/given-file.ts'
 import { atPath } from '../../command-line/path-failure.ts'
+import { show } from '../../command-line/show.ts'
 import { instanceOf } from '../../config/instance.ts'
 import { dataDirAt, makeDataDir } from '../../data/data-dir.ts'
 import { databaseUrlOf } from '../../config/database-url.ts'
 
 /** A copy of the database as it is at one moment. */
 export async function backup(invocation: Invocation): Promise<number> {
-  const { io, positionals, values } = invocation
+  const { io, positionals } = invocation
   const settings = instanceOf(invocation)
   const file = resolve(io.cwd, positionals[0] ?? '')
   if (existsSync(file))
@@ -38,13 +39,12 @@ export async function backup(invocation: Invocation): Promise<number> {
     }
   }
   const bytes = statSync(file).size
-  io.out(values.has('json') ? `${JSON.stringify({ file, bytes })}\n` : `${file}: ${bytes} bytes. Keep ${data.secret} with it.\n`)
-  return 0
+  return show(invocation, { file, bytes }, `${file}: ${bytes} bytes. Keep ${data.secret} with it.`)
 }
 
 /** Puts a backup where nothing is yet. */
 export async function restore(invocation: Invocation): Promise<number> {
-  const { io, positionals, values } = invocation
+  const { io, positionals } = invocation
   const settings = instanceOf(invocation)
   const file = resolve(io.cwd, positionals[0] ?? '')
   checkGiven({ what: 'FILE', file: positionals[0] ?? '', cwd: io.cwd })
@@ -53,10 +53,5 @@ export async function restore(invocation: Invocation): Promise<number> {
   await restoreStore(file, databaseUrlOf(settings, data, io.cwd), { lockPath: data.lock })
   const hasSecret = settings.secret !== undefined || existsSync(data.secret)
   if (!hasSecret) io.err(`Put the secret of that instance into ${data.secret} (mode 600) before you start a gateway on it.\n`)
-  io.out(
-    values.has('json')
-      ? `${JSON.stringify({ data: data.path, has_secret: hasSecret })}\n`
-      : `${file} was restored into ${data.path}.\n`,
-  )
-  return 0
+  return show(invocation, { data: data.path, has_secret: hasSecret }, `${file} was restored into ${data.path}.`)
 }

@@ -3,7 +3,7 @@ import { usageError } from '../../command-line/command-error.ts'
 import { flagsOf } from '../../config/instance.ts'
 import { loadSettings } from '../../config/load.ts'
 import { tellNotices } from '../../config/tell-notices.ts'
-import type { Check } from '../../doctor/check.ts'
+import type { DoctorCheck } from '../../doctor/doctor-check.ts'
 import { checkInstance } from '../../doctor/instance-checks.ts'
 import { checkMachine } from '../../doctor/machine.ts'
 import { walk } from '../../doctor/walk.ts'
@@ -34,12 +34,12 @@ export async function doctor(invocation: Invocation): Promise<number> {
   return isGood ? 0 : 1
 }
 
-async function checkHere(invocation: Invocation): Promise<Check[]> {
+async function checkHere(invocation: Invocation): Promise<DoctorCheck[]> {
   const { io, values } = invocation
   const loaded = loadSettings({ env: io.env, cwd: io.cwd, configFile: values.text('config'), flags: flagsOf(invocation) })
   tellNotices(io, loaded)
   const wrong = loaded.problems.filter(({ level }) => level === 'error')
-  const config: Check = {
+  const config: DoctorCheck = {
     name: 'config',
     status: wrong.length === 0 ? 'ok' : 'failed',
     detail:

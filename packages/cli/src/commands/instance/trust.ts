@@ -1,6 +1,7 @@
 import { resolve } from 'node:path'
 import type { Invocation } from '../../command-line/command.ts'
 import { CommandError, usageError } from '../../command-line/command-error.ts'
+import { show } from '../../command-line/show.ts'
 import { locked } from '../../mcp-config/servers-file.ts'
 import { makeFolder } from '../../data/make-folder.ts'
 import { personFolders } from '../../data/person-folders.ts'
@@ -33,9 +34,8 @@ export async function trust(invocation: Invocation): Promise<number> {
     lock.release()
   }
   if (fresh === undefined && !was) throw new CommandError('not_found', `${path} is not trusted`, { hint: 'parley trust --list' })
-  if (values.has('json')) io.out(`${JSON.stringify({ path, trusted: fresh !== undefined })}\n`)
-  else io.out(fresh === undefined ? `${path} is not trusted any more.\n` : `The settings in ${path} count from now on.\n`)
-  return 0
+  const said = fresh === undefined ? `${path} is not trusted any more.` : `The settings in ${path} count from now on.`
+  return show(invocation, { path, trusted: fresh !== undefined }, said)
 }
 
 function list({ io, values }: Invocation): number {

@@ -6,10 +6,10 @@ import type { Invocation } from '../../command-line/command.ts'
 import { noneOf } from '../../command-line/choice.ts'
 import { CommandError } from '../../command-line/command-error.ts'
 import { atPath } from '../../command-line/path-failure.ts'
+import { show } from '../../command-line/show.ts'
 import { plainLines, plainText } from '../../screen/plain-text.ts'
 import { columns } from '../../screen/columns.ts'
 import { withJob } from './job.ts'
-import { show } from '../../caller/with-caller.ts'
 
 /** What a job produced. */
 export const jobArtifacts = (invocation: Invocation): Promise<number> =>

@@ -1,7 +1,7 @@
 import type { SteadyClient } from '@parley/client'
 import { type JobId, type JobListItem, JobStatus, type ToolOutput, isEnd, shortCountsText, unjudgedWords } from '@parley/protocol'
 import type { Invocation } from '../../command-line/command.ts'
-import { usageError } from '../../command-line/command-error.ts'
+import { show } from '../../command-line/show.ts'
 import { agoText, timeText } from '../../screen/time-text.ts'
 import { endingText, exitCodeOf, readEnding } from '../../job/view/ending.ts'
 import { checkJobText, findJobId } from '../../caller/find-id.ts'
@@ -15,11 +15,12 @@ import { type Submission, submissionOf } from '../../job/submit/submission.ts'
 import { sendTests } from '../../job/submit/upload.ts'
 import { statusWithReason, waitingText } from '../../job/view/waiting-text.ts'
 import { watchJob } from '../../job/watch-job.ts'
+import { wholeNumber } from '../../option/whole-number.ts'
 import { columns } from '../../screen/columns.ts'
-import { show, withCaller } from '../../caller/with-caller.ts'
+import { withCaller } from '../../caller/with-caller.ts'
 
-const LIST_LIMIT = 50
-const LIST_MAX = 200
+const LIMIT = { min: 1, max: 200 }
+const LIMIT_USUAL = 50
 
 export async function jobSubmit(invocation: Invocation): Promise<number> {
   const submission = submissionOf(invocation)
@@ -66,7 +67,7 @@ export const jobWatch = (invocation: Invocation): Promise<number> =>
 
 export async function jobList(invocation: Invocation): Promise<number> {
   const { io, values } = invocation
-  const limit = limitOf(values.text('limit'))
+  const limit = wholeNumber(values, 'limit', LIMIT) ?? LIMIT_USUAL
   const status = JobStatus.safeParse(values.text('status')).data
   return withCaller(invocation, 'user', async (caller) => {
     const { admin } = await caller.call('account.get', {})
@@ -142,11 +143,4 @@ export const withJob = (
   const given = invocation.positionals[0] ?? ''
   checkJobText(given)
   return withCaller(invocation, 'user', async (caller) => use(caller, await findJobId(caller, given)))
-}
-
-function limitOf(text: string | undefined): number {
-  if (text === undefined) return LIST_LIMIT
-  const limit = /^\d{1,4}$/.test(text) ? Number(text) : 0
-  if (limit < 1 || limit > LIST_MAX) throw usageError(`--limit must be a whole number from 1 to ${LIST_MAX}`)
-  return limit
 }

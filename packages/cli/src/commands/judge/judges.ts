@@ -1,17 +1,17 @@
-import type { SteadyClient } from '@parley/client'
 import { type Judge, MachineId } from '@parley/protocol'
 import type { Invocation } from '../../command-line/command.ts'
 import { CommandError, usageError } from '../../command-line/command-error.ts'
 import { suggest } from '../../command-line/suggest.ts'
+import { show } from '../../command-line/show.ts'
 import { agoText } from '../../screen/time-text.ts'
 import { columns } from '../../screen/columns.ts'
-import { show, withCaller } from '../../caller/with-caller.ts'
+import { withCaller } from '../../caller/with-caller.ts'
 
 const HEADER = ['name', 'machine', 'state', 'jobs', 'sandbox', 'version', 'last seen', 'languages']
 
 /** The judges that are here; with `--all` those of the last day that left, too. */
 export const judgeList = (invocation: Invocation): Promise<number> =>
-  asAdmin(invocation, async (caller) => {
+  withCaller(invocation, 'admin', async (caller) => {
     const result = await caller.call('judge.list', { gone: invocation.values.has('all') })
     if (result.items.length === 0 && !invocation.values.has('json')) invocation.io.err('no judge is here\n')
     const rows = result.items.map((judge) => rowOf(judge, invocation))
@@ -23,7 +23,7 @@ export const judgeDrain = (invocation: Invocation): Promise<number> => {
   const { values, positionals } = invocation
   const name = MachineId.safeParse(positionals[0])
   if (!name.success) throw usageError('NAME must have 1 to 128 characters', 'parley judge list shows the names')
-  return asAdmin(invocation, async (caller) => {
+  return withCaller(invocation, 'admin', async (caller) => {
     const drain = !values.has('undo')
     const judge = chosen((await caller.call('judge.list', { gone: true })).items, name.data)
     const result = await caller.call('judge.drain', { machine_id: judge.machine_id, drain })
@@ -69,6 +69,3 @@ function rowOf({ name, machine_id, state, jobs, facts, last_seen_at }: Judge, { 
 function loadText(jobs: number, slots: number): string {
   return jobs > slots ? `${slots}/${slots}+${jobs - slots}` : `${jobs}/${slots}`
 }
-
-const asAdmin = (invocation: Invocation, use: (caller: SteadyClient) => Promise<number>): Promise<number> =>
-  withCaller(invocation, 'admin', use)

@@ -5,9 +5,10 @@ import { hasServer, readConfig, readServers, rawServer, withServer, writeConfig 
 import type { Invocation } from '../../command-line/command.ts'
 import { CommandError } from '../../command-line/command-error.ts'
 import { checkGiven } from '../../command-line/given-file.ts'
+import { show } from '../../command-line/show.ts'
 import { named, serversFileOf } from '../../mcp-config/servers-file.ts'
 
-interface Exchange {
+interface ServerExchange {
   readonly taken: readonly string[]
   readonly kept: readonly string[]
   readonly text: string
@@ -20,7 +21,7 @@ export async function mcpImport(invocation: Invocation): Promise<number> {
   // Only the usual place may be empty.
   if (given !== undefined) checkGiven({ what: '--from', file: given, cwd: invocation.io.cwd })
   const source = await named(from, () => readConfig(from))
-  let exchange: Exchange | undefined
+  let exchange: ServerExchange | undefined
   await named(from, () =>
     file.change((text) => {
       exchange = exchanged(source, text, invocation)
@@ -41,7 +42,7 @@ export async function mcpExport(invocation: Invocation): Promise<number> {
   return told(invocation, exchange, file.path, to)
 }
 
-function exchanged(source: string, target: string, { values }: Invocation): Exchange {
+function exchanged(source: string, target: string, { values }: Invocation): ServerExchange {
   const only = values.all('only')
   const names = readServers(source).servers.map(({ name }) => name)
   const missing = only.find((name) => !names.includes(name))
@@ -60,14 +61,11 @@ function exchanged(source: string, target: string, { values }: Invocation): Exch
   return { taken, kept, text }
 }
 
-function told({ io, values }: Invocation, exchange: Exchange | undefined, from: string, to: string): number {
+function told(invocation: Invocation, exchange: ServerExchange | undefined, from: string, to: string): number {
   const { taken, kept } = exchange ?? { taken: [], kept: [] }
-  if (values.has('json')) io.out(`${JSON.stringify({ from, to, taken, kept })}\n`)
-  else {
-    io.out(`${taken.length === 0 ? 'Nothing was taken over' : `Taken over: ${taken.join(', ')}`} (${from} to ${to}).\n`)
-    if (kept.length > 0) io.out(`Left as they are: ${kept.join(', ')}; --force replaces them.\n`)
-  }
-  return 0
+  const done = `${taken.length === 0 ? 'Nothing was taken over' : `Taken over: ${taken.join(', ')}`} (${from} to ${to}).`
+  const left = kept.length === 0 ? '' : `\nLeft as they are: ${kept.join(', ')}; --force replaces them.`
+  return show(invocation, { from, to, taken, kept }, done + left)
 }
 
 /** Codex's own file, or the one that is named. */

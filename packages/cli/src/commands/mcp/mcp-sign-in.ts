@@ -2,6 +2,7 @@ import { OauthError, discoverOauth, signIn } from '@parley/rpc/oauth'
 import type { Invocation } from '../../command-line/command.ts'
 import { CommandError, usageError } from '../../command-line/command-error.ts'
 import { readSecretLine } from '../../command-line/private-file.ts'
+import { show } from '../../command-line/show.ts'
 import { openBrowser } from '../../mcp-config/open-browser.ts'
 import { serversFileOf } from '../../mcp-config/servers-file.ts'
 import { tokenShelf } from '../../mcp-config/token-file.ts'
@@ -62,16 +63,13 @@ export async function mcpLogin(invocation: Invocation): Promise<number> {
     ignore()
     await closeBrowser()
   }
-  io.out(values.has('json') ? `${JSON.stringify({ name, signed_in: true })}\n` : `Signed in at '${name}'.\n`)
-  return 0
+  return show(invocation, { name, signed_in: true }, `Signed in at '${name}'.`)
 }
 
 export async function mcpLogout(invocation: Invocation): Promise<number> {
-  const { io, values } = invocation
   const { name, entry } = await serverOf(invocation)
   if (entry.url === undefined) throw usageError(`${name} is a command: there is nothing to sign out of`)
   const dropped = await tokenShelf(serversFileOf(invocation).tokensPath).drop(name)
-  if (values.has('json')) io.out(`${JSON.stringify({ name, signed_out: dropped })}\n`)
-  else io.out(dropped ? `Signed out of '${name}'.\n` : `Nobody is signed in at '${name}'.\n`)
-  return 0
+  const said = dropped ? `Signed out of '${name}'.` : `Nobody is signed in at '${name}'.`
+  return show(invocation, { name, signed_out: dropped }, said)
 }

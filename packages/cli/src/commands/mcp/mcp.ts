@@ -16,6 +16,7 @@ import {
 import type { Invocation, Values } from '../../command-line/command.ts'
 import { CommandError, usageError } from '../../command-line/command-error.ts'
 import { askYes, canAsk } from '../../command-line/ask-yes.ts'
+import { show } from '../../command-line/show.ts'
 import { authStatusOf, probeOauth } from '../../mcp-config/auth-status.ts'
 import { named, serversFileOf } from '../../mcp-config/servers-file.ts'
 import { splitWords } from '../../option/split-words.ts'
@@ -87,8 +88,7 @@ export async function mcpGet(invocation: Invocation): Promise<number> {
 }
 
 export async function mcpRemove(invocation: Invocation): Promise<number> {
-  const { io, values, positionals } = invocation
-  const [name = ''] = positionals
+  const [name = ''] = invocation.positionals
   const file = serversFileOf(invocation)
   let removed = false
   await file.change((text) => {
@@ -96,9 +96,7 @@ export async function mcpRemove(invocation: Invocation): Promise<number> {
     return withoutServer(text, name)
   })
   await tokenShelf(file.tokensPath).drop(name)
-  if (values.has('json')) io.out(`${JSON.stringify({ name, removed })}\n`)
-  else io.out(removed ? `Removed MCP server '${name}'.\n` : `No MCP server named '${name}' found.\n`)
-  return 0
+  return show(invocation, { name, removed }, removed ? `Removed MCP server '${name}'.` : `No MCP server named '${name}' found.`)
 }
 
 /** The server that the command names. */

@@ -5,9 +5,10 @@ import type { Invocation } from '../../command-line/command.ts'
 import { usageError } from '../../command-line/command-error.ts'
 import { readSecretLine } from '../../command-line/private-file.ts'
 import { inCommands } from '../../command-line/tool-words.ts'
+import { show } from '../../command-line/show.ts'
 import { wholeNumber } from '../../option/whole-number.ts'
 import { columns } from '../../screen/columns.ts'
-import { show, withCaller } from '../../caller/with-caller.ts'
+import { withCaller } from '../../caller/with-caller.ts'
 
 const MODEL_HEADER = ['model', 'channel', 'input', 'cached', 'output', 'reasoning', 'context', 'live', 'what']
 const CHANNEL_HEADER = ['channel', 'kind', 'where', 'wire', 'key', 'state', 'set by']

@@ -1,10 +1,12 @@
 import type { SteadyClient } from '@parley/client'
-import { type Quota, type UsageTotal, dollars } from '@parley/protocol'
+import { costText, dollars, type Quota, type UsageTotal } from '@parley/protocol'
 import type { Invocation } from '../../command-line/command.ts'
+import { show } from '../../command-line/show.ts'
 import { timeText } from '../../screen/time-text.ts'
-import { costText, counted } from '../../screen/usage-text.ts'
+import { counted } from '../../screen/usage-text.ts'
 import { columns } from '../../screen/columns.ts'
-import { show, withCaller } from '../../caller/with-caller.ts'
+import { itemsOf } from '../../caller/items-of.ts'
+import { withCaller } from '../../caller/with-caller.ts'
 
 const GROUPS = ['day', 'model', 'job', 'user'] as const
 
@@ -33,15 +35,8 @@ async function userNames(caller: Pick<SteadyClient, 'call'>): Promise<ReadonlyMa
   const names = new Map<string, string>()
   if (me.user_id !== null && me.username !== null) names.set(me.user_id, me.username)
   if (!me.admin) return names
-  let cursor: string | null | undefined
-  for (let page = 0; page < PAGES_MAX && cursor !== null; page += 1) {
-    const { items, next_cursor } = await caller.call('user.list', {
-      limit: PAGE_USERS,
-      ...(cursor === undefined ? {} : { cursor }),
-    })
-    for (const { id, username } of items) names.set(id, username)
-    cursor = next_cursor
-  }
+  const users = itemsOf((from) => caller.call('user.list', { limit: PAGE_USERS, ...from }), PAGES_MAX)
+  for await (const { id, username } of users) names.set(id, username)
   return names
 }
 

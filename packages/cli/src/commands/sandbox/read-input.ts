@@ -1,4 +1,5 @@
 import { fstatSync } from 'node:fs'
+import { messageOf } from '@parley/protocol'
 import type { RunInput } from '@parley/sandbox'
 import type { Invocation } from '../../command-line/command.ts'
 import { CommandError, usageError } from '../../command-line/command-error.ts'
@@ -48,7 +49,7 @@ async function readAll(stream: NodeJS.ReadableStream, what: string): Promise<Buf
     }
   } catch (cause) {
     if (cause instanceof CommandError) throw cause
-    throw usageError(`${what} cannot be read: ${cause instanceof Error ? cause.message : String(cause)}`)
+    throw usageError(`${what} cannot be read: ${messageOf(cause)}`)
   }
   return Buffer.concat(chunks)
 }

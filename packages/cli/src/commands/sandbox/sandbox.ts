@@ -1,6 +1,7 @@
 import { constants } from 'node:os'
 import { type RunLimits, type RunOutcome, type Sandbox, openSandbox } from '@parley/sandbox'
 import type { Invocation } from '../../command-line/command.ts'
+import { wholeNumber } from '../../option/whole-number.ts'
 import { usageError } from '../../command-line/command-error.ts'
 import { readInstance } from '../../config/instance.ts'
 import { cacheDirOf } from '../../data/cache-dir.ts'
@@ -122,14 +123,7 @@ function exitCodeFor({ status, exitCode, signal }: RunOutcome): number {
 const SIGNALS: Readonly<Record<string, number | undefined>> = { ...constants.signals }
 
 function limitsOf(values: Invocation['values']): RunLimits {
-  const number = (flag: string, most: number): number | undefined => {
-    const text = values.text(flag)
-    if (text === undefined) return undefined
-    const value = /^\d{1,9}$/.test(text) ? Number(text) : 0
-    if (value < 1 || value > most)
-      throw usageError(`--${flag} must be a whole number from 1 to ${most}, not ${JSON.stringify(text)}`)
-    return value
-  }
+  const number = (flag: string, max: number): number | undefined => wholeNumber(values, flag, { min: 1, max })
   const cpuMs = number('cpu-ms', 3_600_000) ?? 10_000
   return {
     cpuMs,

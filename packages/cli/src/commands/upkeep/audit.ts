@@ -3,12 +3,13 @@ import { resolve } from 'node:path'
 import type { AuditEntry } from '@parley/protocol'
 import type { Invocation } from '../../command-line/command.ts'
 import { atPath } from '../../command-line/path-failure.ts'
+import { show } from '../../command-line/show.ts'
 import { secondText } from '../../screen/time-text.ts'
 import { wholeNumber } from '../../option/whole-number.ts'
 import { searchChanges } from './audit-changes.ts'
 import { columns } from '../../screen/columns.ts'
 import { momentOf } from '../../option/moment.ts'
-import { show, withCaller } from '../../caller/with-caller.ts'
+import { withCaller } from '../../caller/with-caller.ts'
 
 const LIMIT = { min: 1, max: 1_000 }
 const LIMIT_USUAL = 50

@@ -2,10 +2,12 @@ import type { SteadyClient } from '@parley/client'
 import { type Quota, type UserId, dollars } from '@parley/protocol'
 import type { Invocation } from '../../command-line/command.ts'
 import { CommandError, usageError } from '../../command-line/command-error.ts'
+import { show } from '../../command-line/show.ts'
 import { timeText } from '../../screen/time-text.ts'
 import { counted } from '../../screen/usage-text.ts'
 import { columns } from '../../screen/columns.ts'
-import { show, withCaller } from '../../caller/with-caller.ts'
+import { itemsOf } from '../../caller/items-of.ts'
+import { withCaller } from '../../caller/with-caller.ts'
 
 const USERS_PAGE = 500
 /** More accounts than this are not looked through for a name. */
@@ -70,14 +72,8 @@ function quotaText(username: string | null, quota: Quota, { io }: Invocation): s
 }
 
 async function userIdOf(caller: SteadyClient, name: string): Promise<UserId> {
-  let cursor: { cursor?: string } = {}
-  for (let pages = 0; pages < PAGES_MAX; pages += 1) {
-    const { items, next_cursor } = await caller.call('user.list', { limit: USERS_PAGE, ...cursor })
-    const found = items.find(({ username }) => username === name)
-    if (found !== undefined) return found.id
-    if (next_cursor === null) break
-    cursor = { cursor: next_cursor }
-  }
+  const users = itemsOf((from) => caller.call('user.list', { limit: USERS_PAGE, ...from }), PAGES_MAX)
+  for await (const { id, username } of users) if (username === name) return id
   throw new CommandError('not_found', `there is no user ${name}`, { hint: 'parley user list shows the names' })
 }
 

@@ -1,10 +1,8 @@
-import { type CaseBounds, type CaseItem, type CaseResult, shownInstead } from '@parley/protocol'
+import { type CaseBounds, type CaseItem, type CaseResult, memoryText, shownInstead } from '@parley/protocol'
 import { fit, plainText, widthOf } from '../../screen/plain-text.ts'
 import { type Paint, type Screen, bar, painterFor, verdictStyle } from '../../screen/screen.ts'
 
 type Row = Pick<CaseResult | CaseItem, 'name' | 'group' | 'verdict' | 'time_ms' | 'wall_ms' | 'memory_kb' | 'message' | 'diff'>
-
-export type CaseLimits = CaseBounds
 
 const BAR = 10
 const NAME_MIN = 8
@@ -17,14 +15,14 @@ const BARS = 2 * (BAR + 1)
 export const ROW_MIN = 2 + NAME_MIN + 1 + 9 + 1 + 8 + 2 + 9
 
 /** One case on one line, not wider than the screen: name, verdict, time and memory, with bars where they can be looked at. */
-export function caseRow(row: Row, limits: CaseLimits, screen: Screen, nameWidth = NAME_USUAL): string {
+export function caseRow(row: Row, limits: CaseBounds, screen: Screen, nameWidth = NAME_USUAL): string {
   const { line, why, room } = measured(row, limits, screen, nameWidth)
   const text = fit(why, Math.min(room, widthOf(why))).trimEnd()
   return why === '' || room < Math.min(NAME_MIN, widthOf(why)) ? line : `${line}  ${painterFor(screen)('dim', text)}`
 }
 
 /** The same, with all of the reason that the screen is wide enough for: where it does not fit beside, it goes below. */
-export function caseRows(row: Row, limits: CaseLimits, screen: Screen, nameWidth: number): string[] {
+export function caseRows(row: Row, limits: CaseBounds, screen: Screen, nameWidth: number): string[] {
   const { line, why, room } = measured(row, limits, screen, nameWidth)
   if (why === '' || widthOf(why) <= room) return [caseRow(row, limits, screen, nameWidth)]
   const text = fit(why, Math.max(NAME_MIN, Math.min(screen.columns - BELOW.length - 1, widthOf(why)))).trimEnd()
@@ -35,7 +33,7 @@ const BELOW = '    '
 /** A row without its reason, the reason, and how many columns are left for it. */
 function measured(
   row: Row,
-  limits: CaseLimits,
+  limits: CaseBounds,
   screen: Screen,
   nameWidth: number,
 ): { readonly line: string; readonly why: string; readonly room: number } {
@@ -84,8 +82,4 @@ function meter(share: number, text: string, hasBar: boolean, { isUnicode }: Scre
 
 export function timeText(ms: number): string {
   return ms < 10_000 ? `${Math.round(ms)} ms` : `${(ms / 1000).toFixed(1)} s`
-}
-
-export function memoryText(kb: number): string {
-  return kb < 1024 ? `${kb} KiB` : `${(kb / 1024).toFixed(1)} MiB`
 }

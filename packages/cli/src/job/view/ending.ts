@@ -1,13 +1,24 @@
 import type { SteadyClient } from '@parley/client'
-import { type JobState, Report, type ToolOutput, Usage, isUnjudged, pastLimit, resultText, unjudgedWords } from '@parley/protocol'
-import { type CaseLimits, caseRows, memoryText, nameWidthOf, timeText } from './case-table.ts'
+import {
+  type CaseBounds,
+  isUnjudged,
+  type JobState,
+  memoryText,
+  pastLimit,
+  Report,
+  resultText,
+  type ToolOutput,
+  unjudgedWords,
+  Usage,
+} from '@parley/protocol'
+import { caseRows, nameWidthOf, timeText } from './case-table.ts'
 import { plainLines, plainText } from '../../screen/plain-text.ts'
 import { type Screen, painterFor } from '../../screen/screen.ts'
 import { statusStyle, statusWord } from './status-word.ts'
 import { usageText } from '../../screen/usage-text.ts'
 
 /** How a job ended, with the report where there is one. */
-export interface Ending {
+export interface JobEnding {
   readonly state: JobState
   readonly report: Report | null
   /** What the calls of a model came to; null when there were none, or nobody knows. */
@@ -18,7 +29,7 @@ export interface Ending {
   readonly me?: string | null
 }
 
-export async function readEnding(caller: SteadyClient, state: JobState): Promise<Ending> {
+export async function readEnding(caller: SteadyClient, state: JobState): Promise<JobEnding> {
   const answer: ToolOutput<'job.get_artifacts'> = await caller.call('job.get_artifacts', {
     job_id: state.job_id,
     names: ['report.json', 'usage.json'],
@@ -37,7 +48,7 @@ export async function readEnding(caller: SteadyClient, state: JobState): Promise
 const UNJUDGED_EXIT = 3
 
 /** 0 succeeded, 1 failed, 3 not judged, 130 cancelled. */
-export function exitCodeOf({ state }: Pick<Ending, 'state'>): number {
+export function exitCodeOf({ state }: Pick<JobEnding, 'state'>): number {
   if (state.status === 'succeeded') return state.unjudged ? UNJUDGED_EXIT : 0
   return state.status === 'cancelled' ? 130 : 1
 }
@@ -46,7 +57,7 @@ const ROWS_MAX = 100
 const COMPILE_LINES = 20
 
 /** The whole result for a person: what the compiler said if it failed, the table of verdicts, the sum. */
-export function endingText(ending: Ending, screen: Screen): string {
+export function endingText(ending: JobEnding, screen: Screen): string {
   const { state, report, usage, me, areCasesTold = false } = ending
   const paint = painterFor(screen)
   const lines: string[] = []
@@ -74,7 +85,7 @@ function groupText({ name, passed, total, judged = total, score, points }: Repor
   return `  ${plainText(name)}: ${counts}${judged === 0 ? '' : `, ${score} of ${points} points`}`
 }
 
-function sumTexts({ state, report }: Pick<Ending, 'state' | 'report'>): string[] {
+function sumTexts({ state, report }: Pick<JobEnding, 'state' | 'report'>): string[] {
   const summary = report?.summary ?? state.summary
   const said = state.unjudged ? unjudgedWords({ ...state, summary }).why : resultText({ ...state, summary })
   if (summary === null) return said === '' ? [] : [said]
@@ -86,13 +97,13 @@ function sumTexts({ state, report }: Pick<Ending, 'state' | 'report'>): string[]
   ]
 }
 
-function mostTexts(summary: Report['summary'], tests: Report['tests'], limits: CaseLimits): string[] {
+function mostTexts(summary: Report['summary'], tests: Report['tests'], limits: CaseBounds): string[] {
   const past = tests.map((result) => pastLimit(result, limits))
   const time = past.find((each) => each.time !== undefined)?.time ?? `${timeText(summary.time_ms)} at most`
   return [time, past.find((each) => each.memory !== undefined)?.memory ?? memoryText(summary.memory_kb)]
 }
 
-function tableLines(report: Report, limits: CaseLimits, screen: Screen): string[] {
+function tableLines(report: Report, limits: CaseBounds, screen: Screen): string[] {
   const shown =
     report.tests.length <= ROWS_MAX ? report.tests : report.tests.filter(({ verdict }) => verdict !== 'AC').slice(0, ROWS_MAX)
   const left = report.tests.length - shown.length

@@ -1,8 +1,8 @@
 import { isEnd } from '@parley/protocol'
-import type { View } from './view.ts'
+import type { JobView } from './view.ts'
 
 /** One JSON object per line; the last one is the result. */
-export function jsonView(out: (text: string) => void, say: (text: string) => void): View {
+export function jsonView(out: (text: string) => void, say: (text: string) => void): JobView {
   const line = (value: object): void => out(`${JSON.stringify(value)}\n`)
   let last = ''
   return {

@@ -6,7 +6,7 @@ import { fit, plainText, wrap } from '../../screen/plain-text.ts'
 import { type Screen, type Style, bar, painterFor, verdictStyle } from '../../screen/screen.ts'
 import { statusText } from './status-text.ts'
 import { statusWord } from './status-word.ts'
-import type { View } from './view.ts'
+import type { JobView } from './view.ts'
 import { waitingText } from './waiting-text.ts'
 
 /** What the live view knows; how it looks follows from it alone. */
@@ -63,7 +63,7 @@ export function liveLines({ state, summary, cases, elapsedMs, agent = [] }: Live
 export function liveView(
   out: (text: string) => void,
   ports: { readonly screen: () => Screen; readonly now: () => number; readonly err: (text: string) => void },
-): View {
+): JobView {
   const startedAt = ports.now()
   const text = new AgentText()
   let state: JobState | undefined

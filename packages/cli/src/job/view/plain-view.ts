@@ -6,11 +6,11 @@ import { endingText } from './ending.ts'
 import { plainText } from '../../screen/plain-text.ts'
 import { NO_SCREEN } from '../../screen/screen.ts'
 import { isEndStatus, statusText } from './status-text.ts'
-import type { View } from './view.ts'
+import type { JobView } from './view.ts'
 import { waitingText } from './waiting-text.ts'
 
 /** Plain lines, for logs and pipes: each thing once, when it happens, and nothing cut. */
-export function plainView(out: (text: string) => void, say: (text: string) => void): View {
+export function plainView(out: (text: string) => void, say: (text: string) => void): JobView {
   let known: JobState | undefined
   // What a test says at its end is said better by the result, unless something follows: then it was not the end.
   let held: string | undefined

@@ -3,8 +3,8 @@ import { join } from 'node:path'
 import type { Engine } from '@parley/agent'
 import { type Bridge, type CodexProgram, engineOf, openBridge } from '@parley/codex'
 import { type ModelDoor, boxedEngine, openCodexHome, openModelDoor } from '@parley/codex/boxed'
-import { type EnginePorts, FolderGuard, type Prepared, shortSocketPath } from '@parley/judge'
-import type { HttpCaller } from '@parley/rpc'
+import { type EnginePorts, FolderWatch, type Prepared, shortSocketPath } from '@parley/judge'
+import type { HttpFetcher } from '@parley/rpc'
 import type { StartLive } from '@parley/sandbox'
 import { ownVersion } from '../../version.ts'
 import { startInBox } from './start-in-box.ts'
@@ -17,7 +17,7 @@ export interface CodexEngineOptions {
   readonly hidden: readonly string[]
   /** What the status server needs to run inside. */
   readonly readable: readonly string[]
-  readonly http: HttpCaller
+  readonly http: HttpFetcher
   readonly warn: (message: string) => void
   readonly now: () => number
   readonly random: (size: number) => Uint8Array
@@ -73,7 +73,7 @@ export async function openCodexEngine(options: CodexEngineOptions, prepared: Pre
         hidden: [...options.hidden, ports.jobFolder],
         readable: [...options.readable, ...(ports.statusSocket === undefined ? [] : [ports.statusSocket])],
         network: { kind: 'proxy', port: MODEL_PORT, socketPath },
-        guard: (running) => guarded([ports.folder, home.folder], running),
+        watch: (running) => watched([ports.folder, home.folder], running),
       }),
       client: { name: 'parley-judge', version: ownVersion() },
       warn: options.warn,
@@ -95,7 +95,7 @@ export async function openCodexEngine(options: CodexEngineOptions, prepared: Pre
 }
 
 /** Ends what runs when one of the folders holds too much. */
-function guarded([folder, ...rest]: readonly string[], running: (full: AbortSignal) => Promise<unknown>): Promise<unknown> {
+function watched([folder, ...rest]: readonly string[], running: (full: AbortSignal) => Promise<unknown>): Promise<unknown> {
   if (folder === undefined) return running(new AbortController().signal)
-  return new FolderGuard(folder, FOLDER_LIMITS).watch((full) => guarded(rest, (other) => running(AbortSignal.any([full, other]))))
+  return new FolderWatch(folder, FOLDER_LIMITS).watch((full) => watched(rest, (other) => running(AbortSignal.any([full, other]))))
 }

@@ -13,7 +13,7 @@ export interface CodexBoxOptions {
   readonly readable: readonly string[]
   readonly network: ProxyNetwork
   /** Runs beside each that is started; its signal ends it. */
-  readonly guard: (running: (full: AbortSignal) => Promise<unknown>) => Promise<unknown>
+  readonly watch: (running: (full: AbortSignal) => Promise<unknown>) => Promise<unknown>
 }
 
 const MIB = 1024 * 1024
@@ -48,7 +48,7 @@ export function startInBox(options: CodexBoxOptions): StartCodex {
       },
       { argv: [...codex.argv, ...args], environment, limits: LIMITS },
     )
-    const ended = options.guard(async (full) => {
+    const ended = options.watch(async (full) => {
       full.addEventListener('abort', () => program.kill(), { once: true })
       return program.ended
     })

@@ -1,4 +1,4 @@
-import { type JsonObject, type JsonValue, RPC_CODES, isJsonObject, parseJson } from '@parley/protocol'
+import { type JsonObject, type JsonValue, RPC_CODES, isJsonObject, messageOf, parseJson } from '@parley/protocol'
 import { memoryPair, serveMemory } from '@parley/rpc'
 import type { LazyBackend } from '../../backend/lazy-backend.ts'
 import type { Conversations } from '../../conversation/conversations.ts'
@@ -92,7 +92,7 @@ export class McpSide {
       this.#write({ id, result: await this.#options.ask(method, params, question.signal) })
     } catch (error) {
       const code = error instanceof RemoteFailure ? error.code : RPC_CODES.internal_error
-      const message = error instanceof Error ? error.message : String(error)
+      const message = messageOf(error)
       this.#write({ id, error: { code, message } })
     } finally {
       this.#questions.delete(id)

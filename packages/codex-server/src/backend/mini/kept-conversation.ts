@@ -8,6 +8,7 @@ import {
   type TurnEnd,
 } from '@parley/agent'
 import type { BackedConversation, EventMessage, TurnOrder } from '@parley/codex/port'
+import { messageOf } from '@parley/protocol/wire'
 import { type Settled, isSame, settleTurn } from './settle.ts'
 
 /** The engine's side of a conversation, and what was opened for it. */
@@ -172,5 +173,5 @@ export class KeptConversation implements BackedConversation {
 const asEnd = (error: unknown): TurnEnd => ({
   kind: 'failed',
   code: 'internal',
-  message: error instanceof Error ? error.message : String(error),
+  message: messageOf(error),
 })

@@ -1,4 +1,5 @@
 import { BackendError } from '@parley/codex/port'
+import { messageOf } from '@parley/protocol/wire'
 import type { OpenGit, RunProgram } from './run-program.ts'
 
 const GIT_MS = 10_000
@@ -48,7 +49,7 @@ export async function diffToRemote(folder: string, openGit: OpenGit): Promise<{ 
     return { sha, diff: await repository.diffFrom(sha) }
   } catch (cause) {
     throw new BackendError('invalid_request', `failed to compute git diff to remote for cwd: ${JSON.stringify(folder)}`, {
-      data: { param: 'cwd', reason: cause instanceof Error ? cause.message : String(cause) },
+      data: { param: 'cwd', reason: messageOf(cause) },
       cause,
     })
   } finally {

@@ -1,5 +1,6 @@
 import { type CommandOutcome, type CommandRequest, refusedCommand } from '@parley/agent'
 import type { CodexProcess, ProgramCall } from '@parley/contracts'
+import { messageOf } from '@parley/protocol/wire'
 
 /** Starts a program in the environment of whoever may do anything. */
 export type StartCommand = (call: Omit<ProgramCall, 'env'>) => Promise<CodexProcess>
@@ -60,7 +61,7 @@ export async function runFreely(
 /** In the words that clients of old know. */
 function reasonOf(error: unknown): string {
   if (error instanceof Error && 'reason' in error && error.reason === 'ENOENT') return 'No such file or directory (os error 2)'
-  return error instanceof Error ? error.message : String(error)
+  return messageOf(error)
 }
 
 /** The first bytes of a stream, and how many there were. */

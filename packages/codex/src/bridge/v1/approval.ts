@@ -5,7 +5,7 @@ import { Table } from './answers.ts'
 import { fileChanges } from './file-change.ts'
 
 /** Something that Codex wants to be allowed, and the conversation that it is about. */
-export interface Wanted {
+export interface WantedApproval {
   readonly threadId: string
   readonly request: ApprovalRequest
 }
@@ -23,7 +23,7 @@ const PatchWanted = z.object({
 })
 
 /** Reads a request for approval, whose fields are in camelCase or, in 0.42, in snake_case. Undefined: it is none. */
-export function wantedOf(method: string, params: JsonObject, id: string): Wanted | undefined {
+export function wantedOf(method: string, params: JsonObject, id: string): WantedApproval | undefined {
   const fields = camelCased(params)
   if (method === 'execCommandApproval') {
     const read = CommandWanted.safeParse(fields)

@@ -10,7 +10,7 @@ export interface ToolAsked {
   readonly arguments: JsonValue
 }
 
-export interface CommandOutcome {
+export interface EndedCommand {
   readonly exitCode: number
   readonly output: string
   readonly durationMs: number
@@ -37,7 +37,7 @@ export class Calls {
     if (this.#open.has(call)) this.#emit({ type: 'command_output', call, stream, bytes })
   }
 
-  commandEnd(call: string, { exitCode, output, durationMs }: CommandOutcome): void {
+  commandEnd(call: string, { exitCode, output, durationMs }: EndedCommand): void {
     if (!this.#open.delete(call)) return
     const status = exitCode === 0 ? 'completed' : 'failed'
     this.#emit({ type: 'command_end', call, status, exitCode, output, durationMs })

@@ -5,7 +5,7 @@ import { OldTalk } from './old-talk.ts'
 const Greeted = z.object({ userAgent: z.string() })
 
 /** The app-server of 0.43 to 0.107: `newConversation`, `sendUserMessage` and events by their type. */
-export const v1Dialect: Dialect = {
+export const olderDialect: Dialect = {
   name: 'v1',
   args: ['app-server'],
   jsonrpc: false,

@@ -3,7 +3,7 @@ import { type JsonObject, type JsonValue, isJsonObject } from '@parley/protocol'
 import type { ConversationRef } from '../../port/backed-conversation.ts'
 import type { OpenOrder, TurnOrder } from '../../port/order.ts'
 import { RemoteFailure } from '@parley/rpc/line-peer'
-import type { OpenedThread, Talk, TalkSink } from '../dialect.ts'
+import type { OpenedThread, CodexTalk, TalkSink } from '../dialect.ts'
 import { versionOf } from '../version-of.ts'
 import { wantedOf } from './approval.ts'
 import { rolloutSize } from '../rollout/read-rollout.ts'
@@ -28,7 +28,7 @@ const EVENT = 'codex/event'
 const WRITE_MS = 150
 
 /** Conversations as the app-server spoke of them up to 0.107, and `codex mcp` in 0.42. */
-export class OldTalk implements Talk {
+export class OldTalk implements CodexTalk {
   readonly userAgent: string
   readonly #options: OldTalkOptions
   readonly #threads = new Map<string, OldThread>()

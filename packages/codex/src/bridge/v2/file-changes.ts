@@ -1,6 +1,5 @@
-import type { FileChange } from '@parley/agent'
+import { type FileChange, unifiedDiff } from '@parley/agent'
 import type { JsonObject } from '@parley/protocol'
-import { wholeFile } from '../whole-file.ts'
 import { objectOf, objectsIn, textOf, textOrNull } from './fields.ts'
 
 /** The changes of a `fileChange` item. */
@@ -11,9 +10,9 @@ export function fileChangesOf(item: JsonObject): readonly FileChange[] {
     const kind = objectOf(change, 'kind')
     switch (textOf(kind, 'type')) {
       case 'add':
-        return { path, kind: 'add', diff: wholeFile(diff, '+') }
+        return { path, kind: 'add', diff: unifiedDiff(null, diff) }
       case 'delete':
-        return { path, kind: 'delete', diff: wholeFile(diff, '-') }
+        return { path, kind: 'delete', diff: unifiedDiff(diff, null) }
       default: {
         const movedTo = textOrNull(kind, 'move_path')
         return { path, kind: 'update', diff, ...(movedTo === null ? {} : { movedTo }) }

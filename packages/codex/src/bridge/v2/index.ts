@@ -1,9 +1,9 @@
 import type { Dialect } from '../dialect.ts'
 import { asObject, textOf } from './fields.ts'
-import { V2Talk } from './v2-talk.ts'
+import { CurrentTalk } from './current-talk.ts'
 
 /** The app-server of Codex 0.108 and later: threads, turns and items. */
-export const v2Dialect: Dialect = {
+export const currentDialect: Dialect = {
   name: 'v2',
   args: ['app-server'],
   jsonrpc: false,
@@ -15,6 +15,6 @@ export const v2Dialect: Dialect = {
     peer.tell('initialized')
     // Older versions know the same greeting, and nothing of threads.
     await peer.ask('thread/loaded/list', {})
-    return new V2Talk(peer, sink, textOf(answer, 'userAgent'))
+    return new CurrentTalk(peer, sink, textOf(answer, 'userAgent'))
   },
 }

@@ -1,6 +1,6 @@
 import type { JsonObject } from '@parley/protocol'
 import type { ObservedVersion } from '../../registry/registry-types.ts'
-import type { ModelAnswer, Scenario, Step } from '../scenario.ts'
+import type { ScenarioAnswer, Scenario, Step } from '../scenario.ts'
 import { MCP_HELLO, UNKNOWN_ID, WITH_TOOLS } from './opening.ts'
 
 const PATCH = '*** Begin Patch\n*** Add File: made.txt\n+hello\n*** End Patch'
@@ -8,9 +8,9 @@ const FREE = { cwd: '$WORK/plain', 'approval-policy': 'never', sandbox: 'danger-
 const ASKING = { cwd: '$WORK/plain', 'approval-policy': 'on-request', sandbox: 'read-only' }
 
 const codex = (args: JsonObject): JsonObject => ({ name: 'codex', arguments: args })
-const escalated: ModelAnswer = [{ run: ['touch', 'made.txt'], escalate: 'A file is wanted.' }]
+const escalated: ScenarioAnswer = [{ run: ['touch', 'made.txt'], escalate: 'A file is wanted.' }]
 
-function scenario(name: string, model: readonly ModelAnswer[], steps: readonly Step[]): Scenario {
+function scenario(name: string, model: readonly ScenarioAnswer[], steps: readonly Step[]): Scenario {
   return { name, server: 'tools', versions: WITH_TOOLS, settings: 'loopback', model, steps: [...MCP_HELLO, ...steps] }
 }
 

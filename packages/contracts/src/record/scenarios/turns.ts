@@ -1,13 +1,18 @@
 import type { JsonValue } from '@parley/protocol'
 import type { ObservedVersion } from '../../registry/registry-types.ts'
-import type { ModelAnswer, Scenario, Step } from '../scenario.ts'
+import type { ScenarioAnswer, Scenario, Step } from '../scenario.ts'
 import { WITH_METHODS, conversation, helloOf, turn } from './opening.ts'
 
 const patchOf = (name: string): string => `*** Begin Patch\n*** Add File: ${name}\n+hello\n*** End Patch`
 const UPDATE = `*** Begin Patch\n*** Update File: first.txt\n@@\n-hello\n+goodbye\n*** End Patch`
 const DECISIONS = ['approved', 'approved_for_session', 'denied', 'abort', 'allow', 'deny'] as const
 
-const scenario = (version: ObservedVersion, name: string, model: readonly ModelAnswer[], steps: readonly Step[]): Scenario => ({
+const scenario = (
+  version: ObservedVersion,
+  name: string,
+  model: readonly ScenarioAnswer[],
+  steps: readonly Step[],
+): Scenario => ({
   name,
   server: 'methods',
   versions: WITH_METHODS,
@@ -81,7 +86,7 @@ export const approvalScenarios = (version: ObservedVersion): readonly Scenario[]
 function approval(
   version: ObservedVersion,
   name: string,
-  move: Exclude<ModelAnswer, { refuse: string } | { stall: string }>[number],
+  move: Exclude<ScenarioAnswer, { refuse: string } | { stall: string }>[number],
   asks: string,
   result: { readonly decision: string } & Record<string, JsonValue>,
 ): Scenario {

@@ -1,9 +1,10 @@
 import { existsSync, lstatSync, realpathSync } from 'node:fs'
 import { isAbsolute, join, relative } from 'node:path'
 import { type CommandOutcome, type CommandRequest, type Commands, refusedCommand } from '@parley/agent'
+import { messageOf } from '@parley/protocol'
 import type { Box, Placeholder, RunLimits, Sandbox } from '@parley/sandbox'
 import { outcomeOf } from './command-outcome.ts'
-import { FolderGuard } from './folder-guard.ts'
+import { FolderWatch } from './folder-watch.ts'
 import { nestedRepositories } from './nested-repositories.ts'
 
 const MIB = 1024 * 1024
@@ -90,7 +91,7 @@ class BoxedCommands implements SandboxCommands {
   readonly #idle = new Set<Box>()
   readonly #waiting: (() => void)[] = []
   readonly #closing = new AbortController()
-  readonly #guard: FolderGuard
+  readonly #folderWatch: FolderWatch
   readonly #told = new Set<string>()
   readonly #underWay = new Set<Promise<unknown>>()
   #running = 0
@@ -100,7 +101,7 @@ class BoxedCommands implements SandboxCommands {
     this.#limits = { ...COMMAND_LIMITS, ...options.limits }
     const { folderBytes, folderEntries } = this.#limits
     this.#folder = existsSync(options.folder) ? realpathSync(options.folder) : options.folder
-    this.#guard = new FolderGuard(this.#folder, { bytes: folderBytes, entries: folderEntries })
+    this.#folderWatch = new FolderWatch(this.#folder, { bytes: folderBytes, entries: folderEntries })
   }
 
   async run(
@@ -148,11 +149,11 @@ class BoxedCommands implements SandboxCommands {
   ): Promise<CommandOutcome> {
     await this.#turn(signal)
     try {
-      if (await this.#guard.isOver()) return refusedCommand(`${FULL}; delete files by apply_patch before another command`)
+      if (await this.#folderWatch.isOver()) return refusedCommand(`${FULL}; delete files by apply_patch before another command`)
       if (signal.aborted) return refusedCommand('the command was cancelled before it began')
       const box = await this.#take(request)
       let isFull = false
-      const outcome = await this.#guard.watch(async (full) => {
+      const outcome = await this.#folderWatch.watch(async (full) => {
         const ran = await box.run(this.#order(request, output), AbortSignal.any([signal, full]))
         isFull = full.aborted
         return ran
@@ -162,7 +163,7 @@ class BoxedCommands implements SandboxCommands {
       else this.#idle.add(box)
       return { ...outcomeOf(outcome, request), ...(isFull ? { message: `ended: ${FULL}` } : {}) }
     } catch (error) {
-      return refusedCommand(`the sandbox failed: ${error instanceof Error ? error.message : String(error)}`)
+      return refusedCommand(`the sandbox failed: ${messageOf(error)}`)
     } finally {
       this.#running -= 1
       this.#waiting.shift()?.()

@@ -2,10 +2,9 @@ import { copyFile, mkdir, stat, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { type JobSpec, type TestCase, mainFile } from '@parley/protocol'
 import { findCases } from '../../test/find-cases.ts'
-import { isJudgeable } from '../../test/is-judgeable.ts'
 
 /** The folder in which an engine works on one job. */
-export interface Workspace {
+export interface JobWorkspace {
   readonly folder: string
   /** The cases that the engine may see. */
   readonly samples: readonly TestCase[]
@@ -23,7 +22,7 @@ export interface WorkspaceOrder {
 }
 
 /** Lays the problem, the cases that may be seen and the user's code into a folder. */
-export async function openWorkspace({ spec, inputFolder, folder, limitBytes }: WorkspaceOrder): Promise<Workspace> {
+export async function openWorkspace({ spec, inputFolder, folder, limitBytes }: WorkspaceOrder): Promise<JobWorkspace> {
   const { discovery } = await findCases({ spec, inputFolder })
   const cases = discovery?.cases ?? []
   const samples = cases.filter(({ hidden }) => !hidden)
@@ -55,4 +54,10 @@ async function copySamples(samples: readonly TestCase[], inputFolder: string, fo
 async function put(path: string, text: string): Promise<void> {
   await mkdir(dirname(path), { recursive: true, mode: 0o700 })
   await writeFile(path, text)
+}
+
+/** Whether there is something to judge an answer by: an expected output, or a program of the author. */
+function isJudgeable({ expected_rel, compare_mode }: TestCase, { tests }: Pick<JobSpec, 'tests'>): boolean {
+  const mode = compare_mode ?? tests.compare.mode
+  return expected_rel !== null || mode === 'checker' || mode === 'interactive'
 }

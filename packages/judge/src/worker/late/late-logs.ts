@@ -1,6 +1,6 @@
 import { lstatSync, mkdirSync, readdirSync, renameSync, rmdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import type { JobId } from '@parley/protocol'
+import { type JobId, messageOf } from '@parley/protocol'
 import type { Log } from '../log.ts'
 import { removeTree } from '../remove-tree.ts'
 import type { WorkerLimits } from '../worker-limits.ts'
@@ -175,7 +175,7 @@ export class LateLogs {
   }
 
   #warn(what: string, error: unknown): void {
-    this.#parts.log('warn', `${what}: ${error instanceof Error ? error.message : String(error)}`)
+    this.#parts.log('warn', `${what}: ${messageOf(error)}`)
   }
 }
 

@@ -1,7 +1,7 @@
 import { JOB_LOGS, type JobLogName, isJsonObject, parseJson } from '@parley/protocol'
 import { join } from 'node:path'
 import type { Claim } from '../held-job.ts'
-import { type Counted, type LogAbout, readOwnFile } from './log-about.ts'
+import { type LogAbout, type LostCount, readOwnFile } from './log-about.ts'
 import { LOG_NAMES, isLines, logFile, placeFile } from './log-names.ts'
 import { type LogPlace, parsePlace, unsentOf } from './log-place.ts'
 
@@ -12,7 +12,7 @@ import { type LogPlace, parsePlace, unsentOf } from './log-place.ts'
 export type LossReason = 'doubtful' | 'damaged' | 'full' | 'dropped'
 
 /** A part of a log of an earlier claim that is not sent. */
-export interface Loss extends Counted {
+export interface Loss extends LostCount {
   readonly claim: number
   readonly log: JobLogName
   readonly reason: LossReason
@@ -42,7 +42,7 @@ export function restOf(
   limits: { readonly roomBytes: number; readonly lineBytes: number },
 ): Rest {
   const losses: Loss[] = []
-  const lose = (reason: LossReason, lost: Counted): void => {
+  const lose = (reason: LossReason, lost: LostCount): void => {
     if (lost.bytes > 0) losses.push({ claim: about.claim, log, reason, bytes: lost.bytes, lines: lost.lines })
   }
   const dropped = about.dropped?.[log]
@@ -110,11 +110,14 @@ function fitting(pieces: readonly Buffer[], roomBytes: number): readonly Buffer[
 }
 
 /** Half a line counts as one: it was said. */
-function counted(bytes: Buffer): Counted {
+function counted(bytes: Buffer): LostCount {
   let lines = 0
   for (let at = bytes.indexOf(NEWLINE); at !== -1; at = bytes.indexOf(NEWLINE, at + 1)) lines += 1
   return { bytes: bytes.length, lines: bytes.length > 0 && bytes.at(-1) !== NEWLINE ? lines + 1 : lines }
 }
 
-const countedAll = (pieces: readonly Buffer[]): Counted => counted(Buffer.concat(pieces))
-const difference = (all: Counted, part: Counted): Counted => ({ bytes: all.bytes - part.bytes, lines: all.lines - part.lines })
+const countedAll = (pieces: readonly Buffer[]): LostCount => counted(Buffer.concat(pieces))
+const difference = (all: LostCount, part: LostCount): LostCount => ({
+  bytes: all.bytes - part.bytes,
+  lines: all.lines - part.lines,
+})

@@ -5,8 +5,8 @@ import * as z from 'zod'
 import { LOG_NAMES, logFile, ofEachLog } from './log-names.ts'
 
 const Bytes = z.int().min(0)
-const Counted = z.object({ bytes: Bytes, lines: Bytes })
-export type Counted = z.infer<typeof Counted>
+const LostCount = z.object({ bytes: Bytes, lines: Bytes })
+export type LostCount = z.infer<typeof LostCount>
 
 /** Whose the logs in a folder are, and where each of them began at the gateway. Before it is there nothing in the folder counts. */
 export const LogAbout = z.object({
@@ -17,7 +17,7 @@ export const LogAbout = z.object({
   claimed_at: z.int(),
   base: z.object({ terminal: Bytes, agent_status: Bytes, cases: Bytes }),
   /** What is kept no longer, and only told. */
-  dropped: z.object({ terminal: Counted, agent_status: Counted, cases: Counted }).partial().optional(),
+  dropped: z.object({ terminal: LostCount, agent_status: LostCount, cases: LostCount }).partial().optional(),
 })
 export type LogAbout = z.infer<typeof LogAbout>
 

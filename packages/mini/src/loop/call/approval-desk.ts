@@ -11,7 +11,7 @@ export interface DeskOptions {
 
 type Unnumbered<Request> = Request extends ApprovalRequest ? Omit<Request, 'id'> : never
 /** A request before the desk has given it its id. */
-export type Asked = Unnumbered<ApprovalRequest>
+export type UnnumberedRequest = Unnumbered<ApprovalRequest>
 
 /** Asks whoever listens, and remembers for this conversation what was approved for good. */
 export class ApprovalDesk {
@@ -32,7 +32,7 @@ export class ApprovalDesk {
   }
 
   /** Waits as long as it takes; a stop of the turn answers `abort`. */
-  async ask(asked: Asked, subject: string, stopper: Stopper): Promise<ApprovalDecision> {
+  async ask(asked: UnnumberedRequest, subject: string, stopper: Stopper): Promise<ApprovalDecision> {
     const request: ApprovalRequest = { id: `apr_${Buffer.from(this.#random(ID_BYTES)).toString('hex')}`, ...asked }
     this.#emit({ type: 'approval_requested', request })
     const decision = await this.#decide(request, stopper)

@@ -1,7 +1,7 @@
 import type { GateDecision, Reach } from '@parley/agent'
 import { asksForMore } from '../../tool/escalation.ts'
 import type { NewEntry } from '../transcript/entry.ts'
-import type { Asked } from './approval-desk.ts'
+import type { UnnumberedRequest } from './approval-desk.ts'
 import type { CallWorld } from './call-world.ts'
 import type { PreparedCall } from './prepare-call.ts'
 
@@ -113,7 +113,7 @@ function sameness({ subject, bound }: PreparedCall): readonly (string | null)[] 
   }
 }
 
-function requestOf({ call, bound, args, subject }: PreparedCall, reason: string | null): Asked {
+function requestOf({ call, bound, args, subject }: PreparedCall, reason: string | null): UnnumberedRequest {
   switch (subject.kind) {
     case 'command':
       return { kind: 'command', call: call.id, reason, argv: subject.argv, folder: subject.folder }

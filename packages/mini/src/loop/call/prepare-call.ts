@@ -1,13 +1,12 @@
-import { type JsonObject, type JsonValue, isJsonObject, parseJson } from '@parley/protocol'
+import { isJsonObject, type JsonObject, type JsonValue, messageOf, parseJson } from '@parley/protocol'
 import { BadArguments, type BoundTool, type CallSubject, type Toolbox } from '../../tool/toolbox.ts'
-import { wordsOf } from '../../tool/result.ts'
-import type { ModelCall } from '../item.ts'
+import type { CallItem } from '../item.ts'
 import type { Stopper } from '../stopper.ts'
 
 /** A call that could be made. */
 export interface PreparedCall {
   readonly kind: 'prepared'
-  readonly call: ModelCall
+  readonly call: CallItem
   readonly bound: BoundTool
   readonly args: JsonObject
   readonly subject: CallSubject
@@ -26,7 +25,7 @@ export interface UnfitCall {
 const NAMES_SHOWN = 64
 
 export async function prepareCall(
-  call: ModelCall,
+  call: CallItem,
   toolbox: Toolbox,
   stopper: Stopper,
 ): Promise<PreparedCall | UnfitCall | { readonly kind: 'stopped' }> {
@@ -48,7 +47,7 @@ export async function prepareCall(
     return { kind: 'prepared', call, bound, args: parsed, subject: waited.value }
   } catch (error) {
     if (error instanceof BadArguments) return unfit(error.message)
-    return unfit(`the call could not be prepared: ${wordsOf(error)}`)
+    return unfit(`the call could not be prepared: ${messageOf(error)}`)
   }
 }
 

@@ -1,7 +1,7 @@
 import type { EngineEvent, FileChange } from '@parley/agent'
+import { messageOf } from '@parley/protocol/wire'
 import type { ResultPart, ToolResult } from '../../tool/toolbox.ts'
-import { wordsOf } from '../../tool/result.ts'
-import type { ModelCall } from '../item.ts'
+import type { CallItem } from '../item.ts'
 import { type ActEnd, beginAct, tellUnfit } from './act.ts'
 import type { CallWorld } from './call-world.ts'
 import { type Permit, permit } from './permit.ts'
@@ -14,7 +14,7 @@ export interface CallOutput {
 }
 
 /** Makes one call of the model, if it may be made. `undefined`: the turn was stopped, nobody knows how far it came. */
-export async function runCall(call: ModelCall, world: CallWorld): Promise<CallOutput | undefined> {
+export async function runCall(call: CallItem, world: CallWorld): Promise<CallOutput | undefined> {
   const prepared = await prepareCall(call, world.toolbox, world.stopper)
   if (prepared.kind === 'stopped') return undefined
   if (prepared.kind === 'unfit') {
@@ -69,7 +69,7 @@ async function make(
     return waited.kind === 'stopped' ? INTERRUPTED : ended(waited.value)
   } catch (error) {
     if (stopper.end !== undefined) return INTERRUPTED
-    const words = `the tool failed: ${wordsOf(error)}`
+    const words = `the tool failed: ${messageOf(error)}`
     return { told: { status: 'failed', error: words }, output: madeUp(words) }
   } finally {
     isLive = false

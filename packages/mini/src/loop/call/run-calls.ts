@@ -1,5 +1,5 @@
 import type { AdmittedCall, History } from '../history.ts'
-import { type ModelCall, outputItem } from '../item.ts'
+import { type CallItem, outputItem } from '../item.ts'
 import type { ConversationLog } from '../transcript/conversation-log.ts'
 import type { CallWorld } from './call-world.ts'
 import { type CallOutput, madeUp, runCall } from './run-call.ts'
@@ -49,7 +49,7 @@ export function settleOpenCalls(history: History, log: ConversationLog, why: str
   for (const call of history.open) takeOutput(call, madeUp(why), { history, log })
 }
 
-function takeOutput(call: ModelCall, output: CallOutput, { history, log }: Taking): void {
+function takeOutput(call: CallItem, output: CallOutput, { history, log }: Taking): void {
   const item = outputItem(call, output.parts)
   history.addOutput(log.add({ type: 'output', item, made_up: output.madeUp }), item)
 }

@@ -14,7 +14,7 @@ const At = z.iso.datetime()
  * One line of the log of a conversation. `seq` counts from one without gaps, over restarts too; items are named by the
  * `seq` of the line that brought them. No line repeats what an earlier one said, so the log grows with the conversation.
  */
-export const LogEntry = z.discriminatedUnion('type', [
+export const MiniEntry = z.discriminatedUnion('type', [
   /** The first line. `options` has no secrets: of mounts only their names. */
   z.object({
     type: z.literal('opened'),
@@ -108,10 +108,10 @@ export const LogEntry = z.discriminatedUnion('type', [
   z.object({ type: z.literal('turn_ended'), seq: Seq, at: At, turn: z.string(), wall_ms: z.int().min(0), end: Json }),
   z.object({ type: z.literal('warning'), seq: Seq, message: z.string() }),
 ])
-export type LogEntry = z.infer<typeof LogEntry>
+export type MiniEntry = z.infer<typeof MiniEntry>
 
-type Unnumbered<Entry> = Entry extends LogEntry ? Omit<Entry, 'seq'> : never
+type Unnumbered<Entry> = Entry extends MiniEntry ? Omit<Entry, 'seq'> : never
 /** A line before the log has given it its number. */
-export type NewEntry = Unnumbered<LogEntry>
+export type NewEntry = Unnumbered<MiniEntry>
 
-export const ENTRY_TYPES: ReadonlySet<string> = new Set(LogEntry.options.map((option) => option.shape.type.value))
+export const ENTRY_TYPES: ReadonlySet<string> = new Set(MiniEntry.options.map((option) => option.shape.type.value))

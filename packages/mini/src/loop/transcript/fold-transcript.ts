@@ -1,18 +1,8 @@
-import { NO_TOKENS, type TokenUsage, addTokens } from '@parley/protocol'
-import type { TranscriptEntry } from '@parley/agent'
+import { NO_TOKENS, addTokens } from '@parley/protocol'
+import type { TranscriptEntry, Used } from '@parley/agent'
 import { History } from '../history.ts'
-import { ENTRY_TYPES, LogEntry } from './entry.ts'
+import { ENTRY_TYPES, MiniEntry } from './entry.ts'
 import { TranscriptDamaged } from './errors.ts'
-
-/** What a conversation has used up so far. */
-export interface Used {
-  readonly requests: number
-  readonly usage: TokenUsage
-  readonly microusd: number
-  readonly wallMs: number
-}
-
-export const NOTHING_USED: Used = { requests: 0, usage: NO_TOKENS, microusd: 0, wallMs: 0 }
 
 /** Where a conversation stands. */
 export interface Standing {
@@ -32,7 +22,7 @@ export function foldTranscript(id: string, entries: readonly TranscriptEntry[]):
   const fold = new Fold()
   for (const entry of entries) {
     if (!ENTRY_TYPES.has(entry.type)) continue
-    const parsed = LogEntry.safeParse(entry)
+    const parsed = MiniEntry.safeParse(entry)
     if (!parsed.success) throw new TranscriptDamaged(id, `an entry of type ${entry.type} cannot be read`, { cause: parsed.error })
     fold.take(parsed.data)
   }
@@ -71,7 +61,7 @@ class Fold {
     }
   }
 
-  take(entry: LogEntry): void {
+  take(entry: MiniEntry): void {
     this.#seq = Math.max(this.#seq, entry.seq)
     switch (entry.type) {
       case 'opened':
@@ -123,7 +113,7 @@ class Fold {
     }
   }
 
-  #book({ call, usage, microusd }: Extract<LogEntry, { type: 'usage' }>): void {
+  #book({ call, usage, microusd }: Extract<MiniEntry, { type: 'usage' }>): void {
     if (this.#booked.has(call)) return
     this.#booked.add(call)
     this.#usage = addTokens(this.#usage, usage)

@@ -9,10 +9,10 @@ import type { ModelItem, ModelRequest, ModelTool } from '../../model/model.ts'
 import { openTalk } from '../fixture/mini-talk.ts'
 import { handedOverText } from '../compaction/render.ts'
 import { userItem } from '../item.ts'
-import { LogEntry } from './entry.ts'
+import { MiniEntry } from './entry.ts'
 import { foldTranscript } from './fold-transcript.ts'
 
-type Entry<Type extends LogEntry['type']> = Extract<LogEntry, { type: Type }>
+type Entry<Type extends MiniEntry['type']> = Extract<MiniEntry, { type: Type }>
 
 const done = { pieces: [{ text: 'done' }] }
 const COMPLETED = { kind: 'completed', message: 'done' }
@@ -20,8 +20,8 @@ const SCHEMA = { type: 'object', properties: {}, required: [], additionalPropert
 
 /** Makes every request of a log again, by nothing but the log. */
 function requestsOf(id: string, entries: readonly TranscriptEntry[]): ModelRequest[] {
-  const log = entries.map((entry) => LogEntry.parse(entry))
-  const last = <Type extends LogEntry['type']>(before: number, type: Type): Entry<Type> | undefined =>
+  const log = entries.map((entry) => MiniEntry.parse(entry))
+  const last = <Type extends MiniEntry['type']>(before: number, type: Type): Entry<Type> | undefined =>
     log.slice(0, before).findLast((entry): entry is Entry<Type> => entry.type === type)
   const itemsAt = (before: number): readonly ModelItem[] => foldTranscript(id, entries.slice(0, before))?.history.items() ?? []
   const itemsBy = (seqs: readonly number[], before: number): ModelItem[] =>

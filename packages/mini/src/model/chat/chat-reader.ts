@@ -1,6 +1,14 @@
 import { type JsonObject, type TokenUsage, isJsonObject, parseJson, readTokens } from '@parley/protocol'
 import type { ModelItem } from '../model.ts'
-import { type AnswerReader, FILTERED, type Reading, type ReaderOptions, malformed, tooLarge, tooLong } from '../answer-reader.ts'
+import {
+  type AnswerReader,
+  FILTERED,
+  type ReadAnswer,
+  type ReaderOptions,
+  malformed,
+  tooLarge,
+  tooLong,
+} from '../answer-reader.ts'
 import { faultOf } from '../fault.ts'
 import { readErrorObject } from '../provider-error.ts'
 import { CallDeltas } from './call-deltas.ts'
@@ -20,7 +28,7 @@ export class ChatReader implements AnswerReader {
   #reasoningField: string = REASONING_FIELDS[0]
   #finish: string | undefined
   #isDone = false
-  #failed: Reading | undefined
+  #failed: ReadAnswer | undefined
   usage: TokenUsage | undefined
   hasBegun = false
   saidBytes = 0
@@ -48,7 +56,7 @@ export class ChatReader implements AnswerReader {
     this.#isDone = true
   }
 
-  result(): Reading | undefined {
+  result(): ReadAnswer | undefined {
     if (this.#failed !== undefined) return this.#failed
     if (this.#finish === 'length') return tooLong
     if (this.#finish === 'content_filter') return { kind: 'answered', items: [], refusal: FILTERED }

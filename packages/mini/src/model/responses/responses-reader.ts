@@ -1,6 +1,14 @@
 import { type JsonObject, type TokenUsage, isJsonObject, parseJson, readTokens } from '@parley/protocol'
 import type { ModelItem } from '../model.ts'
-import { type AnswerReader, FILTERED, type Reading, type ReaderOptions, malformed, tooLarge, tooLong } from '../answer-reader.ts'
+import {
+  type AnswerReader,
+  FILTERED,
+  type ReadAnswer,
+  type ReaderOptions,
+  malformed,
+  tooLarge,
+  tooLong,
+} from '../answer-reader.ts'
 import { faultOf } from '../fault.ts'
 import { readErrorObject } from '../provider-error.ts'
 import { readItem, refusalOf, textOf } from './output-item.ts'
@@ -13,7 +21,7 @@ export class ResponsesReader implements AnswerReader {
   readonly #options: ReaderOptions
   readonly #items = new Map<number, ModelItem>()
   readonly #announced = new Set<number>()
-  #result: Reading | undefined
+  #result: ReadAnswer | undefined
   usage: TokenUsage | undefined
   hasBegun = false
   saidBytes = 0
@@ -52,7 +60,7 @@ export class ResponsesReader implements AnswerReader {
     else this.#result = malformed(`the provider answered with a response that is ${JSON.stringify(status)}`)
   }
 
-  result(): Reading | undefined {
+  result(): ReadAnswer | undefined {
     return this.#result
   }
 

@@ -23,7 +23,7 @@ export interface OpenFile extends Disposable {
 }
 
 /** How folders are held: by descriptor, which no rename can redirect, or by path where the system has nothing better. */
-export interface Holding {
+export interface FolderHolding {
   /** Links are followed: this is the folder that the caller chose. */
   base(path: string): Dir
   /** `undefined`: it is no folder (any more). Links are not followed. */
@@ -49,7 +49,7 @@ function unlessOther<Held>(hold: () => Held): Held | undefined {
 const FDS = '/proc/self/fd'
 
 /** `openat` by way of `/proc`: each step is one name below a descriptor, and a link at that name is never followed. */
-export const BY_DESCRIPTOR: Holding = {
+export const BY_DESCRIPTOR: FolderHolding = {
   base: (path) => heldByDescriptor(openSync(path, O_PATH | O_DIRECTORY)),
   enter: (dir, name) => unlessOther(() => heldByDescriptor(openSync(dir.at(name), O_PATH | O_DIRECTORY | O_NOFOLLOW))),
   openFile: (dir, name) =>
@@ -65,7 +65,7 @@ export const BY_DESCRIPTOR: Holding = {
 }
 
 /** Looks before every step. Between the look and the step somebody fast can still swap a name. */
-export const BY_PATH: Holding = {
+export const BY_PATH: FolderHolding = {
   base: (path) => heldByPath(path, lstatSync(join(path, '.'))),
   enter: (dir, name) =>
     unlessOther(() => {
@@ -83,7 +83,7 @@ export const BY_PATH: Holding = {
 }
 
 /** The best that this machine has. */
-export function bestHolding(): Holding {
+export function bestHolding(): FolderHolding {
   return process.platform === 'linux' && existsSync(FDS) ? BY_DESCRIPTOR : BY_PATH
 }
 

@@ -2,7 +2,7 @@ import { lstatSync, realpathSync } from 'node:fs'
 import { isAbsolute, join, parse, resolve } from 'node:path'
 import type { Reach } from '@parley/agent'
 import { TOOL_BOUNDS } from '../bounds.ts'
-import { type Dir, type Holding, type OpenFile, bestHolding, identityOf } from './dir.ts'
+import { type Dir, type FolderHolding, type OpenFile, bestHolding, identityOf } from './dir.ts'
 import { isRepository } from './git-names.ts'
 import { type OutOfReach, isOwnName, outOfReach } from './out-of-reach.ts'
 import { PathRefused } from './path-refused.ts'
@@ -27,7 +27,7 @@ export interface Folder {
   /** The path without links, as it was when the folder was opened: a link that is put there later leads nowhere. */
   readonly real: string
   /** The way to files below; what is out of reach is refused there too. */
-  readonly holding: Holding
+  readonly holding: FolderHolding
   readonly outOfReach: OutOfReach
   /** A regular file; a pipe, a device or a socket is refused without being opened. */
   openFile(path: string, reach: Reach): NamedFile
@@ -40,7 +40,7 @@ export interface Folder {
 const GIT = '.git'
 
 export interface FolderOptions {
-  readonly holding?: Holding
+  readonly holding?: FolderHolding
   /** What is never read nor written, whatever the reach. */
   readonly outOfReach?: OutOfReach
   /** Where the path led when the conversation was opened, for whoever opens it again. */
@@ -49,7 +49,7 @@ export interface FolderOptions {
 
 export function openFolderOf(path: string, options: FolderOptions = {}): Folder {
   const { holding: plain = bestHolding(), outOfReach: beyond = outOfReach([]) } = options
-  const holding = beyond.guard(plain)
+  const holding = beyond.keptFrom(plain)
   const real = realPath(path)
   const inside: Start = {
     holding: { ...holding, base: (base) => unmoved(holding.base(base), base, options.real ?? real ?? resolve(path)) },

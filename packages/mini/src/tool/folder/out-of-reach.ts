@@ -1,6 +1,6 @@
 import { type Dirent, type Stats, lstatSync, readdirSync, realpathSync, statSync } from 'node:fs'
 import { basename, dirname, join, sep } from 'node:path'
-import { type Dir, type Holding, type OpenFile, identityOf } from './dir.ts'
+import { type Dir, type FolderHolding, type OpenFile, identityOf } from './dir.ts'
 import { PathRefused } from './path-refused.ts'
 
 /** Names of what configures Parley, in any folder: an agent that could write it would decide what runs next time. */
@@ -20,7 +20,7 @@ export interface OutOfReach {
   /** Looks again at what lies at the paths. What once was there stays out of reach under another name. */
   refresh(): void
   /** The same way to files, without those that are out of reach. Throws `PathRefused`. */
-  guard(holding: Holding): Holding
+  keptFrom(holding: FolderHolding): FolderHolding
   /** Throws `PathRefused` for a file by what the system says about it. */
   checkFile(stats: Stats): void
   /** Throws `PathRefused` for a path without links that is or lies in one of these, whether there is anything or not. */
@@ -52,7 +52,7 @@ export function outOfReach(paths: readonly string[], known: Iterable<string> = [
     identities,
     refresh,
     checkFile,
-    guard: (holding) => ({
+    keptFrom: (holding) => ({
       base: (path) => holding.base(path),
       enter: (dir, name) => {
         refuseName(name)

@@ -1,6 +1,6 @@
 import { type Dirent, lstatSync, opendirSync } from 'node:fs'
 import { TOOL_BOUNDS } from '../bounds.ts'
-import type { Dir, Holding } from './dir.ts'
+import type { Dir, FolderHolding } from './dir.ts'
 import { PathRefused, systemCode } from './path-refused.ts'
 
 export type EntryKind = 'file' | 'folder' | 'link' | 'other'
@@ -17,7 +17,7 @@ export interface TreeEntry {
 }
 
 export interface TreeOptions {
-  readonly holding: Holding
+  readonly holding: FolderHolding
   readonly depth: number
   /** Folders by name that are shown but not entered. */
   readonly skipped: ReadonlySet<string>
@@ -97,7 +97,7 @@ function kindOf(entry: Dirent, dir: Dir): EntryKind {
         : 'other'
 }
 
-function enterOr(holding: Holding, dir: Dir, name: string): Dir | 'unreadable' | 'out of reach' {
+function enterOr(holding: FolderHolding, dir: Dir, name: string): Dir | 'unreadable' | 'out of reach' {
   try {
     return holding.enter(dir, name) ?? 'unreadable'
   } catch (error) {

@@ -1,6 +1,6 @@
 import { type Stats, lstatSync, readlinkSync } from 'node:fs'
 import { isAbsolute, parse, sep } from 'node:path'
-import type { Dir, Holding } from './dir.ts'
+import type { Dir, FolderHolding } from './dir.ts'
 import { PathRefused, refusedBySystem, systemCode } from './path-refused.ts'
 
 /** Links in one path. */
@@ -9,7 +9,7 @@ const LINKS = 40
 const UNSTEADY = 100
 
 export interface Start {
-  readonly holding: Holding
+  readonly holding: FolderHolding
   readonly base: string
   /** Other names of the base: an absolute path or link that begins with one of them is inside. */
   readonly aliases: readonly string[]

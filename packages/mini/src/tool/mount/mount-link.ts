@@ -1,10 +1,8 @@
-import { setTimeout as after } from 'node:timers/promises'
-import type { JsonObject } from '@parley/protocol'
+import { type JsonObject, unlessAborted, within } from '@parley/protocol'
 import type { Client } from '@parley/rpc'
 import type { ConnectMount, MountSpec } from '@parley/agent'
 import { TOOL_BOUNDS } from '../bounds.ts'
 import { MountFailed } from './mount-failed.ts'
-import { unlessAborted } from './unless-aborted.ts'
 
 export interface MountLinkParts {
   readonly spec: MountSpec
@@ -50,19 +48,20 @@ export class MountLink {
     this.#closing.abort(new MountFailed(this.spec.name, 'was closed'))
     const client = await this.#current?.catch(() => undefined)
     if (client === undefined) return
-    const waiting = new AbortController()
     // A server that does not close in time is not waited for any longer.
-    await Promise.race([client.close(), after(TOOL_BOUNDS.mountCloseMs, undefined, { signal: waiting.signal })]).catch(() => {})
-    waiting.abort()
+    await within(client.close(), TOOL_BOUNDS.mountCloseMs).catch(() => {})
   }
 
   async #open(): Promise<Client> {
     this.#closing.signal.throwIfAborted()
     if (++this.#attempts > 1 + TOOL_BOUNDS.mountReconnects) throw new MountFailed(this.spec.name, 'died too often')
     const deadline = this.#deadline()
+    const opening = this.#connect(this.spec, deadline)
     try {
-      return await unlessAborted(this.#connect(this.spec, deadline), deadline, (client) => void client.close().catch(() => {}))
+      return await unlessAborted(opening, deadline)
     } catch (error) {
+      // One that comes after all is wanted by nobody.
+      opening.then((client) => client.close()).catch(() => {})
       if (!isTimeout(deadline)) throw error
       throw new MountFailed(this.spec.name, `did not answer within ${this.#connectMs} ms`, { cause: error })
     }

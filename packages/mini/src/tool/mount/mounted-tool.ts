@@ -1,9 +1,9 @@
-import type { JsonObject } from '@parley/protocol'
+import { type JsonObject, messageOf } from '@parley/protocol/wire'
 import { WireError } from '@parley/rpc'
-import type { BoundTool, ToolContext, ToolResult } from '../toolbox.ts'
+import type { BoundTool, RunContext, ToolResult } from '../toolbox.ts'
 import { TOOL_BOUNDS } from '../bounds.ts'
 import { cutText, headOf } from '../cut.ts'
-import { failed, wordsOf } from '../result.ts'
+import { failed } from '../result.ts'
 import { mountedSchema } from '../schema/mounted-schema.ts'
 import type { MountLink } from './mount-link.ts'
 import { mountedResult } from './mounted-result.ts'
@@ -48,7 +48,7 @@ async function call(
   link: MountLink,
   tool: string,
   args: JsonObject,
-  { call: id, emit, signal }: ToolContext,
+  { call: id, emit, signal }: RunContext,
   timeoutMs: number,
 ): Promise<JsonObject> {
   const client = await link.client()
@@ -71,7 +71,7 @@ function gone(mount: string, error: unknown, timeoutMs: number, resultBytes: num
     code === 'timeout'
       ? `did not answer within ${timeoutMs} ms and was told to stop`
       : code === 'closed' || code === 'stream_lost'
-        ? `went away during the call, which may or may not have been done: ${wordsOf(error)}`
-        : `failed: ${wordsOf(error)}`
+        ? `went away during the call, which may or may not have been done: ${messageOf(error)}`
+        : `failed: ${messageOf(error)}`
   return failed(cutText(`ERROR\nthe server ${mount} ${why}`.replaceAll('\0', ''), resultBytes))
 }

@@ -1,14 +1,12 @@
-import type { JsonObject } from '@parley/protocol'
+import { type JsonObject, messageOf, unlessAborted } from '@parley/protocol/wire'
 import type { ConnectMount, MountSpec } from '@parley/agent'
 import type { BoundTool } from '../toolbox.ts'
 import { TOOL_BOUNDS } from '../bounds.ts'
 import { OWN_TOOLS } from '../own-tool.ts'
-import { wordsOf } from '../result.ts'
 import { MountFailed } from './mount-failed.ts'
 import { MountLink } from './mount-link.ts'
 import { mountedTool } from './mounted-tool.ts'
 import { toolNames } from './tool-names.ts'
-import { unlessAborted } from './unless-aborted.ts'
 
 export interface OpenMounts {
   readonly mounts: readonly MountSpec[]
@@ -67,10 +65,10 @@ async function reach(link: MountLink): Promise<Reached> {
   try {
     return readable(link, await link.listTools())
   } catch (error) {
-    const why = error instanceof MountFailed ? error.message : `the mount ${name} could not be reached: ${wordsOf(error)}`
+    const why = error instanceof MountFailed ? error.message : `the mount ${name} could not be reached: ${messageOf(error)}`
     if (!required) return { listed: [], warning: [`${why}; its tools are not there`] }
     if (error instanceof MountFailed) throw error
-    throw new MountFailed(name, `could not be reached: ${wordsOf(error)}`, { cause: error })
+    throw new MountFailed(name, `could not be reached: ${messageOf(error)}`, { cause: error })
   }
 }
 

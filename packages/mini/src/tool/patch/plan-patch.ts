@@ -1,5 +1,5 @@
 import type { Stats } from 'node:fs'
-import type { FileChange } from '@parley/agent'
+import { type FileChange, unifiedDiff } from '@parley/agent'
 import { TOOL_BOUNDS } from '../bounds.ts'
 import type { Fingerprint } from '../folder/fingerprint.ts'
 import type { Folder } from '../folder/folder.ts'
@@ -9,7 +9,6 @@ import { readText } from '../folder/read-text.ts'
 import type { FileWrite } from '../folder/write-files.ts'
 import { applyChunks } from './apply-chunks.ts'
 import { PatchRejected, type PatchSection } from './patch.ts'
-import { unifiedDiff } from './unified-diff.ts'
 
 /** All that a patch would do, computed before anything is written. */
 export interface PatchPlan {

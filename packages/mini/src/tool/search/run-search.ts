@@ -1,6 +1,6 @@
 import { Worker } from 'node:worker_threads'
+import { messageOf } from '@parley/protocol/wire'
 import { TOOL_BOUNDS } from '../bounds.ts'
-import { wordsOf } from '../result.ts'
 import { type Found, SearchNews, type SearchSums } from './search-news.ts'
 import type { SearchOrder } from './search-order.ts'
 
@@ -39,7 +39,7 @@ export async function runSearch(order: SearchOrder, timeoutMs: number, signal: A
     else if (news.kind === 'refused') ended.resolve(news)
     else ended.resolve({ kind: 'searched', found, sums: news.sums })
   })
-  worker.on('error', (error) => ended.resolve({ kind: 'refused', message: `the search failed: ${wordsOf(error)}` }))
+  worker.on('error', (error) => ended.resolve({ kind: 'refused', message: `the search failed: ${messageOf(error)}` }))
   worker.on('exit', () => ended.resolve({ kind: 'refused', message: 'the search ended without an answer' }))
   try {
     return await ended.promise

@@ -1,15 +1,16 @@
+import { messageOf } from '@parley/protocol/wire'
 import * as z from 'zod'
-import { BadArguments, type BoundTool, type ToolContext, type ToolResult } from '../toolbox.ts'
+import { BadArguments, type BoundTool, type RunContext, type ToolResult } from '../toolbox.ts'
 import { TOOL_BOUNDS } from '../bounds.ts'
 import { cutText } from '../cut.ts'
 import type { Folder } from '../folder/folder.ts'
 import { SKIPPED } from '../folder/tree.ts'
 import { parseGlob } from '../glob.ts'
 import { ownTool } from '../own-tool.ts'
-import { failed, said, wordsOf } from '../result.ts'
+import { failed, said } from '../result.ts'
 import { type SearchOutcome, runSearch } from './run-search.ts'
 import type { SearchSums } from './search-news.ts'
-import { Slots } from './slots.ts'
+import { SearchPlaces } from './search-places.ts'
 
 const Input = z.strictObject({
   pattern: z
@@ -35,16 +36,16 @@ export interface SearchParts {
 }
 
 export function searchTool(parts: SearchParts): BoundTool {
-  const slots = new Slots(TOOL_BOUNDS.searchesAtOnce)
+  const places = new SearchPlaces(TOOL_BOUNDS.searchesAtOnce)
   return ownTool({
     name: 'search',
     description: `Searches text files line by line and answers "path:line: text". ${[...SKIPPED].join(' and ')} are left out unless path names them, binary files always.`,
     input: Input,
-    run: (input, context) => slots.within(context.signal, () => search(parts, input, context)),
+    run: (input, context) => places.within(context.signal, () => search(parts, input, context)),
   })
 }
 
-async function search(parts: SearchParts, input: Input, { reach, signal }: ToolContext): Promise<ToolResult> {
+async function search(parts: SearchParts, input: Input, { reach, signal }: RunContext): Promise<ToolResult> {
   const { pattern, flags } = expression(input)
   if (input.glob !== null) parseGlob(input.glob)
   const maxResults = Math.min(input.max_results ?? TOOL_BOUNDS.searchResultsDefault, TOOL_BOUNDS.searchResults)
@@ -78,7 +79,7 @@ function expression({ pattern, literal, ignore_case: ignoresCase }: Input): { pa
   try {
     return { pattern: new RegExp(source, flags).source, flags }
   } catch (error) {
-    throw new BadArguments(`pattern: ${wordsOf(error)}; set literal to look for plain text`, { cause: error })
+    throw new BadArguments(`pattern: ${messageOf(error)}; set literal to look for plain text`, { cause: error })
   }
 }
 

@@ -82,7 +82,7 @@ class WebSocketLink implements ClientLink {
     socket.on('message', (data: RawData, isBinary: boolean) => {
       this.#heard = true
       if (isBinary) socket.close(1003, 'text frames only')
-      else sink.receive(textOf(data))
+      else sink.receive(frameText(data))
     })
     socket.on('error', (error) => {
       this.#error = error
@@ -124,7 +124,8 @@ class WebSocketLink implements ClientLink {
   }
 }
 
-function textOf(data: RawData): string {
+/** What a frame says, in whichever form it came. */
+export function frameText(data: RawData): string {
   if (Buffer.isBuffer(data)) return data.toString('utf8')
   return Buffer.concat(Array.isArray(data) ? data : [Buffer.from(data)]).toString('utf8')
 }

@@ -1,6 +1,6 @@
-import type { JsonObject } from '@parley/protocol'
+import { type JsonObject, messageOf } from '@parley/protocol/wire'
 import type { ListKind } from '../../service.ts'
-import { type Subscriptions, type Unsubscribe, Watchers } from './subscriptions.ts'
+import { type ClientSubscriptions, type Unsubscribe, Watchers } from './subscriptions.ts'
 import { WireError } from '../../wire-error.ts'
 
 export interface LegacySubscriptionsParts {
@@ -10,7 +10,7 @@ export interface LegacySubscriptionsParts {
 }
 
 /** `resources/subscribe` is sent once per resource, however many watch it; list changes come unasked. */
-export class LegacySubscriptions implements Subscriptions {
+export class LegacySubscriptions implements ClientSubscriptions {
   readonly #parts: LegacySubscriptionsParts
   readonly #watchers = new Watchers()
   readonly #pending = new Map<string, Promise<unknown>>()
@@ -49,7 +49,7 @@ export class LegacySubscriptions implements Subscriptions {
       try {
         await this.#parts.request('resources/subscribe', { uri })
       } catch (error) {
-        this.#parts.warn(`the new session refused to watch ${uri}: ${error instanceof Error ? error.message : String(error)}`)
+        this.#parts.warn(`the new session refused to watch ${uri}: ${messageOf(error)}`)
       }
     }
     this.#watchers.tellAll()
@@ -63,7 +63,7 @@ export class LegacySubscriptions implements Subscriptions {
     await this.#parts.request('resources/unsubscribe', { uri }).catch((error: unknown) => {
       // With the connection the subscription is gone anyway.
       if (error instanceof WireError && error.code === 'closed') return
-      this.#parts.warn(`resources/unsubscribe ${uri} failed: ${error instanceof Error ? error.message : String(error)}`)
+      this.#parts.warn(`resources/unsubscribe ${uri} failed: ${messageOf(error)}`)
     })
   }
 }

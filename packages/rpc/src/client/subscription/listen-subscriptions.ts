@@ -1,10 +1,10 @@
-import { type JsonObject, RpcError, isJsonObject } from '@parley/protocol'
+import { isJsonObject, type JsonObject, messageOf, RpcError } from '@parley/protocol'
 import type { ListKind } from '../../service.ts'
 import { Backoff } from '../backoff.ts'
 import type { ClientLimits } from '../client-limits.ts'
 import type { Reply } from '../connection.ts'
 import { sleep } from '../sleep.ts'
-import { type Subscriptions, type Unsubscribe, Watchers } from './subscriptions.ts'
+import { type ClientSubscriptions, type Unsubscribe, Watchers } from './subscriptions.ts'
 import { WireError } from '../../wire-error.ts'
 
 export interface ListenParts {
@@ -30,7 +30,7 @@ interface Listening {
  * One `subscriptions/listen` for all watchers. A new set of resources means a new stream, opened before the old one
  * closes, so that nothing falls in between; a stream that drops is opened again and everybody is told to look.
  */
-export class ListenSubscriptions implements Subscriptions {
+export class ListenSubscriptions implements ClientSubscriptions {
   readonly #parts: ListenParts
   readonly #watchers = new Watchers()
   readonly #backoff: Backoff
@@ -89,8 +89,7 @@ export class ListenSubscriptions implements Subscriptions {
 
   #followQuietly(): void {
     this.#follow().catch((error: unknown) => {
-      if (!this.#life.signal.aborted)
-        this.#parts.warn(`subscriptions/listen failed: ${error instanceof Error ? error.message : String(error)}`)
+      if (!this.#life.signal.aborted) this.#parts.warn(`subscriptions/listen failed: ${messageOf(error)}`)
     })
   }
 

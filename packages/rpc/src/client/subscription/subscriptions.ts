@@ -4,7 +4,7 @@ import type { ListKind } from '../../service.ts'
 export type Unsubscribe = () => Promise<void>
 
 /** Watching resources and lists, in the way of one era. */
-export interface Subscriptions {
+export interface ClientSubscriptions {
   subscribe(uri: string, changed: () => void): Promise<Unsubscribe>
   watchLists(changed: (kind: ListKind) => void): () => void
   /** Takes a notification that is about a subscription. */

@@ -1,10 +1,10 @@
 import { text } from '../../database/column.ts'
 import type { Database, Sql } from '../../database/database.ts'
 import { checkName } from '../../limits.ts'
-import type { Settings } from './setting.ts'
+import type { StoredSettings } from './setting.ts'
 
 /** Facts about the whole installation. */
-export class SqlSettings implements Settings {
+export class SqlSettings implements StoredSettings {
   readonly #db: Database
 
   constructor(db: Database) {

@@ -17,7 +17,7 @@ import {
   spentOn,
   usageSignal,
 } from './steps.ts'
-import type { Spent, UsageRecord, Usages } from './usage.ts'
+import type { SpentTotal, UsageRecord, Usages } from './usage.ts'
 
 /** Reservations that are settled in one transaction. */
 const STALE_PER_STEP = 100
@@ -82,12 +82,12 @@ export class SqlUsages implements Usages {
     return totalIn(await this.#db.get(sql.TOTAL_OF_JOB, [id]))
   }
 
-  async spent(ownerId: UserId | null, since: number): Promise<Spent> {
+  async spent(ownerId: UserId | null, since: number): Promise<SpentTotal> {
     const { tokens, microusd } = await spentBy(this.#db, ownerId, since)
     return { tokens, microusd }
   }
 
-  async spentOnJob(id: JobId): Promise<Spent> {
+  async spentOnJob(id: JobId): Promise<SpentTotal> {
     const { tokens, microusd } = await spentOn(this.#db, id)
     return { tokens, microusd }
   }
@@ -98,8 +98,8 @@ export class SqlUsages implements Usages {
     checkTimes({ from, to })
     const rows =
       beforeId === undefined
-        ? this.#db.all(sql.listSql(page), [from, to, limit, ...sql.scopeValues(page)])
-        : this.#db.all(sql.listBeforeSql(page), [from, to, limit, beforeId, ...sql.scopeValues(page)])
+        ? this.#db.all(sql.listSql(page), [from, to, limit, ...sql.selectionValues(page)])
+        : this.#db.all(sql.listBeforeSql(page), [from, to, limit, beforeId, ...sql.selectionValues(page)])
     return toUsages(await rows)
   }
 
@@ -107,7 +107,7 @@ export class SqlUsages implements Usages {
     const { ownerId, from = 0, to = Number.MAX_SAFE_INTEGER, groupBy, limit } = query
     checkInteger('limit', limit, 1, MAX_LIST)
     checkTimes({ from, to })
-    const values = [from, to, limit, ...sql.scopeValues({ ownerId })]
+    const values = [from, to, limit, ...sql.selectionValues({ ownerId })]
     const [total, ...groups] = await this.#db.all(sql.summarySql({ ownerId }, groupBy), values)
     return { total: totalIn(total), groups: groups.map((row) => ({ ...toTotal(row), key: textOrNull(row, 'key') })) }
   }

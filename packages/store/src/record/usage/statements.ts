@@ -68,13 +68,13 @@ const totalsOfTotals = (sum: Sum): string =>
 export const TOTAL_OF_JOB: Sql = forBoth((sum) => `SELECT ${totals(sum)} FROM usage WHERE job_id = $1 AND status = 'booked'`)
 
 /** Which rows a list or a summary looks at. Undefined: anybody's, any job's. */
-export interface UsageScope {
+export interface UsageSelection {
   readonly ownerId?: UserId | null | undefined
   readonly jobId?: JobId | undefined
 }
 
-/** The conditions of a scope, whose parameters start at `first`. One text for each kind of scope, so there are few. */
-const within = ({ ownerId, jobId }: UsageScope, first: number): string => {
+/** The conditions of a selection, whose parameters start at `first`. One text for each kind of selection, so there are few. */
+const within = ({ ownerId, jobId }: UsageSelection, first: number): string => {
   let next = first
   const conditions = [`status = 'booked'`]
   if (ownerId === null) conditions.push('owner_id IS NULL')
@@ -83,16 +83,20 @@ const within = ({ ownerId, jobId }: UsageScope, first: number): string => {
   return conditions.join(' AND ')
 }
 /** What `within` asks for. */
-export const scopeValues = ({ ownerId, jobId }: UsageScope): readonly string[] => [
+export const selectionValues = ({ ownerId, jobId }: UsageSelection): readonly string[] => [
   ...(typeof ownerId === 'string' ? [ownerId] : []),
   ...(jobId === undefined ? [] : [jobId]),
 ]
 
-/** $1 from, $2 to, $3 rows, then the scope. */
-export const listSql = (scope: UsageScope): Sql => `SELECT * FROM usage WHERE at >= $1 AND at < $2 AND ${within(scope, 4)}
+/** $1 from, $2 to, $3 rows, then the selection. */
+export const listSql = (
+  selection: UsageSelection,
+): Sql => `SELECT * FROM usage WHERE at >= $1 AND at < $2 AND ${within(selection, 4)}
   ORDER BY at DESC, id DESC LIMIT $3`
 /** As `listSql`, $4 the id that the page before ended with. */
-export const listBeforeSql = (scope: UsageScope): Sql => `SELECT * FROM usage WHERE at >= $1 AND at < $2 AND ${within(scope, 5)}
+export const listBeforeSql = (
+  selection: UsageSelection,
+): Sql => `SELECT * FROM usage WHERE at >= $1 AND at < $2 AND ${within(selection, 5)}
   AND (at, id) < (SELECT at, id FROM usage WHERE id = $4) ORDER BY at DESC, id DESC LIMIT $3`
 
 const DAY = {
@@ -101,12 +105,12 @@ const DAY = {
 }
 const KEYS = { model: 'model', job: 'job_id', user: 'owner_id' }
 
-/** $1 from, $2 to, $3 groups, then the scope: the total as part 0, then the groups as part 1, all of one moment. */
-export const summarySql = (scope: UsageScope, groupBy: UsageGrouping): Sql =>
+/** $1 from, $2 to, $3 groups, then the selection: the total as part 0, then the groups as part 1, all of one moment. */
+export const summarySql = (selection: UsageSelection, groupBy: UsageGrouping): Sql =>
   forBoth(
     (sum, engine) => `
     WITH grouped AS (SELECT ${groupBy === 'day' ? DAY[engine] : KEYS[groupBy]} AS key, ${totals(sum)} FROM usage
-      WHERE at >= $1 AND at < $2 AND ${within(scope, 4)} GROUP BY 1)
+      WHERE at >= $1 AND at < $2 AND ${within(selection, 4)} GROUP BY 1)
     SELECT * FROM (
       SELECT 0 AS part, CAST(NULL AS TEXT) AS key, ${totalsOfTotals(sum)} FROM grouped
       UNION ALL SELECT 1 AS part, key, ${Object.keys(TOTALS).join(', ')} FROM grouped

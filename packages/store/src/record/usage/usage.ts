@@ -33,7 +33,7 @@ export interface SpendLimits {
   readonly jobMicrousd: number | null
 }
 
-export interface Spent {
+export interface SpentTotal {
   readonly tokens: number
   readonly microusd: number
 }
@@ -75,8 +75,8 @@ export interface Usages {
   ofJob(id: JobId): Promise<readonly UsageRecord[]>
   totalOf(id: JobId): Promise<UsageTotal>
   /** Booked and reserved since. */
-  spent(ownerId: UserId | null, since: number): Promise<Spent>
-  spentOnJob(id: JobId): Promise<Spent>
+  spent(ownerId: UserId | null, since: number): Promise<SpentTotal>
+  spentOnJob(id: JobId): Promise<SpentTotal>
   /** Booked ones, newest first. */
   list(page: {
     readonly ownerId?: UserId | null
