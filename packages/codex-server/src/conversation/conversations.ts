@@ -31,6 +31,7 @@ export class TooManyConversations extends Error {
 
 interface Known {
   readonly rolloutPath: string
+  /** As it was given: where the conversation works otherwise is for the backend to find and to look at again. */
   readonly order: OpenOrder
   /** Undefined for one that was closed because others needed its place. */
   open: OpenConversation | undefined
@@ -142,7 +143,7 @@ export class Conversations {
       const backed = await begin(await this.#options.backend.get(), conversation.listener)
       await close(this.#known.get(backed.id))
       conversation.attach(backed, order)
-      this.#keep(backed.id, { rolloutPath: backed.rolloutPath, order: conversation.order, open: conversation })
+      this.#keep(backed.id, { rolloutPath: backed.rolloutPath, order, open: conversation })
       return conversation
     } finally {
       this.#opening -= 1
