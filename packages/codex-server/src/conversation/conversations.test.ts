@@ -89,6 +89,21 @@ test('one that goes on in another way takes the place of the open one', async ()
   expect([conversations.knows('c1'), backed.get('c1')?.isClosed]).toEqual([false, true])
 })
 
+test('one that is still being closed is waited for by whoever wakes it', async () => {
+  const { conversations, backed, resumed } = open()
+  const conversation = await conversations.open({})
+  const held = Promise.withResolvers<void>()
+  const first = backed.get('c1')
+  if (first !== undefined) first.close = () => held.promise
+  const closing = conversations.close(conversation)
+  const waking = conversations.find('c1')
+  await expect(Promise.race([waking, new Promise((resolve) => setImmediate(resolve, 'waits'))])).resolves.toBe('waits')
+  expect(resumed).toEqual([])
+  held.resolve()
+  await closing
+  expect([await waking, resumed]).toEqual([conversations.openOne('c1'), [{}]])
+})
+
 test('where a conversation turned out to work is not asked for when it wakes: the backend looks at it again', async () => {
   const { conversations, resumed } = open()
   const conversation = await conversations.open({ model: 'm' })
