@@ -1,5 +1,5 @@
 export type { ApprovalDecision, ApprovalRequest } from './approval.ts'
-export { checkInput } from './check-input.ts'
+export { checkInput, checkOptions } from './check-input.ts'
 export { type CommandOutcome, type CommandRequest, type Commands, refusedCommand } from './commands.ts'
 export type {
   ApprovalMode,

@@ -1,6 +1,6 @@
 import type { ApprovalDecision, ApprovalRequest, EngineEvent, InputPart } from '@parley/agent'
 import type { EventMessage, TurnOrder } from '@parley/codex/port'
-import type { OpenConversation, Speaker } from '../conversation/open-conversation.ts'
+import type { OpenConversation, TurnTaker } from '../conversation/open-conversation.ts'
 import { openTranslator } from '../event/open-translator.ts'
 import type { EventTranslator } from '../event/translator.ts'
 import { RemoteFailure } from '@parley/rpc/line-peer'
@@ -26,7 +26,7 @@ export interface SubmissionsOptions {
  * What a client of the old methods hands in to a conversation, and what it is told of it. Everything handed in has a number,
  * as in Codex: a submission.
  */
-export class Submissions implements Speaker {
+export class Submissions implements TurnTaker {
   readonly conversation: OpenConversation
   readonly outbox: Outbox
   readonly #options: SubmissionsOptions
@@ -79,7 +79,7 @@ export class Submissions implements Speaker {
     // These versions have no such event, and what one would be told as is shown to people as work that is done.
     if (event.type === 'warning') return this.#options.note(`${this.conversation.backed.id}: ${event.message}`)
     // A turn that is none of ours is one of the tools on the same wire.
-    if (event.type === 'turn_started' && !this.conversation.isSpokenBy(this)) this.#current = { submission: this.#submit() }
+    if (event.type === 'turn_started' && !this.conversation.isTurnOf(this)) this.#current = { submission: this.#submit() }
     this.#tell(this.#current.submission, this.#translator.translate(withAbsolutePaths(event, this.#folder)))
   }
 

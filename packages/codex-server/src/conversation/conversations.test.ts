@@ -1,4 +1,5 @@
 import { type ConversationListener, ConversationUnknown } from '@parley/agent'
+import type { OpenOrder } from '@parley/codex/port'
 import { expect, test } from 'vitest'
 import type { Backend } from '../backend/backend.ts'
 import { LazyBackend } from '../backend/lazy-backend.ts'
@@ -10,6 +11,7 @@ import type { OpenConversation } from './open-conversation.ts'
 function open(openMax?: number) {
   const backed = new Map<string, ScriptedConversation>()
   const forgotten: string[] = []
+  const resumed: OpenOrder[] = []
   const begin = (id: string, listener: ConversationListener, said: string[]): Promise<ScriptedConversation> => {
     const conversation = scriptedConversation(id, listener, said)
     backed.set(id, conversation)
@@ -17,15 +19,17 @@ function open(openMax?: number) {
   }
   const backend: Pick<Backend, 'open' | 'resume'> = {
     open: (_order, listener) => begin(`c${backed.size + 1}`, listener, []),
-    resume: (which, _order, listener) =>
-      begin('id' in which ? which.id : (/(c\d+)/.exec(which.path)?.[0] ?? ''), listener, ['said before']),
+    resume: (which, order, listener) => {
+      resumed.push(order)
+      return begin('id' in which ? which.id : (/(c\d+)/.exec(which.path)?.[0] ?? ''), listener, ['said before'])
+    },
   }
   const conversations = new Conversations({
     backend: new LazyBackend(() => Promise.resolve(backend as Backend)),
     ...(openMax === undefined ? {} : { openMax }),
     forgotten: (id) => void forgotten.push(id),
   })
-  return { conversations, backed, forgotten }
+  return { conversations, backed, forgotten, resumed }
 }
 
 const listener = { event: () => undefined, approve: () => Promise.resolve('denied' as const) }
@@ -48,8 +52,8 @@ test('the least used is closed for one too many, and goes on as it was opened wh
   await conversations.open({})
   expect([backed.get('c1')?.isClosed, backed.get('c2')?.isClosed, conversations.knows('c2')]).toEqual([false, true, true])
   const [again, same] = await Promise.all([conversations.find('c2'), conversations.find('c2')])
-  expect([again, again.order, first.order]).toEqual([same, {}, { model: 'of the first' }])
-  expect((await conversations.find('c1')).order).toEqual({ model: 'of the first' })
+  expect([again, first.order.model]).toEqual([same, 'of the first'])
+  expect((await conversations.find('c1')).order).toMatchObject({ model: 'of the first' })
 })
 
 test('one that speaks, or in which nobody has spoken, is not closed for another', async () => {
@@ -77,10 +81,34 @@ test('one that goes on in another way takes the place of the open one', async ()
   const first = await conversations.open({})
   const was = backed.get('c1')
   const again = await conversations.resume({ path: '/kept/../kept/c1.jsonl' }, { model: 'another' })
-  expect([was?.isClosed, again === first, again.order]).toEqual([true, false, { model: 'another' }])
+  expect([was?.isClosed, again === first, again.order.model]).toEqual([true, false, 'another'])
   expect(await conversations.find('c1')).toBe(again)
   await conversations.close(first)
   expect(conversations.openOne('c1')).toBe(again)
   await conversations.forget('c1')
   expect([conversations.knows('c1'), backed.get('c1')?.isClosed]).toEqual([false, true])
+})
+
+test('one that is still being closed is waited for by whoever wakes it', async () => {
+  const { conversations, backed, resumed } = open()
+  const conversation = await conversations.open({})
+  const held = Promise.withResolvers<void>()
+  const first = backed.get('c1')
+  if (first !== undefined) first.close = () => held.promise
+  const closing = conversations.close(conversation)
+  const waking = conversations.find('c1')
+  await expect(Promise.race([waking, new Promise((resolve) => setImmediate(resolve, 'waits'))])).resolves.toBe('waits')
+  expect(resumed).toEqual([])
+  held.resolve()
+  await closing
+  expect([await waking, resumed]).toEqual([conversations.openOne('c1'), [{}]])
+})
+
+test('where a conversation turned out to work is not asked for when it wakes: the backend looks at it again', async () => {
+  const { conversations, resumed } = open()
+  const conversation = await conversations.open({ model: 'm' })
+  expect(conversation.order).toEqual({ model: 'm', folder: '/works/in/c1' })
+  await conversations.close(conversation)
+  await conversations.find('c1')
+  expect(resumed).toEqual([{ model: 'm' }])
 })

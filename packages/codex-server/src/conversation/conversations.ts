@@ -31,9 +31,12 @@ export class TooManyConversations extends Error {
 
 interface Known {
   readonly rolloutPath: string
+  /** As it was given: where the conversation works otherwise is for the backend to find and to look at again. */
   readonly order: OpenOrder
   /** Undefined for one that was closed because others needed its place. */
   open: OpenConversation | undefined
+  /** While it lets go of its file: nobody can have it meanwhile. */
+  closing?: Promise<void> | undefined
 }
 
 /**
@@ -95,8 +98,7 @@ export class Conversations {
   /** The next who asks for it gets it resumed. */
   async close(conversation: OpenConversation): Promise<void> {
     const known = this.#known.get(conversation.backed.id)
-    if (known?.open === conversation) known.open = undefined
-    await conversation.close()
+    await (known?.open === conversation ? close(known) : conversation.close())
   }
 
   /** It is closed, and nobody gets it again. */
@@ -142,7 +144,7 @@ export class Conversations {
       const backed = await begin(await this.#options.backend.get(), conversation.listener)
       await close(this.#known.get(backed.id))
       conversation.attach(backed, order)
-      this.#keep(backed.id, { rolloutPath: backed.rolloutPath, order: conversation.order, open: conversation })
+      this.#keep(backed.id, { rolloutPath: backed.rolloutPath, order, open: conversation })
       return conversation
     } finally {
       this.#opening -= 1
@@ -175,6 +177,9 @@ export class Conversations {
 
 async function close(known: Known | undefined): Promise<void> {
   const { open } = known ?? {}
-  if (known !== undefined) known.open = undefined
-  await open?.close()
+  if (known !== undefined && open !== undefined) {
+    known.open = undefined
+    known.closing = open.close().finally(() => (known.closing = undefined))
+  }
+  await known?.closing
 }

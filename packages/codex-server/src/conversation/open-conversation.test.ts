@@ -1,7 +1,7 @@
 import type { EngineEvent } from '@parley/agent'
 import { expect, test } from 'vitest'
 import { type ScriptedConversation, scriptedConversation } from './fixture/scripted-conversation.ts'
-import { OpenConversation, type Speaker, type WantedTurn } from './open-conversation.ts'
+import { OpenConversation, type TurnTaker, type WantedTurn } from './open-conversation.ts'
 
 function opened(): { readonly conversation: OpenConversation; readonly backed: ScriptedConversation } {
   const conversation = new OpenConversation()
@@ -11,7 +11,7 @@ function opened(): { readonly conversation: OpenConversation; readonly backed: S
 }
 
 /** One who writes down what it hears. */
-function speaker(more: Partial<Speaker> = {}): Speaker & { readonly heard: string[] } {
+function taker(more: Partial<TurnTaker> = {}): TurnTaker & { readonly heard: string[] } {
   const heard: string[] = []
   return {
     heard,
@@ -21,7 +21,7 @@ function speaker(more: Partial<Speaker> = {}): Speaker & { readonly heard: strin
   }
 }
 
-const wanted = (by: Speaker, text: string, more: Partial<WantedTurn> = {}): WantedTurn => ({
+const wanted = (by: TurnTaker, text: string, more: Partial<WantedTurn> = {}): WantedTurn => ({
   by,
   order: { input: [{ type: 'text', text }] },
   ...more,
@@ -32,14 +32,14 @@ const NEVER = new AbortController().signal
 
 test('turns begin one after the other, in the order in which they were wanted', async () => {
   const { conversation, backed } = opened()
-  const [one, two] = [speaker(), speaker()]
+  const [one, two] = [taker(), taker()]
   await conversation.take(wanted(one, '1'))
   const second = conversation.take(wanted(two, '2'))
   const third = conversation.take(wanted(one, '3'))
   expect([backed.begun, conversation.waiting]).toEqual([['1'], 2])
   backed.end()
   await second
-  expect([backed.begun, conversation.isSpokenBy(two)]).toEqual([['1', '2'], true])
+  expect([backed.begun, conversation.isTurnOf(two)]).toEqual([['1', '2'], true])
   backed.end({ kind: 'failed', code: 'internal', message: 'x' })
   await third
   expect(backed.begun).toEqual(['1', '2', '3'])
@@ -48,8 +48,8 @@ test('turns begin one after the other, in the order in which they were wanted', 
 test('the next turn begins when all of the last one has been told', async () => {
   const { conversation, backed } = opened()
   const told = Promise.withResolvers<void>()
-  await conversation.take(wanted(speaker({ flushed: () => told.promise }), '1'))
-  const second = conversation.take(wanted(speaker(), '2'))
+  await conversation.take(wanted(taker({ flushed: () => told.promise }), '1'))
+  const second = conversation.take(wanted(taker(), '2'))
   backed.end()
   await Promise.resolve()
   expect([backed.begun, conversation.isSpeaking]).toEqual([['1'], true])
@@ -60,7 +60,7 @@ test('the next turn begins when all of the last one has been told', async () => 
 
 test('whoever listens hears all turns, whoever speaks hears its own; each hears an event once', async () => {
   const { conversation, backed } = opened()
-  const [method, tool] = [speaker(), speaker({ approve: () => Promise.resolve('abort') })]
+  const [method, tool] = [taker(), taker({ approve: () => Promise.resolve('abort') })]
   conversation.listen(method)
   await conversation.take(wanted(tool, 'of a tool'))
   backed.tell(warning('a'))
@@ -82,15 +82,15 @@ test('what is told before anybody hears it waits for the first who does, up to 6
   const backed = scriptedConversation('c', conversation.listener)
   for (let count = 0; count < 100; count += 1) backed.tell(warning(String(count)))
   conversation.attach(backed, {})
-  const [first, second] = [speaker(), speaker()]
+  const [first, second] = [taker(), taker()]
   await conversation.take(wanted(first, '1', { begins: () => void first.heard.push('begins') }))
   conversation.listen(second)
   expect([first.heard.length, first.heard[0], first.heard.at(-1), second.heard]).toEqual([65, 'begins', '63', []])
 })
 
-test('a turn that waits can be given up, by its own signal and by whoever wants none of one speaker', async () => {
+test('a turn that waits can be given up, by its own signal and by whoever wants none of one taker', async () => {
   const { conversation, backed } = opened()
-  const [one, two] = [speaker(), speaker()]
+  const [one, two] = [taker(), taker()]
   const control = new AbortController()
   await conversation.take(wanted(one, '1', { signal: control.signal }))
   const waiting = ['2', '3'].map((text) => conversation.take(wanted(one, text, { signal: control.signal })))
@@ -106,7 +106,7 @@ test('a turn that waits can be given up, by its own signal and by whoever wants 
 
 test('a turn that cannot begin keeps nobody: thrown at once, or told before the next one begins', async () => {
   const { conversation, backed } = opened()
-  const one = speaker()
+  const one = taker()
   expect(() => conversation.take(wanted(one, 'refused'))).toThrow('refused')
   expect(conversation.isSpeaking).toBe(false)
   await conversation.take(wanted(one, '1'))
@@ -123,7 +123,7 @@ test('a turn that cannot begin keeps nobody: thrown at once, or told before the 
 
 test('what is said goes into the turn of whoever says it, unless somebody waits', async () => {
   const { conversation } = opened()
-  const [one, two] = [speaker(), speaker()]
+  const [one, two] = [taker(), taker()]
   const said = [{ type: 'text', text: 'and' } as const]
   expect(conversation.steer(one, said)).toBe(false)
   await conversation.take(wanted(one, '1'))
@@ -135,7 +135,7 @@ test('what is said goes into the turn of whoever says it, unless somebody waits'
 test('what nobody read is left to whoever spoke, after a turn that was completed and with nobody waiting', async () => {
   const { conversation, backed } = opened()
   let unread = 0
-  const one = speaker({ unread: () => (unread += 1) })
+  const one = taker({ unread: () => (unread += 1) })
   backed.hasUnread = true
   await conversation.take(wanted(one, '1'))
   const second = conversation.take(wanted(one, '2'))
@@ -151,7 +151,7 @@ test('what nobody read is left to whoever spoke, after a turn that was completed
 
 test('a closed conversation begins nothing and drops what waits', async () => {
   const { conversation, backed } = opened()
-  const one = speaker()
+  const one = taker()
   await conversation.take(wanted(one, '1'))
   const waiting = conversation.take(wanted(one, '2'))
   await conversation.close()
@@ -164,4 +164,13 @@ test('only moves of the list are made', () => {
   const { conversation, backed } = opened()
   expect(() => conversation.attach(backed, {})).toThrow('a conversation cannot go from idle to idle')
   expect(() => new OpenConversation().backed).toThrow('the conversation is not open yet')
+})
+
+test('events that could not be told keep nobody from the next turn', async () => {
+  const { conversation, backed } = opened()
+  await conversation.take(wanted(taker({ flushed: () => Promise.reject(new Error('gone')) }), '1'))
+  const second = conversation.take(wanted(taker(), '2'))
+  backed.end()
+  await second
+  expect(backed.begun).toEqual(['1', '2'])
 })

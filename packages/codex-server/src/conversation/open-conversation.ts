@@ -12,7 +12,7 @@ import type { BackedConversation, OpenOrder, TurnOrder } from '@parley/codex/por
 const EARLY_EVENTS = 64
 
 /** One who takes turns in a conversation: hears its own turns, and is asked in them. */
-export interface Speaker extends ConversationListener {
+export interface TurnTaker extends ConversationListener {
   /** Settles when all that it heard has been told. The next turn begins then. */
   flushed?(): Promise<void>
   /** Its turn was completed without reading all that was added to it, and nobody waits: it may take another. */
@@ -21,7 +21,7 @@ export interface Speaker extends ConversationListener {
 
 /** A turn that somebody wants. */
 export interface WantedTurn {
-  readonly by: Speaker
+  readonly by: TurnTaker
   readonly order: TurnOrder
   /** Its time has come; what is heard from here on belongs to it. */
   readonly begins?: () => void
@@ -97,8 +97,8 @@ export class OpenConversation {
     return this.#state === 'idle' && this.#line.length === 0 && !this.#isNew && this.backed.hasUnread !== true
   }
 
-  isSpokenBy(speaker: Speaker): boolean {
-    return this.#turn?.by === speaker
+  isTurnOf(taker: TurnTaker): boolean {
+    return this.#turn?.by === taker
   }
 
   /** Hears everything from now on, whoever's turn it is; the first also what came before. */
@@ -123,12 +123,12 @@ export class OpenConversation {
   }
 
   /** Adds to the turn under way of this one. False: it has none, or none that takes it. */
-  steer(by: Speaker, input: readonly InputPart[]): boolean {
-    return this.isSpokenBy(by) && this.#line.length === 0 && this.backed.steer(input)
+  steer(by: TurnTaker, input: readonly InputPart[]): boolean {
+    return this.isTurnOf(by) && this.#line.length === 0 && this.backed.steer(input)
   }
 
   /** Drops the turns that have not begun, of one or of all. How many there were. */
-  drop(by?: Speaker): number {
+  drop(by?: TurnTaker): number {
     const dropped = this.#line.filter(({ wanted }) => by === undefined || wanted.by === by)
     for (const place of dropped) this.#leave(place)
     return dropped.length
@@ -165,8 +165,9 @@ export class OpenConversation {
     }
   }
 
-  async #ended(by: Speaker, kind: TurnEnd['kind']): Promise<void> {
-    await by.flushed?.()
+  async #ended(by: TurnTaker, kind: TurnEnd['kind']): Promise<void> {
+    // Whoever could not tell its events hears of that by itself.
+    await by.flushed?.().catch(() => undefined)
     if (this.#state === 'closed') return
     this.#rest()
     this.#next(by, kind)
@@ -177,7 +178,7 @@ export class OpenConversation {
     this.#move('idle')
   }
 
-  #next(last: Speaker, kind: TurnEnd['kind']): void {
+  #next(last: TurnTaker, kind: TurnEnd['kind']): void {
     if (this.#state !== 'idle') return
     const place = this.#line.shift()
     if (place === undefined) {
@@ -200,13 +201,13 @@ export class OpenConversation {
   }
 
   #heard(event: EngineEvent): void {
-    const speaker = this.#turn?.by
-    if (this.#listeners.size === 0 && speaker === undefined) {
+    const taker = this.#turn?.by
+    if (this.#listeners.size === 0 && taker === undefined) {
       if (this.#early !== undefined && this.#early.length < EARLY_EVENTS) this.#early.push(event)
       return
     }
     for (const listener of this.#listeners) listener.event(event)
-    if (speaker !== undefined && !this.#listeners.has(speaker)) speaker.event(event)
+    if (taker !== undefined && !this.#listeners.has(taker)) taker.event(event)
   }
 
   #tellEarly(first: Pick<ConversationListener, 'event'>): void {

@@ -126,13 +126,16 @@ export class EventOutbox {
   async #drain(): Promise<void> {
     // Never over before it is known to have begun: whoever waits for it would wait for ever.
     await Promise.resolve()
-    while (this.#waiting.length > 0 && this.#call?.port.isGone === false) {
-      await this.#call.port.drained()
-      this.#sendWaiting()
+    try {
+      while (this.#waiting.length > 0 && this.#call?.port.isGone === false) {
+        await this.#call.port.drained()
+        this.#sendWaiting()
+      }
+    } finally {
+      this.#waiting = []
+      this.#deltaBytes = 0
+      this.#draining = undefined
     }
-    this.#waiting = []
-    this.#deltaBytes = 0
-    this.#draining = undefined
   }
 
   #sendWaiting(): void {

@@ -1,5 +1,5 @@
 import type { ApprovalDecision, ApprovalRequest, EngineEvent, TurnEnd } from '@parley/agent'
-import type { OpenConversation, Speaker } from '../conversation/open-conversation.ts'
+import type { OpenConversation, TurnTaker } from '../conversation/open-conversation.ts'
 import { type JsonObject, messageOf } from '@parley/protocol/wire'
 import type { CallPort } from './call-port.ts'
 import type { DialectFacts } from './dialect-facts.ts'
@@ -33,7 +33,7 @@ const VERBS: Readonly<Record<ApprovalDecision, string>> = {
 }
 
 /** One turn on behalf of one call: its events go to the client as they come, its questions too. */
-export class TurnCall implements Speaker {
+export class TurnCall implements TurnTaker {
   readonly #options: TurnCallOptions
   readonly #progress: Progress
 

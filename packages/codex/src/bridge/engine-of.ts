@@ -1,12 +1,11 @@
-import { isAbsolute } from 'node:path'
 import {
   type ApprovalMode,
   type Conversation,
   type ConversationListener,
   type ConversationOptions,
   type Engine,
-  InvalidArgument,
   type Reach,
+  checkOptions,
 } from '@parley/agent'
 import type { ModelPrices } from '@parley/protocol'
 import type { BackedConversation } from '../port/backed-conversation.ts'
@@ -42,8 +41,7 @@ export function engineOf(bridge: Bridge, { now, prices = () => null, closes = 'b
     listener: ConversationListener,
     open: (order: OpenOrder, listener: ConversationListener) => Promise<BackedConversation>,
   ): Promise<Conversation> => {
-    if (options.model === '') throw new InvalidArgument('model', 'must not be empty')
-    if (!isAbsolute(options.folder)) throw new InvalidArgument('folder', `must be an absolute path, not ${options.folder}`)
+    checkOptions(options)
     const closed = (): void => void held.delete(conversation)
     const conversation = new EngineConversation({ options, listener, prices: prices(options.model), now, closed })
     conversation.attach(await open(orderOf(options), conversation))

@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto'
-import { isAbsolute } from 'node:path'
 import { ConversationId, type JsonObject, makeId, within } from '@parley/protocol'
 import {
   type Conversation,
@@ -8,10 +7,10 @@ import {
   type ConversationOptions,
   ConversationUnknown,
   type Engine,
-  InvalidArgument,
   NOTHING_USED,
   Spending,
   type Transcript,
+  checkOptions,
 } from '@parley/agent'
 import { ApprovalDesk } from './call/approval-desk.ts'
 import { settleOpenCalls } from './call/run-calls.ts'
@@ -226,8 +225,3 @@ function shown({ folder, approvals, reach, network, mounts, effort, outputSchema
 }
 
 const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex')
-
-function checkOptions({ model, folder }: ConversationOptions): void {
-  if (model === '') throw new InvalidArgument('model', 'must not be empty')
-  if (!isAbsolute(folder)) throw new InvalidArgument('folder', `must be an absolute path, not ${folder}`)
-}

@@ -9,7 +9,7 @@ import type { App } from '../app.ts'
 import { PAGE_SIZE, PAGE_SIZE_MAX } from '../bounds.ts'
 import { ConversationParams, Uuid, openOrder } from '../shape/conversation-params.ts'
 import { pathOfConversation } from '../shape/conversation-path.ts'
-import { given } from '../shape/given.ts'
+import { given } from '../../backend/given.ts'
 import { method } from './method.ts'
 
 export const newConversation = method(ConversationParams, async (params, { app }) => {

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path'
 import * as z from 'zod'
 import { RemoteFailure } from '@parley/rpc/line-peer'
-import { given } from '../shape/given.ts'
+import { given } from '../../backend/given.ts'
 import { WireSandboxPolicy, readSandboxPolicy } from '../shape/sandbox-policy.ts'
 import { method } from './method.ts'
 

@@ -2,7 +2,7 @@ import { resolve } from 'node:path'
 import { isJsonObject, type JsonObject } from '@parley/protocol'
 import * as z from 'zod'
 import { ApprovalPolicy, type OpenOrder, SandboxMode } from '@parley/codex/port'
-import { given } from './given.ts'
+import { given } from '../../backend/given.ts'
 
 /** A conversation, a subscription and a sign-in are known by such. */
 export const Uuid = z.guid({ error: 'must be a UUID' }).toLowerCase()

@@ -1,9 +1,10 @@
-import { type JsonObject, type JsonValue, isJsonObject } from '@parley/protocol'
+import { type JsonObject, isJsonObject } from '@parley/protocol'
 import { TomlError, parse } from 'smol-toml'
 import * as z from 'zod'
-import { readConfig, writeConfig } from '@parley/codex/config'
+import { TomlEditError, readConfig, setModel, writeConfig } from '@parley/codex/config'
 import { ApprovalPolicy, BackendError, SandboxMode } from '@parley/codex/port'
 import type { SavedSettings } from '../backend.ts'
+import { given } from '../given.ts'
 import { type ConfigLayer, layered } from './config-layers.ts'
 
 const Common = {
@@ -78,16 +79,14 @@ export class SettingsFile implements SavedSettings {
     const turn = this.#writing.then(async () => {
       const before = await readConfig(this.#path)
       parseConfig(this.#path, before)
-      const after = await this.#edited(before, model, effort)
+      const after = this.#edited(before, model, effort)
       if (after !== before) await writeConfig(this.#path, after)
     })
     this.#writing = turn.catch(() => undefined)
     await turn
   }
 
-  async #edited(text: string, model: string | null, effort: string | null): Promise<string> {
-    // Few need it, and a server that starts does not wait for what edits TOML.
-    const [{ TomlEditError }, { setModel }] = await Promise.all([import('@parley/codex/config'), import('@parley/codex/config')])
+  #edited(text: string, model: string | null, effort: string | null): string {
     try {
       return setModel(text, model, effort)
     } catch (cause) {
@@ -112,7 +111,7 @@ export function parseConfig(path: string, text: string): JsonObject {
 /** In the shape of `getUserSavedConfig`. */
 export function savedShape(config: Configuration): JsonObject {
   const { sandbox_workspace_write: write, tools } = config
-  return definedOnly({
+  return given({
     approvalPolicy: config.approval_policy,
     sandboxMode: config.sandbox_mode,
     sandboxSettings:
@@ -128,7 +127,7 @@ export function savedShape(config: Configuration): JsonObject {
     modelReasoningEffort: config.model_reasoning_effort,
     modelReasoningSummary: config.model_reasoning_summary,
     modelVerbosity: config.model_verbosity,
-    tools: tools === undefined ? undefined : definedOnly({ webSearch: tools.web_search, viewImage: tools.view_image }),
+    tools: tools === undefined ? undefined : given({ webSearch: tools.web_search, viewImage: tools.view_image }),
     profile: config.profile,
     profiles: Object.fromEntries(Object.entries(config.profiles ?? {}).map(([name, profile]) => [name, profileShape(profile)])),
   })
@@ -143,9 +142,3 @@ const profileShape = (profile: Profile): JsonObject => ({
   modelVerbosity: profile.model_verbosity ?? null,
   chatgptBaseUrl: profile.chatgpt_base_url ?? null,
 })
-
-function definedOnly(values: Readonly<Record<string, JsonValue | undefined>>): JsonObject {
-  const kept: Record<string, JsonValue> = {}
-  for (const [key, value] of Object.entries(values)) if (value !== undefined) kept[key] = value
-  return kept
-}
