@@ -37,7 +37,6 @@ export {
   type HttpCallerOptions,
   openHttpCaller,
   readEventBatches,
-  readEvents,
   readText,
 } from './fetch/http-caller.ts'
 export { type SseEvent, SseParser } from './fetch/sse-parser.ts'
