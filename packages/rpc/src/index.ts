@@ -37,7 +37,6 @@ export {
   type HttpFetcherOptions,
   openHttpFetcher,
   readEventBatches,
-  readEvents,
   readText,
 } from './fetch/http-fetcher.ts'
 export { type SseEvent, SseParser } from './fetch/sse-parser.ts'

@@ -3,7 +3,7 @@ import { type IncomingMessage, type ServerResponse, createServer } from 'node:ht
 import type { Socket } from 'node:net'
 import { expect, test } from 'vitest'
 import { portOf } from '../http/listen.ts'
-import { type HttpCall, type HttpFetcher, openHttpFetcher, readEvents, readText } from './http-fetcher.ts'
+import { type HttpCall, type HttpFetcher, openHttpFetcher, readEventBatches, readText } from './http-fetcher.ts'
 
 type Serve = (request: IncomingMessage, response: ServerResponse) => void
 interface Setting extends AsyncDisposable {
@@ -170,9 +170,10 @@ async function* bodyOf(...pieces: readonly string[]): AsyncGenerator<Uint8Array>
   for (const piece of pieces) yield await Promise.resolve(Buffer.from(piece))
 }
 
-test('events of a body come one by one, the last one also without its empty line', async () => {
-  const events: string[] = []
-  for await (const { data } of readEvents(bodyOf('data: a\n\nda', 'ta: b\n\ndata: c'), 100)) events.push(data)
-  expect(events).toEqual(['a', 'b', 'c'])
-  expect(await failureOf(readEvents(bodyOf(`data: ${'x'.repeat(200)}\n\n`), 100).next())).toBe('too_large')
+test('events of a body come as they came together, the last one also without its empty line', async () => {
+  const events: string[][] = []
+  for await (const batch of readEventBatches(bodyOf('data: a\n\nda', 'ta: b\n\ndata: c'), 100))
+    events.push(batch.map(({ data }) => data))
+  expect(events).toEqual([['a'], ['b'], ['c']])
+  expect(await failureOf(readEventBatches(bodyOf(`data: ${'x'.repeat(200)}\n\n`), 100).next())).toBe('too_large')
 })

@@ -95,14 +95,9 @@ function failureOf(error: unknown, signal: AbortSignal | undefined): HttpCallFai
 const LINE_ENDS = Buffer.from('\n\n')
 
 /**
- * The events of a `text/event-stream` body, each at most `eventBytes`; one beyond that throws `WireError` `too_large`.
- * A body that ends well ends its last event too: not everybody sends the empty line after it.
+ * The events of a `text/event-stream` body, each at most `eventBytes`, all that came together at once: many share one wait. One beyond
+ * the bound throws `WireError` `too_large`. A body that ends well ends its last event too: not everybody sends the empty line after it.
  */
-export async function* readEvents(body: AsyncIterable<Uint8Array>, eventBytes: number): AsyncGenerator<SseEvent> {
-  for await (const events of readEventBatches(body, eventBytes)) yield* events
-}
-
-/** The same, all that came together at once: many events share one wait. */
 export async function* readEventBatches(
   body: AsyncIterable<Uint8Array>,
   eventBytes: number,

@@ -19,7 +19,7 @@ import { usedLinks } from './0006-used-links.ts'
 import { identities } from './0007-identities.ts'
 import { shares } from './0008-shares.ts'
 import { migrate, schemaVersion } from './migrate.ts'
-import { schemaDump } from './fixture/schema-dump.ts'
+import { schemaDump } from '../fixture/schema-dump.ts'
 
 /** Set it to 1 after adding a migration to write the dumps anew; the difference is part of the review. */
 const REWRITE = process.env['PARLEY_REWRITE_GOLDEN'] === '1'
