@@ -162,7 +162,7 @@ test('a closed conversation begins nothing and drops what waits', async () => {
 
 test('only moves of the list are made', () => {
   const { conversation, backed } = opened()
-  expect(() => conversation.attach(backed, {})).toThrow('a conversation cannot go from idle to idle')
+  expect(() => conversation.attach(backed, {})).toThrow('there is no move from idle to idle')
   expect(() => new OpenConversation().backed).toThrow('the conversation is not open yet')
 })
 

@@ -7,6 +7,7 @@ import {
   type TurnEnd,
 } from '@parley/agent'
 import type { BackedConversation, OpenOrder, TurnOrder } from '@parley/codex/port'
+import { type Moves, Place } from '@parley/protocol/wire'
 
 /** What an engine may tell of a conversation before anybody hears it. */
 const EARLY_EVENTS = 64
@@ -29,13 +30,13 @@ export interface WantedTurn {
   readonly signal?: AbortSignal
 }
 
-interface Place extends PromiseWithResolvers<Turn | undefined> {
+interface Waiting extends PromiseWithResolvers<Turn | undefined> {
   readonly wanted: WantedTurn
 }
 
 type State = 'opening' | 'idle' | 'speaking' | 'closed'
 
-const MOVES: Readonly<Record<State, readonly State[]>> = {
+const MOVES: Moves<State> = {
   opening: ['idle'],
   idle: ['speaking', 'closed'],
   speaking: ['idle', 'closed'],
@@ -54,9 +55,9 @@ const MOVES: Readonly<Record<State, readonly State[]>> = {
  * A turn stands in the line until it begins, or is dropped: by its signal, by `drop` or by `close`.
  */
 export class OpenConversation {
-  readonly #line: Place[] = []
+  readonly #line: Waiting[] = []
   readonly #listeners = new Set<Pick<ConversationListener, 'event'>>()
-  #state: State = 'opening'
+  readonly #state = new Place<State>(MOVES, 'opening')
   #opened: { readonly backed: BackedConversation; readonly order: OpenOrder } | undefined
   #turn: WantedTurn | undefined
   /** Until the first who hears anything. */
@@ -71,7 +72,7 @@ export class OpenConversation {
   }
 
   attach(backed: BackedConversation, order: OpenOrder): void {
-    this.#move('idle')
+    this.#state.to('idle')
     // One that goes on without a word about it works where it did before.
     const folder = order.folder ?? backed.folder
     this.#opened = { backed, order: folder === undefined ? order : { ...order, folder } }
@@ -90,11 +91,11 @@ export class OpenConversation {
     return this.#line.length
   }
   get isSpeaking(): boolean {
-    return this.#state === 'speaking'
+    return this.#state.at === 'speaking'
   }
   /** Whether nobody would notice if it were closed and resumed: what nobody has spoken in may not be kept. */
   get canSleep(): boolean {
-    return this.#state === 'idle' && this.#line.length === 0 && !this.#isNew && this.backed.hasUnread !== true
+    return this.#state.at === 'idle' && this.#line.length === 0 && !this.#isNew && this.backed.hasUnread !== true
   }
 
   isTurnOf(taker: TurnTaker): boolean {
@@ -112,11 +113,11 @@ export class OpenConversation {
    * where it can begin at once, else rejected with.
    */
   take(wanted: WantedTurn): Promise<Turn | undefined> {
-    if (this.#state === 'closed') throw new ConversationClosed(this.backed.id)
+    if (this.#state.at === 'closed') throw new ConversationClosed(this.backed.id)
     this.#isNew = false
     if (wanted.signal?.aborted === true) return Promise.resolve(undefined)
-    if (this.#state === 'idle' && this.#line.length === 0) return Promise.resolve(this.#begin(wanted))
-    const place: Place = { wanted, ...Promise.withResolvers<Turn | undefined>() }
+    if (this.#state.at === 'idle' && this.#line.length === 0) return Promise.resolve(this.#begin(wanted))
+    const place: Waiting = { wanted, ...Promise.withResolvers<Turn | undefined>() }
     this.#line.push(place)
     wanted.signal?.addEventListener('abort', () => this.#leave(place), { once: true })
     return place.promise
@@ -135,7 +136,7 @@ export class OpenConversation {
   }
 
   async close(): Promise<void> {
-    if (this.#state !== 'closed') this.#move('closed')
+    if (this.#state.at !== 'closed') this.#state.to('closed')
     this.drop()
     await this.backed.close()
   }
@@ -145,13 +146,8 @@ export class OpenConversation {
     return this.#opened
   }
 
-  #move(to: State): void {
-    if (!MOVES[this.#state].includes(to)) throw new TypeError(`a conversation cannot go from ${this.#state} to ${to}`)
-    this.#state = to
-  }
-
   #begin(wanted: WantedTurn): Turn {
-    this.#move('speaking')
+    this.#state.to('speaking')
     this.#turn = wanted
     try {
       wanted.begins?.()
@@ -168,18 +164,18 @@ export class OpenConversation {
   async #ended(by: TurnTaker, kind: TurnEnd['kind']): Promise<void> {
     // Whoever could not tell its events hears of that by itself.
     await by.flushed?.().catch(() => undefined)
-    if (this.#state === 'closed') return
+    if (this.#state.at === 'closed') return
     this.#rest()
     this.#next(by, kind)
   }
 
   #rest(): void {
     this.#turn = undefined
-    this.#move('idle')
+    this.#state.to('idle')
   }
 
   #next(last: TurnTaker, kind: TurnEnd['kind']): void {
-    if (this.#state !== 'idle') return
+    if (this.#state.at !== 'idle') return
     const place = this.#line.shift()
     if (place === undefined) {
       if (kind === 'completed' && this.backed.hasUnread === true) last.unread?.()
@@ -194,7 +190,7 @@ export class OpenConversation {
     }
   }
 
-  #leave(place: Place): void {
+  #leave(place: Waiting): void {
     const at = this.#line.indexOf(place)
     if (at !== -1) this.#line.splice(at, 1)
     if (at !== -1) place.resolve(undefined)
