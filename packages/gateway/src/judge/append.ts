@@ -1,4 +1,4 @@
-import type { JobId, ToolOutput, WrittenLog } from '@parley/protocol'
+import { type JobId, type ToolOutput, type WrittenLog, wrongArgument } from '@parley/protocol'
 import { type AppendOptions, type AppendOutcome, type Store, jobLog } from '@parley/store'
 import { readChunk } from '../blob/chunk.ts'
 import type { ClaimedJob } from './held-job.ts'
@@ -15,6 +15,8 @@ export async function appendChunk(
   log: WrittenLog,
   { offset, chunk_b64 }: { readonly offset: number; readonly chunk_b64: string },
 ): Promise<Appended> {
+  // With its padding, unlike an upload: nobody compares a hash at the end, and a text that was cut would be kept as it came.
+  if (chunk_b64.length % 4 !== 0) throw wrongArgument('chunk_b64', 'is not base64')
   const bytes = readChunk(chunk_b64)
   const entries = bytes.length === 0 ? [] : [bytes]
   const outcome = await appendTo(store, job.id, log, entries, { at: { offset }, fence })
