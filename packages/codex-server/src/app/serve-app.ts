@@ -1,5 +1,5 @@
 import { PassThrough } from 'node:stream'
-import { type JsonObject, type JsonValue, RPC_CODES, isJsonObject } from '@parley/protocol'
+import { type JsonObject, type JsonValue, RPC_CODES, isJsonObject, settlesWithin } from '@parley/protocol'
 import type { EventMessage } from '@parley/codex/port'
 import { LinePeer } from '@parley/rpc/line-peer'
 import type { App } from './app.ts'
@@ -18,7 +18,6 @@ import type { Method } from './method/method.ts'
 import { METHODS } from './methods.ts'
 import { Notes } from './notes.ts'
 import { Searches } from './searches.ts'
-import { settlesWithin } from './within.ts'
 
 const DIALECTS: Readonly<Record<AppDialect, DialectFacts>> = { '0.42': OLDER, '0.44': NEWER }
 

@@ -1,3 +1,4 @@
+import { settlesWithin } from '@parley/protocol'
 import type { ApprovalDecision, ApprovalRequest, EngineEvent, InputPart } from '@parley/agent'
 import type { EventMessage, TurnOrder } from '@parley/codex/port'
 import type { OpenConversation, TurnTaker } from '../conversation/open-conversation.ts'
@@ -8,7 +9,6 @@ import type { Approvals } from './approvals.ts'
 import { INTERRUPT_MS, WAITING_TURNS_MAX } from './bounds.ts'
 import type { Outbox } from './outbox.ts'
 import { absoluteRequest, withAbsolutePaths } from './shape/absolute-changes.ts'
-import { settlesWithin } from './within.ts'
 
 export interface SubmissionsOptions {
   readonly conversation: OpenConversation

@@ -20,7 +20,7 @@ export interface CallPort {
   ask(params: JsonObject, options: { readonly signal: AbortSignal; readonly timeoutMs: number }): Promise<JsonObject>
 }
 
-const ASK = 'elicitation/create'
+export const ASK = 'elicitation/create'
 
 /** A call of a client that opened with `initialize`: questions are requests of ours. */
 export function legacyPort(call: Call): CallPort {

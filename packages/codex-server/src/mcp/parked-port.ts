@@ -1,8 +1,6 @@
 import type { JsonObject } from '@parley/protocol'
 import type { Call, JsonText, ParkedCall } from '@parley/rpc'
-import type { CallPort } from './call-port.ts'
-
-const ASK = 'elicitation/create'
+import { ASK, type CallPort } from './call-port.ts'
 
 /**
  * A call of a client of the modern era, which is asked by an answer and comes back with another call. The turn goes on

@@ -177,9 +177,14 @@ export class HeldJob {
     return this.#place.at === 'lost' || this.#place.at === 'over'
   }
 
+  /** How long nothing may be heard of us. */
+  get #everyMs(): number {
+    return this.#link.hasPush ? this.claim.leaseMs / 3 : Math.min(this.#limits.pollMs, this.claim.leaseMs / 3)
+  }
+
   #schedule(): void {
     if (this.#isSilent) return
-    const everyMs = this.#link.hasPush ? this.claim.leaseMs / 3 : Math.min(this.#limits.pollMs, this.claim.leaseMs / 3)
+    const everyMs = this.#everyMs
     const dueMs = this.#acceptedAt + everyMs - performance.now()
     clearTimeout(this.#timer)
     // Not sooner than a part of the interval: a call that fails for good must not make us spin.
@@ -187,9 +192,8 @@ export class HeldJob {
   }
 
   async #wake(): Promise<void> {
-    const everyMs = this.#link.hasPush ? this.claim.leaseMs / 3 : Math.min(this.#limits.pollMs, this.claim.leaseMs / 3)
     if (performance.now() - this.#acceptedAt >= this.#limits.silentMs) this.stop('lost')
-    else if (performance.now() - this.#acceptedAt >= everyMs * 0.9) void this.#beat()
+    else if (performance.now() - this.#acceptedAt >= this.#everyMs * 0.9) void this.#beat()
     this.#schedule()
   }
 

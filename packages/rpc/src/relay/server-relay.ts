@@ -10,7 +10,6 @@ import { OutputWrapping } from './translate.ts'
 import { type RelayParts, Upstream } from './upstream.ts'
 
 const MAY_ASK: ReadonlySet<string> = new Set(['tools/call', 'prompts/get', 'resources/read'])
-const NO_HEADERS: readonly HeaderParam[] = []
 
 /** A server as it is found in one era, served to clients of either. */
 export class ServerRelay<C extends Caller> implements Service<C> {
@@ -102,9 +101,7 @@ export class ServerRelay<C extends Caller> implements Service<C> {
 
   headerParams(tool: string): readonly HeaderParam[] | Promise<readonly HeaderParam[]> {
     const { client } = this.#shared
-    return client === undefined
-      ? this.#shared.open().then((opened) => opened.headerParams(tool))
-      : (client.headerParams(tool) ?? NO_HEADERS)
+    return client === undefined ? this.#shared.open().then((opened) => opened.headerParams(tool)) : client.headerParams(tool)
   }
 
   opened(link: Link<C>): void {
