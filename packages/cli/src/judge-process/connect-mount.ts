@@ -1,6 +1,8 @@
+import { tmpdir } from 'node:os'
 import type { ConnectMount, MountServer } from '@parley/agent'
-import { type Processes, childTransport, openProcesses } from '@parley/executor'
+import { LazyProcesses, localBackend, startMcpServer } from '@parley/executor'
 import { type ClientTransport, connectClient, httpTransport } from '@parley/rpc'
+import { serverLog } from '../process/server-log.ts'
 import { ownVersion } from '../version.ts'
 
 /** Ways to the servers that conversations mount. */
@@ -12,10 +14,12 @@ export interface Mounts {
 
 /** What a server gets to end by itself. */
 const STOP_MS = 2_000
+const SERVERS_MAX = 256
 
 /** Connects to mounted servers. Nothing is spawned, not even the spawner, before the first that is a process. */
 export function openMounts(complain: (text: string) => void): Mounts {
-  let opening: Promise<Processes> | undefined
+  const processes = new LazyProcesses(SERVERS_MAX)
+  const place = localBackend({ processes })
   const transportTo = (server: MountServer): ClientTransport | Promise<ClientTransport> => {
     switch (server.kind) {
       case 'linked':
@@ -23,19 +27,14 @@ export function openMounts(complain: (text: string) => void): Mounts {
       case 'http':
         return httpTransport({ url: server.url, headers: { ...server.headers } })
       case 'stdio': {
-        const { command, args, env, folder } = server
-        const spec = { command, args, env, ...(folder === undefined ? {} : { cwd: folder }) }
-        opening ??= openProcesses()
-        return opening.then((processes) => childTransport(processes, spec, complain))
+        const { command, args, env, folder = tmpdir() } = server
+        return startMcpServer({ command, args, env, cwd: folder }, place, serverLog(complain))
       }
     }
   }
   return {
     connect: async ({ server }, signal) =>
       connectClient(await transportTo(server), { clientInfo: { name: 'parley-judge', version: ownVersion() }, signal }),
-    close: async () => {
-      const processes = await opening?.catch(() => undefined)
-      await processes?.close(STOP_MS)
-    },
+    close: () => processes.close(STOP_MS),
   }
 }

@@ -52,13 +52,19 @@ export function runSpawner(socketFolder: string): void {
     leaders.set(order.id, leader)
     keeper.add(leader)
     child.on('exit', (code, signal) => {
-      leaders.delete(order.id)
       // What is left of the group lost its leader: nobody else could end it later.
-      signalGroup(leader, 'SIGKILL')
-      keeper.remove(leader)
+      if (!order.groupOutlivesLeader) sweep(order.id)
       send({ event: 'exited', id: order.id, code, signal })
     })
     send({ event: 'started', id: order.id, pid, bornAt: leader.bornAt })
+  }
+
+  const sweep = (id: number): void => {
+    const leader = leaders.get(id)
+    if (leader === undefined) return
+    leaders.delete(id)
+    signalGroup(leader, 'SIGKILL')
+    keeper.remove(leader)
   }
 
   const end = (): void => {
@@ -76,6 +82,7 @@ export function runSpawner(socketFolder: string): void {
   const take = lineSplitter((line) => {
     const order = parseOrder(line)
     if (order.op === 'start') return void start(order)
+    if (order.op === 'sweep') return sweep(order.id)
     const leader = leaders.get(order.id)
     if (leader !== undefined) signalGroup(leader, order.signal)
   })

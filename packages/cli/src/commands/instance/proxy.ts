@@ -1,4 +1,4 @@
-import { type Processes, childTransport, openProcesses } from '@parley/executor'
+import { localBackend, openProcesses, type Processes, startMcpServer } from '@parley/executor'
 import {
   type ClientTransport,
   httpTransport,
@@ -16,6 +16,7 @@ import { readSecretLine } from '../../command-line/private-file.ts'
 import { checkExposure, isLoopback } from '../../gateway-process/exposure.ts'
 import { listenFailure } from '../../gateway-process/listen-failure.ts'
 import { readTls } from '../../gateway-process/read-tls.ts'
+import { serverLog } from '../../process/server-log.ts'
 import { childEnv } from './child-env.ts'
 import { ownVersion } from '../../version.ts'
 
@@ -86,7 +87,8 @@ function upstreamOf({ io, values, positionals, rest }: Invocation, processes: Pr
     throw usageError('proxy needs either a URL or -- and a command', 'parley proxy -- npx some-mcp-server')
   if (command !== undefined) {
     const spec = { command, args, env: childEnv(io.env, values.text('env')), cwd: io.cwd }
-    return () => childTransport(processes, spec, io.err)
+    const place = localBackend({ processes })
+    return () => startMcpServer(spec, place, serverLog(io.err))
   }
   const parsed = URL.parse(url ?? '')
   if (parsed === null || !/^(http|ws)s?:$/.test(parsed.protocol))

@@ -1,0 +1,92 @@
+import type { JsonObject } from '@parley/protocol'
+import { z } from 'zod'
+import type { OutputChunk, ReadResult, SequencedEvent } from '../process/exec-process.ts'
+
+const Seq = z.int().min(0)
+const Stream = z.enum(['stdout', 'stderr', 'pty'])
+const Chunk = z.object({ seq: Seq, stream: Stream, chunk: z.string() })
+
+const OutputParams = Chunk.extend({ processId: z.string() })
+const ExitedParams = z.object({ processId: z.string(), seq: Seq, exitCode: z.int() })
+const ClosedParams = z.object({ processId: z.string(), seq: Seq })
+
+/** An event as a notification: its method and parameters. */
+export function notificationOf(
+  processId: string,
+  event: SequencedEvent,
+): { readonly method: string; readonly params: JsonObject } {
+  const { seq } = event
+  switch (event.kind) {
+    case 'output':
+      return {
+        method: 'process/output',
+        params: { processId, seq, stream: event.stream, chunk: event.bytes.toString('base64') },
+      }
+    case 'exited':
+      return { method: 'process/exited', params: { processId, seq, exitCode: event.exitCode, sandboxDenied: false } }
+    case 'closed':
+      return { method: 'process/closed', params: { processId, seq } }
+  }
+}
+
+/** What a notification says; `undefined` for one that is none of these or has another shape. */
+export function eventOf(
+  method: string,
+  params: unknown,
+): { readonly processId: string; readonly event: SequencedEvent } | undefined {
+  switch (method) {
+    case 'process/output': {
+      const { data } = OutputParams.safeParse(params)
+      return data && { processId: data.processId, event: { kind: 'output', ...chunkOf(data) } }
+    }
+    case 'process/exited': {
+      const { data } = ExitedParams.safeParse(params)
+      return data && { processId: data.processId, event: { kind: 'exited', seq: data.seq, exitCode: data.exitCode } }
+    }
+    case 'process/closed': {
+      const { data } = ClosedParams.safeParse(params)
+      return data && { processId: data.processId, event: { kind: 'closed', seq: data.seq } }
+    }
+    default:
+      return undefined
+  }
+}
+
+/** The answer to `process/read`. `truncated` and `firstSeq` are ours: the real one leaves out what it lost without a word. */
+export const ReadAnswer = z.object({
+  chunks: z.array(Chunk),
+  nextSeq: Seq,
+  exited: z.boolean(),
+  exitCode: z.int().nullable(),
+  closed: z.boolean(),
+  failure: z.string().nullable(),
+  truncated: z.boolean().optional(),
+  firstSeq: Seq.optional(),
+})
+
+export function readAnswerOf(result: ReadResult): JsonObject {
+  return {
+    chunks: result.chunks.map(({ seq, stream, bytes }) => ({ seq, stream, chunk: bytes.toString('base64') })),
+    nextSeq: result.nextSeq,
+    exited: result.exited,
+    exitCode: result.exitCode,
+    closed: result.closed,
+    failure: result.failure,
+    sandboxDenied: false,
+    ...(result.truncated ? { truncated: true, firstSeq: result.firstSeq } : {}),
+  }
+}
+
+export function readResultOf(answer: z.infer<typeof ReadAnswer>): ReadResult {
+  const chunks = answer.chunks.map(chunkOf)
+  return {
+    ...answer,
+    chunks,
+    truncated: answer.truncated ?? false,
+    firstSeq: answer.firstSeq ?? chunks[0]?.seq ?? answer.nextSeq,
+  }
+}
+
+function chunkOf({ seq, stream, chunk }: z.infer<typeof Chunk>): OutputChunk {
+  return { seq, stream, bytes: Buffer.from(chunk, 'base64') }
+}

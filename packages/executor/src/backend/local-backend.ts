@@ -1,0 +1,57 @@
+import type { Processes } from '../local/processes.ts'
+import { within } from '../local/within.ts'
+import { exitCodeOf } from '../process/exit-code.ts'
+import { type ExecBackend, type ExecSpec, retentionOf, StartRefused } from './exec-spec.ts'
+import { StreamProcess } from './stream-process.ts'
+
+/** Between SIGTERM and SIGKILL. */
+const TERMINATE_GRACE_MS = 2_000
+
+export interface LocalBackendOptions {
+  readonly processes: Pick<Processes, 'start'>
+  readonly graceMs?: number
+}
+
+/** Processes of this machine, started by its spawner. Their bytes come straight from the pipe. */
+export function localBackend({ processes, graceMs = TERMINATE_GRACE_MS }: LocalBackendOptions): ExecBackend {
+  return { start: (spec) => start(processes, spec, graceMs) }
+}
+
+async function start(processes: Pick<Processes, 'start'>, spec: ExecSpec, graceMs: number): Promise<StreamProcess> {
+  if (spec.tty) throw new StartRefused('tty', 'tty: there is no terminal for a process here; start it with tty: false')
+  const { argv, env, cwd, groupOutlivesLeader = false } = spec
+  const [command, ...args] = argv
+  const running = await processes.start({ command, args, env, cwd, groupOutlivesLeader })
+  const { stdin, stdout, stderr, closed } = running
+  const terminate = async (isForced: boolean): Promise<void> => {
+    if (!isForced) running.signal('SIGTERM')
+    const kill = async (): Promise<void> => {
+      if (
+        !isForced &&
+        (await within(
+          closed.then(() => true),
+          graceMs,
+        )) === true
+      )
+        return
+      await running.stop(0)
+    }
+    // Nobody waits for the grace: `closed` tells. A process that outlives SIGKILL hangs in the kernel and is nobody's to end.
+    const killing = kill().catch(() => undefined)
+    if (isForced) await killing
+  }
+  return new StreamProcess({
+    processId: spec.processId,
+    pipeStdin: spec.pipeStdin,
+    retention: retentionOf(spec),
+    streams: {
+      stdin,
+      stdout,
+      stderr,
+      closed,
+      exitCode: running.exited.then(exitCodeOf),
+      interrupt: () => running.signal('SIGINT'),
+      terminate,
+    },
+  })
+}
