@@ -1,4 +1,4 @@
-import type { ExecProcess, OutputChunk, ProcessEvent, ReadResult } from './exec-process.ts'
+import type { ExecProcess, OutputChunk, ProcessEvent, ReadResult, Subscription } from './exec-process.ts'
 
 /** How following a process ended. */
 export type ProcessEnd =
@@ -31,6 +31,11 @@ export function followProcess(process: ExecProcess, follower: ProcessFollower): 
   let lastSeq = 0
   let hasExited = false
   let isOver = false
+  /** While something is read back, what comes is passed over: it is read too. */
+  let isReading = false
+  let hasPassedOver = false
+  let lastWord: ProcessEnd | undefined
+  let subscription: Subscription | undefined
 
   const end = (how: ProcessEnd): void => {
     if (isOver) return
@@ -44,6 +49,7 @@ export function followProcess(process: ExecProcess, follower: ProcessFollower): 
 
   const take = (event: ProcessEvent): void => {
     if (isOver) return
+    if (isReading) return passOver(event)
     if (event.kind === 'failed') return end(event)
     if (event.kind === 'ended') return void readBack(event)
     if (event.kind === 'lagged') return missed(event.skipped)
@@ -64,14 +70,25 @@ export function followProcess(process: ExecProcess, follower: ProcessFollower): 
     void readBack(undefined)
   }
 
+  const passOver = (event: ProcessEvent): void => {
+    if (event.kind === 'failed' || event.kind === 'ended') lastWord = event
+    else hasPassedOver = true
+  }
+
   const readBack = async (after: ProcessEnd | undefined): Promise<void> => {
+    isReading = true
+    lastWord = after
     subscription?.pause()
     try {
-      addAll(await process.read({ afterSeq: lastSeq, waitMs: 0 }))
+      do {
+        hasPassedOver = false
+        addAll(await process.read({ afterSeq: lastSeq, waitMs: 0 }))
+      } while (hasPassedOver && !isOver)
     } catch (error) {
-      if (after === undefined) end({ kind: 'unread', message: error instanceof Error ? error.message : String(error) })
+      lastWord ??= { kind: 'unread', message: error instanceof Error ? error.message : String(error) }
     }
-    if (after !== undefined) end(after)
+    isReading = false
+    if (lastWord !== undefined) end(lastWord)
     subscription?.taken(lastSeq)
     subscription?.resume()
   }
@@ -96,7 +113,7 @@ export function followProcess(process: ExecProcess, follower: ProcessFollower): 
     else if (result.closed) end({ kind: 'closed' })
   }
 
-  // What is retained is handed over before `subscribe` answers; a hole in it is read back without it.
-  const subscription: ReturnType<ExecProcess['subscribe']> | undefined = process.subscribe(take)
+  // What is retained is handed over before `subscribe` answers, a hole in it too.
+  subscription = process.subscribe(take)
   return { close: () => subscription.close() }
 }
