@@ -16,6 +16,7 @@ export { type LocalBackendOptions, localBackend } from './backend/local-backend.
 export { ExecutorLost } from './client/executor-lost.ts'
 export { type Executor, type ExecutorOptions, openExecutor } from './client/open-executor.ts'
 export type { ExecProcess, ProcessEvent, ReadRequest, ReadResult, Subscription, WriteStatus } from './process/exec-process.ts'
+export { followProcess, type ProcessEnd, type ProcessFollower } from './process/follow-process.ts'
 export { type ExecServer, type ExecServerOptions, openExecServer } from './server/exec-server.ts'
 export { DEFAULT_SERVER_LIMITS, type ServerLimits } from './server/server-limits.ts'
 export {

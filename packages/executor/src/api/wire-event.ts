@@ -10,22 +10,19 @@ const OutputParams = Chunk.extend({ processId: z.string() })
 const ExitedParams = z.object({ processId: z.string(), seq: Seq, exitCode: z.int() })
 const ClosedParams = z.object({ processId: z.string(), seq: Seq })
 
-/** An event as a notification: its method and parameters. */
-export function notificationOf(
-  processId: string,
-  event: SequencedEvent,
-): { readonly method: string; readonly params: JsonObject } {
+/** An event as the text of a notification. Output is put together by hand: its letters need no escapes, and there is much of it. */
+export function notificationText(processId: string, event: SequencedEvent): string {
   const { seq } = event
+  const id = JSON.stringify(processId)
   switch (event.kind) {
-    case 'output':
-      return {
-        method: 'process/output',
-        params: { processId, seq, stream: event.stream, chunk: event.bytes.toString('base64') },
-      }
+    case 'output': {
+      const chunk = event.bytes.toString('base64')
+      return `{"method":"process/output","params":{"processId":${id},"seq":${seq},"stream":"${event.stream}","chunk":"${chunk}"}}`
+    }
     case 'exited':
-      return { method: 'process/exited', params: { processId, seq, exitCode: event.exitCode, sandboxDenied: false } }
+      return `{"method":"process/exited","params":{"processId":${id},"seq":${seq},"exitCode":${event.exitCode},"sandboxDenied":false}}`
     case 'closed':
-      return { method: 'process/closed', params: { processId, seq } }
+      return `{"method":"process/closed","params":{"processId":${id},"seq":${seq}}}`
   }
 }
 

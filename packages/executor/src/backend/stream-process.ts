@@ -81,8 +81,8 @@ export class StreamProcess implements ExecProcess {
     return this.#log.ended
   }
 
-  write(bytes: Buffer, writeId?: string): Promise<WriteStatus> {
-    return this.#writes.once(writeId, () => this.#write(bytes))
+  write(input: Buffer | string, writeId?: string): Promise<WriteStatus> {
+    return writeId === undefined ? this.#write(input) : this.#writes.once(writeId, () => this.#write(input))
   }
 
   endInput(): void {
@@ -123,21 +123,24 @@ export class StreamProcess implements ExecProcess {
     this.#log.closed()
   }
 
-  async #write(bytes: Buffer): Promise<WriteStatus> {
+  #write(input: Buffer | string): Promise<WriteStatus> {
     const { stdin } = this.#streams
-    if (stdin.destroyed || stdin.writableEnded || this.#log.isExited) return 'stdinClosed'
-    stdin.write(bytes)
-    if (stdin.writableLength > UNREAD_STDIN_BYTES) await roomIn(stdin)
-    return 'accepted'
+    if (stdin.destroyed || stdin.writableEnded || this.#log.isExited) return STDIN_CLOSED
+    stdin.write(input)
+    return stdin.writableLength > UNREAD_STDIN_BYTES ? roomIn(stdin) : ACCEPTED
   }
 }
 
-function roomIn(stream: Writable): Promise<void> {
+/** Made once: a write to a process that reads is as cheap as one to its pipe. */
+const ACCEPTED: Promise<WriteStatus> = Promise.resolve('accepted')
+const STDIN_CLOSED: Promise<WriteStatus> = Promise.resolve('stdinClosed')
+
+function roomIn(stream: Writable): Promise<WriteStatus> {
   return new Promise((resolve) => {
     const done = (): void => {
       stream.off('drain', done)
       stream.off('close', done)
-      resolve()
+      resolve('accepted')
     }
     stream.on('drain', done)
     stream.on('close', done)

@@ -2,7 +2,6 @@ import { once } from 'node:events'
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { dialFrames } from '@parley/rpc/frame'
-import { test } from 'vitest'
 import { peerOrSkip } from '../../../../scripts/peers/peer-or-skip.ts'
 import { openProcesses } from '../local/open-processes.ts'
 import { type Differences, execProcessContract } from '../process/fixture/exec-process-contract.ts'
@@ -19,30 +18,29 @@ const DIFFERENCES: Differences = {
 
 const peer = await peerOrSkip('codex-0.166')
 
-if (peer === undefined) test('the real codex exec-server', (context) => context.skip('codex-0.166 cannot be had'))
-else
-  execProcessContract(
-    'behind the real codex exec-server',
-    async (folder) => {
-      const processes = await openProcesses()
-      const home = join(folder, 'home')
-      mkdirSync(home)
-      const running = await processes.start({
-        command: process.execPath,
-        args: [peer.bin('codex'), 'exec-server', '--listen', 'ws://127.0.0.1:0'],
-        env: { PATH: process.env['PATH'] ?? '', HOME: home, CODEX_HOME: home },
-        cwd: folder,
-      })
-      const [line] = await once(running.stdout, 'data')
-      const url = String(line).trim()
-      const executor = await openExecutor({ dial: () => dialFrames({ url }), clientName: 'test' })
-      return {
-        backend: executor,
-        [Symbol.asyncDispose]: async () => {
-          await executor.close()
-          await processes.close(0)
-        },
-      }
-    },
-    DIFFERENCES,
-  )
+execProcessContract(
+  'behind the real codex exec-server',
+  async (folder) => {
+    if (peer === undefined) return undefined
+    const processes = await openProcesses()
+    const home = join(folder, 'home')
+    mkdirSync(home)
+    const running = await processes.start({
+      command: process.execPath,
+      args: [peer.bin('codex'), 'exec-server', '--listen', 'ws://127.0.0.1:0'],
+      env: { PATH: process.env['PATH'] ?? '', HOME: home, CODEX_HOME: home },
+      cwd: folder,
+    })
+    const [line] = await once(running.stdout, 'data')
+    const url = String(line).trim()
+    const executor = await openExecutor({ dial: () => dialFrames({ url }), clientName: 'test' })
+    return {
+      backend: executor,
+      [Symbol.asyncDispose]: async () => {
+        await executor.close()
+        await processes.close(0)
+      },
+    }
+  },
+  DIFFERENCES,
+)

@@ -18,6 +18,8 @@ export interface ExecutorOptions {
   readonly resumes?: boolean
   /** How long it is tried to come back. */
   readonly recoveryMs?: number
+  /** Which variables of the executor its processes get beside their own. Default none. */
+  readonly inherit?: 'core' | 'none'
   readonly log?: (message: string) => void
 }
 
@@ -31,7 +33,7 @@ export interface Executor extends ExecBackend, AsyncDisposable {
 
 /** Connects to an exec-server: ours, or the real `codex exec-server`. */
 export async function openExecutor(options: ExecutorOptions): Promise<Executor> {
-  const { log = () => undefined, resumes = true, ...rest } = options
+  const { log = () => undefined, resumes = true, inherit = 'none', ...rest } = options
   const processes = new Map<string, RemoteProcess>()
   const link = await ExecutorLink.open({
     ...rest,
@@ -68,11 +70,12 @@ export async function openExecutor(options: ExecutorOptions): Promise<Executor> 
       if (processes.has(spec.processId)) throw new TypeError(`process ${spec.processId} already exists`)
       processes.set(spec.processId, process)
       try {
-        await start(link, { ...spec, ...retention })
+        await start(link, { ...spec, ...retention }, inherit)
       } catch (error) {
         processes.delete(spec.processId)
         throw error
       }
+      process.started()
       void process.ended.then(() => processes.delete(spec.processId))
       return process
     },
@@ -81,9 +84,10 @@ export async function openExecutor(options: ExecutorOptions): Promise<Executor> 
   }
 }
 
-async function start(link: ExecutorLink, spec: ExecSpec): Promise<void> {
+async function start(link: ExecutorLink, spec: ExecSpec, inherit: 'core' | 'none'): Promise<void> {
   const { argv, cwd, env, ...rest } = spec
-  const params = { ...rest, argv: [...argv], cwd: uriOf(cwd), env: { ...env }, arg0: null }
+  const envPolicy = { inherit, ignoreDefaultExcludes: true, exclude: [], set: {}, includeOnly: [] }
+  const params = { ...rest, argv: [...argv], cwd: uriOf(cwd), env: { ...env }, envPolicy, arg0: null }
   try {
     await link.ask('process/start', params)
   } catch (error) {

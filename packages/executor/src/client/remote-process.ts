@@ -32,10 +32,12 @@ export class RemoteProcess implements ExecProcess {
   // What is here is a copy of what the server keeps: it may go when there is too much of it.
   readonly #log = new EventLog(DEFAULT_RETENTION)
   #lastWrite = 0
+  #isStarted = false
   #isBehind = false
   #isCatchingUp = false
   #hasMissed = false
   #untakenBytes = 0
+  #takenSeq = 0
 
   readonly endInput?: () => void
 
@@ -53,8 +55,8 @@ export class RemoteProcess implements ExecProcess {
     return this.#log.ended
   }
 
-  async write(bytes: Buffer, writeId = this.#nextWriteId()): Promise<WriteStatus> {
-    const params = { processId: this.processId, chunk: bytes.toString('base64'), writeId }
+  async write(input: Buffer | string, writeId = this.#nextWriteId()): Promise<WriteStatus> {
+    const params = { processId: this.processId, chunk: Buffer.from(input).toString('base64'), writeId }
     const { answer } = await this.#link.ask('process/write', params)
     return WriteAnswer.parse(answer).status
   }
@@ -100,15 +102,23 @@ export class RemoteProcess implements ExecProcess {
     this.#isBehind = true
   }
 
-  /** Reads what came while there was no connection. */
+  /** The server has it. What was missed before that is read now. */
+  started(): void {
+    this.#isStarted = true
+    if (this.#isBehind) void this.catchUp()
+  }
+
+  /** Reads what came while there was no connection. A server that has not heard of the process yet has nothing to read. */
   async catchUp(): Promise<void> {
-    if (this.#isCatchingUp || this.#log.isClosed) return
+    if (this.#isCatchingUp || !this.#isStarted || this.#log.isClosed) return
     this.#isCatchingUp = true
     try {
       do {
         this.#hasMissed = false
         this.#add(await this.read({ afterSeq: this.#log.lastSeq }))
       } while (this.#hasMissed)
+      // What was said last may have been lost with the connection, and the process would wait for it for ever.
+      this.#sayTaken()
     } catch (error) {
       // Another cut brings us here again; a server that does not know the process never will.
       if (error instanceof RemoteFailure) this.#log.fail(error.message)
@@ -138,13 +148,21 @@ export class RemoteProcess implements ExecProcess {
   }
 
   #handed(event: SequencedEvent): void {
+    this.#takenSeq = Math.max(this.#takenSeq, event.seq)
     if (event.kind === 'output') this.#untakenBytes += event.bytes.length
-    if (event.kind === 'closed' || this.#untakenBytes >= this.#retention.retainBytes * SAY_TAKEN_AT) this.#taken(event.seq)
+    if (event.kind === 'closed' || this.#untakenBytes >= this.#retention.retainBytes * SAY_TAKEN_AT) this.#sayTaken()
   }
 
   #taken(seq: number): void {
+    this.#takenSeq = Math.max(this.#takenSeq, seq)
+    this.#sayTaken()
+  }
+
+  #sayTaken(): void {
     this.#untakenBytes = 0
-    if (this.#retention.onFull === 'hold') this.#link.tell('process/taken', { processId: this.processId, seq })
+    const { onFull } = this.#retention
+    if (onFull === 'hold' && this.#takenSeq > 0)
+      this.#link.tell('process/taken', { processId: this.processId, seq: this.#takenSeq })
   }
 
   #nextWriteId(): string {

@@ -25,10 +25,10 @@ export function runSpawner(socketFolder: string): void {
   const start = async (order: StartOrder): Promise<void> => {
     const found = findCommand(order.command, order.cwd, order.env['PATH'])
     if (found.kind === 'missing') return send({ event: 'failed', id: order.id, reason: found.reason, message: found.message })
-    const sockets: Socket[] = []
+    // The owner tells stdin, stdout and stderr apart by their order, and a listener takes connections in the order in which they were begun.
+    const sockets = Array.from({ length: STREAMS }, () => begin(order.socket))
     try {
-      // One after the other: the owner tells stdin, stdout and stderr apart by their order.
-      for (let stream = 0; stream < STREAMS; stream += 1) sockets.push(await dial(order.socket))
+      await Promise.all(sockets.map(connected))
       const [command, ...args] = [...wrapper, found.path, ...order.args]
       if (command === undefined) throw new TypeError('nothing to run')
       // `detached` gives the child a session and group of its own, which is what makes its offspring reachable.
@@ -100,12 +100,16 @@ export function runSpawner(socketFolder: string): void {
 }
 
 /** Connects without reading: what the owner sends is for the child alone. */
-function dial(path: string): Promise<Socket> {
+function begin(path: string): Socket {
+  const socket = connect(path)
+  socket.pause()
+  return socket
+}
+
+function connected(socket: Socket): Promise<void> {
   return new Promise((resolve, reject) => {
-    const socket = connect(path)
-    socket.pause()
     socket.once('error', reject)
-    socket.once('connect', () => resolve(socket))
+    socket.once('connect', resolve)
   })
 }
 

@@ -29,7 +29,7 @@ export interface EventLogOptions extends Retention {
  */
 export class EventLog {
   readonly #options: EventLogOptions
-  readonly #subscriptions = new Set<LogSubscription>()
+  #subscriptions: readonly LogSubscription[] = []
   readonly #waiting = new Set<() => void>()
   readonly #ended = Promise.withResolvers<void>()
   #events: SequencedEvent[] = []
@@ -138,17 +138,21 @@ export class EventLog {
     const subscription = new LogSubscription(
       this,
       listener,
-      { afterSeq: options.afterSeq ?? 0, takes: options.takes ?? 'handed' },
+      {
+        afterSeq: options.afterSeq ?? 0,
+        takes: options.takes ?? 'handed',
+        isWaitedFor: options.isWaitedFor ?? false,
+      },
       {
         taken: () => this.#makeRoom(),
         closed: (closed) => {
           this.#takenSeq = Math.max(this.#takenSeq, closed.takenSeq)
-          this.#subscriptions.delete(closed)
+          this.#subscriptions = this.#subscriptions.filter((each) => each !== closed)
           this.#makeRoom()
         },
       },
     )
-    this.#subscriptions.add(subscription)
+    this.#subscriptions = [...this.#subscriptions, subscription]
     subscription.pump()
     this.#makeRoom()
     return subscription
@@ -170,7 +174,7 @@ export class EventLog {
 
   #tell(): void {
     for (const subscription of this.#subscriptions) subscription.pump()
-    for (const wake of this.#waiting) wake()
+    if (this.#waiting.size > 0) for (const wake of this.#waiting) wake()
   }
 
   #somethingNew(waitMs: number): Promise<void> {
@@ -189,12 +193,21 @@ export class EventLog {
     const { retainBytes, onFull, hold } = this.#options
     const isFull = (): boolean => this.#bytes > retainBytes || this.#lastSeq - this.#firstSeq + 1 > RETAINED_EVENTS
     if (onFull === 'hold') this.#takenSeq = this.#takenByAll()
-    const droppable = onFull === 'drop' ? this.#lastSeq : this.#takenSeq
+    // What may not be lost is kept until it was taken and not longer; what may be lost is kept for as long as there is room.
+    if (onFull === 'hold') while (this.#firstSeq <= Math.min(this.#takenSeq, this.#lastSeq)) this.#dropFirst()
+    const droppable = onFull === 'drop' ? this.#handedToAll() : 0
     while (isFull() && this.#firstSeq <= droppable) this.#dropFirst()
-    const isHeld = onFull === 'hold' && isFull()
+    const isHeld = isFull()
     if (isHeld === this.#isHeld) return
     this.#isHeld = isHeld
     hold?.(isHeld)
+  }
+
+  /** Up to here everybody who is waited for has been handed it. */
+  #handedToAll(): number {
+    let least = this.#lastSeq
+    for (const { cursor, isWaitedFor } of this.#subscriptions) if (isWaitedFor) least = Math.min(least, cursor)
+    return least
   }
 
   /** Up to here everybody who reads has taken it. Without anybody nothing more is. */

@@ -60,6 +60,8 @@ export interface SubscribeOptions {
    * `taken` says so.
    */
   readonly takes?: 'handed' | 'said'
+  /** With `onFull: 'drop'`: what this subscriber was not handed yet is not given up while it is there; the process waits. Default false. */
+  readonly isWaitedFor?: boolean
 }
 
 export interface Subscription {
@@ -79,7 +81,7 @@ export interface ExecProcess {
   /** Settles when nothing more will come: it has closed, or cannot be followed any more. Never rejects. */
   readonly ended: Promise<void>
   /** Writes to its stdin. The same `writeId` again is the same write: it is not written twice. */
-  write(bytes: Buffer, writeId?: string): Promise<WriteStatus>
+  write(input: Buffer | string, writeId?: string): Promise<WriteStatus>
   /** No more will be written. Left out where the way to the process has no word for it. */
   endInput?(): void
   read(request: ReadRequest): Promise<ReadResult>

@@ -35,7 +35,7 @@ export function followProcess(process: ExecProcess, follower: ProcessFollower): 
   let isReading = false
   let hasPassedOver = false
   let lastWord: ProcessEnd | undefined
-  let subscription: Subscription | undefined
+  const following: { subscription?: Subscription } = {}
 
   const end = (how: ProcessEnd): void => {
     if (isOver) return
@@ -78,19 +78,19 @@ export function followProcess(process: ExecProcess, follower: ProcessFollower): 
   const readBack = async (after: ProcessEnd | undefined): Promise<void> => {
     isReading = true
     lastWord = after
-    subscription?.pause()
+    following.subscription?.pause()
     try {
       do {
         hasPassedOver = false
         addAll(await process.read({ afterSeq: lastSeq, waitMs: 0 }))
-      } while (hasPassedOver && !isOver)
+      } while (hasPassedOver)
     } catch (error) {
       lastWord ??= { kind: 'unread', message: error instanceof Error ? error.message : String(error) }
     }
     isReading = false
     if (lastWord !== undefined) end(lastWord)
-    subscription?.taken(lastSeq)
-    subscription?.resume()
+    following.subscription?.taken(lastSeq)
+    following.subscription?.resume()
   }
 
   const addAll = (result: ReadResult): void => {
@@ -114,6 +114,8 @@ export function followProcess(process: ExecProcess, follower: ProcessFollower): 
   }
 
   // What is retained is handed over before `subscribe` answers, a hole in it too.
-  subscription = process.subscribe(take)
+  const subscription = process.subscribe(take)
+  following.subscription = subscription
+  if (isReading) subscription.pause()
   return { close: () => subscription.close() }
 }

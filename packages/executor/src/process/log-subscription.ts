@@ -19,6 +19,7 @@ export class LogSubscription implements Subscription {
   readonly #listener: (event: ProcessEvent) => void
   readonly #takes: 'handed' | 'said'
   readonly #told: Told
+  readonly isWaitedFor: boolean
   #cursor: number
   #saidSeq = 0
   #isPaused = false
@@ -29,10 +30,15 @@ export class LogSubscription implements Subscription {
     this.#log = log
     this.#listener = listener
     this.#takes = options.takes
+    this.isWaitedFor = options.isWaitedFor
     this.#told = told
     this.#cursor = options.afterSeq
   }
 
+  /** The last that it was handed. */
+  get cursor(): number {
+    return this.#cursor
+  }
   get takenSeq(): number {
     return this.#takes === 'handed' ? Math.max(this.#cursor, this.#saidSeq) : this.#saidSeq
   }
@@ -44,7 +50,7 @@ export class LogSubscription implements Subscription {
   resume(): void {
     this.#isPaused = false
     this.pump()
-    if (this.#takes === 'handed') this.#told.taken()
+    this.#told.taken()
   }
 
   taken(seq: number): void {

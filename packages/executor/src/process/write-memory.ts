@@ -7,8 +7,7 @@ const REMEMBERED_WRITES = 4_096
 export class WriteMemory {
   readonly #known = new Map<string, Promise<WriteStatus>>()
 
-  once(writeId: string | undefined, write: () => Promise<WriteStatus>): Promise<WriteStatus> {
-    if (writeId === undefined) return write()
+  once(writeId: string, write: () => Promise<WriteStatus>): Promise<WriteStatus> {
     const known = this.#known.get(writeId)
     if (known !== undefined) return known
     const writing = write()

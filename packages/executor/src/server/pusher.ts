@@ -1,5 +1,5 @@
 import type { FramePeer } from '@parley/rpc/frame'
-import { notificationOf } from '../api/wire-event.ts'
+import { notificationText } from '../api/wire-event.ts'
 import type { ExecProcess, ProcessEvent, Subscription, WhenFull } from '../process/exec-process.ts'
 
 export interface PusherOptions {
@@ -10,8 +10,8 @@ export interface PusherOptions {
 }
 
 /**
- * Tells a connection what happens to a process, from now on. A connection that does not take it is waited for: then nothing is
- * told, and it goes on where it stood, or, where that is not there any more, with a number that shows the gap.
+ * Tells a connection what happens to a process, from now on. A connection that does not take it is waited for, and the process
+ * with it: its output is not read until there is room.
  */
 export class Pusher {
   readonly #options: PusherOptions
@@ -22,6 +22,8 @@ export class Pusher {
     this.#subscription = options.process.subscribe((event) => this.#push(event), {
       afterSeq: options.afterSeq,
       takes: options.onFull === 'hold' ? 'said' : 'handed',
+      // As with the real one: what is not on its way to a client that is there is not given up.
+      isWaitedFor: true,
     })
   }
 
@@ -36,10 +38,10 @@ export class Pusher {
   #push(event: ProcessEvent): void {
     if (!('seq' in event)) return
     const { peer, process, aheadBytes } = this.#options
-    const { method, params } = notificationOf(process.processId, event)
-    peer.tell(method, params)
+    peer.sendText(notificationText(process.processId, event))
     if (peer.bufferedBytes() <= aheadBytes) return
     this.#subscription.pause()
-    void peer.drained().then(() => this.#subscription.resume())
+    // Before all of it has left, so that the connection never has to wait for us.
+    void peer.drained(aheadBytes / 2).then(() => this.#subscription.resume())
   }
 }

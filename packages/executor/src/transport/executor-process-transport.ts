@@ -198,7 +198,7 @@ export class ExecutorProcessTransport implements ClientTransport, AsyncDisposabl
 const BEGINNINGS = ['{"jsonrpc"', '{"result"', '{"id"', '{"method"']
 
 function isMessage(text: string): boolean {
-  if (BEGINNINGS.some((beginning) => text.startsWith(beginning)) && text.trimEnd().endsWith('}')) return true
+  if (text.endsWith('}') && BEGINNINGS.some((beginning) => text.startsWith(beginning))) return true
   return parseJson(text) !== undefined
 }
 

@@ -41,18 +41,17 @@ export class SerialWriter {
     while (this.#waiting.length > 0) {
       const batch = this.#waiting
       this.#waiting = []
-      const error = await this.#write(batch.map(({ text }) => `${text}\n`).join(''))
-      this.#waitingChars -= batch.reduce((sum, { text }) => sum + text.length, 0)
+      const [only] = batch
+      const text = batch.length === 1 && only !== undefined ? `${only.text}\n` : batch.map((each) => `${each.text}\n`).join('')
+      let error: Error | undefined
+      try {
+        error = failureOf(await this.#process.write(text))
+      } catch (thrown) {
+        error = thrown instanceof Error ? thrown : new Error(String(thrown))
+      }
+      this.#waitingChars -= text.length - batch.length
       if (error !== undefined) for (const { failed } of batch) failed(error)
     }
     this.#isScheduled = false
-  }
-
-  async #write(text: string): Promise<Error | undefined> {
-    try {
-      return failureOf(await this.#process.write(Buffer.from(text)))
-    } catch (error) {
-      return error instanceof Error ? error : new Error(String(error))
-    }
   }
 }

@@ -19,8 +19,8 @@ export interface FrameLink {
   send(text: string): void
   /** What was sent and has not left this process yet. */
   bufferedBytes(): number
-  /** Settles when all that was sent has left this process, or the link has ended. */
-  drained(): Promise<void>
+  /** Settles when no more than this waits to leave this process, which is nothing unless it is said, or the link has ended. */
+  drained(belowBytes?: number): Promise<void>
   /** Ends it, with words for the other side where the wire has room for them. */
   close(reason?: string): void
 }

@@ -118,8 +118,8 @@ export class FramePeer {
   }
 
   /** Settles when what was sent has left this process, or the other side is gone. */
-  drained(): Promise<void> {
-    return this.#gone === undefined ? this.#options.link.drained() : Promise.resolve()
+  drained(belowBytes?: number): Promise<void> {
+    return this.#gone === undefined ? this.#options.link.drained(belowBytes) : Promise.resolve()
   }
 
   /** Every request under way fails; nothing is sent any more. */

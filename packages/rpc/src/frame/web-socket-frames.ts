@@ -19,7 +19,7 @@ class WebSocketFrames implements FrameLink {
   readonly #socket: WebSocket
   readonly #limits: FrameLimits
   readonly #pinging: NodeJS.Timeout
-  readonly #waiters: (() => void)[] = []
+  #waiters: { readonly belowBytes: number; readonly resolve: () => void }[] = []
   #sink: FrameSink | undefined
   #reason: string | undefined
   #isOver = false
@@ -68,9 +68,9 @@ class WebSocketFrames implements FrameLink {
     return this.#socket.bufferedAmount
   }
 
-  drained(): Promise<void> {
-    if (this.#isOver || this.#socket.bufferedAmount === 0) return Promise.resolve()
-    return new Promise((resolve) => this.#waiters.push(resolve))
+  drained(belowBytes = 0): Promise<void> {
+    if (this.#isOver || this.#socket.bufferedAmount <= belowBytes) return Promise.resolve()
+    return new Promise((resolve) => this.#waiters.push({ belowBytes, resolve }))
   }
 
   close(reason = ''): void {
@@ -80,7 +80,7 @@ class WebSocketFrames implements FrameLink {
   }
 
   readonly #sent = (): void => {
-    if (this.#socket.bufferedAmount === 0) this.#release()
+    if (this.#waiters.length > 0) this.#release(this.#socket.bufferedAmount)
   }
 
   #isStuck(): boolean {
@@ -105,12 +105,14 @@ class WebSocketFrames implements FrameLink {
     this.#isOver = true
     this.#reason ??= reason
     clearInterval(this.#pinging)
-    this.#release()
+    this.#release(0)
     this.#sink?.ended(reason)
   }
 
-  #release(): void {
-    for (const resolve of this.#waiters.splice(0)) resolve()
+  #release(bufferedBytes: number): void {
+    const waiters = this.#waiters
+    this.#waiters = waiters.filter(({ belowBytes }) => belowBytes < bufferedBytes)
+    for (const { belowBytes, resolve } of waiters) if (belowBytes >= bufferedBytes) resolve()
   }
 }
 
