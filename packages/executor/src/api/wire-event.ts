@@ -1,6 +1,6 @@
 import type { JsonObject } from '@parley/protocol'
 import { z } from 'zod'
-import type { OutputChunk, ReadResult, SequencedEvent } from '../process/exec-process.ts'
+import type { OutputChunk, OutputStream, ReadResult, SequencedEvent } from '../process/exec-process.ts'
 
 const Seq = z.int().min(0)
 const Stream = z.enum(['stdout', 'stderr', 'pty'])
@@ -24,6 +24,35 @@ export function notificationText(processId: string, event: SequencedEvent): stri
     case 'closed':
       return `{"method":"process/closed","params":{"processId":${id},"seq":${seq}}}`
   }
+}
+
+const OUTPUT = '{"method":"process/output","params":{"processId":"'
+const SEQ = '","seq":'
+const STREAM = ',"stream":"'
+const CHUNK = '","chunk":"'
+const END = '"}}'
+
+/**
+ * Output in the one layout that exec-servers write, taken apart without parsing: it is most of what comes, and all of it is one long text. Any
+ * other layout is undefined, and parsed.
+ */
+export function outputIn(text: string): { readonly processId: string; readonly event: SequencedEvent } | undefined {
+  if (!text.startsWith(OUTPUT)) return undefined
+  const seqAt = text.indexOf(SEQ, OUTPUT.length)
+  const streamAt = text.indexOf(STREAM, seqAt)
+  const chunkAt = text.indexOf(CHUNK, streamAt)
+  if (seqAt < 0 || streamAt < 0 || chunkAt < 0) return undefined
+  const processId = text.slice(OUTPUT.length, seqAt)
+  const seq = Number(text.slice(seqAt + SEQ.length, streamAt))
+  const stream = text.slice(streamAt + STREAM.length, chunkAt)
+  const start = chunkAt + CHUNK.length
+  const isPlain = !processId.includes('\\') && !processId.includes('"') && text.indexOf('"', start) === text.length - END.length
+  if (!isPlain || !text.endsWith(END) || !Number.isSafeInteger(seq) || !isStream(stream)) return undefined
+  return { processId, event: { kind: 'output', seq, stream, bytes: Buffer.from(text.slice(start, -END.length), 'base64') } }
+}
+
+function isStream(name: string): name is OutputStream {
+  return name === 'stdout' || name === 'stderr' || name === 'pty'
 }
 
 /** What a notification says; `undefined` for one that is none of these or has another shape. */

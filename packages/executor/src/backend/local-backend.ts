@@ -10,18 +10,23 @@ const TERMINATE_GRACE_MS = 2_000
 export interface LocalBackendOptions {
   readonly processes: Pick<Processes, 'start'>
   readonly graceMs?: number
+  /** Whether each process has a PID namespace of its own. */
+  readonly contained?: boolean
 }
 
 /** Processes of this machine, started by its spawner. Their bytes come straight from the pipe. */
-export function localBackend({ processes, graceMs = TERMINATE_GRACE_MS }: LocalBackendOptions): ExecBackend {
-  return { start: (spec) => start(processes, spec, graceMs) }
+export function localBackend(options: LocalBackendOptions): ExecBackend {
+  return { start: (spec) => start(options, spec) }
 }
 
-async function start(processes: Pick<Processes, 'start'>, spec: ExecSpec, graceMs: number): Promise<StreamProcess> {
+async function start(
+  { processes, graceMs = TERMINATE_GRACE_MS, contained = false }: LocalBackendOptions,
+  spec: ExecSpec,
+): Promise<StreamProcess> {
   if (spec.tty) throw new StartRefused('tty', 'tty: there is no terminal for a process here; start it with tty: false')
   const { argv, env, cwd, groupOutlivesLeader = false } = spec
   const [command, ...args] = argv
-  const running = await processes.start({ command, args, env, cwd, groupOutlivesLeader })
+  const running = await processes.start({ command, args, env, cwd, groupOutlivesLeader, contained })
   const { stdin, stdout, stderr, closed } = running
   const terminate = async (isForced: boolean): Promise<void> => {
     if (!isForced) running.signal('SIGTERM')

@@ -24,6 +24,8 @@ export interface ExecutorLinkOptions {
   /** Whether another connection can take up what this one began. Not on a pipe. */
   readonly resumes: boolean
   readonly recoveryMs?: number
+  /** Sees each text first; true says that it has been dealt with. */
+  readonly seen: (text: string) => boolean
   readonly notified: (method: string, params: JsonObject) => void
   /** The connection is gone: what comes on the next may not follow what came on this one. */
   readonly cut: () => void
@@ -108,6 +110,7 @@ export class ExecutorLink {
         request: (method) => {
           throw new RemoteFailure(CODE.methodNotFound, `${method} is not served here`)
         },
+        seen: (text) => this.#options.seen(text),
         notified: (method, params) => this.#options.notified(method, params),
         garbage: (reason) => this.#options.log(`the executor sent something that was passed over: ${reason}`),
         ended: () => this.#cut(peer),

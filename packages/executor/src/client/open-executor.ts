@@ -1,7 +1,7 @@
 import type { JsonObject } from '@parley/protocol'
 import type { FrameLink } from '@parley/rpc/frame'
 import { uriOf } from '../api/file-uri.ts'
-import { eventOf } from '../api/wire-event.ts'
+import { eventOf, outputIn } from '../api/wire-event.ts'
 import { type ExecBackend, type ExecSpec, retentionOf } from '../backend/exec-spec.ts'
 import { within } from '../local/within.ts'
 import { ExecutorLink, FailedAgain } from './executor-link.ts'
@@ -39,6 +39,11 @@ export async function openExecutor(options: ExecutorOptions): Promise<Executor> 
     ...rest,
     log,
     resumes,
+    seen: (text) => {
+      const told = outputIn(text)
+      if (told !== undefined) processes.get(told.processId)?.pushed(told.event)
+      return told !== undefined
+    },
     notified: (method, params) => {
       const told = eventOf(method, params)
       if (told === undefined) return log(`a notification was passed over: ${method}`)

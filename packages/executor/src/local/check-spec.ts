@@ -13,6 +13,7 @@ export function checkSpec({
   env,
   cwd = tmpdir(),
   groupOutlivesLeader = false,
+  contained = false,
 }: ProcessSpec): Required<ProcessSpec> {
   if (command === '') throw invalid('command', 'must not be empty')
   if (command.includes(NUL)) throw invalid('command', 'must not hold a NUL')
@@ -25,7 +26,7 @@ export function checkSpec({
     if (value.includes(NUL)) throw invalid(`env.${name}`, 'must not hold a NUL')
   }
   if (!isAbsolute(cwd) || cwd.includes(NUL)) throw invalid('cwd', `must be an absolute path, not ${JSON.stringify(cwd)}`)
-  const whole = { command, args, env, cwd, groupOutlivesLeader }
+  const whole = { command, args, env, cwd, groupOutlivesLeader, contained }
   if (Buffer.byteLength(JSON.stringify(whole)) > LINE_BYTES / 2) throw invalid('args', 'is too large together with env')
   return whole
 }

@@ -13,6 +13,11 @@ export interface ProcessSpec {
    * its end is the end of the group.
    */
   readonly groupOutlivesLeader?: boolean
+  /**
+   * In a PID namespace of its own, so that also what leaves its group ends with it, whoever dies first. It sees other process ids then, and
+   * its exit is told when everything inside has ended. Fails with the reason `EPERM` where the system has none for us.
+   */
+  readonly contained?: boolean
 }
 
 export type GroupSignal = 'SIGINT' | 'SIGTERM' | 'SIGKILL'

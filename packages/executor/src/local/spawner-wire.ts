@@ -12,6 +12,7 @@ export type SpawnerOrder =
       readonly env: Readonly<Record<string, string>>
       readonly cwd: string
       readonly groupOutlivesLeader: boolean
+      readonly contained: boolean
     }
   | { readonly op: 'signal'; readonly id: number; readonly signal: 'SIGINT' | 'SIGTERM' | 'SIGKILL' }
   /** Nobody waits for what is left of a group whose leader has ended: it is killed and forgotten. */

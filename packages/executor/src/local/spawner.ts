@@ -1,6 +1,7 @@
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
-import { existsSync, rmSync } from 'node:fs'
+import { type ChildProcess, spawn } from 'node:child_process'
+import { rmSync } from 'node:fs'
 import { type Socket, connect } from 'node:net'
+import { containWrapper, deathSignalWrapper } from './child-wrapper.ts'
 import { findCommand } from './find-command.ts'
 import { closeInherited } from './inherited.ts'
 import { openKeeper } from './keeper.ts'
@@ -25,11 +26,13 @@ export function runSpawner(socketFolder: string): void {
   const start = async (order: StartOrder): Promise<void> => {
     const found = findCommand(order.command, order.cwd, order.env['PATH'])
     if (found.kind === 'missing') return send({ event: 'failed', id: order.id, reason: found.reason, message: found.message })
+    const contain = order.contained ? containWrapper(order) : []
+    if (contain === undefined) return send({ event: 'failed', id: order.id, ...UNCONTAINED })
     // The owner tells stdin, stdout and stderr apart by their order, and a listener takes connections in the order in which they were begun.
     const sockets = Array.from({ length: STREAMS }, () => begin(order.socket))
     try {
       await Promise.all(sockets.map(connected))
-      const [command, ...args] = [...wrapper, found.path, ...order.args]
+      const [command, ...args] = [...wrapper, ...contain, found.path, ...order.args]
       if (command === undefined) throw new TypeError('nothing to run')
       // `detached` gives the child a session and group of its own, which is what makes its offspring reachable.
       const child = spawn(command, args, { cwd: order.cwd, env: order.env, stdio: [...sockets], detached: true })
@@ -113,18 +116,7 @@ function connected(socket: Socket): Promise<void> {
   })
 }
 
-/**
- * Where the system can do it, a child is killed with the spawner by the kernel itself: also one that was being started in the instant in
- * which owner and spawner were killed, of which the keeper had not heard yet.
- */
-function deathSignalWrapper(): readonly string[] {
-  const setpriv = ['/usr/bin/setpriv', '/bin/setpriv'].find((path) => existsSync(path))
-  if (setpriv === undefined) return []
-  const wrapper = [setpriv, '--pdeathsig', 'KILL', '--']
-  return spawnSync(setpriv, [...wrapper.slice(1), setpriv, '--version'], { stdio: 'ignore', timeout: 2_000 }).status === 0
-    ? wrapper
-    : []
-}
+const UNCONTAINED = { reason: 'EPERM', message: 'contained: this system gives us no PID namespace (unshare --pid fails)' }
 
 function reasonOf(error: unknown, command: string): { reason: string; message: string } {
   const reason = error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : 'UNKNOWN'

@@ -10,6 +10,8 @@ export type WireId = string | number
 
 /** What a peer does with what comes in. */
 export interface PeerHandlers {
+  /** Sees each text before it is parsed; true says that it has been dealt with. For what comes so often that parsing it all costs. */
+  seen?(text: string): boolean
   /**
    * Answers a request. Throw `RemoteFailure` for an error with a code of its own; anything else is -32603. `given` is what
    * stood in `params`, for who tells nothing, null and a list apart from an empty object.
@@ -137,6 +139,7 @@ export class FramePeer {
   #receive(text: string): void {
     if (this.#gone !== undefined) return
     const { handlers } = this.#options
+    if (handlers.seen?.(text) === true) return
     const value = parseJson(text)
     if (!isJsonObject(value)) return handlers.garbage(value === undefined ? 'a line is not JSON' : 'a line is no message', value)
     const { id, method } = value

@@ -1,9 +1,10 @@
 import { realpathSync, statSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { type ExecServer, localBackend, openExecServer, openProcesses } from '@parley/executor'
-import { type FrameListener, lineFrames, listenFrames } from '@parley/rpc/frame'
+import { lineFrames, listenFrames } from '@parley/rpc/frame'
 import type { Invocation } from '../../command-line/command.ts'
 import { CommandError, usageError } from '../../command-line/command-error.ts'
+import { wholeEnv } from '../../codex-server/whole-env.ts'
 import { atPath } from '../../command-line/path-failure.ts'
 import { readSecretLine } from '../../command-line/private-file.ts'
 import { checkExposure, isLoopback } from '../../gateway-process/exposure.ts'
@@ -12,11 +13,11 @@ import { readTls } from '../../gateway-process/read-tls.ts'
 import { ownVersion } from '../../version.ts'
 
 const DEFAULT_LISTEN = 'ws://127.0.0.1:0'
+/** A URL leaves them out. */
+const USUAL_PORTS: Readonly<Record<string, string>> = { 'ws:': '80', 'wss:': '443' }
 const PROCESSES_MAX = 256
 const GRACE_MS = 1_000
 const FORCED_EXIT = 1
-/** Nobody comes back to a pipe. */
-const NO_RETURN_MS = 0
 /** What clean-up may take after stdin ended. */
 const END_MS = 1_900
 
@@ -33,20 +34,20 @@ export async function execServerCommand(invocation: Invocation): Promise<number>
   const roots = values.all('root').map((root) => rootOf(root, io.cwd))
   await using processes = await openProcesses({ maxProcesses: PROCESSES_MAX })
   await using server = openExecServer({
-    backend: localBackend({ processes }),
-    where: { version: ownVersion(), cwd: io.cwd, env: definedIn(io.env) },
+    backend: localBackend({ processes, contained: values.has('contain') }),
+    where: { version: ownVersion(), cwd: io.cwd, env: wholeEnv(io.env) },
     roots,
     log: (message) => io.err(`${message}\n`),
   })
   await (place.kind === 'stdio' ? serveStdin(invocation, server) : serveSockets(invocation, server, place, token))
-  await server.close()
   await processes.close(GRACE_MS)
   return 0
 }
 
 async function serveStdin({ io }: Invocation, server: ExecServer): Promise<void> {
   const stop = io.onSignal(() => io.stdin.destroy())
-  server.serve(lineFrames({ input: io.stdin, output: process.stdout }), NO_RETURN_MS)
+  // Nobody comes back to a pipe.
+  server.serve(lineFrames({ input: io.stdin, output: process.stdout }), 0)
   await server.idle()
   setTimeout(() => process.exit(0), END_MS).unref()
   stop()
@@ -65,7 +66,7 @@ async function serveSockets(
     if (times > 1) process.exit(FORCED_EXIT)
     asked.resolve()
   })
-  const listener: FrameListener = await listenFrames({
+  const listener = await listenFrames({
     listen: place.kind === 'file' ? { socketPath: place.socketPath } : place,
     ...(token === undefined ? {} : { token }),
     onLink: (link) => server.serve(link),
@@ -87,15 +88,14 @@ function placeOf({ io, values }: Invocation): Place {
     return { kind: 'file', socketPath: resolve(io.cwd, path) }
   }
   const url = URL.parse(given)
-  if (url === null || !/^wss?:$/.test(url.protocol) || url.pathname !== '/' || url.search !== '')
+  if (url === null || !/^wss?:$/.test(url.protocol) || url.pathname !== '/')
     throw usageError(`--listen must be ws://ADDRESS:PORT, unix:PATH or stdio, not ${JSON.stringify(given)}`)
   const tls = readTls({ tlsCert: values.text('tls-cert'), tlsKey: values.text('tls-key') }, io.cwd)
   if ((url.protocol === 'wss:') !== (tls !== undefined))
     throw usageError('wss:// goes with --tls-cert and --tls-key, ws:// without')
   const host = url.hostname.replace(/^\[|\]$/g, '')
   checkExposure({ host, hasTls: tls !== undefined, insecure: values.has('insecure') })
-  const defaultPort = tls === undefined ? 80 : 443
-  return { kind: 'port', host, port: url.port === '' ? defaultPort : Number(url.port), ...(tls === undefined ? {} : { tls }) }
+  return { kind: 'port', host, port: Number(url.port || USUAL_PORTS[url.protocol]), ...(tls === undefined ? {} : { tls }) }
 }
 
 /** Whoever connects runs programs as this user: beyond this machine nobody may without showing a token. */
@@ -118,19 +118,12 @@ function tokenOf({ io, values }: Invocation, place: Place): string | undefined {
 const TOKEN_CHARS = 32
 
 function rootOf(given: string, cwd: string): string {
-  const path = resolve(cwd, given)
-  return atPath(`--root ${given}`, () => {
-    if (!statSync(path).isDirectory()) throw usageError(`--root ${given} is not a folder`)
-    return realpathSync(path)
-  })
+  const path = atPath(`--root ${given}`, () => realpathSync(resolve(cwd, given)))
+  if (statSync(path).isDirectory()) return path
+  throw usageError(`--root ${given} is not a folder`)
 }
 
 function socketFailure(error: unknown, path: string): unknown {
-  const code = error instanceof Error && 'code' in error ? String(error.code) : ''
-  if (code !== 'EADDRINUSE') return error
+  if (!(error instanceof Error && 'code' in error && error.code === 'EADDRINUSE')) return error
   return new CommandError('socket_taken', `${path} is served by another process`, { hint: 'choose another path', cause: error })
-}
-
-function definedIn(env: Readonly<Record<string, string | undefined>>): Record<string, string> {
-  return Object.fromEntries(Object.entries(env).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])))
 }

@@ -72,6 +72,7 @@ export const SERVER_COMMANDS: readonly CommandSpec[] = [
         isFile: true,
         repeats: true,
       },
+      contain: { doc: 'gives each process a PID namespace of its own: also what leaves its group ends with it' },
       'tls-cert': { doc: 'certificate file, for wss://', value: 'FILE', isFile: true },
       'tls-key': { doc: 'key file, for wss://', value: 'FILE', isFile: true },
       insecure: { doc: 'allows ws:// on an address that other machines reach' },
