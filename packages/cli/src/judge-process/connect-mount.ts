@@ -2,6 +2,7 @@ import { tmpdir } from 'node:os'
 import type { ConnectMount, MountServer } from '@parley/agent'
 import { LazyProcesses, localBackend, startMcpServer } from '@parley/executor'
 import { type ClientTransport, connectClient, httpTransport } from '@parley/rpc'
+import { openEnvironments } from '../process/environments.ts'
 import { serverLog } from '../process/server-log.ts'
 import { ownVersion } from '../version.ts'
 
@@ -16,10 +17,14 @@ export interface Mounts {
 const STOP_MS = 2_000
 const SERVERS_MAX = 256
 
-/** Connects to mounted servers. Nothing is spawned, not even the spawner, before the first that is a process. */
-export function openMounts(complain: (text: string) => void): Mounts {
+/**
+ * Connects to mounted servers. Nothing is spawned, not even the spawner, before the first that is a process. One that names an environment runs
+ * there, if a file of environments was given.
+ */
+export function openMounts(complain: (text: string) => void, environmentsFile?: string): Mounts {
   const processes = new LazyProcesses(SERVERS_MAX)
-  const place = localBackend({ processes })
+  const here = localBackend({ processes })
+  const environments = environmentsFile === undefined ? undefined : openEnvironments(environmentsFile, processes, complain)
   const transportTo = (server: MountServer): ClientTransport | Promise<ClientTransport> => {
     switch (server.kind) {
       case 'linked':
@@ -27,14 +32,20 @@ export function openMounts(complain: (text: string) => void): Mounts {
       case 'http':
         return httpTransport({ url: server.url, headers: { ...server.headers } })
       case 'stdio': {
-        const { command, args, env, folder = tmpdir() } = server
-        return startMcpServer({ command, args, env, cwd: folder }, place, serverLog(complain))
+        const { command, args, env, folder = tmpdir(), environment } = server
+        const spec = { command, args, env, cwd: folder }
+        if (environment === undefined) return startMcpServer(spec, here, serverLog(complain))
+        if (environments === undefined) throw new TypeError(`there is no environment ${environment} here`)
+        return environments.place(environment).then((place) => startMcpServer(spec, place, serverLog(complain)))
       }
     }
   }
   return {
     connect: async ({ server }, signal) =>
       connectClient(await transportTo(server), { clientInfo: { name: 'parley-judge', version: ownVersion() }, signal }),
-    close: () => processes.close(STOP_MS),
+    close: async () => {
+      await environments?.close()
+      await processes.close(STOP_MS)
+    },
   }
 }
