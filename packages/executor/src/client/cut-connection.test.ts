@@ -61,20 +61,40 @@ test('a stream that is cut again and again arrives whole: not a byte lost, not o
   expect(followed.hash()).toBe(COUNTED)
 })
 
-test('texts that come twice or not at all are passed over or read back', async () => {
+test('texts that come twice, not at all or in another order are passed over, read back or put in order', async () => {
   await using there = await openCuttableServer()
   await using executor = await openExecutor({ dial: there.dial, clientName: 'test' })
   let count = 0
+  const late: string[] = []
   there.state.meddle = (text) => {
     if (!text.includes('process/output')) return [text]
     count += 1
     if (count % 7 === 0) return []
-    return count % 5 === 0 ? [text, text] : [text]
+    if (count % 11 === 0) {
+      late.push(text)
+      return []
+    }
+    return [...(count % 5 === 0 ? [text, text] : [text]), ...late.splice(0)]
   }
   const followed = follow(await executor.start(sh(COUNTING)))
   expect(await followed.ended).toEqual({ kind: 'closed' })
   expect(followed.hash()).toBe(COUNTED)
-  expect(followed.state.lagged).toBeGreaterThan(0)
+  expect(there.state.asked.some((text) => text.includes('process/read'))).toBe(true)
+})
+
+test('what comes before its turn waits for it', async () => {
+  await using there = await openCuttableServer()
+  await using executor = await openExecutor({ dial: there.dial, clientName: 'test' })
+  // As the real one does it now and then: the exit and what follows it before the last that was said.
+  const late: string[] = []
+  there.state.meddle = (text) => {
+    if (!text.includes('process/output')) return [text, ...late.splice(0)]
+    late.push(text)
+    return []
+  }
+  const followed = follow(await executor.start(sh('echo one', { pipeStdin: false, onFull: 'drop' })))
+  expect(await followed.ended).toEqual({ kind: 'closed' })
+  expect(followed.state.text).toBe('one\n')
 })
 
 test('what was asked when the connection was cut is asked again, and done once', async () => {

@@ -21,6 +21,13 @@ import type { ExecutorLink } from './executor-link.ts'
 /** What was taken is said when it is this part of what the server keeps: often enough that it need not wait for us. */
 const SAY_TAKEN_AT = 1 / 4
 
+/**
+ * The real exec-server tells that a process exited and what it said from two hands, and now and then a number comes before the one below it. So
+ * many events wait for a missing one, and for so long; then it is read.
+ */
+const EARLY_EVENTS = 1_024
+const EARLY_MS = 100
+
 const WriteAnswer = z.object({ status: z.enum(['accepted', 'unknownProcess', 'stdinClosed', 'starting']) })
 const TerminateAnswer = z.object({ running: z.boolean() })
 
@@ -38,6 +45,9 @@ export class RemoteProcess implements ExecProcess {
   #hasMissed = false
   #untakenBytes = 0
   #takenSeq = 0
+  /** What came before its turn, by number. */
+  readonly #early = new Map<number, SequencedEvent>()
+  #waiting: NodeJS.Timeout | undefined
 
   readonly endInput?: () => void
 
@@ -94,7 +104,8 @@ export class RemoteProcess implements ExecProcess {
   /** What the server pushed. While something is read back it is not taken: it will be read too. */
   pushed(event: SequencedEvent): void {
     if (this.#isBehind) this.#hasMissed = true
-    else this.#log.append(event)
+    else if (event.seq > this.#log.lastSeq + 1) this.#wait(event)
+    else this.#append(event)
   }
 
   /** There is no connection: what comes on the next one is taken after `catchUp`. */
@@ -112,6 +123,9 @@ export class RemoteProcess implements ExecProcess {
   async catchUp(): Promise<void> {
     if (this.#isCatchingUp || !this.#isStarted || this.#log.isClosed) return
     this.#isCatchingUp = true
+    this.#isBehind = true
+    this.#early.clear()
+    clearTimeout(this.#waiting)
     try {
       do {
         this.#hasMissed = false
@@ -129,7 +143,27 @@ export class RemoteProcess implements ExecProcess {
   }
 
   fail(message: string): void {
+    clearTimeout(this.#waiting)
     this.#log.fail(message)
+  }
+
+  #append(event: SequencedEvent): void {
+    this.#log.append(event)
+    if (this.#early.size === 0) return
+    for (let next = this.#early.get(this.#log.lastSeq + 1); next !== undefined; next = this.#early.get(this.#log.lastSeq + 1)) {
+      this.#early.delete(next.seq)
+      this.#log.append(next)
+    }
+    if (this.#early.size === 0) clearTimeout(this.#waiting)
+  }
+
+  #wait(event: SequencedEvent): void {
+    if (this.#early.size === 0) {
+      this.#waiting = setTimeout(() => void this.catchUp(), EARLY_MS)
+      this.#waiting.unref()
+    }
+    this.#early.set(event.seq, event)
+    if (this.#early.size > EARLY_EVENTS) void this.catchUp()
   }
 
   /** An answer holds the chunks alone: that it exited and closed stands beside them, and their numbers are the ones left out. */
