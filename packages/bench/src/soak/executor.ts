@@ -9,13 +9,15 @@ const ROUNDS = 200
 /** About 2 MiB of numbers, one a line: what is missing or comes twice shows at once. */
 const LINES = 320_000
 const EXPECTED = Buffer.from(Array.from({ length: LINES }, (_, at) => `${at + 1}\n`).join(''))
+/** How long a text waits for one that follows it. */
+const LATE_MS = 5
 const LAG_BYTES = 10 * 1024 * 1024
 
 const FAULTS = [
   'cut',
   'middle killed',
   'doubled',
-  'lost',
+  'reordered',
   'split',
   'delayed',
   'lag held',
@@ -69,7 +71,7 @@ async function oneRound(world: World, fault: Fault, round: number): Promise<void
   const { middle, random, tally } = world
   middle.isSplitting = fault === 'split' || random.next() < 0.2
   middle.isDelaying = fault === 'delayed'
-  const meddle = { isDoubling: fault === 'doubled', isLosing: fault === 'lost' }
+  const meddle = { isDoubling: fault === 'doubled', isReordering: fault === 'reordered' }
   const dial = async (): Promise<FrameLink> => meddled(await dialFrames({ url: middle.url }), meddle, random)
   const executor = await openExecutor({ dial, clientName: 'soak' })
   const where = `round ${round} (${fault})`
@@ -154,21 +156,28 @@ function follow(process: ExecProcess) {
   return { state, ended }
 }
 
-/** Output that comes twice or not at all, as on no real wire. */
+/** Output that comes twice, or after what follows it. None is lost: no wire that we have does that without ending. */
 function meddled(
   link: FrameLink,
-  how: { readonly isDoubling: boolean; readonly isLosing: boolean },
+  how: { readonly isDoubling: boolean; readonly isReordering: boolean },
   random: SeededRandom,
 ): FrameLink {
+  const late: string[] = []
   return {
     open: (sink) =>
       link.open({
         ...sink,
         text: (text) => {
           const isOutput = text.includes('process/output')
-          if (isOutput && how.isLosing && random.next() < 0.1) return
+          if (isOutput && how.isReordering && random.next() < 0.1) {
+            late.push(text)
+            // It comes in the end, also when nothing follows.
+            setTimeout(() => late.splice(0).forEach((each) => sink.text(each)), LATE_MS)
+            return
+          }
           sink.text(text)
           if (isOutput && how.isDoubling && random.next() < 0.3) sink.text(text)
+          for (const each of late.splice(0)) sink.text(each)
         },
       }),
     send: (text) => link.send(text),
