@@ -8,6 +8,8 @@ export type MountServer =
       readonly args: readonly string[]
       readonly env: Readonly<Record<string, string>>
       readonly folder?: string
+      /** The id of an environment of the configuration that it runs in; left out, it runs here. */
+      readonly environment?: string
     }
   | { readonly kind: 'http'; readonly url: string; readonly headers: Readonly<Record<string, string>> }
   | { readonly kind: 'linked'; readonly open: () => ClientTransport }

@@ -3,6 +3,7 @@ import type { Benchmark } from './benchmark.ts'
 import { codexBenchmark } from './codex/codex.ts'
 import { ableOf } from './able.ts'
 import { engineBenchmark } from './engine/engine.ts'
+import { executorBenchmark } from './executor/executor.ts'
 import { gatewayBenchmark } from './gateway/gateway.ts'
 import { judgeBenchmark } from './judge/judge.ts'
 import { tableOf, writeResult } from './report.ts'
@@ -16,6 +17,7 @@ const BENCHMARKS: readonly Benchmark[] = [
   sandboxBenchmark,
   engineBenchmark,
   codexBenchmark,
+  executorBenchmark,
 ]
 const DEFAULT_ROUNDS = 5
 const DEFAULT_SECONDS = 3

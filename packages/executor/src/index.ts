@@ -9,5 +9,20 @@ export {
 export { type ProcessesOptions, openProcesses } from './local/open-processes.ts'
 export { type ChildProgram, type ProgramSpec, startProgram } from './local/program.ts'
 export { type Captured, type CaptureOptions, capture } from './local/capture.ts'
-export { childTransport } from './local/child-transport.ts'
 export { LazyProcesses } from './local/lazy-processes.ts'
+export { type BoxedBackendOptions, boxedBackend } from './backend/boxed-backend.ts'
+export { type ExecBackend, type ExecSpec, StartRefused } from './backend/exec-spec.ts'
+export { type LocalBackendOptions, localBackend } from './backend/local-backend.ts'
+export { ExecutorLost } from './client/executor-lost.ts'
+export { type Executor, type ExecutorOptions, openExecutor } from './client/open-executor.ts'
+export type { ExecProcess, ProcessEvent, ReadRequest, ReadResult, Subscription, WriteStatus } from './process/exec-process.ts'
+export { followProcess, type ProcessEnd, type ProcessFollower } from './process/follow-process.ts'
+export { type ExecServer, type ExecServerOptions, openExecServer } from './server/exec-server.ts'
+export { DEFAULT_SERVER_LIMITS, type ServerLimits } from './server/server-limits.ts'
+export {
+  ExecutorProcessTransport,
+  type ProcessTransportOptions,
+  type TransportLog,
+} from './transport/executor-process-transport.ts'
+export { type McpServerSpec, startMcpServer, type StartMcpServerOptions } from './transport/start-mcp-server.ts'
+export { StdinFailure } from './transport/stdin-failure.ts'

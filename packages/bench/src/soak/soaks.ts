@@ -1,9 +1,10 @@
 import { attackSoak } from './attack.ts'
 import { engineSoak } from './engine.ts'
+import { executorSoak } from './executor.ts'
 import { jobsSoak } from './jobs.ts'
 import { killSoak } from './kill.ts'
 import { malformedSoak } from './malformed.ts'
 import { sessionsSoak } from './sessions.ts'
 import type { Soak } from '../soak.ts'
 
-export const SOAKS: readonly Soak[] = [sessionsSoak, malformedSoak, killSoak, jobsSoak, engineSoak, attackSoak]
+export const SOAKS: readonly Soak[] = [sessionsSoak, malformedSoak, killSoak, jobsSoak, engineSoak, executorSoak, attackSoak]

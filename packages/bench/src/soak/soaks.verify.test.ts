@@ -1,6 +1,7 @@
 import { startPostgres } from '@parley/store/testing'
 import { expect, test } from 'vitest'
 import { engineOnSqlite } from './engine.ts'
+import { executorSoak } from './executor.ts'
 import { killOnEngine } from './kill.ts'
 import { malformedSoak } from './malformed.ts'
 import { sessionsSoak } from './sessions.ts'
@@ -19,6 +20,12 @@ test('malformed messages on every wire are answered or closed, and good ones sti
   const { counts, problems } = await malformedSoak.run({ seed: SEED, share: 0.02, log: QUIET })
   expect(problems).toEqual([])
   expect(counts).toMatchObject({ 'websocket sent': 2_000, 'stdio sent': 2_000 })
+})
+
+test('a remote process loses no byte under every kind of fault, or says where it ends', KILLS, async () => {
+  const { counts, problems } = await executorSoak.run({ seed: SEED, share: 0.1, log: QUIET })
+  expect(problems).toEqual([])
+  expect(counts).toMatchObject({ 'rounds: cut': expect.any(Number), 'rounds: executor killed': expect.any(Number) })
 })
 
 // These mostly wait, for programs to start again and for leases to end: side by side they take a third of the time.

@@ -48,7 +48,7 @@ export function openOwn({ invocation, overrides, log, processes }: OwnPlan): {
   const baseUrl = (settings.modelBaseUrl ?? OPENAI_URL).replace(/\/+$/, '')
   const http = openHttpFetcher({ connectMs: CONNECT_MS, connections: CONNECTIONS })
   const warn = (message: string): void => log('warn', 'parley_codex', message.trimEnd())
-  const mounts = openMounts(warn)
+  const mounts = openMounts(warn, join(data.path, 'environments.toml'))
   const { now, random } = io
   const cacheFolder = cacheDirOf(io, settings.dataDir)
   const own = ownPlaces(io, read, { data: data.path, cache: cacheFolder })

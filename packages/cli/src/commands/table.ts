@@ -182,6 +182,8 @@ const PROXY_COMMANDS: readonly CommandSpec[] = [
         choices: ['auto', 'legacy', 'modern'],
       },
       env: { doc: 'variables the command gets besides PATH, HOME and the like: A,B=value', value: 'NAMES' },
+      executor: { doc: 'runs the command on this exec-server: ws://…, wss://… or unix:PATH', value: 'URL' },
+      'executor-token-file': { doc: 'a file with the token for --executor', value: 'FILE', isFile: true },
       'tls-cert': LISTEN_OPTIONS['tls-cert'],
       'tls-key': LISTEN_OPTIONS['tls-key'],
       insecure: LISTEN_OPTIONS.insecure,

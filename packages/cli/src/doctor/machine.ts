@@ -27,10 +27,23 @@ async function checkProcesses(io: Io): Promise<DoctorCheck[]> {
   try {
     await using processes = await openProcesses()
     const codex = await checkCodex(processes, io)
-    return [{ name: 'processes', status: 'ok', detail: 'children are started by a small process of their own' }, codex]
+    const own = { name: 'processes', status: 'ok', detail: 'children are started by a small process of their own' } as const
+    return [own, await checkContainment(processes), codex]
   } catch (error) {
     const hint = 'proxy and engines need it; check the limit on processes (ulimit -u)'
     return [{ name: 'processes', status: 'failed', detail: reasonOf(error), hint }]
+  }
+}
+
+/** Whether a process that leaves its group can be held. */
+async function checkContainment(processes: Processes): Promise<DoctorCheck> {
+  const name = 'containment'
+  try {
+    await processes.start({ command: '/bin/sh', args: ['-c', 'exit 0'], env: {}, contained: true })
+    return { name, status: 'ok', detail: 'exec-server --contain ends also what leaves its process group' }
+  } catch (error) {
+    const detail = `a process that leaves its group outlives its end: ${reasonOf(error)}`
+    return { name, status: 'missing', detail, hint: 'exec-server --contain needs unshare and PID namespaces' }
   }
 }
 

@@ -1,6 +1,9 @@
+import { tmpdir } from 'node:os'
 import type { ConnectMount, MountServer } from '@parley/agent'
-import { type Processes, childTransport, openProcesses } from '@parley/executor'
+import { LazyProcesses, localBackend, startMcpServer } from '@parley/executor'
 import { type ClientTransport, connectClient, httpTransport } from '@parley/rpc'
+import { openEnvironments } from '../process/environments.ts'
+import { serverLog } from '../process/server-log.ts'
 import { ownVersion } from '../version.ts'
 
 /** Ways to the servers that conversations mount. */
@@ -12,10 +15,16 @@ export interface MountWays {
 
 /** What a server gets to end by itself. */
 const STOP_MS = 2_000
+const SERVERS_MAX = 256
 
-/** Connects to mounted servers. Nothing is spawned, not even the spawner, before the first that is a process. */
-export function openMounts(complain: (text: string) => void): MountWays {
-  let opening: Promise<Processes> | undefined
+/**
+ * Connects to mounted servers. Nothing is spawned, not even the spawner, before the first that is a process. One that names an environment runs
+ * there, if a file of environments was given.
+ */
+export function openMounts(complain: (text: string) => void, environmentsFile?: string): MountWays {
+  const processes = new LazyProcesses(SERVERS_MAX)
+  const here = localBackend({ processes })
+  const environments = environmentsFile === undefined ? undefined : openEnvironments(environmentsFile, processes, complain)
   const transportTo = (server: MountServer): ClientTransport | Promise<ClientTransport> => {
     switch (server.kind) {
       case 'linked':
@@ -23,10 +32,11 @@ export function openMounts(complain: (text: string) => void): MountWays {
       case 'http':
         return httpTransport({ url: server.url, headers: { ...server.headers } })
       case 'stdio': {
-        const { command, args, env, folder } = server
-        const spec = { command, args, env, ...(folder === undefined ? {} : { cwd: folder }) }
-        opening ??= openProcesses()
-        return opening.then((processes) => childTransport(processes, spec, complain))
+        const { command, args, env, folder = tmpdir(), environment } = server
+        const spec = { command, args, env, cwd: folder }
+        if (environment === undefined) return startMcpServer(spec, here, serverLog(complain))
+        if (environments === undefined) throw new TypeError(`there is no environment ${environment} here`)
+        return environments.place(environment).then((place) => startMcpServer(spec, place, serverLog(complain)))
       }
     }
   }
@@ -34,8 +44,8 @@ export function openMounts(complain: (text: string) => void): MountWays {
     connect: async ({ server }, signal) =>
       connectClient(await transportTo(server), { clientInfo: { name: 'parley-judge', version: ownVersion() }, signal }),
     close: async () => {
-      const processes = await opening?.catch(() => undefined)
-      await processes?.close(STOP_MS)
+      await environments?.close()
+      await processes.close(STOP_MS)
     },
   }
 }

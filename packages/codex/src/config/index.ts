@@ -1,4 +1,5 @@
 export { ConfigTooLarge, isMissing, readConfig, syncFolder, writeConfig, writeSecret } from './config-file.ts'
+export { type EnvironmentEntry, readEnvironments } from './environments.ts'
 export {
   AUTH_STATUSES,
   type AuthStatusName,

@@ -11,6 +11,7 @@ export const McpServerEntry = z
     env: Texts.optional(),
     env_vars: z.array(z.unknown()).optional(),
     cwd: z.string().optional(),
+    environment_id: z.string().min(1).optional(),
     url: z.string().min(1).optional(),
     bearer_token_env_var: z.string().optional(),
     http_headers: Texts.optional(),

@@ -7,7 +7,14 @@ import { LINE_BYTES } from './spawner-wire.ts'
 const NUL = '\0'
 
 /** Checks a spec and fills in what was left out; throws `invalid_spec` that names the field. */
-export function checkSpec({ command, args = [], env, cwd = tmpdir() }: ProcessSpec): Required<ProcessSpec> {
+export function checkSpec({
+  command,
+  args = [],
+  env,
+  cwd = tmpdir(),
+  groupOutlivesLeader = false,
+  contained = false,
+}: ProcessSpec): Required<ProcessSpec> {
   if (command === '') throw invalid('command', 'must not be empty')
   if (command.includes(NUL)) throw invalid('command', 'must not hold a NUL')
   args.forEach((arg, index) => {
@@ -19,7 +26,7 @@ export function checkSpec({ command, args = [], env, cwd = tmpdir() }: ProcessSp
     if (value.includes(NUL)) throw invalid(`env.${name}`, 'must not hold a NUL')
   }
   if (!isAbsolute(cwd) || cwd.includes(NUL)) throw invalid('cwd', `must be an absolute path, not ${JSON.stringify(cwd)}`)
-  const whole = { command, args, env, cwd }
+  const whole = { command, args, env, cwd, groupOutlivesLeader, contained }
   if (Buffer.byteLength(JSON.stringify(whole)) > LINE_BYTES / 2) throw invalid('args', 'is too large together with env')
   return whole
 }

@@ -6,7 +6,14 @@ import { checkSpec } from './check-spec.ts'
 import { localProcess } from './local-process.ts'
 import { listenPrivately } from './private-socket.ts'
 import { type GroupLeader, signalGroup } from './process-group.ts'
-import { type ProcessExit, ProcessError, type Processes, type ProcessSpec, type RunningProcess } from './processes.ts'
+import {
+  type GroupSignal,
+  type ProcessExit,
+  ProcessError,
+  type Processes,
+  type ProcessSpec,
+  type RunningProcess,
+} from './processes.ts'
 import { type SpawnerLink, openSpawner } from './spawner-link.ts'
 import type { SpawnerEvent } from './spawner-wire.ts'
 
@@ -25,6 +32,7 @@ const SPAWNER_STARTS = 5
 const SPAWNER_STARTS_WINDOW_MS = 60_000
 
 interface Entry {
+  readonly groupOutlivesLeader: boolean
   readonly started: PromiseWithResolvers<GroupLeader>
   readonly exited: PromiseWithResolvers<ProcessExit>
   leader: GroupLeader | undefined
@@ -52,7 +60,8 @@ export async function openProcesses(options: ProcessesOptions = {}): Promise<Pro
     } else if (event.event === 'failed') {
       entry.started.reject(new ProcessError('spawn_failed', event.message, { reason: event.reason }))
     } else if (event.event === 'exited') {
-      entries.delete(event.id)
+      // One whose group lives on counts until that has ended too.
+      if (!entry.groupOutlivesLeader) entries.delete(event.id)
       entry.exited.resolve({ code: event.code, signal: event.signal })
     }
   }
@@ -96,6 +105,7 @@ export async function openProcesses(options: ProcessesOptions = {}): Promise<Pro
       throw new ProcessError('too_many_processes', `${maxProcesses} processes run already; no more are allowed`)
     const id = nextId++
     const entry: Entry = {
+      groupOutlivesLeader: whole.groupOutlivesLeader,
       started: Promise.withResolvers(),
       exited: Promise.withResolvers(),
       leader: undefined,
@@ -113,8 +123,17 @@ export async function openProcesses(options: ProcessesOptions = {}): Promise<Pro
           throw new ProcessError('spawner_failed', `${spec.command} was not started in ${START_WAIT_MS / 1000} s`)
         const [leader, [stdin, stdout, stderr]] = all
         if (stdin === undefined || stdout === undefined || stderr === undefined) throw new TypeError('a stream is missing')
-        const signal = (name: 'SIGTERM' | 'SIGKILL'): void => link.order({ op: 'signal', id, signal: name })
-        entry.running = localProcess({ leader, streams: { stdin, stdout, stderr }, exited: entry.exited.promise, signal })
+        const signal = (name: GroupSignal): void => link.order({ op: 'signal', id, signal: name })
+        const sweep = (): void => {
+          if (entries.delete(id)) link.order({ op: 'sweep', id })
+        }
+        entry.running = localProcess({
+          leader,
+          streams: { stdin, stdout, stderr },
+          exited: entry.exited.promise,
+          signal,
+          ...(whole.groupOutlivesLeader ? { sweep } : {}),
+        })
         return entry.running
       } catch (error) {
         socket.cancel()

@@ -21,7 +21,7 @@ export function bornAt(pid: number): string | null {
  * Signals a whole group. A group number stays taken while any member lives, so a leader that is gone is no danger;
  * a leader that was born at another time is somebody else's process and is left alone.
  */
-export function signalGroup(leader: GroupLeader, signal: 'SIGTERM' | 'SIGKILL'): boolean {
+export function signalGroup(leader: GroupLeader, signal: 'SIGINT' | 'SIGTERM' | 'SIGKILL'): boolean {
   const born = bornAt(leader.pid)
   if (born !== null && leader.bornAt !== null && born !== leader.bornAt) return false
   try {

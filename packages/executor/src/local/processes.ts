@@ -8,7 +8,19 @@ export interface ProcessSpec {
   readonly env: Readonly<Record<string, string>>
   /** An absolute folder. Default: the temporary folder of the machine. */
   readonly cwd?: string
+  /**
+   * Whether what it started in its group may go on after it has ended, until both output streams have ended or `stop` comes. Default:
+   * its end is the end of the group.
+   */
+  readonly groupOutlivesLeader?: boolean
+  /**
+   * In a PID namespace of its own, so that also what leaves its group ends with it, whoever dies first. It sees other process ids then, and
+   * its exit is told when everything inside has ended. Fails with the reason `EPERM` where the system has none for us.
+   */
+  readonly contained?: boolean
 }
+
+export type GroupSignal = 'SIGINT' | 'SIGTERM' | 'SIGKILL'
 
 /** How a process ended: one of the two is set. `lost` says that nobody could watch the end, because the spawner died first. */
 export interface ProcessExit {
@@ -27,6 +39,10 @@ export interface RunningProcess {
   stderrTail(): string
   /** Never rejects. Output that was written before may still be under way in `stdout`: read it to its end. */
   readonly exited: Promise<ProcessExit>
+  /** Settles when the process has ended and both output streams have, or were given up because somebody outside the group holds them. */
+  readonly closed: Promise<void>
+  /** To the whole group, if there is anything left of it. */
+  signal(signal: GroupSignal): void
   /**
    * Closes stdin, waits, SIGTERM, waits, SIGKILL: each wait at most `graceMs`, both signals to the whole process group.
    * Throws `ProcessError` `kill_failed` when the process outlives even that (it hangs in the kernel).

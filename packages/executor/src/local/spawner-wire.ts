@@ -11,8 +11,12 @@ export type SpawnerOrder =
       readonly args: readonly string[]
       readonly env: Readonly<Record<string, string>>
       readonly cwd: string
+      readonly groupOutlivesLeader: boolean
+      readonly contained: boolean
     }
-  | { readonly op: 'signal'; readonly id: number; readonly signal: 'SIGTERM' | 'SIGKILL' }
+  | { readonly op: 'signal'; readonly id: number; readonly signal: 'SIGINT' | 'SIGTERM' | 'SIGKILL' }
+  /** Nobody waits for what is left of a group whose leader has ended: it is killed and forgotten. */
+  | { readonly op: 'sweep'; readonly id: number }
 
 export type SpawnerEvent =
   | { readonly event: 'ready' }
@@ -36,8 +40,10 @@ export function parseEvent(line: string): SpawnerEvent {
   throw new TypeError('not an event')
 }
 
+const OPS: ReadonlySet<unknown> = new Set(['start', 'signal', 'sweep'])
+
 function isOrder(value: unknown): value is SpawnerOrder {
-  return typeof value === 'object' && value !== null && 'op' in value && (value.op === 'start' || value.op === 'signal')
+  return typeof value === 'object' && value !== null && 'op' in value && OPS.has(value.op)
 }
 
 function isEvent(value: unknown): value is SpawnerEvent {

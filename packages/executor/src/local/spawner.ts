@@ -1,7 +1,8 @@
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
-import { existsSync, rmSync } from 'node:fs'
+import { type ChildProcess, spawn } from 'node:child_process'
+import { rmSync } from 'node:fs'
 import { type Socket, connect } from 'node:net'
 import { messageOf } from '@parley/protocol/wire'
+import { containWrapper, deathSignalWrapper } from './child-wrapper.ts'
 import { findCommand } from './find-command.ts'
 import { closeInherited } from './inherited.ts'
 import { openKeeper } from './keeper.ts'
@@ -26,11 +27,13 @@ export function runSpawner(socketFolder: string): void {
   const start = async (order: StartOrder): Promise<void> => {
     const found = findCommand(order.command, order.cwd, order.env['PATH'])
     if (found.kind === 'missing') return send({ event: 'failed', id: order.id, reason: found.reason, message: found.message })
-    const sockets: Socket[] = []
+    const contain = order.contained ? containWrapper(order) : []
+    if (contain === undefined) return send({ event: 'failed', id: order.id, ...UNCONTAINED })
+    // The owner tells stdin, stdout and stderr apart by their order, and a listener takes connections in the order in which they were begun.
+    const sockets = Array.from({ length: STREAMS }, () => begin(order.socket))
     try {
-      // One after the other: the owner tells stdin, stdout and stderr apart by their order.
-      for (let stream = 0; stream < STREAMS; stream += 1) sockets.push(await dial(order.socket))
-      const [command, ...args] = [...wrapper, found.path, ...order.args]
+      await Promise.all(sockets.map(connected))
+      const [command, ...args] = [...wrapper, ...contain, found.path, ...order.args]
       if (command === undefined) throw new TypeError('nothing to run')
       // `detached` gives the child a session and group of its own, which is what makes its offspring reachable.
       const child = spawn(command, args, { cwd: order.cwd, env: order.env, stdio: [...sockets], detached: true })
@@ -53,13 +56,19 @@ export function runSpawner(socketFolder: string): void {
     leaders.set(order.id, leader)
     keeper.add(leader)
     child.on('exit', (code, signal) => {
-      leaders.delete(order.id)
       // What is left of the group lost its leader: nobody else could end it later.
-      signalGroup(leader, 'SIGKILL')
-      keeper.remove(leader)
+      if (!order.groupOutlivesLeader) sweep(order.id)
       send({ event: 'exited', id: order.id, code, signal })
     })
     send({ event: 'started', id: order.id, pid, bornAt: leader.bornAt })
+  }
+
+  const sweep = (id: number): void => {
+    const leader = leaders.get(id)
+    if (leader === undefined) return
+    leaders.delete(id)
+    signalGroup(leader, 'SIGKILL')
+    keeper.remove(leader)
   }
 
   const end = (): void => {
@@ -77,6 +86,7 @@ export function runSpawner(socketFolder: string): void {
   const take = lineSplitter((line) => {
     const order = parseOrder(line)
     if (order.op === 'start') return void start(order)
+    if (order.op === 'sweep') return sweep(order.id)
     const leader = leaders.get(order.id)
     if (leader !== undefined) signalGroup(leader, order.signal)
   })
@@ -94,27 +104,20 @@ export function runSpawner(socketFolder: string): void {
 }
 
 /** Connects without reading: what the owner sends is for the child alone. */
-function dial(path: string): Promise<Socket> {
+function begin(path: string): Socket {
+  const socket = connect(path)
+  socket.pause()
+  return socket
+}
+
+function connected(socket: Socket): Promise<void> {
   return new Promise((resolve, reject) => {
-    const socket = connect(path)
-    socket.pause()
     socket.once('error', reject)
-    socket.once('connect', () => resolve(socket))
+    socket.once('connect', resolve)
   })
 }
 
-/**
- * Where the system can do it, a child is killed with the spawner by the kernel itself: also one that was being started in the instant in
- * which owner and spawner were killed, of which the keeper had not heard yet.
- */
-function deathSignalWrapper(): readonly string[] {
-  const setpriv = ['/usr/bin/setpriv', '/bin/setpriv'].find((path) => existsSync(path))
-  if (setpriv === undefined) return []
-  const wrapper = [setpriv, '--pdeathsig', 'KILL', '--']
-  return spawnSync(setpriv, [...wrapper.slice(1), setpriv, '--version'], { stdio: 'ignore', timeout: 2_000 }).status === 0
-    ? wrapper
-    : []
-}
+const UNCONTAINED = { reason: 'EPERM', message: 'contained: this system gives us no PID namespace (unshare --pid fails)' }
 
 function reasonOf(error: unknown, command: string): { reason: string; message: string } {
   const reason = error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : 'UNKNOWN'

@@ -1,2 +1,3 @@
-export { type AskOptions, type LineHandlers, LinePeer, type LinePeerOptions, type WireId } from './line-peer.ts'
-export { PeerGone, RemoteFailure } from './wire-failure.ts'
+export { type AskOptions, type PeerHandlers as LineHandlers, type WireId } from '../frame/frame-peer.ts'
+export { PeerGone, RemoteFailure } from '../frame/wire-failure.ts'
+export { LinePeer, type LinePeerOptions } from './line-peer.ts'

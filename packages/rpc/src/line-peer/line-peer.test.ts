@@ -1,8 +1,7 @@
 import { PassThrough } from 'node:stream'
 import { expect, test } from 'vitest'
 import { type JsonObject, type JsonValue, isJsonObject } from '@parley/protocol'
-import { type LineHandlers, LinePeer } from './line-peer.ts'
-import { PeerGone, RemoteFailure } from './wire-failure.ts'
+import { type LineHandlers, LinePeer, PeerGone, RemoteFailure } from './index.ts'
 
 interface Side {
   readonly peer: LinePeer

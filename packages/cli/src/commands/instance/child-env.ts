@@ -3,13 +3,17 @@ import { usageError } from '../../command-line/command-error.ts'
 /** What a program needs to run at all. Everything else, secrets above all, it gets only when it is named. */
 const ALWAYS = ['PATH', 'HOME', 'USER', 'LOGNAME', 'SHELL', 'TERM', 'LANG', 'LC_ALL', 'TMPDIR', 'TZ']
 
+type Env = Readonly<Record<string, string | undefined>>
+
 /** The environment of a child: the usual, and what `--env A,B=value` names. */
-export function childEnv(env: Readonly<Record<string, string | undefined>>, named: string | undefined): Record<string, string> {
+export function childEnv(env: Env, named: string | undefined): Record<string, string> {
+  const usual = ALWAYS.flatMap((name) => (env[name] === undefined ? [] : [[name, env[name]] as const]))
+  return { ...Object.fromEntries(usual), ...namedEnv(env, named) }
+}
+
+/** What `--env A,B=value` names, and nothing else: for a child of another machine, whose usual variables are its own. */
+export function namedEnv(env: Env, named: string | undefined): Record<string, string> {
   const result: Record<string, string> = {}
-  for (const name of ALWAYS) {
-    const value = env[name]
-    if (value !== undefined) result[name] = value
-  }
   for (const item of named?.split(',') ?? []) {
     const at = item.indexOf('=')
     const name = at < 0 ? item : item.slice(0, at)

@@ -59,6 +59,28 @@ test('the child sees the usual variables and what --env names, nothing else', as
   await client.close()
 })
 
+test('the command runs on the exec-server that is named, in its folder and with its variables, and ends with the proxy', async () => {
+  await using scratch = new Scratch()
+  await using there = new Scratch()
+  writeFileSync(join(there.folder, 'token'), 'a-token-that-has-thirty-two-characters', { mode: 0o600 })
+  const token = join(there.folder, 'token')
+  const executor = await there.start(['exec-server', '--json', '--token-file', token], { env: { SECRET: 'there', LANG: 'C' } })
+  const options = ['--executor', executor.ready.url, '--executor-token-file', token, '--env', 'GIVEN']
+  const proxy = await scratch.start(['proxy', '--port', '0', '--json', '--no-auth', ...options, ...command], {
+    env: { GIVEN: 'here', LANG: 'other' },
+  })
+  const client = await connect(proxy.ready.mcp, 'anything')
+  const { content } = await client.callTool({ name: 'env', arguments: {} })
+  const seen = JSON.parse(JSON.parse(JSON.stringify(content))[0].text)
+  expect(seen).toMatchObject({ GIVEN: 'here', HOME: there.folder, LANG: 'C' })
+  expect(Object.keys(seen)).not.toContain('SECRET')
+  const child = await childPid(client)
+  await client.close()
+  proxy.kill('SIGTERM')
+  expect(await proxy.exited).toEqual({ code: 0, signal: null })
+  await gone(child)
+})
+
 test.each([['proxy'], ['spawner']])('kill -9 of the %s leaves no child behind', async (victim) => {
   await using scratch = new Scratch()
   const proxy = await scratch.start(['proxy', '--port', '0', '--json', ...command])

@@ -1,4 +1,4 @@
-import { type Processes, childTransport, openProcesses } from '@parley/executor'
+import { localBackend, type McpServerSpec, openProcesses, startMcpServer } from '@parley/executor'
 import {
   type ClientTransport,
   httpTransport,
@@ -16,7 +16,9 @@ import { readSecretLine } from '../../command-line/private-file.ts'
 import { checkExposure, isLoopback } from '../../gateway-process/exposure.ts'
 import { listenFailure } from '../../gateway-process/listen-failure.ts'
 import { readTls } from '../../gateway-process/read-tls.ts'
-import { childEnv } from './child-env.ts'
+import { namedExecutor } from '../../process/named-executor.ts'
+import { serverLog } from '../../process/server-log.ts'
+import { childEnv, namedEnv } from './child-env.ts'
 import { ownVersion } from '../../version.ts'
 
 const DEFAULT_PORT = 7401
@@ -43,8 +45,14 @@ export async function proxy(invocation: Invocation): Promise<number> {
     asked.resolve()
   })
   await using processes = await openProcesses({ maxProcesses: CHILDREN_MAX })
+  await using executor = await namedExecutor(invocation)
   const relay = await openRelay({
-    connect: upstreamOf(invocation, processes),
+    connect: upstreamOf(invocation, (spec) => {
+      const here = { ...spec, env: childEnv(io.env, values.text('env')), cwd: io.cwd }
+      if (executor === undefined) return startMcpServer(here, localBackend({ processes }), serverLog(io.err))
+      const there = { ...spec, env: namedEnv(io.env, values.text('env')), cwd: executor.folder }
+      return startMcpServer(there, executor.place, serverLog(io.err))
+    }),
     clientInfo: { name: 'parley-proxy', version: ownVersion() },
     era: eraOf(invocation),
     limits: ONE_CALLER_RELAY_LIMITS,
@@ -79,15 +87,15 @@ export async function proxy(invocation: Invocation): Promise<number> {
   return 0
 }
 
-function upstreamOf({ io, values, positionals, rest }: Invocation, processes: Processes): () => Promise<ClientTransport> {
+type Start = (spec: Pick<McpServerSpec, 'command' | 'args'>) => Promise<ClientTransport>
+
+function upstreamOf({ io, values, positionals, rest }: Invocation, start: Start): () => Promise<ClientTransport> {
   const [url] = positionals
   const [command, ...args] = rest
   if ((url === undefined) === (command === undefined))
     throw usageError('proxy needs either a URL or -- and a command', 'parley proxy -- npx some-mcp-server')
-  if (command !== undefined) {
-    const spec = { command, args, env: childEnv(io.env, values.text('env')), cwd: io.cwd }
-    return () => childTransport(processes, spec, io.err)
-  }
+  if (command !== undefined) return () => start({ command, args })
+  if (values.has('executor')) throw usageError('--executor is for a command after --; a URL is reached from here')
   const parsed = URL.parse(url ?? '')
   if (parsed === null || !/^(http|ws)s?:$/.test(parsed.protocol))
     throw usageError(`${JSON.stringify(url)} is no http:// or ws:// URL`, 'a command goes after --')

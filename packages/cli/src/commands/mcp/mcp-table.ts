@@ -16,6 +16,7 @@ export const MCP_COMMANDS: readonly CommandSpec[] = [
     summary: 'Adds an MCP server: a command after --, or --url',
     options: {
       env: { doc: 'a variable for the command; may be given more than once', value: 'KEY=VALUE', repeats: true },
+      environment: { doc: 'runs the command in this environment of DATA/environments.toml (docs/exec-server.md)', value: 'ID' },
       url: { doc: 'a server over Streamable HTTP, in place of a command', value: 'URL' },
       'bearer-token-env-var': { doc: 'the variable that has the token for --url in it', value: 'VARIABLE' },
       'oauth-client-id': { doc: 'a client that is registered at the authorization server of --url', value: 'ID' },

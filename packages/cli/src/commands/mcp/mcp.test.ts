@@ -43,6 +43,9 @@ test(
       await b.mcp('add', 'tool', '--env', 'KEY=very-secret', '--env', 'A=b=c', '--', 'node', 'x.js', '--flag'),
     ).toMatchObject({ code: 0 })
     expect(await b.mcp('add', 'seed', '--command', `node "a b.js"`)).toMatchObject({ code: 0 })
+    expect(await b.mcp('add', 'far', '--environment', 'box', '--', 'node')).toMatchObject({ code: 0 })
+    expect(b.text()).toContain('command = "node"\nenvironment_id = "box"')
+    expect(await b.mcp('remove', 'far')).toMatchObject({ code: 0 })
     const again = await b.mcp('add', 'tool', '--', 'other')
     expect(again).toMatchObject({ code: 1, err: expect.stringContaining('--force') })
     expect(b.text().startsWith(own)).toBe(true)
@@ -73,6 +76,7 @@ test('four that add at once all find their place', MANY_PROCESSES, async () => {
 test.for([
   [['add', 'bad name', '--', 'x'], 'cannot be the name'],
   [['add', 'x'], 'either --url or a command'],
+  [['add', 'x', '--url', 'https://y', '--environment', 'box'], '--environment goes with a command'],
   [['add', 'x', '--url', 'ftp://y'], 'http or https'],
   [['add', 'x', '--url', 'https://me:pw@y/mcp'], 'no user and password'],
   [['add', 'x', '--url', 'https://y/mcp', '--bearer-token-env-var', 'sk-1 2'], 'name of a variable'],

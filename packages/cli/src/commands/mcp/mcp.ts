@@ -133,10 +133,17 @@ function entryOf({ values, rest }: Invocation): TomlTable {
     if (values.has(option)) throw usageError(`--${option} goes with --url`)
   const [command = '', ...args] = words
   const env = envOf(values.all('env'))
-  return { command, ...(args.length === 0 ? {} : { args }), ...(Object.keys(env).length === 0 ? {} : { env }) }
+  const environment = values.text('environment')
+  return {
+    command,
+    ...(args.length === 0 ? {} : { args }),
+    ...(Object.keys(env).length === 0 ? {} : { env }),
+    ...(environment === undefined ? {} : { environment_id: environment }),
+  }
 }
 
 function httpEntry(url: string, values: Values): TomlTable {
+  if (values.has('environment')) throw usageError('--environment goes with a command')
   if (values.has('env')) throw usageError('--env goes with a command; a server at --url has an environment of its own')
   const parsed = URL.parse(url)
   if (parsed === null || !/^https?:$/.test(parsed.protocol))

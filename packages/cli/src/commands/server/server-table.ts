@@ -1,4 +1,5 @@
 import type { CommandSpec, OptionSpec } from '../../command-line/command.ts'
+import { JSON_OPTION } from '../../option/json-option.ts'
 
 /** For both; kept free of imports that take time, because a client waits for the first answer of these commands. */
 const SERVER_OPTIONS = {
@@ -57,5 +58,30 @@ export const SERVER_COMMANDS: readonly CommandSpec[] = [
     },
     notes: ['0.42 is what codex mcp was: jsonrpc in every message, and the MCP tools beside the methods.', ...NOTES],
     run: async (invocation) => (await import('./app-server.ts')).appServerCommand(invocation),
+  },
+  {
+    name: 'exec-server',
+    summary: 'Runs processes for others, as codex exec-server does',
+    more: 'Programs that speak its process API start commands here: a Codex by its environments.toml, parley by a URL.',
+    options: {
+      listen: { doc: 'ws://ADDRESS:PORT, unix:PATH or stdio (default ws://127.0.0.1:0, any free port)', value: 'WHERE' },
+      'token-file': { doc: 'a file with the token that clients must show', value: 'FILE', isFile: true },
+      root: {
+        doc: 'a folder whose files clients may read and change; may be repeated; without any, none',
+        value: 'DIR',
+        isFile: true,
+        repeats: true,
+      },
+      contain: { doc: 'gives each process a PID namespace of its own: also what leaves its group ends with it' },
+      'tls-cert': { doc: 'certificate file, for wss://', value: 'FILE', isFile: true },
+      'tls-key': { doc: 'key file, for wss://', value: 'FILE', isFile: true },
+      insecure: { doc: 'allows ws:// on an address that other machines reach' },
+      ...JSON_OPTION,
+    },
+    notes: [
+      'It prints its URL when it is ready; with --json {url}. Whoever connects runs programs as you do: --root bounds files that clients ask for, not programs.',
+      'An address that other machines reach needs --token-file. On stdio it ends, with all that it started, when its input does.',
+    ],
+    run: async (invocation) => (await import('./exec-server.ts')).execServerCommand(invocation),
   },
 ]

@@ -48,6 +48,18 @@ test('somebody else cannot send a variable to a server of the own configuration,
   ])
 })
 
+test('somebody else cannot move a command of the own configuration to another environment, nor back from one', () => {
+  const own = file({ mcp_servers: { far: { command: 'node', env: { KEY: 'secret' }, environment_id: 'box' } } })
+  for (const layer of [
+    call({ 'mcp_servers.far.environment_id': 'evil' }),
+    folder({ mcp_servers: { far: { environment_id: 'local' } } }),
+  ])
+    expect(() => mounts(own, layer)).toThrow(/needs a command|environment_id/)
+  expect(mounts(own, call({ 'mcp_servers.far.tool_timeout_sec': 5 }))).toMatchObject([
+    { environment: 'box', env: { KEY: 'secret' } },
+  ])
+})
+
 test('what changes neither place nor secrets is laid over the entry, and a whole table takes the place of all', () => {
   expect(layered([file(OWN), call({ 'mcp_servers.web.enabled': false })]).tree).toEqual({
     mcp_servers: { web: { ...OWN.mcp_servers.web, enabled: false } },

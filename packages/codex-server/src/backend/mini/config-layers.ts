@@ -22,7 +22,7 @@ export interface LayeredConfig {
 const KEY_PARTS_MAX = 16
 const SERVERS = 'mcp_servers'
 /** Where a server is. What was meant for one address must not go to another one. */
-const PLACE = ['url', 'command', 'args', 'cwd'] as const
+const PLACE = ['url', 'command', 'args', 'cwd', 'environment_id'] as const
 /** What it is shown. */
 const SHOWN = ['env', 'env_vars', 'bearer_token_env_var', 'http_headers', 'env_http_headers'] as const
 

@@ -18,3 +18,21 @@ test('a server at an address gets its headers from the file, from variables, and
   ])
   expect(() => mountsOf({ web }, () => undefined)).toThrow('the variable TOKEN is not set')
 })
+
+test('a command runs in the environment that its own entry names, with what the entry gives it and no variable from here', () => {
+  const far = { command: 'node', env: { A: 'b' }, cwd: '/there', environment_id: 'box' }
+  const variables = (): string => 'from here'
+  expect(mountsOf({ far }, variables)).toEqual([
+    {
+      name: 'far',
+      required: false,
+      server: { kind: 'stdio', command: 'node', args: [], env: { A: 'b' }, environment: 'box', folder: '/there' },
+    },
+  ])
+  expect(mountsOf({ near: { ...far, environment_id: 'local' } }, variables)[0]?.server).not.toHaveProperty('environment')
+  for (const wrong of [
+    () => mountsOf({ far }, variables, new Set(['far'])),
+    () => mountsOf({ web: { url: 'http://x', environment_id: 'box' } }, variables),
+  ])
+    expect(wrong).toThrow('environment_id: only commands of your own configuration')
+})

@@ -12,6 +12,7 @@ const McpServer = z.looseObject({
   args: z.array(z.string()).optional(),
   env: Texts.optional(),
   cwd: z.string().optional(),
+  environment_id: z.string().min(1).optional(),
   url: z.string().optional(),
   bearer_token_env_var: z.string().optional(),
   http_headers: Texts.optional(),
@@ -23,6 +24,8 @@ const McpServer = z.looseObject({
 
 /** What a server that is started gets of the environment beside what the file names. */
 const INHERITED = ['PATH', 'HOME', 'USER', 'LANG', 'LC_ALL', 'TERM', 'TMPDIR', 'SHELL'] as const
+/** What Codex calls the environment that it runs in itself. */
+const LOCAL = 'local'
 const MOUNT_NAME = /^[a-z][a-z0-9-]*$/
 
 /**
@@ -62,6 +65,14 @@ function serverOf(name: string, server: z.infer<typeof McpServer>, { variables, 
   const named = [...(tokenVariable === undefined ? [] : [tokenVariable]), ...Object.values(server.env_http_headers ?? {})]
   if (isForeign && named.length > 0)
     throw wrong(name, `asks for ${named.join(', ')}: only servers of your own configuration get variables of the environment`)
+  const environment = server.environment_id === LOCAL ? undefined : server.environment_id
+  if (environment !== undefined && (command === undefined || isForeign))
+    throw wrong(name, `environment_id: only commands of your own configuration run in an environment`)
+  if (command !== undefined && environment !== undefined) {
+    const folder = server.cwd === undefined ? {} : { folder: server.cwd }
+    // The usual variables are those of the place where it runs.
+    return { kind: 'stdio', command, args: server.args ?? [], env: server.env ?? {}, environment, ...folder }
+  }
   if (command !== undefined) {
     const inherited = INHERITED.flatMap((variable) => {
       const value = variables(variable)

@@ -44,7 +44,9 @@ function mountConfig(mounts: readonly MountSpec[], mountable: Mountable): JsonOb
 function mountTable({ name, server, toolTimeoutMs }: MountSpec, mountable: Mountable): JsonObject {
   const timeout = toolTimeoutMs === undefined ? {} : { tool_timeout_sec: toolTimeoutMs / 1_000 }
   if (server.kind === 'stdio') {
-    const { command, args, env, folder } = server
+    const { command, args, env, folder, environment } = server
+    if (environment !== undefined)
+      throw unmountable(name, 'this version of Codex runs commands where it runs itself', 'use Codex 0.140 or later')
     if (folder === undefined) return { command, args: [...args], env: { ...env }, ...timeout }
     return { command: '/bin/sh', args: [...IN_FOLDER, folder, command, ...args], env: { ...env }, ...timeout }
   }

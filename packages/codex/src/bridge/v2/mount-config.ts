@@ -40,6 +40,7 @@ function serverOf({ name, server }: MountSpec): JsonObject {
         args: [...server.args],
         env: { ...server.env },
         ...(server.folder === undefined ? {} : { cwd: server.folder }),
+        ...(server.environment === undefined ? {} : { environment_id: server.environment }),
       }
     case 'http':
       return { url: server.url, http_headers: { ...server.headers } }

@@ -1,0 +1,129 @@
+import { realpathSync, statSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { type ExecServer, localBackend, openExecServer, openProcesses } from '@parley/executor'
+import { lineFrames, listenFrames } from '@parley/rpc/frame'
+import type { Invocation } from '../../command-line/command.ts'
+import { CommandError, usageError } from '../../command-line/command-error.ts'
+import { wholeEnv } from '../../process/program-env.ts'
+import { atPath } from '../../command-line/path-failure.ts'
+import { readSecretLine } from '../../command-line/private-file.ts'
+import { checkExposure, isLoopback } from '../../gateway-process/exposure.ts'
+import { listenFailure } from '../../gateway-process/listen-failure.ts'
+import { readTls } from '../../gateway-process/read-tls.ts'
+import { ownVersion } from '../../version.ts'
+
+const DEFAULT_LISTEN = 'ws://127.0.0.1:0'
+/** A URL leaves them out. */
+const USUAL_PORTS: Readonly<Record<string, string>> = { 'ws:': '80', 'wss:': '443' }
+const PROCESSES_MAX = 256
+const GRACE_MS = 1_000
+const FORCED_EXIT = 1
+/** What clean-up may take after stdin ended. */
+const END_MS = 1_900
+
+type Place =
+  | { readonly kind: 'stdio' }
+  | { readonly kind: 'port'; readonly host: string; readonly port: number; readonly tls?: { cert: string; key: string } }
+  | { readonly kind: 'file'; readonly socketPath: string }
+
+/** Runs processes for whoever connects, by the process API of `codex exec-server`, until it is told to end. */
+export async function execServerCommand(invocation: Invocation): Promise<number> {
+  const { io, values } = invocation
+  const place = placeOf(invocation)
+  const token = tokenOf(invocation, place)
+  const roots = values.all('root').map((root) => rootOf(root, io.cwd))
+  await using processes = await openProcesses({ maxProcesses: PROCESSES_MAX })
+  await using server = openExecServer({
+    backend: localBackend({ processes, contained: values.has('contain') }),
+    where: { version: ownVersion(), cwd: io.cwd, env: wholeEnv(io.env) },
+    roots,
+    log: (message) => io.err(`${message}\n`),
+  })
+  await (place.kind === 'stdio' ? serveStdin(invocation, server) : serveSockets(invocation, server, place, token))
+  await processes.close(GRACE_MS)
+  return 0
+}
+
+async function serveStdin({ io }: Invocation, server: ExecServer): Promise<void> {
+  const stop = io.onSignal(() => io.stdin.destroy())
+  // Nobody comes back to a pipe.
+  server.serve(lineFrames({ input: io.stdin, output: process.stdout }), 0)
+  await server.idle()
+  setTimeout(() => process.exit(0), END_MS).unref()
+  stop()
+}
+
+async function serveSockets(
+  { io, values }: Invocation,
+  server: ExecServer,
+  place: Exclude<Place, { kind: 'stdio' }>,
+  token: string | undefined,
+): Promise<void> {
+  const asked = Promise.withResolvers<void>()
+  let times = 0
+  const ignore = io.onSignal(() => {
+    times += 1
+    if (times > 1) process.exit(FORCED_EXIT)
+    asked.resolve()
+  })
+  const listener = await listenFrames({
+    listen: place.kind === 'file' ? { socketPath: place.socketPath } : place,
+    ...(token === undefined ? {} : { token }),
+    onLink: (link) => server.serve(link),
+  }).catch((error: unknown) => {
+    throw place.kind === 'port' ? listenFailure(error, place) : socketFailure(error, place.socketPath)
+  })
+  io.out(values.has('json') ? `${JSON.stringify({ url: listener.url })}\n` : `${listener.url}\n`)
+  await asked.promise
+  await listener.close()
+  ignore()
+}
+
+function placeOf({ io, values }: Invocation): Place {
+  const given = values.text('listen') ?? DEFAULT_LISTEN
+  if (given === 'stdio') return { kind: 'stdio' }
+  if (given.startsWith('unix:')) {
+    const path = given.slice('unix:'.length)
+    if (path === '') throw usageError('--listen unix: needs a path', '--listen unix:/run/user/1000/exec.sock')
+    return { kind: 'file', socketPath: resolve(io.cwd, path) }
+  }
+  const url = URL.parse(given)
+  if (url === null || !/^wss?:$/.test(url.protocol) || url.pathname !== '/')
+    throw usageError(`--listen must be ws://ADDRESS:PORT, unix:PATH or stdio, not ${JSON.stringify(given)}`)
+  const tls = readTls({ tlsCert: values.text('tls-cert'), tlsKey: values.text('tls-key') }, io.cwd)
+  if ((url.protocol === 'wss:') !== (tls !== undefined))
+    throw usageError('wss:// goes with --tls-cert and --tls-key, ws:// without')
+  const host = url.hostname.replace(/^\[|\]$/g, '')
+  checkExposure({ host, hasTls: tls !== undefined, insecure: values.has('insecure') })
+  return { kind: 'port', host, port: Number(url.port || USUAL_PORTS[url.protocol]), ...(tls === undefined ? {} : { tls }) }
+}
+
+/** Whoever connects runs programs as this user: beyond this machine nobody may without showing a token. */
+function tokenOf({ io, values }: Invocation, place: Place): string | undefined {
+  const file = values.text('token-file')
+  if (file === undefined) {
+    if (place.kind === 'port' && !isLoopback(place.host))
+      throw usageError(
+        `${place.host} is reachable from other machines: give --token-file`,
+        'a file with one line of 32 characters or more',
+      )
+    return undefined
+  }
+  if (place.kind === 'stdio') throw usageError('--token-file is for sockets; on stdio nobody else can connect')
+  const token = readSecretLine({ what: '--token-file', file, cwd: io.cwd }, io)
+  if (token.length < TOKEN_CHARS)
+    throw new CommandError('weak_token', `the token in ${file} has ${token.length} characters, fewer than ${TOKEN_CHARS}`)
+  return token
+}
+const TOKEN_CHARS = 32
+
+function rootOf(given: string, cwd: string): string {
+  const path = atPath(`--root ${given}`, () => realpathSync(resolve(cwd, given)))
+  if (statSync(path).isDirectory()) return path
+  throw usageError(`--root ${given} is not a folder`)
+}
+
+function socketFailure(error: unknown, path: string): unknown {
+  if (!(error instanceof Error && 'code' in error && error.code === 'EADDRINUSE')) return error
+  return new CommandError('socket_taken', `${path} is served by another process`, { hint: 'choose another path', cause: error })
+}

@@ -1,0 +1,148 @@
+import type { Readable, Writable } from 'node:stream'
+import { EventLog } from '../process/event-log.ts'
+import type {
+  ExecProcess,
+  ExecSignal,
+  OutputStream,
+  ProcessEvent,
+  ReadRequest,
+  ReadResult,
+  Retention,
+  SubscribeOptions,
+  Subscription,
+  WriteStatus,
+} from '../process/exec-process.ts'
+import { WriteMemory } from '../process/write-memory.ts'
+
+/** Input that waits for a process that does not read it. Beyond it a write waits until there is room. */
+const UNREAD_STDIN_BYTES = 1024 * 1024
+
+/** Processes of this place cannot be signalled; `terminate` ends them. */
+export class SignalRefused extends Error {
+  readonly code = 'signal_refused'
+  constructor() {
+    super('a process here can be ended, and not signalled otherwise')
+    this.name = 'SignalRefused'
+  }
+}
+
+/** What a place knows of a process it started. */
+export interface ProcessStreams {
+  readonly stdin: Writable
+  readonly stdout: Readable
+  readonly stderr: Readable
+  /** Never reject. The second settles when both streams have ended. */
+  readonly exitCode: Promise<number>
+  readonly closed: Promise<void>
+  /** Left out where a process can only be ended. */
+  readonly interrupt?: () => void
+  /** Ends it; answers when it is clear that it will. */
+  readonly terminate: (isForced: boolean) => Promise<void>
+}
+
+export interface StreamProcessOptions {
+  readonly processId: string
+  readonly pipeStdin: boolean
+  readonly retention: Retention
+  readonly streams: ProcessStreams
+}
+
+/** A process at the other end of three streams of this machine. Its bytes are kept as they come, never turned into text. */
+export class StreamProcess implements ExecProcess {
+  readonly processId: string
+  readonly #log: EventLog
+  readonly #streams: ProcessStreams
+  readonly #writes = new WriteMemory()
+  #isTerminating = false
+
+  constructor({ processId, pipeStdin, retention, streams }: StreamProcessOptions) {
+    this.processId = processId
+    this.#streams = streams
+    const { stdin, stdout, stderr } = streams
+    this.#log = new EventLog({
+      ...retention,
+      hold: (isHeld) => {
+        for (const stream of [stdout, stderr]) {
+          if (isHeld) stream.pause()
+          else stream.resume()
+        }
+      },
+    })
+    this.#follow('stdout', stdout)
+    this.#follow('stderr', stderr)
+    if (!pipeStdin) stdin.end()
+    void this.#watch()
+  }
+
+  get lastSeq(): number {
+    return this.#log.lastSeq
+  }
+  get ended(): Promise<void> {
+    return this.#log.ended
+  }
+
+  write(input: Buffer | string, writeId?: string): Promise<WriteStatus> {
+    return writeId === undefined ? this.#write(input) : this.#writes.once(writeId, () => this.#write(input))
+  }
+
+  endInput(): void {
+    this.#streams.stdin.end()
+  }
+
+  read(request: ReadRequest): Promise<ReadResult> {
+    return this.#log.read(request)
+  }
+
+  signal(_signal: ExecSignal): Promise<void> {
+    const { interrupt } = this.#streams
+    if (interrupt === undefined) return Promise.reject(new SignalRefused())
+    if (!this.#log.isClosed) interrupt()
+    return Promise.resolve()
+  }
+
+  async terminate({ force = false }: { readonly force?: boolean } = {}): Promise<boolean> {
+    if (this.#log.isClosed) return false
+    if (this.#isTerminating && !force) return !this.#log.isExited
+    const wasRunning = !this.#log.isExited
+    this.#isTerminating = true
+    await this.#streams.terminate(force)
+    return wasRunning
+  }
+
+  subscribe(listener: (event: ProcessEvent) => void, options?: SubscribeOptions): Subscription {
+    return this.#log.subscribe(listener, options)
+  }
+
+  #follow(name: OutputStream, stream: Readable): void {
+    stream.on('data', (bytes: Buffer) => this.#log.output(name, bytes))
+  }
+
+  async #watch(): Promise<void> {
+    this.#log.exited(await this.#streams.exitCode)
+    await this.#streams.closed
+    this.#log.closed()
+  }
+
+  #write(input: Buffer | string): Promise<WriteStatus> {
+    const { stdin } = this.#streams
+    if (stdin.destroyed || stdin.writableEnded || this.#log.isExited) return STDIN_CLOSED
+    stdin.write(input)
+    return stdin.writableLength > UNREAD_STDIN_BYTES ? roomIn(stdin) : ACCEPTED
+  }
+}
+
+/** Made once: a write to a process that reads is as cheap as one to its pipe. */
+const ACCEPTED: Promise<WriteStatus> = Promise.resolve('accepted')
+const STDIN_CLOSED: Promise<WriteStatus> = Promise.resolve('stdinClosed')
+
+function roomIn(stream: Writable): Promise<WriteStatus> {
+  return new Promise((resolve) => {
+    const done = (): void => {
+      stream.off('drain', done)
+      stream.off('close', done)
+      resolve('accepted')
+    }
+    stream.on('drain', done)
+    stream.on('close', done)
+  })
+}

@@ -1,0 +1,209 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { isJsonObject, type JsonObject, type JsonValue } from '@parley/protocol'
+import { type FrameLink, FramePeer, PeerGone, RemoteFailure } from '@parley/rpc/frame'
+import { z } from 'zod'
+import { CODE } from '../api/error-code.ts'
+import { ExecutorLost } from './executor-lost.ts'
+
+/** How long we try to come back: less than the 30 s for which a server keeps what we started. */
+const RECOVERY_MS = 25_000
+/** Between tries; doubled each time up to the second. */
+const RETRY_MS = 20
+const RETRY_MAX_MS = 1_000
+/** A server that does not answer for this long is not there, whatever its socket says. */
+const ANSWER_MS = 60_000
+const HANDSHAKE_MS = 10_000
+
+const Initialized = z.object({ sessionId: z.string().min(1), environmentInfo: z.looseObject({}).nullish() })
+
+export interface ExecutorLinkOptions {
+  readonly dial: () => Promise<FrameLink>
+  readonly clientName: string
+  /** How long the server is to keep our processes without us; left out, as it does by itself. */
+  readonly detachMs?: number
+  /** Whether another connection can take up what this one began. Not on a pipe. */
+  readonly resumes: boolean
+  readonly recoveryMs?: number
+  /** Sees each text first; true says that it has been dealt with. */
+  readonly seen: (text: string) => boolean
+  readonly notified: (method: string, params: JsonObject) => void
+  /** The connection is gone: what comes on the next may not follow what came on this one. */
+  readonly cut: () => void
+  /** The connection is new and the session is the old one: something may have been missed. */
+  readonly resumed: () => void
+  readonly lost: (error: ExecutorLost) => void
+  readonly log: (message: string) => void
+}
+
+/**
+ * A session with an exec-server that outlives its connections. States: connected ⇄ coming back, and lost, from which nothing leads
+ * away. A request that was under way when a connection was cut is sent again on the next, with the same parameters.
+ */
+export class ExecutorLink {
+  readonly #options: ExecutorLinkOptions
+  #peer: Promise<FramePeer>
+  /** The one that has shaken hands last. */
+  #current: FramePeer | undefined
+  #link: FrameLink | undefined
+  #sessionId: string | undefined
+  #info: JsonObject = {}
+  #lost: ExecutorLost | undefined
+  #isComingBack = false
+
+  private constructor(options: ExecutorLinkOptions) {
+    this.#options = options
+    this.#peer = this.#connect()
+    this.#peer.catch(() => undefined)
+  }
+
+  /** Connects and opens a session. Throws what kept it from that. */
+  static async open(options: ExecutorLinkOptions): Promise<ExecutorLink> {
+    const link = new ExecutorLink(options)
+    await link.#peer
+    return link
+  }
+
+  /** What the server says of itself. */
+  get info(): JsonObject {
+    return this.#info
+  }
+  /** Whether the server says that it can do this. */
+  can(capability: string): boolean {
+    const { capabilities } = this.#info
+    return isJsonObject(capabilities) && capabilities[capability] === true
+  }
+
+  /** `again` says that an answer to it may have been lost with an earlier connection. */
+  async ask(method: string, params: JsonObject, waitMs = 0): Promise<{ readonly answer: JsonValue; readonly again: boolean }> {
+    for (let again = false; ; again = true) {
+      const peer = await this.#peer
+      try {
+        return { answer: await peer.ask(method, params, { timeoutMs: ANSWER_MS + waitMs }), again }
+      } catch (error) {
+        if (error instanceof RemoteFailure) throw again ? new FailedAgain(error) : error
+        if (!(error instanceof PeerGone) || !peer.isGone) throw error
+      }
+    }
+  }
+
+  /** Lost with the connection if that is cut. */
+  tell(method: string, params: JsonObject): void {
+    void this.#peer.then(
+      (peer) => peer.tell(method, params),
+      () => undefined,
+    )
+  }
+
+  /** Ends it for good. */
+  close(reason: string): void {
+    this.#lose(new ExecutorLost(reason))
+    this.#link?.close()
+  }
+
+  async #connect(): Promise<FramePeer> {
+    const link = await this.#options.dial()
+    const peer: FramePeer = new FramePeer({
+      link,
+      jsonrpc: false,
+      answerMs: ANSWER_MS,
+      handlers: {
+        request: (method) => {
+          throw new RemoteFailure(CODE.methodNotFound, `${method} is not served here`)
+        },
+        seen: (text) => this.#options.seen(text),
+        notified: (method, params) => this.#options.notified(method, params),
+        garbage: (reason) => this.#options.log(`the executor sent something that was passed over: ${reason}`),
+        ended: () => this.#cut(peer),
+      },
+    })
+    if (this.#lost !== undefined) {
+      link.close()
+      throw this.#lost
+    }
+    this.#link = link
+    try {
+      await this.#handshake(peer)
+    } catch (error) {
+      link.close()
+      throw error
+    }
+    this.#current = peer
+    return peer
+  }
+
+  async #handshake(peer: FramePeer): Promise<void> {
+    const { clientName, detachMs } = this.#options
+    const answer = await peer.ask(
+      'initialize',
+      { clientName, resumeSessionId: this.#sessionId ?? null, ...(detachMs === undefined ? {} : { detachMs }) },
+      { timeoutMs: HANDSHAKE_MS },
+    )
+    const { sessionId } = Initialized.parse(answer)
+    peer.tell('initialized', {})
+    this.#sessionId = sessionId
+    if (isJsonObject(answer) && isJsonObject(answer['environmentInfo'])) this.#info = answer['environmentInfo']
+  }
+
+  /** The connection of this peer is gone. One that never was is `#connect`'s own business. */
+  #cut(peer: FramePeer): void {
+    if (this.#lost !== undefined || this.#isComingBack || peer !== this.#current) return
+    this.#options.cut()
+    this.#peer = this.#options.resumes ? this.#comeBack() : this.#failing(new ExecutorLost('its pipe ended'))
+    this.#peer.catch(() => undefined)
+  }
+
+  async #comeBack(): Promise<FramePeer> {
+    this.#isComingBack = true
+    try {
+      return await this.#tryAgain()
+    } finally {
+      this.#isComingBack = false
+    }
+  }
+
+  async #tryAgain(): Promise<FramePeer> {
+    const { recoveryMs = RECOVERY_MS, log } = this.#options
+    const until = performance.now() + recoveryMs
+    for (let pauseMs = RETRY_MS; ; pauseMs = Math.min(pauseMs * 2, RETRY_MAX_MS)) {
+      try {
+        const peer = await this.#connect()
+        if (!peer.isGone) {
+          setImmediate(() => this.#options.resumed())
+          return peer
+        }
+      } catch (error) {
+        if (this.#lost !== undefined) throw this.#lost
+        const reason = error instanceof Error ? error.message : String(error)
+        if (isFinal(error) || performance.now() > until) throw this.#lose(new ExecutorLost(reason))
+        log(`the executor is away, trying again: ${reason}`)
+      }
+      await sleep(pauseMs, undefined, { ref: false })
+    }
+  }
+
+  #lose(loss: ExecutorLost): ExecutorLost {
+    if (this.#lost !== undefined) return this.#lost
+    this.#lost = loss
+    this.#peer = this.#failing(loss)
+    this.#peer.catch(() => undefined)
+    this.#options.lost(loss)
+    return loss
+  }
+
+  async #failing(loss: ExecutorLost): Promise<never> {
+    throw this.#lose(loss)
+  }
+}
+
+/** An error in answer to a request that was sent again: the first one may have been carried out. */
+export class FailedAgain extends RemoteFailure {
+  constructor({ code, message, data }: RemoteFailure) {
+    super(code, message, data)
+    this.name = 'FailedAgain'
+  }
+}
+
+/** The server is there and does not know the session any more. That another connection holds it ends when that is noticed to be gone. */
+function isFinal(error: unknown): boolean {
+  return error instanceof RemoteFailure && error.code !== CODE.sessionAttached
+}

@@ -1,0 +1,206 @@
+import type { JsonObject } from '@parley/protocol'
+import { RemoteFailure } from '@parley/rpc/frame'
+import { z } from 'zod'
+import { ReadAnswer, readResultOf } from '../api/wire-event.ts'
+import { EventLog } from '../process/event-log.ts'
+import {
+  DEFAULT_RETENTION,
+  type ExecProcess,
+  type ExecSignal,
+  type ProcessEvent,
+  type ReadRequest,
+  type ReadResult,
+  type Retention,
+  type SequencedEvent,
+  type SubscribeOptions,
+  type Subscription,
+  type WriteStatus,
+} from '../process/exec-process.ts'
+import type { ExecutorLink } from './executor-link.ts'
+
+/** What was taken is said when it is this part of what the server keeps: often enough that it need not wait for us. */
+const SAY_TAKEN_AT = 1 / 4
+
+/**
+ * The real exec-server tells that a process exited and what it said from two hands, and now and then a number comes before the one below it. So
+ * many events wait for a missing one, and for so long; then it is read.
+ */
+const EARLY_EVENTS = 1_024
+const EARLY_MS = 100
+
+const WriteAnswer = z.object({ status: z.enum(['accepted', 'unknownProcess', 'stdinClosed', 'starting']) })
+const TerminateAnswer = z.object({ running: z.boolean() })
+
+/** A process on the other side of an executor's link. */
+export class RemoteProcess implements ExecProcess {
+  readonly processId: string
+  readonly #link: ExecutorLink
+  readonly #retention: Retention
+  // What is here is a copy of what the server keeps: it may go when there is too much of it.
+  readonly #log = new EventLog(DEFAULT_RETENTION)
+  #lastWrite = 0
+  #isStarted = false
+  #isBehind = false
+  #isCatchingUp = false
+  #hasMissed = false
+  #untakenBytes = 0
+  #takenSeq = 0
+  /** What came before its turn, by number. */
+  readonly #early = new Map<number, SequencedEvent>()
+  #waiting: NodeJS.Timeout | undefined
+
+  readonly endInput?: () => void
+
+  constructor(processId: string, link: ExecutorLink, retention: Retention) {
+    this.processId = processId
+    this.#link = link
+    this.#retention = retention
+    if (link.can('endInput')) this.endInput = () => link.tell('process/endInput', { processId })
+  }
+
+  get lastSeq(): number {
+    return this.#log.lastSeq
+  }
+  get ended(): Promise<void> {
+    return this.#log.ended
+  }
+
+  async write(input: Buffer | string, writeId = this.#nextWriteId()): Promise<WriteStatus> {
+    const params = { processId: this.processId, chunk: Buffer.from(input).toString('base64'), writeId }
+    const { answer } = await this.#link.ask('process/write', params)
+    return WriteAnswer.parse(answer).status
+  }
+
+  async read({ afterSeq = 0, maxBytes, waitMs = 0 }: ReadRequest): Promise<ReadResult> {
+    const params = { processId: this.processId, afterSeq, maxBytes: maxBytes ?? null, waitMs }
+    const { answer } = await this.#link.ask('process/read', params, waitMs)
+    return readResultOf(ReadAnswer.parse(answer))
+  }
+
+  async signal(signal: ExecSignal): Promise<void> {
+    await this.#link.ask('process/signal', { processId: this.processId, signal })
+  }
+
+  async terminate({ force }: { readonly force?: boolean } = {}): Promise<boolean> {
+    const params: JsonObject = { processId: this.processId, ...(force === undefined ? {} : { force }) }
+    const { answer } = await this.#link.ask('process/terminate', params)
+    return TerminateAnswer.parse(answer).running
+  }
+
+  subscribe(listener: (event: ProcessEvent) => void, options: SubscribeOptions = {}): Subscription {
+    const hand = (event: ProcessEvent): void => {
+      listener(event)
+      if (options.takes !== 'said' && 'seq' in event) this.#handed(event)
+    }
+    const subscription = this.#log.subscribe(hand, options)
+    return {
+      pause: () => subscription.pause(),
+      resume: () => subscription.resume(),
+      taken: (seq) => this.#taken(seq),
+      close: () => subscription.close(),
+    }
+  }
+
+  /** What the server pushed. While something is read back it is not taken: it will be read too. */
+  pushed(event: SequencedEvent): void {
+    if (this.#isBehind) this.#hasMissed = true
+    else if (event.seq > this.#log.lastSeq + 1) this.#wait(event)
+    else this.#append(event)
+  }
+
+  /** There is no connection: what comes on the next one is taken after `catchUp`. */
+  suspend(): void {
+    this.#isBehind = true
+  }
+
+  /** The server has it. What was missed before that is read now. */
+  started(): void {
+    this.#isStarted = true
+    if (this.#isBehind) void this.catchUp()
+  }
+
+  /** Reads what came while there was no connection. A server that has not heard of the process yet has nothing to read. */
+  async catchUp(): Promise<void> {
+    if (this.#isCatchingUp || !this.#isStarted || this.#log.isClosed) return
+    this.#isCatchingUp = true
+    this.#isBehind = true
+    this.#early.clear()
+    clearTimeout(this.#waiting)
+    try {
+      do {
+        this.#hasMissed = false
+        this.#add(await this.read({ afterSeq: this.#log.lastSeq }))
+      } while (this.#hasMissed)
+      // What was said last may have been lost with the connection, and the process would wait for it for ever.
+      this.#sayTaken()
+    } catch (error) {
+      // Another cut brings us here again; a server that does not know the process never will.
+      if (error instanceof RemoteFailure) this.#log.fail(error.message)
+    } finally {
+      this.#isCatchingUp = false
+      this.#isBehind = false
+    }
+  }
+
+  fail(message: string): void {
+    clearTimeout(this.#waiting)
+    this.#log.fail(message)
+  }
+
+  #append(event: SequencedEvent): void {
+    this.#log.append(event)
+    if (this.#early.size === 0) return
+    for (let next = this.#early.get(this.#log.lastSeq + 1); next !== undefined; next = this.#early.get(this.#log.lastSeq + 1)) {
+      this.#early.delete(next.seq)
+      this.#log.append(next)
+    }
+    if (this.#early.size === 0) clearTimeout(this.#waiting)
+  }
+
+  #wait(event: SequencedEvent): void {
+    if (this.#early.size === 0) {
+      this.#waiting = setTimeout(() => void this.catchUp(), EARLY_MS)
+      this.#waiting.unref()
+    }
+    this.#early.set(event.seq, event)
+    if (this.#early.size > EARLY_EVENTS) void this.catchUp()
+  }
+
+  /** An answer holds the chunks alone: that it exited and closed stands beside them, and their numbers are the ones left out. */
+  #add({ chunks, nextSeq, exitCode, closed, failure }: ReadResult): void {
+    for (const chunk of chunks) {
+      if (chunk.seq === this.#log.lastSeq + 2) this.#addExit(exitCode)
+      this.#log.append({ kind: 'output', ...chunk })
+    }
+    if (this.#log.lastSeq + 1 < nextSeq) this.#addExit(exitCode)
+    if (closed && this.#log.lastSeq + 1 < nextSeq) this.#log.closed()
+    if (failure !== null) this.#log.fail(failure)
+  }
+
+  #addExit(exitCode: number | null): void {
+    if (exitCode !== null && !this.#log.isExited) this.#log.exited(exitCode)
+  }
+
+  #handed(event: SequencedEvent): void {
+    this.#takenSeq = Math.max(this.#takenSeq, event.seq)
+    if (event.kind === 'output') this.#untakenBytes += event.bytes.length
+    if (event.kind === 'closed' || this.#untakenBytes >= this.#retention.retainBytes * SAY_TAKEN_AT) this.#sayTaken()
+  }
+
+  #taken(seq: number): void {
+    this.#takenSeq = Math.max(this.#takenSeq, seq)
+    this.#sayTaken()
+  }
+
+  #sayTaken(): void {
+    this.#untakenBytes = 0
+    const { onFull } = this.#retention
+    if (onFull === 'hold' && this.#takenSeq > 0)
+      this.#link.tell('process/taken', { processId: this.processId, seq: this.#takenSeq })
+  }
+
+  #nextWriteId(): string {
+    this.#lastWrite += 1
+    return String(this.#lastWrite)
+  }
+}

@@ -1,0 +1,123 @@
+import { isJsonObject, type JsonObject, type JsonValue } from '@parley/protocol'
+import { type FrameLink, FramePeer } from '@parley/rpc/frame'
+import { CODE, refusal } from '../api/error-code.ts'
+import { InitializeParams, paramsOf, ProcessEndInputParams, ProcessTakenParams } from '../api/params.ts'
+import { environmentInfo, type Whereabouts } from './environment.ts'
+import type { FileMethods } from './file/file-methods.ts'
+import { PROCESS_METHODS } from './process-methods.ts'
+import type { ServerLimits } from './server-limits.ts'
+import type { Session } from './session.ts'
+
+export interface ConnectionOptions {
+  readonly link: FrameLink
+  readonly limits: ServerLimits
+  readonly where: Whereabouts
+  readonly files: FileMethods
+  readonly log: (message: string) => void
+  /** A new session, or the one that is to be resumed. Throws a refusal. */
+  readonly sessionFor: (asked: { readonly resumeSessionId?: string; readonly detachMs?: number }) => Session
+  readonly onEnd: () => void
+}
+
+/** One client's connection. States: new → `initialize` → `initialized` → ended. Nothing that comes in ends it. */
+export class Connection {
+  readonly #options: ConnectionOptions
+  readonly #peer: FramePeer
+  #session: Session | undefined
+  #isInitialized = false
+  #underWay = 0
+
+  constructor(options: ConnectionOptions) {
+    this.#options = options
+    this.#peer = new FramePeer({
+      link: options.link,
+      jsonrpc: false,
+      handlers: {
+        request: (method, params) => this.#request(method, params),
+        notified: (method, params) => this.#notified(method, params),
+        garbage: (reason, value) => this.#garbage(reason, value),
+        ended: () => this.#ended(),
+      },
+    })
+  }
+
+  async #request(method: string, params: JsonObject): Promise<JsonValue> {
+    const { requestsPerLink } = this.#options.limits
+    if (this.#underWay >= requestsPerLink)
+      throw refusal('invalidRequest', `${requestsPerLink} requests are under way; wait for their answers`)
+    this.#underWay += 1
+    try {
+      return await this.#serve(method, params)
+    } finally {
+      this.#underWay -= 1
+    }
+  }
+
+  async #serve(method: string, params: JsonObject): Promise<JsonValue> {
+    const { where, files } = this.#options
+    if (method === 'initialize') return this.#initialize(params)
+    const onProcess = PROCESS_METHODS.get(method)
+    const onFile = files.get(method)
+    if (onProcess !== undefined) return onProcess(this.#ready(method), params, where.env)
+    if (onFile !== undefined) return this.#ready(method) && onFile(params)
+    if (method === 'environment/info') return this.#ready(method) && environmentInfo(where)
+    if (method === 'environment/status') return this.#ready(method) && { status: 'ready' }
+    throw refusal('methodNotFound', `this executor does not implement \`${method}\``)
+  }
+
+  #initialize(params: JsonObject): JsonValue {
+    if (this.#session !== undefined) throw refusal('invalidRequest', 'initialize may only be sent once per connection')
+    const { resumeSessionId, detachMs } = paramsOf(InitializeParams, params)
+    const session = this.#options.sessionFor({
+      ...(typeof resumeSessionId === 'string' ? { resumeSessionId } : {}),
+      ...(typeof detachMs === 'number' ? { detachMs } : {}),
+    })
+    session.attach(this.#peer)
+    this.#session = session
+    return { sessionId: session.id, environmentInfo: environmentInfo(this.#options.where) }
+  }
+
+  /** The session of a client that has said both of its first words. */
+  #ready(method: string): Session {
+    const kind = KINDS.find(([prefix]) => method.startsWith(prefix))?.[1] ?? 'exec'
+    if (this.#session === undefined) throw refusal('invalidRequest', `client must call initialize before using ${kind} methods`)
+    if (!this.#isInitialized) throw refusal('invalidRequest', `client must send initialized before using ${kind} methods`)
+    return this.#session
+  }
+
+  #notified(method: string, params: JsonObject): void {
+    if (method === 'initialized' && this.#session !== undefined) this.#isInitialized = true
+    else if (this.#session === undefined || !this.#hint(this.#session, method, params))
+      this.#options.log(`a notification was passed over: ${JSON.stringify(method.slice(0, SHOWN_CHARS))}`)
+  }
+
+  /** Notifications of our own clients; answers whether it was one. */
+  #hint(session: Session, method: string, params: JsonObject): boolean {
+    const taken = method === 'process/taken' ? ProcessTakenParams.safeParse(params).data : undefined
+    const ended = method === 'process/endInput' ? ProcessEndInputParams.safeParse(params).data : undefined
+    if (taken !== undefined) session.taken(taken.processId, taken.seq)
+    const process = ended === undefined ? undefined : session.process(ended.processId)
+    if (process !== undefined && process !== 'starting') process.endInput?.()
+    return taken !== undefined || ended !== undefined
+  }
+
+  /** As the real one answers what it cannot read; an answer that nobody waits for is passed over. */
+  #garbage(reason: string, value: JsonValue | undefined): void {
+    this.#options.log(`a message was passed over: ${reason}`)
+    if (isJsonObject(value) && !('method' in value)) return
+    const error = { code: CODE.invalidRequest, message: `failed to parse JSON-RPC message: ${reason}` }
+    this.#peer.sendText(JSON.stringify({ error, id: UNKNOWN_ID }))
+  }
+
+  #ended(): void {
+    this.#session?.detach(this.#peer)
+    this.#options.onEnd()
+  }
+}
+
+const UNKNOWN_ID = -1
+const SHOWN_CHARS = 80
+const KINDS = [
+  ['environment/', 'environment status'],
+  ['fs/', 'filesystem'],
+] as const

@@ -1,0 +1,76 @@
+import { randomUUID } from 'node:crypto'
+import type { FrameLink } from '@parley/rpc/frame'
+import { refusal } from '../api/error-code.ts'
+import { DETACH_MS } from '../api/params.ts'
+import type { ExecBackend } from '../backend/exec-spec.ts'
+import { Connection } from './connection.ts'
+import type { Whereabouts } from './environment.ts'
+import { fileMethods } from './file/file-methods.ts'
+import { DEFAULT_SERVER_LIMITS, type ServerLimits } from './server-limits.ts'
+import { Session } from './session.ts'
+
+export interface ExecServerOptions {
+  readonly backend: ExecBackend
+  readonly where: Whereabouts
+  /** The folders that `fs/*` may touch; without any all of it is refused. */
+  readonly roots?: readonly string[]
+  readonly limits?: Partial<ServerLimits>
+  readonly log?: (message: string) => void
+}
+
+/** Runs processes for whoever connects, by Codex's process API. */
+export interface ExecServer extends AsyncDisposable {
+  /** Serves a connection. `detachMs` is for wires that nobody can come back on: it counts whatever the client asks for. */
+  serve(link: FrameLink, detachMs?: number): void
+  /** Settles when no connection is left. */
+  idle(): Promise<void>
+  /** Ends every session with its processes. */
+  close(): Promise<void>
+}
+
+export function openExecServer(options: ExecServerOptions): ExecServer {
+  const limits = { ...DEFAULT_SERVER_LIMITS, ...options.limits }
+  const log = options.log ?? (() => undefined)
+  const files = fileMethods(options.roots ?? [], limits)
+  const sessions = new Map<string, Session>()
+  let connections = 0
+  const waiting: (() => void)[] = []
+
+  const newSession = (detachMs: number): Session => {
+    if (sessions.size >= limits.sessions)
+      throw refusal('invalidRequest', `${limits.sessions} sessions are open; no more are taken`)
+    const id = randomUUID()
+    const session = new Session({ id, backend: options.backend, limits, detachMs, onEnd: () => sessions.delete(id) })
+    sessions.set(id, session)
+    return session
+  }
+  const resumed = (id: string): Session => {
+    const session = sessions.get(id)
+    if (session === undefined) throw refusal('invalidRequest', `unknown session id ${id}`)
+    return session
+  }
+  const close = async (): Promise<void> => {
+    await Promise.all([...sessions.values()].map((session) => session.end({ force: true })))
+  }
+  return {
+    serve: (link, fixedDetachMs) => {
+      connections += 1
+      void new Connection({
+        link,
+        limits,
+        where: options.where,
+        files,
+        log,
+        sessionFor: ({ resumeSessionId, detachMs = DETACH_MS }) =>
+          resumeSessionId === undefined ? newSession(fixedDetachMs ?? detachMs) : resumed(resumeSessionId),
+        onEnd: () => {
+          connections -= 1
+          if (connections === 0) for (const done of waiting.splice(0)) done()
+        },
+      })
+    },
+    idle: () => (connections === 0 ? Promise.resolve() : new Promise((resolve) => waiting.push(resolve))),
+    close,
+    [Symbol.asyncDispose]: close,
+  }
+}

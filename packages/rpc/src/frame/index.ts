@@ -1,0 +1,6 @@
+export { type DialFramesOptions, dialFrames } from './dial-frames.ts'
+export { DEFAULT_FRAME_LIMITS, type FrameLimits, type FrameLink, type FrameSink } from './frame-link.ts'
+export { type AskOptions, FramePeer, type FramePeerOptions, type PeerHandlers, type WireId } from './frame-peer.ts'
+export { type LineFramesOptions, lineFrames } from './line-frames.ts'
+export { type FrameListener, type FrameListenerOptions, listenFrames } from './listen-frames.ts'
+export { PeerGone, RemoteFailure } from './wire-failure.ts'

@@ -1,0 +1,129 @@
+import { type RawData, WebSocket } from 'ws'
+import type { FrameLimits, FrameLink, FrameSink } from './frame-link.ts'
+
+/** Close codes of RFC 6455 that we use. */
+const CLOSE = { normal: 1000, policy: 1008 } as const
+/** A close frame carries at most so many bytes. */
+const REASON_BYTES = 123
+/** How long the other side may take to close after we did. */
+const CLOSE_MS = 2_000
+
+/** An open WebSocket as a link: one text a frame. Whoever made it left pings to us (`autoPong: false`). */
+export function webSocketFrames(socket: WebSocket, limits: FrameLimits): FrameLink {
+  // What comes before somebody listens stays in the kernel.
+  socket.pause()
+  return new WebSocketFrames(socket, limits)
+}
+
+class WebSocketFrames implements FrameLink {
+  readonly #socket: WebSocket
+  readonly #limits: FrameLimits
+  readonly #pinging: NodeJS.Timeout
+  #waiters: { readonly belowBytes: number; readonly resolve: () => void }[] = []
+  #sink: FrameSink | undefined
+  #reason: string | undefined
+  #isOver = false
+  #isHeard = true
+
+  constructor(socket: WebSocket, limits: FrameLimits) {
+    this.#socket = socket
+    this.#limits = limits
+    this.#pinging = setInterval(() => this.#ping(), limits.pingMs)
+    this.#pinging.unref()
+    socket.on('pong', () => {
+      this.#isHeard = true
+    })
+    socket.on('ping', (data) => {
+      if (this.#isStuck()) return this.#cut('the other side does not read')
+      if (socket.readyState === WebSocket.OPEN) socket.pong(data)
+    })
+    socket.on('error', (error) => {
+      this.#reason ??= error.message
+    })
+    socket.on('close', (code, said) => {
+      const words = said.toString('utf8')
+      this.#end(this.#reason ?? (words === '' ? `the socket was closed (${code})` : words))
+    })
+  }
+
+  open(sink: FrameSink): void {
+    this.#sink = sink
+    if (this.#isOver) return sink.ended(this.#reason ?? 'the socket was closed')
+    this.#socket.on('message', (data, isBinary) => {
+      this.#isHeard = true
+      if (this.#isOver) return
+      if (isBinary) sink.fault('a frame is not text')
+      else sink.text(textOf(data))
+    })
+    this.#socket.resume()
+  }
+
+  send(text: string): void {
+    if (this.#isOver || this.#socket.readyState !== WebSocket.OPEN) return
+    if (this.#isStuck()) return this.#cut('the other side does not read')
+    this.#socket.send(text, this.#sent)
+  }
+
+  bufferedBytes(): number {
+    return this.#socket.bufferedAmount
+  }
+
+  drained(belowBytes = 0): Promise<void> {
+    if (this.#isOver || this.#socket.bufferedAmount <= belowBytes) return Promise.resolve()
+    return new Promise((resolve) => this.#waiters.push({ belowBytes, resolve }))
+  }
+
+  close(reason = ''): void {
+    this.#socket.close(reason === '' ? CLOSE.normal : CLOSE.policy, shortened(reason))
+    setTimeout(() => this.#socket.terminate(), CLOSE_MS).unref()
+    this.#end(reason === '' ? 'closed by us' : reason)
+  }
+
+  readonly #sent = (): void => {
+    if (this.#waiters.length > 0) this.#release(this.#socket.bufferedAmount)
+  }
+
+  #isStuck(): boolean {
+    return this.#socket.bufferedAmount > this.#limits.unsentBytes
+  }
+
+  /** A machine that went away does not close its socket. That it answers no ping is the only sign of it. */
+  #ping(): void {
+    if (!this.#isHeard) return this.#cut('the other side does not answer pings')
+    this.#isHeard = false
+    if (this.#socket.readyState === WebSocket.OPEN) this.#socket.ping()
+  }
+
+  #cut(reason: string): void {
+    this.#reason ??= reason
+    this.#socket.terminate()
+    this.#end(reason)
+  }
+
+  #end(reason: string): void {
+    if (this.#isOver) return
+    this.#isOver = true
+    this.#reason ??= reason
+    clearInterval(this.#pinging)
+    this.#release(0)
+    this.#sink?.ended(reason)
+  }
+
+  #release(bufferedBytes: number): void {
+    const waiters = this.#waiters
+    this.#waiters = waiters.filter(({ belowBytes }) => belowBytes < bufferedBytes)
+    for (const { belowBytes, resolve } of waiters) if (belowBytes >= bufferedBytes) resolve()
+  }
+}
+
+function shortened(reason: string): string {
+  return Buffer.from(reason)
+    .subarray(0, REASON_BYTES)
+    .toString('utf8')
+    .replace(/\uFFFD$/, '')
+}
+
+function textOf(data: RawData): string {
+  if (Array.isArray(data)) return Buffer.concat(data).toString('utf8')
+  return Buffer.isBuffer(data) ? data.toString('utf8') : Buffer.from(data).toString('utf8')
+}
