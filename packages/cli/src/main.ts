@@ -8,7 +8,7 @@ import { parseLine } from './command-line/parse.ts'
 import { programName, withProgram } from './command-line/program.ts'
 import { SERVER_COMMANDS } from './commands/server/server-table.ts'
 import { asCommandError } from './command-line/failure.ts'
-import { plainText } from './screen/plain-text.ts'
+import { plainText } from '@parley/screen'
 
 /** Runs one command line and answers the exit code. Nothing is thrown: what fails is one line on stderr. */
 export async function main(argv: readonly string[], given: ProcessIo = processIo()): Promise<number> {

@@ -1,3 +1,4 @@
+import { messageOf } from '@parley/protocol'
 import type { LazyProcesses } from '@parley/executor'
 import type { Backend } from '@parley/codex-server'
 import { LazyBackend } from '@parley/codex-server/start'
@@ -40,7 +41,7 @@ export function openServerBackend(invocation: Invocation, { choice, overrides, l
     void import('./own-settings.ts').then(({ ownSettings }) => ownSettings(invocation, log)).catch(() => undefined)
   const backend = new LazyBackend(() =>
     open().catch((error: unknown) => {
-      log('error', 'parley_codex', error instanceof Error ? error.message : String(error))
+      log('error', 'parley_codex', messageOf(error))
       throw error
     }),
   )

@@ -1,4 +1,4 @@
-import { broken, widthOf } from '../screen/plain-text.ts'
+import { broken, widthOf } from '@parley/screen'
 import { COMMON_OPTIONS, type CommandGroup, type CommandSpec, type OptionSpec } from './command.ts'
 
 /** What every terminal has. */

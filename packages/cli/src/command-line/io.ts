@@ -1,4 +1,4 @@
-import type { Screen } from '../screen/screen.ts'
+import type { Screen } from '@parley/screen'
 
 /** Everything a command touches of its process, passed in by `main`. */
 export interface Io extends ProcessIo {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { widthOf } from '../screen/plain-text.ts'
+import { widthOf } from '@parley/screen'
 import { COMMANDS, GROUPS } from '../commands/table.ts'
 import type { OptionSpec } from './command.ts'
 import { helpFor } from './help.ts'

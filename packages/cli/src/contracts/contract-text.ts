@@ -9,7 +9,7 @@ import {
   typeText,
 } from '@parley/contracts'
 import type { JsonValue } from '@parley/protocol'
-import { columns } from '../screen/columns.ts'
+import { columns } from '@parley/screen'
 
 interface Shown {
   readonly declared: DeclaredContract

@@ -17,7 +17,7 @@ import type { Invocation } from '../command-line/command.ts'
 import { CommandError, usageError } from '../command-line/command-error.ts'
 import type { Io } from '../command-line/io.ts'
 import { show } from '../command-line/show.ts'
-import { columns } from '../screen/columns.ts'
+import { columns } from '@parley/screen'
 import { detectCodex } from '../contracts/named-codex.ts'
 import { named } from '../mcp-config/servers-file.ts'
 

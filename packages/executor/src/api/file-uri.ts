@@ -1,3 +1,4 @@
+import { messageOf } from '@parley/protocol'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { refusal } from './error-code.ts'
 
@@ -11,7 +12,7 @@ export function pathOf(uri: string, field: string): string {
     if (path.includes('\0')) throw new TypeError('it holds a NUL')
     return path
   } catch (error) {
-    throw refusal('invalidParams', `${field}: invalid URI: ${error instanceof Error ? error.message : String(error)}`)
+    throw refusal('invalidParams', `${field}: invalid URI: ${messageOf(error)}`)
   }
 }
 

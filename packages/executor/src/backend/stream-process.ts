@@ -1,5 +1,5 @@
 import type { Readable, Writable } from 'node:stream'
-import { EventLog } from '../process/event-log.ts'
+import { OutputLog } from '../process/output-log.ts'
 import type {
   ExecProcess,
   ExecSignal,
@@ -50,7 +50,7 @@ export interface StreamProcessOptions {
 /** A process at the other end of three streams of this machine. Its bytes are kept as they come, never turned into text. */
 export class StreamProcess implements ExecProcess {
   readonly processId: string
-  readonly #log: EventLog
+  readonly #log: OutputLog
   readonly #streams: ProcessStreams
   readonly #writes = new WriteMemory()
   #isTerminating = false
@@ -59,7 +59,7 @@ export class StreamProcess implements ExecProcess {
     this.processId = processId
     this.#streams = streams
     const { stdin, stdout, stderr } = streams
-    this.#log = new EventLog({
+    this.#log = new OutputLog({
       ...retention,
       hold: (isHeld) => {
         for (const stream of [stdout, stderr]) {

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { isJsonObject, type JsonObject, type JsonValue } from '@parley/protocol'
+import { isJsonObject, type JsonObject, type JsonValue, messageOf } from '@parley/protocol'
 import { type FrameLink, FramePeer, PeerGone, RemoteFailure } from '@parley/rpc/frame'
 import { z } from 'zod'
 import { CODE } from '../api/error-code.ts'
@@ -173,7 +173,7 @@ export class ExecutorLink {
         }
       } catch (error) {
         if (this.#lost !== undefined) throw this.#lost
-        const reason = error instanceof Error ? error.message : String(error)
+        const reason = messageOf(error)
         if (isFinal(error) || performance.now() > until) throw this.#lose(new ExecutorLost(reason))
         log(`the executor is away, trying again: ${reason}`)
       }

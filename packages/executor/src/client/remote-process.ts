@@ -2,7 +2,7 @@ import type { JsonObject } from '@parley/protocol'
 import { RemoteFailure } from '@parley/rpc/frame'
 import { z } from 'zod'
 import { ReadAnswer, readResultOf } from '../api/wire-event.ts'
-import { EventLog } from '../process/event-log.ts'
+import { OutputLog } from '../process/output-log.ts'
 import {
   DEFAULT_RETENTION,
   type ExecProcess,
@@ -37,7 +37,7 @@ export class RemoteProcess implements ExecProcess {
   readonly #link: ExecutorLink
   readonly #retention: Retention
   // What is here is a copy of what the server keeps: it may go when there is too much of it.
-  readonly #log = new EventLog(DEFAULT_RETENTION)
+  readonly #log = new OutputLog(DEFAULT_RETENTION)
   #lastWrite = 0
   #isStarted = false
   #isBehind = false

@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { rmSync } from 'node:fs'
 import { type Socket, connect } from 'node:net'
 import { messageOf } from '@parley/protocol/wire'
-import { containWrapper, deathSignalWrapper } from './child-wrapper.ts'
+import { containPrefix, deathSignalPrefix } from './child-prefix.ts'
 import { findCommand } from './find-command.ts'
 import { closeInherited } from './inherited.ts'
 import { openKeeper } from './keeper.ts'
@@ -20,14 +20,14 @@ type StartOrder = Extract<SpawnerOrder, { op: 'start' }>
 export function runSpawner(socketFolder: string): void {
   closeInherited()
   const leaders = new Map<number, GroupLeader>()
-  const wrapper = deathSignalWrapper()
+  const wrapper = deathSignalPrefix()
   const keeper = openKeeper()
   const send = (event: SpawnerEvent): void => void process.stdout.write(`${JSON.stringify(event)}\n`)
 
   const start = async (order: StartOrder): Promise<void> => {
     const found = findCommand(order.command, order.cwd, order.env['PATH'])
     if (found.kind === 'missing') return send({ event: 'failed', id: order.id, reason: found.reason, message: found.message })
-    const contain = order.contained ? containWrapper(order) : []
+    const contain = order.contained ? containPrefix(order) : []
     if (contain === undefined) return send({ event: 'failed', id: order.id, ...UNCONTAINED })
     // The owner tells stdin, stdout and stderr apart by their order, and a listener takes connections in the order in which they were begun.
     const sockets = Array.from({ length: STREAMS }, () => begin(order.socket))

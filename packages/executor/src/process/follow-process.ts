@@ -1,3 +1,4 @@
+import { messageOf } from '@parley/protocol'
 import type { ExecProcess, OutputChunk, ProcessEvent, ReadResult, Subscription } from './exec-process.ts'
 
 /** How following a process ended. */
@@ -85,7 +86,7 @@ export function followProcess(process: ExecProcess, follower: ProcessFollower): 
         addAll(await process.read({ afterSeq: lastSeq, waitMs: 0 }))
       } while (hasPassedOver)
     } catch (error) {
-      lastWord ??= { kind: 'unread', message: error instanceof Error ? error.message : String(error) }
+      lastWord ??= { kind: 'unread', message: messageOf(error) }
     }
     isReading = false
     if (lastWord !== undefined) end(lastWord)

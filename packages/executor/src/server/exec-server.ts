@@ -3,7 +3,7 @@ import type { FrameLink } from '@parley/rpc/frame'
 import { refusal } from '../api/error-code.ts'
 import { DETACH_MS } from '../api/params.ts'
 import type { ExecBackend } from '../backend/exec-spec.ts'
-import { Connection } from './connection.ts'
+import { ServedLink } from './served-link.ts'
 import type { Whereabouts } from './environment.ts'
 import { fileMethods } from './file/file-methods.ts'
 import { DEFAULT_SERVER_LIMITS, type ServerLimits } from './server-limits.ts'
@@ -55,7 +55,7 @@ export function openExecServer(options: ExecServerOptions): ExecServer {
   return {
     serve: (link, fixedDetachMs) => {
       connections += 1
-      void new Connection({
+      void new ServedLink({
         link,
         limits,
         where: options.where,

@@ -293,3 +293,13 @@ test('a server that ended before it was opened is told to whoever opens it, with
   open()
   expect({ got, ends }).toEqual({ got: [MESSAGE], ends: ['the server ended'] })
 })
+
+test('a server that says too much before anybody listens is ended, with words for whoever opens it', async () => {
+  const { process, open, ends, logged } = openOn()
+  const long = `{"jsonrpc":"2.0","method":"${'x'.repeat(4 * 1024 * 1024)}"}\n`
+  for (const seq of [1, 2]) process.out(seq, long)
+  open()
+  expect(ends).toEqual(['it said more than 8388608 characters before anybody listened'])
+  expect(logged).toContain('warn srv: it said more than 8388608 characters before anybody listened')
+  await expect.poll(() => process.happened).toContain('terminate')
+})

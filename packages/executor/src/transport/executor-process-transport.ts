@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { parseJson, within } from '@parley/protocol'
+import { messageOf, parseJson, within } from '@parley/protocol'
 import type { ClientLink, ClientTransport, OutgoingRequest, Sink } from '@parley/rpc'
 import type { ExecProcess, OutputChunk } from '../process/exec-process.ts'
 import { followProcess, type ProcessEnd } from '../process/follow-process.ts'
@@ -13,6 +13,8 @@ const STDOUT_LINE_BYTES = 8 * 1024 * 1024
 const STDERR_LINE_BYTES = 1024 * 1024
 /** Nobody opened it by then: nobody will, and the server must not stay. */
 const OPEN_WAIT_MS = 30_000
+/** What a server may say before anybody listens. */
+const EARLY_CHARS = 8 * 1024 * 1024
 /** What a server gets to end by itself after its input ended. */
 const END_INPUT_MS = 2_000
 const TERMINATE_TRIES = 3
@@ -43,6 +45,7 @@ export class ExecutorProcessTransport implements ClientTransport, AsyncDisposabl
   readonly #opening: NodeJS.Timeout
   /** What came before anybody listened. */
   #early: string[] = []
+  #earlyChars = 0
   #sink: Sink | undefined
   #endReason: string | undefined
   #closing: Promise<void> | undefined
@@ -119,8 +122,10 @@ export class ExecutorProcessTransport implements ClientTransport, AsyncDisposabl
     const text = line.toString('utf8')
     if (!isUtf8(line) || !isMessage(text))
       return this.#options.log('debug', `Failed to parse remote MCP server message (${this.#options.name}): ${shown(text)}`)
-    if (this.#sink === undefined) this.#early.push(text)
-    else this.#sink.receive(text)
+    if (this.#sink !== undefined) return void this.#sink.receive(text)
+    this.#earlyChars += text.length
+    if (this.#earlyChars > EARLY_CHARS) return this.#fatal(`it said more than ${EARLY_CHARS} characters before anybody listened`)
+    this.#early.push(text)
   }
 
   #ended(end: ProcessEnd): void {
@@ -183,10 +188,7 @@ export class ExecutorProcessTransport implements ClientTransport, AsyncDisposabl
         await this.#process.terminate()
         return
       } catch (error) {
-        log(
-          'warn',
-          `Failed to terminate remote MCP server process (${name}): ${error instanceof Error ? error.message : String(error)}`,
-        )
+        log('warn', `Failed to terminate remote MCP server process (${name}): ${messageOf(error)}`)
         await sleep(TERMINATE_PAUSE_MS * tries, undefined, { ref: false })
       }
     }

@@ -1,3 +1,4 @@
+import { asError } from '@parley/protocol'
 import type { ExecProcess } from '../process/exec-process.ts'
 import { failureOf } from './stdin-failure.ts'
 
@@ -47,7 +48,7 @@ export class SerialWriter {
       try {
         error = failureOf(await this.#process.write(text))
       } catch (thrown) {
-        error = thrown instanceof Error ? thrown : new Error(String(thrown))
+        error = asError(thrown)
       }
       this.#waitingChars -= text.length - batch.length
       if (error !== undefined) for (const { failed } of batch) failed(error)

@@ -21,9 +21,8 @@ import { pathFailure } from '../../command-line/path-failure.ts'
 import { type NamedCodex, namedCodex } from '../../contracts/named-codex.ts'
 import { openWorldsHere } from '../../contracts/open-worlds-here.ts'
 import { basisFor } from '../../contracts/version-option.ts'
-import type { Screen } from '../../screen/screen.ts'
+import { type Screen, columns } from '@parley/screen'
 import { splitWords } from '../../option/split-words.ts'
-import { columns } from '../../screen/columns.ts'
 
 const DRIFT_EXIT = 1
 const PROCESSES_MAX = 32

@@ -16,7 +16,7 @@ import { suggest } from '../../command-line/suggest.ts'
 import { show } from '../../command-line/show.ts'
 import { basisFor } from '../../contracts/version-option.ts'
 import { contractText } from '../../contracts/contract-text.ts'
-import { columns } from '../../screen/columns.ts'
+import { columns } from '@parley/screen'
 
 /** Every contract there is. */
 export async function contractsList(invocation: Invocation): Promise<number> {

@@ -4,7 +4,7 @@ import { type Example, readExample } from '../../demo/example.ts'
 import { requireLanguage } from '../../demo/require-language.ts'
 import { type PrivateInstance, openPrivateInstance } from '../../demo/private-instance.ts'
 import type { Ready } from '../../gateway-process/plan.ts'
-import { painterFor } from '../../screen/screen.ts'
+import { painterFor } from '@parley/screen'
 import { watchJob } from '../../job/watch-job.ts'
 
 const DEFAULT_EXAMPLE = 'knapsack'

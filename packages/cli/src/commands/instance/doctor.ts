@@ -8,7 +8,7 @@ import { checkInstance } from '../../doctor/instance-checks.ts'
 import { checkMachine } from '../../doctor/machine.ts'
 import { walk } from '../../doctor/walk.ts'
 import { targetOf } from '../../option/target.ts'
-import { columns } from '../../screen/columns.ts'
+import { columns } from '@parley/screen'
 
 /** With a URL: the walk along a connection. Without: this machine and its instance. Exit code 1 when something failed. */
 export async function doctor(invocation: Invocation): Promise<number> {

@@ -8,7 +8,7 @@ import { personFolders } from '../../data/person-folders.ts'
 import { lookAt, marksOf } from '../../trust/folder-trust.ts'
 import { whyForeign } from '../../trust/owned.ts'
 import { type TrustedFolder, readTrusted, trustFileOf, writeTrusted } from '../../trust/trust-file.ts'
-import { columns } from '../../screen/columns.ts'
+import { columns } from '@parley/screen'
 
 /** Lets the settings of a folder count, takes that back, or shows which do. */
 export async function trust(invocation: Invocation): Promise<number> {

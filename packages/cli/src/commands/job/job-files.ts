@@ -7,8 +7,7 @@ import { noneOf } from '../../command-line/choice.ts'
 import { CommandError } from '../../command-line/command-error.ts'
 import { atPath } from '../../command-line/path-failure.ts'
 import { show } from '../../command-line/show.ts'
-import { plainLines, plainText } from '../../screen/plain-text.ts'
-import { columns } from '../../screen/columns.ts'
+import { columns, plainLines, plainText } from '@parley/screen'
 import { withJob } from './job.ts'
 
 /** What a job produced. */

@@ -6,7 +6,7 @@ import { MANY_PROCESSES, Scratch } from '../../fixture/parley.ts'
 import { hasTerminals, onTerminal } from '../../fixture/pty.ts'
 import { commandsHere } from '../../fixture/run-here.ts'
 import { zipFolder } from '../../job/submit/zip-folder.ts'
-import { widthOf } from '../../screen/plain-text.ts'
+import { widthOf } from '@parley/screen'
 
 const scratch = new Scratch()
 const { run, json } = commandsHere(scratch)

@@ -3,8 +3,7 @@ import type { Invocation } from '../../command-line/command.ts'
 import { CommandError, usageError } from '../../command-line/command-error.ts'
 import { suggest } from '../../command-line/suggest.ts'
 import { show } from '../../command-line/show.ts'
-import { agoText } from '../../screen/time-text.ts'
-import { columns } from '../../screen/columns.ts'
+import { agoText, columns } from '@parley/screen'
 import { withCaller } from '../../caller/with-caller.ts'
 
 const HEADER = ['name', 'machine', 'state', 'jobs', 'sandbox', 'version', 'last seen', 'languages']

@@ -21,7 +21,7 @@ import { authStatusOf, probeOauth } from '../../mcp-config/auth-status.ts'
 import { named, serversFileOf } from '../../mcp-config/servers-file.ts'
 import { splitWords } from '../../option/split-words.ts'
 import { tokenShelf } from '../../mcp-config/token-file.ts'
-import { columns } from '../../screen/columns.ts'
+import { columns } from '@parley/screen'
 
 const VARIABLE = /^[A-Za-z_][A-Za-z0-9_]*$/
 

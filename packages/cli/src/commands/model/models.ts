@@ -7,7 +7,7 @@ import { readSecretLine } from '../../command-line/private-file.ts'
 import { inCommands } from '../../command-line/tool-words.ts'
 import { show } from '../../command-line/show.ts'
 import { wholeNumber } from '../../option/whole-number.ts'
-import { columns } from '../../screen/columns.ts'
+import { columns } from '@parley/screen'
 import { withCaller } from '../../caller/with-caller.ts'
 
 const MODEL_HEADER = ['model', 'channel', 'input', 'cached', 'output', 'reasoning', 'context', 'live', 'what']

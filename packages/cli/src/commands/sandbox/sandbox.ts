@@ -12,7 +12,7 @@ import { namedProgram } from '../../installed/named-program.ts'
 import { readInput } from './read-input.ts'
 import { toolchainsOf } from '../../installed/toolchains.ts'
 import { withScratch } from '../../data/scratch.ts'
-import { columns } from '../../screen/columns.ts'
+import { columns } from '@parley/screen'
 
 const KIB = 1024
 const MIB = 1024 * KIB

@@ -4,7 +4,7 @@ import { crc32, deflateRawSync } from 'node:zlib'
 import { JOB_LIMITS } from '@parley/protocol'
 import { usageError } from '../../command-line/command-error.ts'
 import { atPath } from '../../command-line/path-failure.ts'
-import { plainText } from '../../screen/plain-text.ts'
+import { plainText } from '@parley/screen'
 
 const UTF8_NAMES = 0x0800
 const DEFLATED = 8

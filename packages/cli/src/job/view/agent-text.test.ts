@@ -1,8 +1,8 @@
 import { dollars } from '@parley/protocol'
 import { expect, test } from 'vitest'
 import { AgentText, agentLine } from './agent-text.ts'
-import { widthOf, wrap } from '../../screen/plain-text.ts'
-import { counted, usageText } from '../../screen/usage-text.ts'
+import { widthOf, wrap } from '@parley/screen'
+import { counted, usageText } from '@parley/screen/usage'
 
 const thinks = (delta: string) => ({ kind: 'reasoning_summary_delta', delta })
 const says = (delta: string) => ({ kind: 'agent_message_delta', delta })

@@ -1,5 +1,5 @@
 import type { AgentStatusItem } from '@parley/protocol'
-import { plainLines, plainText } from '../../screen/plain-text.ts'
+import { plainLines, plainText } from '@parley/screen'
 
 /** What the pieces of each kind are pieces of, as a verb. */
 const VERBS: Readonly<Record<string, string>> = {

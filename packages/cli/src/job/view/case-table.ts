@@ -1,6 +1,5 @@
 import { type CaseBounds, type CaseItem, type CaseResult, memoryText, shownInstead } from '@parley/protocol'
-import { fit, plainText, widthOf } from '../../screen/plain-text.ts'
-import { type Paint, type Screen, bar, painterFor, verdictStyle } from '../../screen/screen.ts'
+import { type Paint, type Screen, bar, fit, painterFor, plainText, verdictStyle, widthOf } from '@parley/screen'
 
 type Row = Pick<CaseResult | CaseItem, 'name' | 'group' | 'verdict' | 'time_ms' | 'wall_ms' | 'memory_kb' | 'message' | 'diff'>
 

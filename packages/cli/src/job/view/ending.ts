@@ -12,10 +12,9 @@ import {
   Usage,
 } from '@parley/protocol'
 import { caseRows, nameWidthOf, timeText } from './case-table.ts'
-import { plainLines, plainText } from '../../screen/plain-text.ts'
-import { type Screen, painterFor } from '../../screen/screen.ts'
+import { type Screen, painterFor, plainLines, plainText } from '@parley/screen'
+import { usageText } from '@parley/screen/usage'
 import { statusStyle, statusWord } from './status-word.ts'
-import { usageText } from '../../screen/usage-text.ts'
 
 /** How a job ended, with the report where there is one. */
 export interface JobEnding {

@@ -3,8 +3,7 @@ import { expect, test } from 'vitest'
 import { screenAfter } from '../../fixture/pty.ts'
 import { caseRow, caseRows } from './case-table.ts'
 import { liveLines, liveView } from './live-view.ts'
-import { fit, plainText, widthOf } from '../../screen/plain-text.ts'
-import { bar } from '../../screen/screen.ts'
+import { bar, fit, plainText, widthOf } from '@parley/screen'
 import { waitingText } from './waiting-text.ts'
 
 const SCREEN = { columns: 80, rows: 12, isUnicode: false, hasColours: false }

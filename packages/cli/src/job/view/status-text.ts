@@ -1,5 +1,5 @@
 import type { AgentStatusItem } from '@parley/protocol'
-import { plainText } from '../../screen/plain-text.ts'
+import { plainText } from '@parley/screen'
 
 type Status = Pick<AgentStatusItem, 'stage' | 'level' | 'summary' | 'meta'>
 

@@ -1,5 +1,5 @@
 import { type JobState, unjudgedWords } from '@parley/protocol'
-import type { Style } from '../../screen/screen.ts'
+import type { Style } from '@parley/screen'
 
 type Told = Pick<JobState, 'status' | 'unjudged' | 'model' | 'summary'>
 

@@ -1,5 +1,5 @@
 import type { Waiting, WaitingCode } from '@parley/protocol'
-import { plainText } from '../../screen/plain-text.ts'
+import { plainText } from '@parley/screen'
 
 const ADVICE: Readonly<Record<WaitingCode, string | undefined>> = {
   no_judge: 'parley judge starts one on any machine',

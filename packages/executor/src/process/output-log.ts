@@ -18,7 +18,7 @@ const COMPACT_AT = 1_024
 /** No read waits longer for something to happen. */
 const READ_WAIT_MAX_MS = 60_000
 
-export interface EventLogOptions extends Retention {
+export interface OutputLogOptions extends Retention {
   /** Told when there is no more room (`hold`), and when there is again. */
   readonly hold?: (isHeld: boolean) => void
 }
@@ -27,8 +27,8 @@ export interface EventLogOptions extends Retention {
  * What happened to one process: a bounded list of its latest events, those who read it live, each from a place of its own, and
  * those who wait in a read. Output is kept as it came; nothing is copied.
  */
-export class EventLog {
-  readonly #options: EventLogOptions
+export class OutputLog {
+  readonly #options: OutputLogOptions
   #subscriptions: readonly LogSubscription[] = []
   readonly #waiting = new Set<() => void>()
   readonly #ended = Promise.withResolvers<void>()
@@ -43,7 +43,7 @@ export class EventLog {
   #closedSeq: number | undefined
   #over: Extract<ProcessEvent, { kind: 'failed' | 'ended' }> | undefined
 
-  constructor(options: EventLogOptions) {
+  constructor(options: OutputLogOptions) {
     this.#options = options
   }
 

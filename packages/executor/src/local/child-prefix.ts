@@ -7,7 +7,7 @@ const PROBE_MS = 2_000
  * Where the system can do it, a child is killed with the spawner by the kernel itself: also one that was being started in the instant in
  * which owner and spawner were killed, of which the keeper had not heard yet.
  */
-export function deathSignalWrapper(): readonly string[] {
+export function deathSignalPrefix(): readonly string[] {
   const setpriv = programAt('setpriv')
   if (setpriv === undefined) return []
   const wrapper = [setpriv, '--pdeathsig', 'KILL', '--']
@@ -24,11 +24,7 @@ const WAITS_FOR_ALL = '"$@"; code=$?; while kill -s 0 -- -1 2>/dev/null; do /bin
 let namespace: readonly string[] | undefined
 
 /** What puts a child into a PID namespace of its own; undefined where there is none for us. Found out once. */
-export function containWrapper({
-  groupOutlivesLeader,
-}: {
-  readonly groupOutlivesLeader: boolean
-}): readonly string[] | undefined {
+export function containPrefix({ groupOutlivesLeader }: { readonly groupOutlivesLeader: boolean }): readonly string[] | undefined {
   namespace ??= findNamespace()
   if (namespace.length === 0) return undefined
   return [...namespace, '/bin/sh', '-c', groupOutlivesLeader ? WAITS_FOR_ALL : `${ENDS_WITH_LEADER}; exit $?`, 'parley-init']

@@ -20,7 +20,7 @@ export interface ConnectionOptions {
 }
 
 /** One client's connection. States: new → `initialize` → `initialized` → ended. Nothing that comes in ends it. */
-export class Connection {
+export class ServedLink {
   readonly #options: ConnectionOptions
   readonly #peer: FramePeer
   #session: Session | undefined

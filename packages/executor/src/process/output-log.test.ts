@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { EventLog } from './event-log.ts'
+import { OutputLog } from './output-log.ts'
 import type { ProcessEvent } from './exec-process.ts'
 
 const bytes = (size: number, fill = 'x'): Buffer => Buffer.alloc(size, fill)
@@ -8,7 +8,7 @@ const kinds = (events: readonly ProcessEvent[]): string[] =>
 
 function logOf(retainBytes: number, onFull: 'drop' | 'hold') {
   const held: boolean[] = []
-  const log = new EventLog({ retainBytes, onFull, hold: (isHeld) => held.push(isHeld) })
+  const log = new OutputLog({ retainBytes, onFull, hold: (isHeld) => held.push(isHeld) })
   const heard: ProcessEvent[] = []
   return { log, held, heard, hear: (event: ProcessEvent) => void heard.push(event) }
 }
