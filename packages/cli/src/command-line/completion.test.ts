@@ -9,7 +9,10 @@ const bash = completionFor('bash', COMMANDS)
 function offers(...words: string[]): string[] {
   const line = words.map((word) => `'${word}'`).join(' ')
   const script = `${bash}\nCOMP_WORDS=(parley ${line})\nCOMP_CWORD=${words.length}\n_parley\nprintf '%s\\n' "\${COMPREPLY[@]}"`
-  const { stdout, stderr, status } = spawnSync('bash', ['--norc', '-c', script], { encoding: 'utf8' })
+  const { stdout, stderr, status } = spawnSync('bash', ['--norc', '-c', script], {
+    encoding: 'utf8',
+    env: { ...process.env, LC_ALL: 'C' },
+  })
   expect({ stderr, status }).toEqual({ stderr: '', status: 0 })
   return stdout.split('\n').filter((word) => word !== '')
 }

@@ -20,7 +20,7 @@ afterAll(async () => {
 })
 
 test('a command is run with its own folder, and its exit code and both outputs come back', async () => {
-  const command = ['bash', '-c', 'pwd; echo e >&2; exit 3']
+  const command = ['sh', '-c', 'pwd; echo e >&2; exit 3']
   const sandboxPolicy = { mode: 'danger-full-access' }
   expect(await client.call('execOneOffCommand', { command, cwd: '/', timeoutMs: 5_000, sandboxPolicy })).toEqual({
     exitCode: 3,
