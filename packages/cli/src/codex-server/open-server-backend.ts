@@ -1,4 +1,4 @@
-import { messageOf } from '@parley/protocol'
+import { messageOf } from '@parley/protocol/wire'
 import type { LazyProcesses } from '@parley/executor'
 import type { Backend } from '@parley/codex-server'
 import { LazyBackend } from '@parley/codex-server/start'
