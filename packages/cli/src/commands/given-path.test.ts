@@ -47,6 +47,7 @@ const READ: Readonly<Record<string, readonly string[]>> = {
   '--tls-cert': ['proxy', '--port', '0', '--tls-key', 'pem', 'http://127.0.0.1:9/mcp', '--tls-cert'],
   '--tls-key': ['proxy', '--port', '0', '--tls-cert', 'pem', 'http://127.0.0.1:9/mcp', '--tls-key'],
   '--upstream-token-file': ['proxy', '--port', '0', 'http://127.0.0.1:9/mcp', '--upstream-token-file'],
+  '--executor-token-file': ['proxy', '--port', '0', '--executor', 'ws://127.0.0.1:9', '--executor-token-file'],
   FILE: ['contracts', 'explain', '--codex-version', '0.44.0'],
 }
 /** The same for those that may hold anything, or need not end in a newline. */
@@ -70,6 +71,7 @@ const OTHERS = [
   'backup FILE',
   'trust PATH',
   '--remove',
+  '--root',
 ]
 
 /** One line, in words, about this option and this path. */
@@ -92,7 +94,7 @@ test('every option and argument that names a file is tried here', () => {
 
 test.each(Object.keys({ ...READ, ...READ_BYTES }))('%s says in words what is wrong with a file', async (what) => {
   const line = READ[what] ?? READ_BYTES[what] ?? []
-  const end = what === '--stdin' ? ['--', 'true'] : []
+  const end = ['--stdin', '--executor-token-file'].includes(what) ? ['--', 'true'] : []
   const tell = async (path: string) => {
     const { code, out, err } = await run([...line, path, ...end])
     expect({ path, out: line.includes('check') ? '' : out, raw: RAW.exec(err) }).toEqual({ path, out: '', raw: null })
@@ -145,6 +147,9 @@ test.each([
   [['job', 'list', '--data', 'good.cpp'], 'no gateway runs on '],
   [['mcp-server', '--codex', './nowhere'], '--codex: ./nowhere is no program'],
   [['contracts', 'check', '--codex', './nowhere'], './nowhere is no file'],
+  [['exec-server', '--root', 'nowhere'], '--root nowhere: there is no such file'],
+  [['exec-server', '--root', 'good.cpp'], '--root good.cpp is not a folder'],
+  [['exec-server', '--root', 'itself'], '--root itself: '],
   [['trust', 'nowhere'], '/nowhere is no folder (name one that is there)'],
   [['trust', 'good.cpp'], '/good.cpp is no folder (name one that is there)'],
   [['trust', 'good.cpp/x'], '/good.cpp/x is no folder (name one that is there)'],
