@@ -21,6 +21,7 @@ export const FIRST_WORDS = [
   'contracts',
   'demo',
   'doctor',
+  'exec-server',
   'gateway',
   'help',
   'job',

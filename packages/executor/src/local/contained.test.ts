@@ -68,7 +68,7 @@ test('kill -9 of owner and spawner in the same instant leaves no daemon of a con
   ).exited
   const folder = mkdtempSync(join(tmpdir(), 'parley-test-'))
   const owner = await startProgram({
-    entry: new URL('./fixtures/containing-owner-main.ts', import.meta.url),
+    entry: new URL('./fixture/containing-owner-main.ts', import.meta.url),
     env: { ...env, TMPDIR: folder, SCRIPT: daemon('98762') },
   })
   const [line] = await once(owner.stdout, 'data')
