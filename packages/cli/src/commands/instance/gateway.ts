@@ -3,20 +3,14 @@ import { instanceOf } from '../../config/instance.ts'
 import { serveGateway } from '../../gateway-process/serve-gateway.ts'
 import { readyAt } from '../../up/ready-message.ts'
 import { signInMessage } from '../../up/sign-in-message.ts'
+import { hearEnd } from '../../process/hear-end.ts'
 
 const GRACE_MS = 10_000
-const FORCED_EXIT = 1
 
 /** One gateway in this process, until it is told to end. */
 export async function gateway(invocation: Invocation): Promise<number> {
   const { io, values } = invocation
-  const asked = Promise.withResolvers<void>()
-  let times = 0
-  const ignore = io.onSignal(() => {
-    times += 1
-    if (times > 1) process.exit(FORCED_EXIT)
-    asked.resolve()
-  })
+  const { asked, ignore } = hearEnd(io)
   const settings = instanceOf(invocation)
   const served = await serveGateway({ settings, cwd: io.cwd }, io)
   const { ready } = served
@@ -27,7 +21,7 @@ export async function gateway(invocation: Invocation): Promise<number> {
         [`The gateway is ready: ${readyAt(ready, settings.publicUrl).url}/`, ...signInMessage(ready, values), ''].join('\n'),
       ),
     )
-  await asked.promise
+  await asked
   await served.close(GRACE_MS)
   ignore()
   return 0

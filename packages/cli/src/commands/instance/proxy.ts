@@ -20,6 +20,7 @@ import { namedExecutor } from '../../process/named-executor.ts'
 import { serverLog } from '../../process/server-log.ts'
 import { childEnv, namedEnv } from './child-env.ts'
 import { ownVersion } from '../../version.ts'
+import { hearEnd } from '../../process/hear-end.ts'
 
 const DEFAULT_PORT = 7401
 const TOKEN_BYTES = 32
@@ -27,7 +28,6 @@ const STATE_KEY_BYTES = 32
 const GRACE_MS = 3_000
 /** One shared child, one for each session or modern call that can be asked something, and some that are on their way out. */
 const CHILDREN_MAX = 64
-const FORCED_EXIT = 1
 
 const health: Route = ({ path }) =>
   path === '/healthz' ? { status: 200, headers: { 'content-type': 'application/json' }, body: '{"status":"ok"}' } : undefined
@@ -37,13 +37,7 @@ export async function proxy(invocation: Invocation): Promise<number> {
   const { io, values } = invocation
   const listen = listenOf(invocation)
   const token = tokenOf(invocation)
-  const asked = Promise.withResolvers<void>()
-  let times = 0
-  const ignore = io.onSignal(() => {
-    times += 1
-    if (times > 1) process.exit(FORCED_EXIT)
-    asked.resolve()
-  })
+  const { asked, ignore } = hearEnd(io)
   await using processes = await openProcesses({ maxProcesses: CHILDREN_MAX })
   await using executor = await namedExecutor(invocation)
   const relay = await openRelay({
@@ -77,7 +71,7 @@ export async function proxy(invocation: Invocation): Promise<number> {
       io.out(
         `Serving ${relay.info.name} ${relay.info.version}\n  MCP    ${mcp}\n  ws     ${ws}\n${shown === null ? '' : `  token  ${shown}\n`}`,
       )
-    await asked.promise
+    await asked
     await server.close(GRACE_MS)
   } finally {
     await relay.close()

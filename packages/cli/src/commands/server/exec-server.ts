@@ -11,13 +11,13 @@ import { checkExposure, isLoopback } from '../../gateway-process/exposure.ts'
 import { listenFailure } from '../../gateway-process/listen-failure.ts'
 import { readTls } from '../../gateway-process/read-tls.ts'
 import { ownVersion } from '../../version.ts'
+import { hearEnd } from '../../process/hear-end.ts'
 
 const DEFAULT_LISTEN = 'ws://127.0.0.1:0'
 /** A URL leaves them out. */
 const USUAL_PORTS: Readonly<Record<string, string>> = { 'ws:': '80', 'wss:': '443' }
 const PROCESSES_MAX = 256
 const GRACE_MS = 1_000
-const FORCED_EXIT = 1
 /** What clean-up may take after stdin ended. */
 const END_MS = 1_900
 
@@ -59,13 +59,7 @@ async function serveSockets(
   place: Exclude<Place, { kind: 'stdio' }>,
   token: string | undefined,
 ): Promise<void> {
-  const asked = Promise.withResolvers<void>()
-  let times = 0
-  const ignore = io.onSignal(() => {
-    times += 1
-    if (times > 1) process.exit(FORCED_EXIT)
-    asked.resolve()
-  })
+  const { asked, ignore } = hearEnd(io)
   const listener = await listenFrames({
     listen: place.kind === 'file' ? { socketPath: place.socketPath } : place,
     ...(token === undefined ? {} : { token }),
@@ -74,7 +68,7 @@ async function serveSockets(
     throw place.kind === 'port' ? listenFailure(error, place) : socketFailure(error, place.socketPath)
   })
   io.out(values.has('json') ? `${JSON.stringify({ url: listener.url })}\n` : `${listener.url}\n`)
-  await asked.promise
+  await asked
   await listener.close()
   ignore()
 }
