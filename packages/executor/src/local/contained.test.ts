@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { type TestContext, expect, test } from 'vitest'
+import { skipAloud } from '@parley/sandbox/testing'
 import { openProcesses } from './open-processes.ts'
 import { ProcessError, type Processes, type RunningProcess } from './processes.ts'
 import { startProgram } from './program.ts'
@@ -14,7 +15,8 @@ async function contained(context: TestContext, processes: Processes, script: str
   try {
     return await processes.start({ command: '/bin/sh', args: ['-c', script], env, contained: true, ...more })
   } catch (error) {
-    if (error instanceof ProcessError && error.reason === 'EPERM') return context.skip('there is no PID namespace for us here')
+    if (error instanceof ProcessError && error.reason === 'EPERM')
+      return skipAloud(context, 'processes that leave the group of a contained one', 'there is no PID namespace for us here')
     throw error
   }
 }
