@@ -1,5 +1,5 @@
 export { main } from './main.ts'
 export { SETTINGS, type SettingName, type Settings } from './config/setting.ts'
 export type { SettingSpec } from './config/setting-spec.ts'
-export { type CommandSpec, type OptionSpec } from './command-line/command.ts'
+export { type CommandSpec, type OptionSpec } from '@parley/command-line'
 export { COMMANDS } from './commands/table.ts'

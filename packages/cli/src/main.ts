@@ -1,13 +1,8 @@
 import { randomBytes } from 'node:crypto'
-import type { CommandGroup } from './command-line/command.ts'
-import { CommandError } from './command-line/command-error.ts'
-import { eachRequest } from './command-line/each-request.ts'
-import { helpFor } from './command-line/help.ts'
-import type { Io, ProcessIo } from './command-line/io.ts'
-import { parseLine } from './command-line/parse.ts'
-import { programName, withProgram } from './command-line/program.ts'
+import { CommandError, type CommandGroup, eachRequest, helpFor, type Io, parseLine, type ProcessIo } from '@parley/command-line'
+import { programName, withProgram } from './wording/program.ts'
 import { SERVER_COMMANDS } from './commands/server/server-table.ts'
-import { asCommandError } from './command-line/failure.ts'
+import { asCommandError } from './wording/failure.ts'
 import { plainText } from '@parley/screen'
 
 /** Runs one command line and answers the exit code. Nothing is thrown: what fails is one line on stderr. */

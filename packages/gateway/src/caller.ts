@@ -8,11 +8,11 @@ import type { ExternalIdentity } from '@parley/store'
  */
 export interface GatewayCaller extends Caller {
   readonly person: string
-  /** Admins and judges: whoever repairs things, and whoever does the work. */
+  /** Admins and workers: whoever repairs things, and whoever does the work. */
   readonly hasKeptRoom: boolean
   readonly role: Role
   readonly admin: boolean
-  /** What the audit log calls them: a user's name, a judge's name, `local` for the admin socket. */
+  /** What the audit log calls them: a user's name, a worker's name, `local` for the admin socket. */
   readonly name: string
   readonly userId: UserId | null
   /** What the account of `userId` is called; behind the admin socket that is not what the audit log says. */

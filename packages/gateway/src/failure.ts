@@ -3,6 +3,8 @@ export type StartFailure =
   | 'secret_too_short'
   | 'secret_mismatch'
   | 'judge_token_invalid'
+  | 'host_token_invalid'
+  | 'executor_token_invalid'
   | 'first_admin_invalid'
   | 'duplicate_tool'
   | 'jwks_invalid'

@@ -6,7 +6,7 @@ import { isTokenText } from './auth/bearer.ts'
 import { openAuthenticate } from './auth/authenticate.ts'
 import { openExternalTokens } from './auth/external-token.ts'
 import { RECHECK_MS, openTokenWatch } from './auth/token-watch.ts'
-import { openIdentify } from './auth/identify.ts'
+import { type WorkerTokens, fixedTokens, openIdentify } from './auth/identify.ts'
 import { openSignInTokens } from './auth/sign-in-token.ts'
 import { type GatewayCaller, localCaller } from './caller.ts'
 import { openSettingsTrace } from './channel/settings-trace.ts'
@@ -24,9 +24,10 @@ import { claimDatabase, deriveKeys } from './keys.ts'
 import { InFlight } from './service/in-flight.ts'
 import { openRoleServices } from './service/role-services.ts'
 import { openSweeper, settleReservations } from './sweep.ts'
+import { Tunnels } from './tunnel/tunnels.ts'
 import { openWorld } from './world.ts'
 
-const JUDGE_TOKEN_MIN_CHARS = 32
+const WORKER_TOKEN_MIN_CHARS = 32
 const PEOPLE_METERED_MAX = 20_000
 /** However short the grace, streams get this long to be told that we go. */
 const FAREWELL_MS = 250
@@ -36,7 +37,12 @@ const RETRY_SECONDS = 2
 export async function openGateway(options: GatewayOptions): Promise<Gateway> {
   const { store, log, now, random } = options
   const keys = deriveKeys(options.secret)
-  checkJudgeToken(options.judgeToken)
+  const workerTokens = {
+    ...(options.judgeToken === undefined ? {} : { judge: options.judgeToken }),
+    ...(options.hostToken === undefined ? {} : { host: options.hostToken }),
+    ...(options.executorToken === undefined ? {} : { executor: options.executorToken }),
+  }
+  checkWorkerTokens(workerTokens)
   await claimDatabase(store.settings, keys)
   const unfit = seedFault(options.channels ?? [])
   if (unfit !== undefined) throw new GatewayRefused('channel_invalid', unfit)
@@ -68,7 +74,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
   if (store.engine === 'sqlite') await settleReservations(store.usages, log, now() + 1)
   const signInTokens = openSignInTokens({ key: keys.jwt, signIns: store.signIns, now, random })
   const externalTokens = options.jwks === undefined ? undefined : openExternalTokens(options.jwks, store.users, now)
-  const identify = openIdentify({ store, signInTokens, externalTokens, judgeToken: options.judgeToken, now })
+  const identify = openIdentify({ store, signInTokens, externalTokens, workerTokens, now })
   const serviceFor = openRoleServices({
     world,
     version: options.version,
@@ -100,12 +106,14 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     }),
   )
   const models = openModelProxy({ ...world, counts: metrics.models })
+  const tunnel = new Tunnels(world)
   const auth = authRoutes({ world, authenticate, signInTokens, signup: options.signup, metrics, log })
   const sessions = () => servers.reduce((sum, server) => sum + server.links(), 0)
   const shared = {
     stateKey: keys.requestState,
     observer,
     now,
+    tunnel,
     ...(options.limits?.wire === undefined ? {} : { limits: options.limits.wire }),
   }
 
@@ -118,6 +126,8 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     await inFlight.idle(graceMs)
     tokenWatch.stop()
     await sweeper.stop()
+    await world.gateways.close()
+    world.workers.close()
     const left = Math.max(FAREWELL_MS, deadline - now())
     await Promise.all(servers.map((server) => server.close(left)))
     // Streams that outlasted the grace are cut by now; what passed of them is booked.
@@ -161,6 +171,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     })
     servers.push(front)
     base ??= front.url
+    await world.gateways.announce(workerUrl(options, front.url))
     if (options.adminSocket !== undefined)
       servers.push(
         await openHttpServer<GatewayCaller>({
@@ -186,21 +197,28 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
   }
 }
 
-/** It must be one that fits into `Authorization: Bearer <token>`, or no judge could ever show it. */
-function checkJudgeToken(judgeToken: string | undefined): void {
-  if (judgeToken === undefined) return
-  if (judgeToken.length < JUDGE_TOKEN_MIN_CHARS)
-    throw new GatewayRefused('judge_token_invalid', `PARLEY_JUDGE_TOKEN must have at least ${JUDGE_TOKEN_MIN_CHARS} characters`)
-  if (!isTokenText(judgeToken))
-    throw new GatewayRefused(
-      'judge_token_invalid',
-      'PARLEY_JUDGE_TOKEN may hold letters, digits and - . _ ~ + / alone, with = at the end',
-    )
+/** Each must be one that fits into `Authorization: Bearer <token>`, or no worker could ever show it, and say of what kind its bearer is. */
+function checkWorkerTokens(tokens: WorkerTokens): void {
+  const seen = new Set<string>()
+  for (const { role, token } of fixedTokens(tokens)) {
+    const variable = `PARLEY_${role.toUpperCase()}_TOKEN`
+    const refused = (words: string): GatewayRefused => new GatewayRefused(`${role}_token_invalid`, `${variable} ${words}`)
+    if (token.length < WORKER_TOKEN_MIN_CHARS) throw refused(`must have at least ${WORKER_TOKEN_MIN_CHARS} characters`)
+    if (!isTokenText(token)) throw refused('may hold letters, digits and - . _ ~ + / alone, with = at the end')
+    if (seen.has(token)) throw refused('must differ from those of the other workers')
+    seen.add(token)
+  }
 }
 
+/** A gateway that listens on all addresses does not know which of them workers would reach it by. */
+function workerUrl({ listen, publicUrl, workerUrl: told }: GatewayOptions, url: string): string {
+  return told ?? (isWildcard(listen.host) ? (publicUrl ?? url) : url)
+}
+
+const isWildcard = (host: string): boolean => host === '0.0.0.0' || host === '::'
+
 /** The names under which this gateway may be called: what it listens on, what it is known as, and what it is told. */
-function allowedHosts({ listen, publicUrl, allowedHosts: told }: GatewayOptions): string[] {
-  const isWildcard = listen.host === '0.0.0.0' || listen.host === '::'
-  const known = publicUrl === undefined ? null : URL.parse(publicUrl)
-  return [...(told ?? []), ...(known === null ? [] : [known.hostname]), ...(isWildcard ? [] : [listen.host])]
+function allowedHosts({ listen, publicUrl, workerUrl: forWorkers, allowedHosts: told }: GatewayOptions): string[] {
+  const known = [publicUrl, forWorkers].flatMap((url) => (url === undefined ? [] : (URL.parse(url)?.hostname ?? [])))
+  return [...(told ?? []), ...known, ...(isWildcard(listen.host) ? [] : [listen.host])]
 }

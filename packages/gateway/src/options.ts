@@ -28,8 +28,12 @@ export interface GatewayOptions extends ModelOptions {
   readonly signup: boolean
   /** Whether `?token=` works on the WebSocket. */
   readonly queryToken: boolean
-  /** One fixed judge token, at least 32 characters. */
+  /** One fixed token for all judges, at least 32 characters; and so for the other workers. */
   readonly judgeToken?: string
+  readonly hostToken?: string
+  readonly executorToken?: string
+  /** Where workers reach this very gateway, when not by `listen`. */
+  readonly workerUrl?: string
   readonly jwks?: JwksOptions
   readonly firstAdmin: { readonly username: string; readonly password?: string }
   readonly log: Logger

@@ -1,9 +1,16 @@
 import { ACCOUNT_RESOURCES } from './account/resources.ts'
 import { models } from './channel/resources.ts'
 import { JOB_RESOURCES } from './job/resources.ts'
+import { executors } from './worker/resources.ts'
 import { judges } from './judge/resources.ts'
 import type { ServedResource } from './resource/served-resource.ts'
 import type { World } from './world.ts'
 
 /** Every resource of the protocol that works here. */
-export const SERVED_RESOURCES: readonly ServedResource<World>[] = [...ACCOUNT_RESOURCES, ...JOB_RESOURCES, judges, models]
+export const SERVED_RESOURCES: readonly ServedResource<World>[] = [
+  ...ACCOUNT_RESOURCES,
+  ...JOB_RESOURCES,
+  judges,
+  models,
+  executors,
+]

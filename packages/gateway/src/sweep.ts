@@ -24,7 +24,7 @@ export interface Sweeper {
 
 /** Removes what is over: sign-ins, links and jobs that ended, old audit lines, uploads of the day before, bytes that nobody has. */
 export function openSweeper(
-  store: Pick<Store, 'signIns' | 'audit' | 'judges' | 'blobs' | 'modelKeys'> & {
+  store: Pick<Store, 'signIns' | 'audit' | 'judges' | 'workers' | 'gateways' | 'blobs' | 'modelKeys'> & {
     readonly jobs: Pick<Store['jobs'], 'sweep'>
     readonly usages: Pick<Store['usages'], 'prune' | 'settleStale'>
   },
@@ -40,6 +40,8 @@ export function openSweeper(
       if (removed > 0) log.info({ removed }, 'old audit lines removed')
     },
     () => store.judges.prune(now() - JUDGE_KEPT_MS, now() - DRAINED_KEPT_MS),
+    () => store.workers.prune(now() - JUDGE_KEPT_MS, now() - DRAINED_KEPT_MS),
+    () => store.gateways.prune(now() - JUDGE_KEPT_MS),
     () => store.modelKeys.prune(now() - MODEL_KEY_KEPT_MS),
     () => store.usages.prune(now() - USAGE_KEPT_MS),
     async () => {

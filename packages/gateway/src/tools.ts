@@ -45,6 +45,7 @@ import {
   userSetIdentity,
   userSetQuota,
 } from './account/user-tools.ts'
+import { executorDrain, executorList, workerHeartbeat } from './worker/tools.ts'
 import { userDelete, userDemote, userPromote } from './account/user-rights-tools.ts'
 
 /** Every tool of the protocol, and what does it. One that is declared and not served is a fault that the types tell. */
@@ -61,6 +62,8 @@ export const BUILT_IN_TOOLS = {
   'channel.list': channelList,
   'channel.models': channelModels,
   'channel.set': channelSet,
+  'executor.drain': executorDrain,
+  'executor.list': executorList,
   'job.cancel': jobCancel,
   'job.create': jobCreate,
   'job.delete': jobDelete,
@@ -114,4 +117,5 @@ export const BUILT_IN_TOOLS = {
   'user.promote': userPromote,
   'user.set_identity': userSetIdentity,
   'user.set_quota': userSetQuota,
+  'worker.heartbeat': workerHeartbeat,
 } satisfies Record<ToolName, ServedTool<World>>

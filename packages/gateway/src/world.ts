@@ -14,9 +14,12 @@ import { type ClaimOutcome, openJudgeDesk } from './judge/desk.ts'
 import type { JudgeWorld } from './judge/judge-world.ts'
 import { SignInLimit, type SignInRates } from './limit/sign-in-limit.ts'
 import { serving } from './tool/served-tool.ts'
+import { AnnouncedGateways } from './worker/announced-gateways.ts'
+import { LinkedWorkers } from './worker/linked-workers.ts'
+import type { WorkerWorld } from './worker/worker-world.ts'
 
 /** What the tools of every noun work with. One for the whole gateway. */
-export interface World extends AccountWorld, ChannelWorld, JobWorld, JudgeWorld {}
+export interface World extends AccountWorld, ChannelWorld, JobWorld, JudgeWorld, WorkerWorld {}
 
 /** For tools that come from outside of the gateway: they may use all of it. */
 export const serveTool = serving<World>()
@@ -50,6 +53,8 @@ export function openWorld(options: {
     watch: openJobWatch({ store, here: desk.here, log }),
     desk,
     here: desk.here,
+    workers: new LinkedWorkers(store, log),
+    gateways: new AnnouncedGateways({ gateways: store.gateways, log, now, random }),
     ...openModels({ store, log, now, random }, options.models ?? {}, options.channelKey),
     signInLimit: new SignInLimit(options.signInRates, now),
     urlFor: options.urlFor ?? options.baseUrl,

@@ -64,6 +64,19 @@ export { Channel, ChannelKind } from './tools/channel.ts'
 export { ChannelCheck, ChannelName, Model, ModelName } from './tools/models.ts'
 export { PricedModel } from './tools/pricing.ts'
 export { STATUS_LIMITS, STATUS_SERVER_NAME, STATUS_TOOLS, SelfTestFailure } from './tools/status.ts'
+export {
+  ExecutorView,
+  type GatewayAddress,
+  TUNNEL_PATH,
+  TUNNEL_TICKET_HEADER,
+  TunnelKind,
+  WORKER_LIMITS,
+  WorkerFacts,
+  WorkerInstance,
+  WorkerLabels,
+  WorkerLoad,
+  WorkerName,
+} from './tools/worker.ts'
 export { Quota, UsageEvent, UsageTotal } from './tools/usage.ts'
 export { Budget, JobBudget, NO_BUDGET } from './model/budget.ts'
 export { costText, dollars } from './model/money-text.ts'

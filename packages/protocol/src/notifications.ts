@@ -4,6 +4,7 @@ import { AgentStatusItem } from './job/agent-status.ts'
 import { CaseItem } from './job/case.ts'
 import { JobState } from './job/state.ts'
 import { JudgeAction } from './tools/judge.ts'
+import { TunnelKind, WorkerName } from './tools/worker.ts'
 
 const Offset = z.int().min(0)
 
@@ -41,10 +42,20 @@ export const NOTIFICATIONS = {
     params: z.object({ uri: z.string() }),
     doc: 'A resource that you subscribed to has changed: read it again. Only subscribers are told.',
   },
+  open: {
+    method: 'open',
+    params: z.object({ tunnel: z.string(), kind: TunnelKind, subject: z.string(), ticket: z.string() }),
+    doc: 'To a worker: somebody wants to reach `subject` in it. It dials `/api/tunnel` with its token and the ticket, which is good once and for ten seconds.',
+  },
   terminal: {
     method: 'terminal',
     params: z.object({ job_id: JobId, offset: Offset, chunk_b64: z.string() }),
     doc: 'Bytes of the terminal log of a job. `offset` as above; a character may be split between two chunks.',
+  },
+  worker_control: {
+    method: 'worker_control',
+    params: z.object({ name: WorkerName, drain: z.boolean() }),
+    doc: 'To a worker: whether it takes anything new. It is in every answer to `worker.heartbeat` too.',
   },
 } as const satisfies Record<string, NotificationSpec>
 

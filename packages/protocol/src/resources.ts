@@ -14,7 +14,7 @@ export const RESOURCES = {
   'resource://account': {
     uri: 'resource://account',
     name: 'account',
-    roles: ['user', 'judge'],
+    roles: ['user', 'judge', 'host', 'executor'],
     doc: 'Who the token says you are; changes when your account does.',
     mimeType: 'application/json',
   },
@@ -65,6 +65,13 @@ export const RESOURCES = {
     name: 'judges',
     roles: ['admin'],
     doc: 'The judges, their load and what their sandboxes enforce.',
+    mimeType: 'application/json',
+  },
+  'resource://executors/list': {
+    uri: 'resource://executors/list',
+    name: 'executors',
+    roles: ['admin'],
+    doc: 'The executors, their labels and what runs on them.',
     mimeType: 'application/json',
   },
   'resource://models/list': {

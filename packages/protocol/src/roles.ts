@@ -1,7 +1,7 @@
 import * as z from 'zod'
 
 /** What a token makes of its bearer. An admin is a `user` with more rights, not a role of its own. */
-export const Role = z.enum(['user', 'judge', 'agent'])
+export const Role = z.enum(['user', 'judge', 'agent', 'host', 'executor'])
 export type Role = z.infer<typeof Role>
 
 /** Who may call a tool. `admin` is a user whose account carries the admin flag. */

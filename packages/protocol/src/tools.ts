@@ -13,6 +13,7 @@ import * as pricing from './tools/pricing.ts'
 import * as token from './tools/token.ts'
 import * as usage from './tools/usage.ts'
 import * as user from './tools/user.ts'
+import * as worker from './tools/worker.ts'
 
 /** All that the files of the nouns export: their tools, and the schemas that others need too. */
 const DECLARED = {
@@ -29,6 +30,7 @@ const DECLARED = {
   ...token,
   ...usage,
   ...user,
+  ...worker,
 }
 
 /** The tools among what is exported, each by its own name. */

@@ -14,12 +14,14 @@ export interface Credentials {
   readonly wire: Wire
 }
 
+type DeniedStatus = 400 | 401 | 403 | 404 | 429 | 503 | 504
+
 /** Refuses a client before any message is read. Becomes an HTTP status with a JSON body, or a closed socket. */
 export class Denied extends Error {
-  readonly status: 401 | 403 | 429 | 503
+  readonly status: DeniedStatus
   readonly code: string
   readonly retryAfterSeconds: number | undefined
-  constructor(status: 401 | 403 | 429 | 503, code: string, message: string, retryAfterSeconds?: number) {
+  constructor(status: DeniedStatus, code: string, message: string, retryAfterSeconds?: number) {
     super(message)
     this.name = 'Denied'
     this.status = status

@@ -34,6 +34,9 @@ export type { ChannelRecord, Channels, ModelRecord } from './record/channel/chan
 export type { ModelKeys } from './record/model-key/model-key.ts'
 export type { SpendLimits, SpentTotal, UsageRecord, Usages } from './record/usage/usage.ts'
 export { PERSON_HOLDERS, leftHolder, personHolder } from './share/holder.ts'
+export type { GatewayRecord, Gateways } from './record/gateway/gateway.ts'
+export { type WorkerKind, type WorkerRecord, type Workers, workersTopic } from './record/worker/worker.ts'
+export { isHere as isWorkerHere } from './record/worker/sql-workers.ts'
 export { type JudgeRecord, type Judges, type SeenJudge, ownMachineId } from './record/judge/judge.ts'
 export {
   AlreadyExists,

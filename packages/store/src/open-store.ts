@@ -13,6 +13,7 @@ import { migrate } from './migration/migrate.ts'
 import { SqlAudit } from './record/audit/sql-audit.ts'
 import { SqlChannels } from './record/channel/sql-channels.ts'
 import { SqlJobs } from './record/job/sql-jobs.ts'
+import { SqlGateways } from './record/gateway/sql-gateways.ts'
 import { SqlJudges } from './record/judge/sql-judges.ts'
 import { SqlModelKeys } from './record/model-key/sql-model-keys.ts'
 import { SqlQuotas } from './record/quota/sql-quotas.ts'
@@ -21,6 +22,7 @@ import { SqlSignIns } from './record/sign-in/sql-sign-ins.ts'
 import { SqlTokens } from './record/token/sql-tokens.ts'
 import { SqlUsages } from './record/usage/sql-usages.ts'
 import { SqlUsers } from './record/user/sql-users.ts'
+import { SqlWorkers } from './record/worker/sql-workers.ts'
 import { SqlShares } from './share/sql-shares.ts'
 import type { Store } from './store.ts'
 import { parseStoreUrl } from './store-url.ts'
@@ -132,6 +134,8 @@ function assemble(
     settings: new SqlSettings(db),
     jobs: new SqlJobs(db, now),
     judges: new SqlJudges(db, now),
+    workers: new SqlWorkers(db, now),
+    gateways: new SqlGateways(db, now),
     channels: new SqlChannels(db, now),
     modelKeys: new SqlModelKeys(db, now),
     usages: new SqlUsages(db, now, random),

@@ -4,6 +4,7 @@ import type { Logs } from './log/log.ts'
 import type { AuditEntries } from './record/audit/audit.ts'
 import type { Channels } from './record/channel/channel.ts'
 import type { Jobs } from './record/job/job.ts'
+import type { Gateways } from './record/gateway/gateway.ts'
 import type { Judges } from './record/judge/judge.ts'
 import type { ModelKeys } from './record/model-key/model-key.ts'
 import type { Quotas } from './record/quota/quota.ts'
@@ -12,6 +13,7 @@ import type { SignIns } from './record/sign-in/sign-in.ts'
 import type { Tokens } from './record/token/token.ts'
 import type { Usages } from './record/usage/usage.ts'
 import type { Users } from './record/user/user.ts'
+import type { Workers } from './record/worker/worker.ts'
 import type { Shares } from './share/share.ts'
 import type { Topics } from './topic/topic.ts'
 
@@ -31,6 +33,8 @@ export interface Store {
   readonly settings: StoredSettings
   readonly jobs: Jobs
   readonly judges: Judges
+  readonly workers: Workers
+  readonly gateways: Gateways
   readonly channels: Channels
   readonly modelKeys: ModelKeys
   readonly usages: Usages

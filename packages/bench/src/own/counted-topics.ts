@@ -35,6 +35,8 @@ export function countTopics(store: Store): { readonly store: Store; readonly sub
       jobs: store.jobs,
       shares: store.shares,
       judges: store.judges,
+      workers: store.workers,
+      gateways: store.gateways,
       channels: store.channels,
       modelKeys: store.modelKeys,
       usages: store.usages,

@@ -1,5 +1,5 @@
 import { createLogger, openLocalAdmin } from '@parley/gateway'
-import type { Io } from '../command-line/io.ts'
+import type { Io } from '@parley/command-line'
 import type { Settings } from '../config/setting.ts'
 import { dataDirAt, makeDataDir } from '../data/data-dir.ts'
 import { openDatabase } from '../gateway-process/open-database.ts'

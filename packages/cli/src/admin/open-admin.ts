@@ -1,7 +1,6 @@
 import { existsSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { CommandError } from '../command-line/command-error.ts'
-import type { Io } from '../command-line/io.ts'
+import { CommandError, type Io } from '@parley/command-line'
 import type { Settings } from '../config/setting.ts'
 import { dataDirAt } from '../data/data-dir.ts'
 import { isPostgres } from '../config/database-url.ts'

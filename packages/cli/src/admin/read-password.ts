@@ -1,7 +1,4 @@
-import { CommandError, usageError } from '../command-line/command-error.ts'
-import { readGivenText } from '../command-line/given-file.ts'
-import type { Io } from '../command-line/io.ts'
-import { warnIfOpen } from '../command-line/private-file.ts'
+import { CommandError, type Io, readGivenText, usageError, warnIfOpen } from '@parley/command-line'
 
 const TYPED_CHARACTERS = 1024
 const FILE_BYTES = 64 * 1024

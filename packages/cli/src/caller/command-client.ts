@@ -1,5 +1,5 @@
 import { type Connect, type LinkWord, PATIENCE, SYSTEM_CLOCK, type SteadyClient, openSteadyClient } from '@parley/client'
-import type { Io } from '../command-line/io.ts'
+import type { Io } from '@parley/command-line'
 
 /** The way to a gateway for one command, whose person is told of what takes time. */
 export function openCommandClient(connect: Connect, { err, random }: Pick<Io, 'err' | 'random'>): Promise<SteadyClient> {

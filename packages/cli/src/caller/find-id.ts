@@ -1,7 +1,7 @@
 import type { SteadyClient } from '@parley/client'
 import { JobId } from '@parley/protocol'
-import { CommandError, usageError } from '../command-line/command-error.ts'
 import { plainText } from '@parley/screen'
+import { CommandError, usageError } from '@parley/command-line'
 import { type ReadPage, itemsOf } from './items-of.ts'
 
 /** Of a million ids hardly two begin with the same four characters; with fewer one meets another's too often. */

@@ -1,5 +1,5 @@
 import type { Client } from '@parley/rpc'
-import { CommandError } from '../command-line/command-error.ts'
+import { CommandError } from '@parley/command-line'
 
 /** Who a command is for: any user, or an admin. */
 type Needed = 'user' | 'admin'

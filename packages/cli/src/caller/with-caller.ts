@@ -1,5 +1,5 @@
 import type { SteadyClient } from '@parley/client'
-import type { Invocation } from '../command-line/command.ts'
+import type { Invocation } from '@parley/command-line'
 import { openCaller } from './open-caller.ts'
 
 /** Does something with the tools of a gateway, and lets go of it. */

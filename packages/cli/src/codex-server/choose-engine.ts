@@ -1,7 +1,7 @@
 import { delimiter } from 'node:path'
 import { type EngineChoice, chooseEngine as choose } from '@parley/codex-server/start'
-import { usageError } from '../command-line/command-error.ts'
-import { LAUNCHER } from '../command-line/program.ts'
+import { usageError } from '@parley/command-line'
+import { LAUNCHER } from '../wording/program.ts'
 
 export interface AskedEngine {
   readonly engine: string | undefined

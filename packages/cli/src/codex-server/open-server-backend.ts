@@ -2,7 +2,7 @@ import { messageOf } from '@parley/protocol/wire'
 import type { LazyProcesses } from '@parley/executor'
 import type { Backend } from '@parley/codex-server'
 import { LazyBackend } from '@parley/codex-server/start'
-import type { Invocation } from '../command-line/command.ts'
+import type { Invocation } from '@parley/command-line'
 import { settingsIn } from '../trust/settings-in.ts'
 import type { ServerPlan } from './server-plan.ts'
 

@@ -1,7 +1,7 @@
-import type { Invocation } from '../command-line/command.ts'
 import { type ReadSettings, readSettings } from '../config/load.ts'
 import { tellNotices } from '../config/tell-notices.ts'
 import type { ServerLog } from '@parley/codex-server/start'
+import type { Invocation } from '@parley/command-line'
 
 /** The settings of a server on our own engine. `--config` is Codex's there: our own file is where it always is. */
 export function ownSettings({ io, values }: Pick<Invocation, 'io' | 'values'>, log: ServerLog): ReadSettings {

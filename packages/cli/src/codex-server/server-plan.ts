@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { type EngineChoice, type ServerLog, agentFacts, openServerLog } from '@parley/codex-server/start'
-import type { Invocation } from '../command-line/command.ts'
-import { usageError } from '../command-line/command-error.ts'
+import { type Invocation, usageError } from '@parley/command-line'
 import { chooseEngine } from './choose-engine.ts'
 
 /** What a command line asks of a server on stdio. */

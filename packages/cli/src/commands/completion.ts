@@ -1,5 +1,5 @@
-import type { Invocation } from '../command-line/command.ts'
-import { SHELLS, completionFor } from '../command-line/completion.ts'
+import type { Invocation } from '@parley/command-line'
+import { completionFor, SHELLS } from '@parley/command-line/completion'
 import { COMMANDS } from './table.ts'
 
 export async function completion({ io, positionals }: Invocation): Promise<number> {

@@ -1,7 +1,4 @@
-import type { Invocation } from '../command-line/command.ts'
-import { usageError } from '../command-line/command-error.ts'
-import { hasHelp, helpFor } from '../command-line/help.ts'
-import { suggest } from '../command-line/suggest.ts'
+import { hasHelp, helpFor, type Invocation, suggest, usageError } from '@parley/command-line'
 import { COMMANDS, GROUPS } from './table.ts'
 
 export async function help({ io, positionals }: Invocation): Promise<number> {

@@ -1,9 +1,10 @@
-import type { CommandGroup, CommandSpec } from '../command-line/command.ts'
-import { SHELLS } from '../command-line/completion.ts'
+import type { CommandGroup, CommandSpec } from '@parley/command-line'
+import { SHELLS } from '@parley/command-line/completion'
 import { INSTANCE_OPTIONS, LISTEN_OPTIONS } from '../option/instance-options.ts'
 import { TARGET_OPTIONS } from '../option/target.ts'
 import { ACCOUNT_COMMANDS } from './account/account-table.ts'
 import { CONTRACTS_COMMANDS } from './contracts/contracts-table.ts'
+import { EXECUTOR_COMMANDS } from './executor/executor-table.ts'
 import { JOB_COMMANDS } from './job/job-table.ts'
 import { JSON_OPTION } from '../option/json-option.ts'
 import { JUDGE_COMMANDS, JUDGE_OPTIONS } from './judge/judge-table.ts'
@@ -182,8 +183,18 @@ const PROXY_COMMANDS: readonly CommandSpec[] = [
         choices: ['auto', 'legacy', 'modern'],
       },
       env: { doc: 'variables the command gets besides PATH, HOME and the like: A,B=value', value: 'NAMES' },
-      executor: { doc: 'runs the command on this exec-server: ws://…, wss://… or unix:PATH', value: 'URL' },
-      'executor-token-file': { doc: 'a file with the token for --executor', value: 'FILE', isFile: true },
+      executor: { doc: 'runs the command there: the name of an executor, or ws://…, wss://… or unix:PATH', value: 'WHERE' },
+      gateway: {
+        doc: 'the gateway that knows the executor, http://host:port (PARLEY_URL; default: the one that runs on --data)',
+        value: 'URL',
+      },
+      'executor-token-file': {
+        doc: 'a file with the token for the exec-server at a URL, or for --gateway (PARLEY_TOKEN)',
+        value: 'FILE',
+        isFile: true,
+      },
+      data: INSTANCE_OPTIONS.data,
+      config: INSTANCE_OPTIONS.config,
       'tls-cert': LISTEN_OPTIONS['tls-cert'],
       'tls-key': LISTEN_OPTIONS['tls-key'],
       insecure: LISTEN_OPTIONS.insecure,
@@ -203,7 +214,7 @@ export const GROUPS: readonly CommandGroup[] = [
   { name: 'judges', title: 'Judges and the sandbox', commands: JUDGE_COMMANDS },
   { name: 'models', title: 'Models, and what they cost', commands: MODEL_COMMANDS },
   { name: 'codex', title: 'What was written for Codex', commands: [...SERVER_COMMANDS, ...CONTRACTS_COMMANDS] },
-  { name: 'mcp', title: 'MCP servers', commands: [...MCP_COMMANDS, ...PROXY_COMMANDS] },
+  { name: 'mcp', title: 'MCP servers, and where they run', commands: [...MCP_COMMANDS, ...PROXY_COMMANDS, ...EXECUTOR_COMMANDS] },
   { name: 'accounts', title: 'Accounts, tokens and quotas', commands: [...ACCOUNT_COMMANDS, ...QUOTA_COMMANDS] },
   { name: 'upkeep', title: 'Upkeep', commands: UPKEEP_COMMANDS },
 ]

@@ -1,5 +1,4 @@
-import type { Invocation } from '../command-line/command.ts'
-import { show } from '../command-line/show.ts'
+import { type Invocation, show } from '@parley/command-line'
 import { ownVersion } from '../version.ts'
 
 export async function version(invocation: Invocation): Promise<number> {

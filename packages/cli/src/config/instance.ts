@@ -1,4 +1,4 @@
-import type { Invocation } from '../command-line/command.ts'
+import type { Invocation } from '@parley/command-line'
 import { type ReadSettings, readSettings } from './load.ts'
 import { tellNotices } from './tell-notices.ts'
 import { SETTINGS, type SettingName, type Settings, isSettingName } from './setting.ts'

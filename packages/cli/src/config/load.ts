@@ -1,7 +1,6 @@
 import { dirname } from 'node:path'
+import { CommandError, suggest } from '@parley/command-line'
 import type * as z from 'zod'
-import { CommandError } from '../command-line/command-error.ts'
-import { suggest } from '../command-line/suggest.ts'
 import { folderTrust } from '../trust/folder-trust.ts'
 import { resolveChannels } from './channel-setting.ts'
 import { DEFAULT_CHANNEL, hasDefaultChannel } from './gateway-models.ts'

@@ -1,6 +1,6 @@
 import { realpathSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import type { Io } from '../command-line/io.ts'
+import type { Io } from '@parley/command-line'
 import type { ReadSettings } from './load.ts'
 import { homeOf, personFolders } from '../data/person-folders.ts'
 

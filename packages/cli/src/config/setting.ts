@@ -1,65 +1,13 @@
 import * as z from 'zod'
 import { defaultDataDir } from '../data/default-data-dir.ts'
-import { ChannelSetting, maskChannels } from './channel-setting.ts'
+import { maskChannels } from './channel-setting.ts'
 import { databaseFrom, pathFrom } from './from-file.ts'
+import { Bound, Channels, HttpUrl, LeaseMs, ModelMs, Names, Port, Switch, Text, Tries, WorkerToken } from './setting-shapes.ts'
 import type { SettingSpec } from './setting-spec.ts'
 
 const DEFAULT_PORT = 7400
 const SECRET_BYTES = 32
 const DEFAULT_LEASE_MS = 30_000
-
-const Switch = z.union(
-  [
-    z.boolean(),
-    z.enum(['on', 'off', 'true', 'false', 'yes', 'no', '1', '0']).transform((word) => ['on', 'true', 'yes', '1'].includes(word)),
-  ],
-  {
-    error: 'must be on or off',
-  },
-)
-const Port = z.coerce
-  .number({ error: 'must be a number' })
-  .int('must be a whole number')
-  .min(0, 'must be 0 or more')
-  .max(65_535, 'must be at most 65535')
-const LeaseMs = z.coerce
-  .number({ error: 'must be a number' })
-  .int('must be a whole number')
-  .min(1_000, 'must be 1000 or more')
-  .max(600_000, 'must be at most 600000')
-const Names = z.union(
-  [
-    z.array(z.string()),
-    z.string().transform((text) =>
-      text
-        .split(',')
-        .map((part) => part.trim())
-        .filter((part) => part !== ''),
-    ),
-  ],
-  {
-    error: 'must be a list of names, separated by commas',
-  },
-)
-const HttpUrl = z.url({ protocol: /^https?$/, error: 'must be an http:// or https:// URL' })
-const Text = z.string({ error: 'must be text' }).min(1, 'must not be empty')
-const Bound = z.coerce
-  .number({ error: 'must be a number' })
-  .int('must be a whole number')
-  .min(0, 'must be 0 or more')
-  .max(Number.MAX_SAFE_INTEGER, 'must be smaller')
-  .optional()
-const Tries = z.coerce
-  .number({ error: 'must be a number' })
-  .int('must be a whole number')
-  .min(1, 'must be 1 or more')
-  .max(100, 'must be at most 100')
-const ModelMs = z.coerce
-  .number({ error: 'must be a number' })
-  .int('must be a whole number')
-  .min(0, 'must be 0 or more')
-  .max(1_200_000, 'must be at most 1200000')
-const Channels = z.array(ChannelSetting, { error: 'must be tables: [[channels]]' }).default([])
 
 /** Every setting. `config check`, the loader and the reference are made from this. */
 export const SETTINGS = {
@@ -156,9 +104,29 @@ export const SETTINGS = {
   judgeToken: {
     key: 'judge_token',
     env: ['PARLEY_JUDGE_TOKEN', 'REALMOI_JUDGE_MCP_TOKEN'],
-    schema: Text.min(32, 'must have at least 32 characters').optional(),
+    schema: WorkerToken,
     isSecret: true,
     doc: 'one fixed token for judges',
+  },
+  hostToken: {
+    key: 'host_token',
+    env: ['PARLEY_HOST_TOKEN'],
+    schema: WorkerToken,
+    isSecret: true,
+    doc: 'one fixed token for hosts',
+  },
+  executorToken: {
+    key: 'executor_token',
+    env: ['PARLEY_EXECUTOR_TOKEN'],
+    schema: WorkerToken,
+    isSecret: true,
+    doc: 'one fixed token for executors',
+  },
+  workerUrl: {
+    key: 'worker_url',
+    env: ['PARLEY_WORKER_URL'],
+    schema: HttpUrl.optional(),
+    doc: 'where hosts and executors reach this very gateway (default: where it listens, or public_url on all addresses)',
   },
   judgeLeaseMs: {
     key: 'judge_lease_ms',

@@ -1,4 +1,4 @@
-import type { Io } from '../command-line/io.ts'
+import type { Io } from '@parley/command-line'
 import type { Loaded } from './load.ts'
 
 /** Who was told already: a command may read its settings more than once. */

@@ -4,8 +4,7 @@ import { askVersion } from '@parley/codex'
 import { findCodex } from '@parley/codex/find'
 import type { CodexVersion, Detected } from '@parley/contracts/version'
 import type { Processes } from '@parley/executor'
-import { CommandError, usageError } from '../command-line/command-error.ts'
-import type { Io } from '../command-line/io.ts'
+import { CommandError, type Io, usageError } from '@parley/command-line'
 import { programsOf } from '../programs-of.ts'
 
 export interface NamedCodex {

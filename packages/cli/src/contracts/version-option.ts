@@ -1,6 +1,6 @@
 import { type Basis, basisOf } from '@parley/contracts'
 import { supportOf } from '@parley/contracts/version'
-import { usageError } from '../command-line/command-error.ts'
+import { usageError } from '@parley/command-line'
 
 /** The recorded version for one that somebody named. Throws a usage error. */
 export function basisFor(text: string): Basis {

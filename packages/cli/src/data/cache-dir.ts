@@ -1,5 +1,5 @@
 import { join, resolve } from 'node:path'
-import type { Io } from '../command-line/io.ts'
+import type { Io } from '@parley/command-line'
 import { defaultDataDir } from './default-data-dir.ts'
 import { absolute } from './person-folders.ts'
 

@@ -1,8 +1,7 @@
 import { statSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { messageOf } from '@parley/protocol'
-import { CommandError } from '../command-line/command-error.ts'
-import { pathWords } from '../command-line/path-failure.ts'
+import { CommandError, pathWords } from '@parley/command-line'
 import { makeFolder } from './make-folder.ts'
 
 /** The files of one instance. */

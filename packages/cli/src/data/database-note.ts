@@ -1,5 +1,5 @@
 import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
-import { CommandError } from '../command-line/command-error.ts'
+import { CommandError } from '@parley/command-line'
 import type { DataDir } from './data-dir.ts'
 
 const PRIVATE = 0o600

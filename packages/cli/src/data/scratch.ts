@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { Io } from '../command-line/io.ts'
+import type { Io } from '@parley/command-line'
 import { cacheDirOf } from './cache-dir.ts'
 
 /** Folders for a sandbox of one command: the compiled helper stays, everything else goes with the command. */

@@ -1,6 +1,6 @@
 import { closeSync, fsyncSync, linkSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { CommandError } from '../command-line/command-error.ts'
+import { CommandError } from '@parley/command-line'
 import { isOpenToOthers } from './data-dir.ts'
 
 const SECRET_BYTES = 32

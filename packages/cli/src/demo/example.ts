@@ -1,7 +1,7 @@
 import { readFileSync, readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Language, type ToolInput, languageOfFile } from '@parley/protocol'
-import { noneOf } from '../command-line/choice.ts'
+import { noneOf } from '@parley/command-line'
 import { EXAMPLES_FOLDER } from '../data/scripts.ts'
 import { zipFolder } from '../job/submit/zip-folder.ts'
 

@@ -1,5 +1,5 @@
 import { type JudgeFacts, type Language, isSameLanguage } from '@parley/protocol'
-import { CommandError } from '../command-line/command-error.ts'
+import { CommandError } from '@parley/command-line'
 import { hintFor } from '../doctor/language-checks.ts'
 
 /** A judge runs, but perhaps not what a problem is to be solved in: says so, and how to get it. */

@@ -13,11 +13,8 @@ import {
 } from '@parley/codex/config'
 import { type CodexVersion, parseVersion } from '@parley/contracts/version'
 import { openProcesses } from '@parley/executor'
-import type { Invocation } from '../command-line/command.ts'
-import { CommandError, usageError } from '../command-line/command-error.ts'
-import type { Io } from '../command-line/io.ts'
-import { show } from '../command-line/show.ts'
 import { columns } from '@parley/screen'
+import { CommandError, type Invocation, type Io, show, usageError } from '@parley/command-line'
 import { detectCodex } from '../contracts/named-codex.ts'
 import { named } from '../mcp-config/servers-file.ts'
 

@@ -1,7 +1,7 @@
 import { existsSync, statSync } from 'node:fs'
 import { Denied, openHttpServer } from '@parley/rpc'
+import type { Io } from '@parley/command-line'
 import { connectSocket } from '../admin/connected-admin.ts'
-import type { Io } from '../command-line/io.ts'
 import type { Settings } from '../config/setting.ts'
 import { type DataDir, dataDirAt, isOpenToOthers } from '../data/data-dir.ts'
 import { readSecret } from '../data/secret.ts'
@@ -9,7 +9,7 @@ import { isPostgres } from '../config/database-url.ts'
 import { listenFailure } from '../gateway-process/listen-failure.ts'
 import { type DoctorCheck, reasonOf } from './doctor-check.ts'
 import { checkDatabaseIsHere } from '../data/database-note.ts'
-import { asCommandError } from '../command-line/failure.ts'
+import { asCommandError } from '../wording/failure.ts'
 
 /** Folder, secret, database and port of one instance. */
 export async function checkInstance(settings: Settings, io: Io): Promise<DoctorCheck[]> {

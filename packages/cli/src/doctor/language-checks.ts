@@ -1,6 +1,6 @@
 import { findLanguages } from '@parley/judge'
 import type { Sandbox } from '@parley/sandbox'
-import type { Io } from '../command-line/io.ts'
+import type { Io } from '@parley/command-line'
 import { toolPlacesOf } from '../installed/tool-places.ts'
 import type { DoctorCheck } from './doctor-check.ts'
 

@@ -1,5 +1,5 @@
 import { type Processes, capture, openProcesses } from '@parley/executor'
-import type { Io } from '../command-line/io.ts'
+import type { Io } from '@parley/command-line'
 import { type DoctorCheck, reasonOf } from './doctor-check.ts'
 import { checkJudging } from './sandbox-check.ts'
 

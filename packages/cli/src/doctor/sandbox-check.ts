@@ -1,5 +1,5 @@
 import { type Sandbox, SandboxUnavailable, openSandbox } from '@parley/sandbox'
-import type { Io } from '../command-line/io.ts'
+import type { Io } from '@parley/command-line'
 import { withScratch } from '../data/scratch.ts'
 import { type DoctorCheck, reasonOf } from './doctor-check.ts'
 import { checkLanguages } from './language-checks.ts'

@@ -1,4 +1,4 @@
-import { CommandError } from '../command-line/command-error.ts'
+import { CommandError } from '@parley/command-line'
 
 /** Whether only this machine can reach the address. */
 export function isLoopback(host: string): boolean {

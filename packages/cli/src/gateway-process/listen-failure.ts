@@ -1,4 +1,4 @@
-import { CommandError } from '../command-line/command-error.ts'
+import { CommandError } from '@parley/command-line'
 
 /** What the system says when it does not let us listen, in words that name the way out. */
 export function listenFailure(error: unknown, { host, port }: { readonly host: string; readonly port: number }): unknown {

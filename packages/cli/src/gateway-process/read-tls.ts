@@ -1,6 +1,5 @@
 import { type TlsProblem, tlsProblem } from '@parley/rpc'
-import { CommandError, usageError } from '../command-line/command-error.ts'
-import { readGivenText } from '../command-line/given-file.ts'
+import { CommandError, readGivenText, usageError } from '@parley/command-line'
 
 /** More than this is no certificate, with all that vouch for it. */
 const PEM_BYTES = 1024 * 1024

@@ -79,11 +79,15 @@ export async function serveGateway({ settings, cwd }: GatewayPlan, { random, err
 
 function optional(settings: Settings, data: DataDir): Partial<GatewayOptions> {
   const { jwksUrl, jwksIssuer, jwksAudience, jwksClaim, publicUrl, judgeToken } = settings
+  const { hostToken, executorToken, workerUrl } = settings
   return {
     // On PostgreSQL several gateways may share a folder, and commands go to the database itself.
     ...(isPostgres(settings.databaseUrl) ? {} : { adminSocket: data.adminSocket }),
     ...(publicUrl === undefined ? {} : { publicUrl }),
     ...(judgeToken === undefined ? {} : { judgeToken }),
+    ...(hostToken === undefined ? {} : { hostToken }),
+    ...(executorToken === undefined ? {} : { executorToken }),
+    ...(workerUrl === undefined ? {} : { workerUrl }),
     ...(jwksUrl === undefined
       ? {}
       : {
@@ -97,7 +101,8 @@ function optional(settings: Settings, data: DataDir): Partial<GatewayOptions> {
   }
 }
 
-function secretsOf({ secret, judgeToken, adminPassword, modelApiKey, channels }: Settings): string[] {
+function secretsOf(settings: Settings): string[] {
+  const { secret, judgeToken, hostToken, executorToken, adminPassword, modelApiKey, channels } = settings
   const keys = channels.map(({ api_key }) => api_key)
-  return [secret, judgeToken, adminPassword, modelApiKey, ...keys].filter((text) => text !== undefined)
+  return [secret, judgeToken, hostToken, executorToken, adminPassword, modelApiKey, ...keys].filter((text) => text !== undefined)
 }

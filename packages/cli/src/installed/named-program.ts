@@ -1,7 +1,6 @@
 import { basename, delimiter, dirname } from 'node:path'
 import { type FoundProgram, findProgram } from '@parley/judge'
-import { CommandError } from '../command-line/command-error.ts'
-import type { Io } from '../command-line/io.ts'
+import { CommandError, type Io } from '@parley/command-line'
 import { toolPlacesOf } from './tool-places.ts'
 
 /** As shells have it. */

@@ -1,5 +1,5 @@
 import { delimiter, isAbsolute } from 'node:path'
-import type { Io } from '../command-line/io.ts'
+import type { Io } from '@parley/command-line'
 
 /** Where compilers and interpreters are looked for, and whose home stays out of sight. */
 export interface InstalledPlaces {

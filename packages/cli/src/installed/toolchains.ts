@@ -2,7 +2,7 @@ import { realpathSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { type Toolchains, problemOfReadable, toolchainsIn } from '@parley/sandbox'
-import { CommandError } from '../command-line/command-error.ts'
+import { CommandError } from '@parley/command-line'
 
 /** The folders of `[sandbox] read`, and the Node that runs us. Throws `CommandError` for what must not be shown. */
 export function toolchainsOf(

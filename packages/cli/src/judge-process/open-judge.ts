@@ -1,7 +1,7 @@
 import { judgeLog, openWorker } from '@parley/judge'
 import type { Client } from '@parley/rpc'
 import { ownVersion } from '../version.ts'
-import { connectJudge } from './connect-judge.ts'
+import { connectWorker } from '../process/connect-worker.ts'
 import { openEngines } from './open-engines.ts'
 import { type Testing, openTesting, tryLock } from './open-testing.ts'
 import type { JudgePlan, JudgeReady } from './plan.ts'
@@ -50,7 +50,7 @@ async function openWork(
   const engines =
     plan.engine === 'none' ? undefined : openEngines(plan, { ...ports, sandbox, warn: (message) => log('warn', message) })
   if (engines !== undefined) log(engines.words.level, `engines: ${engines.words.text}`)
-  const dial = connectJudge(plan)
+  const dial = connectWorker('judge', plan)
   let first: Client | undefined
   const worker = await openWorker({
     connect: async (heard, signal) => {

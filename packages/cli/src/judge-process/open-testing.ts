@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { lockPrograms, openTester, type Tester, type TryLock } from '@parley/judge'
 import { openSandbox, type Sandbox } from '@parley/sandbox'
 import { lockFile } from '@parley/store'
-import { CommandError } from '../command-line/command-error.ts'
+import { CommandError } from '@parley/command-line'
 import type { JudgePlan } from './plan.ts'
 
 /** A sandbox and a tester in it, with a folder of compiled programs that nobody else uses. */

@@ -181,8 +181,8 @@ test('a drained judge finishes, takes nothing, and takes again when the drain is
 test('a wrong token is refused at once', async () => {
   await using scratch = new Scratch()
   await using gateway = await LocalGateway.open(scratch.data)
-  const { connectJudge } = await import('./connect-judge.ts')
-  const connect = connectJudge({ url: gateway.ws, token: 'jdg_wrong' })
+  const { connectWorker } = await import('../process/connect-worker.ts')
+  const connect = connectWorker('judge', { url: gateway.ws, token: 'jdg_wrong' })
   await expect(openTestWorker(gateway, scratch.folder, { connect })).rejects.toMatchObject({ code: 'unauthorized' })
   expect(readdirSync(join(scratch.folder, 'judge'))).toEqual(['inputs'])
 })

@@ -1,5 +1,5 @@
 import { openProcesses } from '@parley/executor'
-import type { Io } from '../command-line/io.ts'
+import type { Io } from '@parley/command-line'
 import { wholeEnv } from '../process/program-env.ts'
 
 const OPENERS: Partial<Record<NodeJS.Platform, readonly [string, ...string[]]>> = {

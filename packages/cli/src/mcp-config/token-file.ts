@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { readConfig, writeSecret } from '@parley/codex/config'
 import type { TokenShelf } from '@parley/agent'
-import { CommandError } from '../command-line/command-error.ts'
+import { CommandError } from '@parley/command-line'
 import { locked } from './servers-file.ts'
 
 const Tokens = z.object({

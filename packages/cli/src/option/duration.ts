@@ -1,4 +1,4 @@
-import { usageError } from '../command-line/command-error.ts'
+import { usageError } from '@parley/command-line'
 
 const SECONDS: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600, d: 86_400 }
 

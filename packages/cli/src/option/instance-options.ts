@@ -1,4 +1,4 @@
-import type { OptionSpec } from '../command-line/command.ts'
+import type { OptionSpec } from '@parley/command-line'
 
 /** For every command that works on an instance of this machine. */
 export const INSTANCE_OPTIONS = {

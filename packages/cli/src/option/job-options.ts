@@ -1,4 +1,4 @@
-import type { OptionSpec } from '../command-line/command.ts'
+import type { OptionSpec } from '@parley/command-line'
 import { JSON_OPTION } from './json-option.ts'
 import { INSTANCE_OPTIONS } from './instance-options.ts'
 import { TARGET_OPTIONS } from './target.ts'

@@ -1,6 +1,5 @@
-import type { Invocation } from '../command-line/command.ts'
-import { usageError } from '../command-line/command-error.ts'
 import { zoneFormat } from '@parley/screen'
+import { type Invocation, usageError } from '@parley/command-line'
 
 const AGO_SECONDS: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3_600, d: 86_400 }
 const LOCAL = /^(\d{4})-(\d\d)-(\d\d)(?:[ T](\d\d):(\d\d)(?::(\d\d))?)?$/

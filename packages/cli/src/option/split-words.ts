@@ -1,4 +1,4 @@
-import { usageError } from '../command-line/command-error.ts'
+import { usageError } from '@parley/command-line'
 
 /** What a backslash takes its meaning from between double quotes; before anything else it stands for itself. */
 const ESCAPED_IN_QUOTES = /["\\$`]/

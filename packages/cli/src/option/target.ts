@@ -1,7 +1,4 @@
-import type { Invocation, OptionSpec } from '../command-line/command.ts'
-import { usageError } from '../command-line/command-error.ts'
-import { readGivenLine } from '../command-line/given-file.ts'
-import { warnIfOpen } from '../command-line/private-file.ts'
+import { type Invocation, type OptionSpec, readGivenLine, usageError, warnIfOpen } from '@parley/command-line'
 
 /** A gateway somewhere, and who we are there. */
 export interface Target {

@@ -1,5 +1,4 @@
-import type { Invocation } from '../command-line/command.ts'
-import { usageError } from '../command-line/command-error.ts'
+import { type Invocation, usageError } from '@parley/command-line'
 
 /** The number that an option gives, within its bounds. */
 export function wholeNumber(

@@ -1,4 +1,4 @@
-import type { Io } from '../command-line/io.ts'
+import type { Io } from '@parley/command-line'
 
 const FORCED_EXIT = 1
 

@@ -1,8 +1,7 @@
 import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type ChildProgram, startProgram } from '@parley/executor'
-import { CommandError } from '../command-line/command-error.ts'
-import type { Io } from '../command-line/io.ts'
+import { CommandError, type Io } from '@parley/command-line'
 import { type Word, parseWord } from './lifeline.ts'
 
 const RESTART_MIN_MS = 200

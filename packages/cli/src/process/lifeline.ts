@@ -1,4 +1,4 @@
-import { asCommandError } from '../command-line/failure.ts'
+import { asCommandError } from '../wording/failure.ts'
 
 /** What a process of `parley up` says to its supervisor, one JSON line. */
 export type Word<Ready> =

@@ -1,26 +1,25 @@
 import { fileURLToPath } from 'node:url'
-import { type ExecBackend, openExecutor } from '@parley/executor'
+import { dialTunnel, type ExecBackend, type ExecutorOptions, openExecutor } from '@parley/executor'
+import { WorkerName } from '@parley/protocol'
 import { dialFrames } from '@parley/rpc/frame'
-import type { Invocation } from '../command-line/command.ts'
-import { usageError } from '../command-line/command-error.ts'
-import { readSecretLine } from '../command-line/private-file.ts'
+import { type Invocation, readSecretLine, usageError } from '@parley/command-line'
+import { isPostgres } from '../config/database-url.ts'
+import { instanceOf } from '../config/instance.ts'
+import { dataDirAt } from '../data/data-dir.ts'
 
-/** The exec-server that `--executor` names, and the folder that it works in. */
-export async function namedExecutor({
-  io,
-  values,
-}: Invocation): Promise<({ readonly place: ExecBackend; readonly folder: string } & AsyncDisposable) | undefined> {
-  const url = values.text('executor')
-  const file = values.text('executor-token-file')
-  if (url === undefined) {
-    if (file !== undefined) throw usageError('--executor-token-file goes with --executor')
+/** The executor that `--executor` names, and the folder that it works in. */
+export async function namedExecutor(
+  invocation: Invocation,
+): Promise<({ readonly place: ExecBackend; readonly folder: string } & AsyncDisposable) | undefined> {
+  const { io, values } = invocation
+  const given = values.text('executor')
+  if (given === undefined) {
+    const stray = ['executor-token-file', 'gateway'].find((option) => values.has(option))
+    if (stray !== undefined) throw usageError(`--${stray} goes with --executor`)
     return undefined
   }
-  if (!/^(wss?:\/\/.|unix:.)/.test(url))
-    throw usageError(`--executor must be ws://…, wss://… or unix:PATH, not ${JSON.stringify(url)}`)
-  const token = file === undefined ? {} : { token: readSecretLine({ what: '--executor-token-file', file, cwd: io.cwd }, io) }
   const place = await openExecutor({
-    dial: () => dialFrames({ url, ...token }),
+    dial: wayTo(invocation, given),
     clientName: 'parley-proxy',
     inherit: 'core',
     log: (message) => io.err(`${message}\n`),
@@ -28,4 +27,43 @@ export async function namedExecutor({
   const { cwd } = place.info
   const folder = typeof cwd === 'string' && cwd.startsWith('file:') ? fileURLToPath(cwd) : '/'
   return { place, folder, [Symbol.asyncDispose]: () => place.close() }
+}
+
+function wayTo(invocation: Invocation, given: string): ExecutorOptions['dial'] {
+  const { io, values } = invocation
+  const file = values.text('executor-token-file')
+  const ofFile = file === undefined ? undefined : readSecretLine({ what: '--executor-token-file', file, cwd: io.cwd }, io)
+  if (/^(wss?:\/\/.|unix:.)/.test(given)) {
+    if (values.has('gateway')) throw usageError('--gateway is for an executor by its name; a URL is dialled itself')
+    return () => dialFrames({ url: given, ...(ofFile === undefined ? {} : { token: ofFile }) })
+  }
+  const name = WorkerName.safeParse(given)
+  if (!name.success)
+    throw usageError(
+      `--executor must be ws://…, wss://…, unix:PATH or the name of an executor, not ${JSON.stringify(given)}`,
+      'parley executor list shows the names',
+    )
+  const gateway = gatewayOf(invocation, ofFile)
+  return () => dialTunnel(gateway.url, { executor: name.data, ...(gateway.token === undefined ? {} : { token: gateway.token }) })
+}
+
+/** The gateway that knows the executor: by its URL, or the one that runs on the data folder, by the socket of its owner. */
+function gatewayOf(invocation: Invocation, ofFile: string | undefined): { readonly url: string; readonly token?: string } {
+  const { io, values } = invocation
+  const given = values.text('gateway') ?? io.env['PARLEY_URL'] ?? ''
+  const token = ofFile ?? io.env['PARLEY_TOKEN'] ?? ''
+  if (given === '') {
+    const { databaseUrl, dataDir } = instanceOf(invocation)
+    if (!isPostgres(databaseUrl)) return { url: `unix:${dataDirAt(io.cwd, dataDir).adminSocket}` }
+    throw usageError('on PostgreSQL an executor is reached through a gateway by its URL', 'give --gateway, or PARLEY_URL')
+  }
+  const url = URL.parse(given)
+  if (url === null || !/^https?:$/.test(url.protocol))
+    throw usageError(`--gateway must be http://HOST:PORT or https://…, not ${JSON.stringify(given)}`)
+  if (token === '')
+    throw usageError(
+      `a token is needed for ${url.origin}: give it by --executor-token-file FILE, or in PARLEY_TOKEN`,
+      'parley token create --role user --user NAME makes one, for an admin',
+    )
+  return { url: url.origin, token }
 }

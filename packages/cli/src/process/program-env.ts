@@ -1,4 +1,4 @@
-import type { Io } from '../command-line/io.ts'
+import type { Io } from '@parley/command-line'
 
 /**
  * What our own programs get of the environment. They are told everything else by their plan: a variable that nobody thought of

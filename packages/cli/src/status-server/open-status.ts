@@ -2,7 +2,7 @@ import { resolve } from 'node:path'
 import { unavailableStatus } from '@parley/judge/unavailable-status'
 import { messageOf, STATUS_LIMITS } from '@parley/protocol'
 import { type Service, httpTransport, openRelay } from '@parley/rpc'
-import type { Invocation } from '../command-line/command.ts'
+import type { Invocation } from '@parley/command-line'
 import { ownVersion } from '../version.ts'
 
 /** What stands behind a status server. */

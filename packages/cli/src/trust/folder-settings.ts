@@ -1,6 +1,6 @@
 import { lstatSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Io } from '../command-line/io.ts'
+import type { Io } from '@parley/command-line'
 import { type FolderTrust, folderTrust } from './folder-trust.ts'
 import { readOwned, whyForeign } from './owned.ts'
 import { FOLDER_DATA, FOLDER_SETTINGS } from './settings-in.ts'

@@ -1,6 +1,6 @@
 import { type BigIntStats, realpathSync, statSync } from 'node:fs'
 import { messageOf } from '@parley/protocol'
-import type { Io } from '../command-line/io.ts'
+import type { Io } from '@parley/command-line'
 import { whyForeign } from './owned.ts'
 import { type TrustedFolder, readTrusted, trustFileOf } from './trust-file.ts'
 

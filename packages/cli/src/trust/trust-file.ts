@@ -1,6 +1,6 @@
 import { join } from 'node:path'
+import { CommandError } from '@parley/command-line'
 import * as z from 'zod'
-import { CommandError } from '../command-line/command-error.ts'
 import { personFolders } from '../data/person-folders.ts'
 import { readOwned } from './owned.ts'
 

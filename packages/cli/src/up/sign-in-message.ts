@@ -1,5 +1,5 @@
-import type { Values } from '../command-line/command.ts'
-import { inShell } from '../command-line/program.ts'
+import type { Values } from '@parley/command-line'
+import { inShell } from '../wording/program.ts'
 import type { Ready } from '../gateway-process/plan.ts'
 
 /** Options that lead another command to the same instance. */

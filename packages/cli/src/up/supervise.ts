@@ -1,7 +1,6 @@
 import type { ChildProgram } from '@parley/executor'
 import { messageOf } from '@parley/protocol'
-import { CommandError } from '../command-line/command-error.ts'
-import type { Io } from '../command-line/io.ts'
+import { CommandError, type Io } from '@parley/command-line'
 import { type GatewayPlan, type Ready, isGatewayReady } from '../gateway-process/plan.ts'
 import { type JudgePlan, type JudgeReady, isJudgeReady } from '../judge-process/plan.ts'
 import { keepRunning } from '../process/keep-running.ts'

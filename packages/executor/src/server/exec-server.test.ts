@@ -213,6 +213,34 @@ test('bounds have names: sessions, processes, bytes', async () => {
   )
 })
 
+test('processes that have ended take no places: the oldest of them are forgotten for new ones', async () => {
+  await using talk = await openTalk({ limits: { processesPerSession: 2, readablePerSession: 2 } })
+  const client = talk.connect()
+  await client.greet()
+  const closed = (): number => client.heard.filter(({ method }) => method === 'process/closed').length
+  for (let count = 1; count <= 8; count += 1) {
+    const started = await client.ask('process/start', { ...start('true'), processId: `p${count}` })
+    expect(started.error).toBeUndefined()
+    await expect.poll(closed).toBe(count)
+  }
+  expect((await client.ask('process/read', { processId: 'p1' })).error?.message).toBe('unknown process id p1')
+  expect((await client.ask('process/read', { processId: 'p8' })).result.closed).toBe(true)
+})
+
+test('the processes of all sessions together have a bound, and one that drains opens none', async () => {
+  await using talk = await openTalk({ limits: { processes: 1 } })
+  const [one, other] = [talk.connect(), talk.connect()]
+  await one.greet()
+  await other.greet()
+  await one.ask('process/start', start('sleep 1000'))
+  expect((await other.ask('process/start', start('true'))).error?.message).toContain('1 processes run here')
+  expect(talk.server.load()).toMatchObject({ sessions: 2, processes: [{ argv: start('sleep 1000').argv }] })
+  talk.server.drain(true)
+  expect((await talk.connect().ask('initialize', { clientName: 't' })).error?.message).toContain('being drained')
+  talk.server.drain(false)
+  expect((await talk.connect().ask('initialize', { clientName: 't' })).error).toBeUndefined()
+})
+
 test('a process can be read from for a while after its end, and its name is free again then', async () => {
   await using talk = await openTalk({ limits: { readableMs: 20 } })
   const client = talk.connect()

@@ -7,7 +7,7 @@ import { ServedLink } from './served-link.ts'
 import type { Whereabouts } from './environment.ts'
 import { fileMethods } from './file/file-methods.ts'
 import { DEFAULT_SERVER_LIMITS, type ServerLimits } from './server-limits.ts'
-import { Session } from './session.ts'
+import { type RunningEntry, Session } from './session.ts'
 
 export interface ExecServerOptions {
   readonly backend: ExecBackend
@@ -22,10 +22,20 @@ export interface ExecServerOptions {
 export interface ExecServer extends AsyncDisposable {
   /** Serves a connection. `detachMs` is for wires that nobody can come back on: it counts whatever the client asks for. */
   serve(link: FrameLink, detachMs?: number): void
+  /** Whether new sessions are refused. Those there are go on, and can be taken up again. */
+  drain(isDraining: boolean): void
+  /** What there is to do now. */
+  load(): ExecLoad
   /** Settles when no connection is left. */
   idle(): Promise<void>
   /** Ends every session with its processes. */
   close(): Promise<void>
+}
+
+export interface ExecLoad {
+  readonly sessions: number
+  /** Those that run, the oldest first. */
+  readonly processes: readonly RunningEntry[]
 }
 
 export function openExecServer(options: ExecServerOptions): ExecServer {
@@ -36,11 +46,22 @@ export function openExecServer(options: ExecServerOptions): ExecServer {
   let connections = 0
   const waiting: (() => void)[] = []
 
+  let isDraining = false
+  const running = (): readonly RunningEntry[] => [...sessions.values()].flatMap((session) => session.running())
+
   const newSession = (detachMs: number): Session => {
+    if (isDraining) throw refusal('invalidRequest', 'this executor is being drained: it takes no new sessions')
     if (sessions.size >= limits.sessions)
       throw refusal('invalidRequest', `${limits.sessions} sessions are open; no more are taken`)
     const id = randomUUID()
-    const session = new Session({ id, backend: options.backend, limits, detachMs, onEnd: () => sessions.delete(id) })
+    const session = new Session({
+      id,
+      backend: options.backend,
+      limits,
+      detachMs,
+      hasRoom: () => running().length < limits.processes,
+      onEnd: () => sessions.delete(id),
+    })
     sessions.set(id, session)
     return session
   }
@@ -69,6 +90,10 @@ export function openExecServer(options: ExecServerOptions): ExecServer {
         },
       })
     },
+    drain: (told) => {
+      isDraining = told
+    },
+    load: () => ({ sessions: sessions.size, processes: running().toSorted((one, other) => one.sinceMs - other.sinceMs) }),
     idle: () => (connections === 0 ? Promise.resolve() : new Promise((resolve) => waiting.push(resolve))),
     close,
     [Symbol.asyncDispose]: close,

@@ -2,6 +2,10 @@
 export interface ServerLimits {
   readonly sessions: number
   readonly processesPerSession: number
+  /** Processes of a session that have ended and can still be read. */
+  readonly readablePerSession: number
+  /** Processes that run at once, of all sessions. */
+  readonly processes: number
   /** What may be kept of the output of all processes of a session together. */
   readonly sessionBytes: number
   /** Requests of one connection that are under way. */
@@ -19,6 +23,8 @@ export interface ServerLimits {
 export const DEFAULT_SERVER_LIMITS: ServerLimits = {
   sessions: 64,
   processesPerSession: 64,
+  readablePerSession: 256,
+  processes: 256,
   sessionBytes: 256 * 1024 * 1024,
   requestsPerLink: 1_024,
   pushAheadBytes: 1024 * 1024,

@@ -5,8 +5,16 @@ import type { ExecProcess } from '../process/exec-process.ts'
 import { Pusher } from './pusher.ts'
 import type { ServerLimits } from './server-limits.ts'
 
+/** A process that starts or runs. */
+export interface RunningEntry {
+  readonly argv: ExecSpec['argv']
+  /** When it was started, by the time of day. */
+  readonly sinceMs: number
+}
+
 interface Entry {
   readonly spec: ExecSpec
+  readonly sinceMs: number
   /** Undefined while it starts. */
   process: ExecProcess | undefined
   pusher: Pusher | undefined
@@ -19,6 +27,8 @@ export interface SessionOptions {
   readonly backend: ExecBackend
   readonly limits: ServerLimits
   readonly detachMs: number
+  /** Whether the server runs one process more. */
+  readonly hasRoom: () => boolean
   /** It has ended: nobody can come back to it. */
   readonly onEnd: () => void
 }
@@ -85,15 +95,21 @@ export class Session {
   }
 
   async start(spec: ExecSpec): Promise<void> {
-    const { backend, limits } = this.#options
+    const { backend, limits, hasRoom } = this.#options
     const { processId } = spec
     if (this.#entries.has(processId)) throw refusal('invalidRequest', `process ${processId} already exists`)
-    if (this.#entries.size >= limits.processesPerSession)
+    if (this.running().length >= limits.processesPerSession)
       throw refusal('invalidRequest', `a session has ${limits.processesPerSession} processes at most`)
-    const kept = [...this.#entries.values()].reduce((sum, entry) => sum + retentionOf(entry.spec).retainBytes, 0)
-    if (kept + retentionOf(spec).retainBytes > limits.sessionBytes)
-      throw refusal('invalidRequest', `retainBytes: a session keeps ${limits.sessionBytes} bytes at most`)
-    const entry: Entry = { spec, process: undefined, pusher: undefined, closedSeq: undefined, forgetting: undefined }
+    if (!hasRoom()) throw refusal('invalidRequest', `${limits.processes} processes run here; no more are started`)
+    this.#makeRoom(retentionOf(spec).retainBytes)
+    const entry: Entry = {
+      spec,
+      sinceMs: Date.now(),
+      process: undefined,
+      pusher: undefined,
+      closedSeq: undefined,
+      forgetting: undefined,
+    }
     this.#entries.set(processId, entry)
     try {
       entry.process = await backend.start(spec)
@@ -111,6 +127,13 @@ export class Session {
   process(processId: string): ExecProcess | 'starting' | undefined {
     const entry = this.#entries.get(processId)
     return entry === undefined ? undefined : (entry.process ?? 'starting')
+  }
+
+  /** What starts or runs now. One that has ended and can still be read does not count. */
+  running(): readonly RunningEntry[] {
+    return [...this.#entries.values()]
+      .filter(({ closedSeq }) => closedSeq === undefined)
+      .map(({ spec, sinceMs }) => ({ argv: spec.argv, sinceMs }))
   }
 
   taken(processId: string, seq: number): void {
@@ -131,6 +154,22 @@ export class Session {
     })
   }
 
+  /** Those that have ended go before their time, the oldest first, where another one needs their room. */
+  #makeRoom(bytes: number): void {
+    const { sessionBytes, readablePerSession, processesPerSession } = this.#options.limits
+    let kept = [...this.#entries.values()].reduce((sum, entry) => sum + retentionOf(entry.spec).retainBytes, 0)
+    for (const [id, entry] of this.#entries) {
+      if (kept + bytes <= sessionBytes && this.#entries.size < readablePerSession + processesPerSession) return
+      if (entry.forgetting === undefined) continue
+      clearTimeout(entry.forgetting)
+      this.#remove(id, entry)
+      kept -= retentionOf(entry.spec).retainBytes
+    }
+    if (kept + bytes > sessionBytes) throw refusal('invalidRequest', `retainBytes: a session keeps ${sessionBytes} bytes at most`)
+    if (this.#entries.size >= readablePerSession + processesPerSession)
+      throw refusal('invalidRequest', 'too many processes have ended whose output was not taken')
+  }
+
   /** It stays readable for a while; where nothing may be lost, until all of it was taken. */
   async #forgetAfterEnd(processId: string, process: ExecProcess, entry: Entry): Promise<void> {
     await process.ended
@@ -140,10 +179,12 @@ export class Session {
 
   #forget(processId: string, entry: Entry): void {
     if (this.#isEnded || entry.forgetting !== undefined) return
-    entry.forgetting = setTimeout(() => {
-      entry.pusher?.close()
-      this.#entries.delete(processId)
-    }, this.#options.limits.readableMs)
+    entry.forgetting = setTimeout(() => this.#remove(processId, entry), this.#options.limits.readableMs)
     entry.forgetting.unref()
+  }
+
+  #remove(processId: string, entry: Entry): void {
+    entry.pusher?.close()
+    this.#entries.delete(processId)
   }
 }

@@ -64,6 +64,8 @@ const FIELDS = {
   user: { needs: 'username', refuses: ['agent_id'] },
   judge: { needs: 'name', refuses: ['username', 'agent_id'] },
   agent: { needs: 'agent_id', refuses: ['username'] },
+  host: { needs: 'name', refuses: ['username', 'agent_id'] },
+  executor: { needs: 'name', refuses: ['username', 'agent_id'] },
 } as const
 
 function checkFields(args: CreateArguments): void {

@@ -1,5 +1,5 @@
 import type { ExternalIdentity, UserRecord, Store, TokenRecord } from '@parley/store'
-import type { UserId } from '@parley/protocol'
+import type { Role, UserId } from '@parley/protocol'
 import type { GatewayCaller } from '../caller.ts'
 import { refused } from './bearer.ts'
 import type { ExternalTokens } from './external-token.ts'
@@ -8,6 +8,20 @@ import { hashText, isOpaqueToken, sameHash } from './token-text.ts'
 
 /** Everything the token says about its bearer; what belongs to the connection is added by the door. */
 export type Identity = Omit<GatewayCaller, 'meter' | 'remote' | 'host' | 'person' | 'hasKeptRoom'>
+
+export type WorkerRole = Exclude<Role, 'user' | 'agent'>
+/** The fixed token of each kind of worker, where there is one. */
+export type WorkerTokens = Partial<Readonly<Record<WorkerRole, string>>>
+
+const WORKER_ROLES: readonly WorkerRole[] = ['judge', 'host', 'executor']
+const isWorker = (role: Role): boolean => WORKER_ROLES.some((worker) => worker === role)
+
+export function fixedTokens(tokens: WorkerTokens): readonly { readonly role: WorkerRole; readonly token: string }[] {
+  return WORKER_ROLES.flatMap((role) => {
+    const token = tokens[role]
+    return token === undefined ? [] : [{ role, token }]
+  })
+}
 
 /** Asks the store who a token belongs to, and whether it still counts. */
 export interface Identify {
@@ -21,11 +35,12 @@ export function openIdentify(options: {
   readonly store: Pick<Store, 'tokens' | 'users' | 'signIns'>
   readonly signInTokens: SignInTokens
   readonly externalTokens: ExternalTokens | undefined
-  readonly judgeToken: string | undefined
+  /** One fixed token for all workers of a kind. */
+  readonly workerTokens: WorkerTokens
   readonly now: () => number
 }): Identify {
   const { store, signInTokens, externalTokens, now } = options
-  const judgeHash = options.judgeToken === undefined ? undefined : hashText(options.judgeToken)
+  const fixed = fixedTokens(options.workerTokens).map(({ role, token }) => ({ role, hash: hashText(token) }))
 
   const byOpaque = async (hash: string): Promise<Identity> => {
     const record = await store.tokens.byHash(hash)
@@ -51,8 +66,8 @@ export function openIdentify(options: {
   return {
     async byToken(token) {
       const hash = hashText(token)
-      if (judgeHash !== undefined && sameHash(hash, judgeHash))
-        return { ...NOBODY, key: 'judge-token', role: 'judge', name: 'judge' }
+      const worker = fixed.find((each) => sameHash(hash, each.hash))?.role
+      if (worker !== undefined) return { ...NOBODY, key: `${worker}-token`, role: worker, name: worker }
       if (isOpaqueToken(token)) return byOpaque(hash)
       if (externalTokens?.claims(token) === true) {
         const { user, identity, expiresAt } = await externalTokens.verify(token)
@@ -100,7 +115,7 @@ const NOBODY = {
 export const personKey = ({ userId, key }: Pick<Identity, 'userId' | 'key'>): string => (userId === null ? key : `user ${userId}`)
 
 /** Room is kept for who repairs things and for who does the work. */
-export const hasKeptRoom = ({ role, admin }: Pick<Identity, 'role' | 'admin'>): boolean => admin || role === 'judge'
+export const hasKeptRoom = ({ role, admin }: Pick<Identity, 'role' | 'admin'>): boolean => admin || isWorker(role)
 
 const EXTERNAL = 'ext:'
 const isExternal = ({ key }: Pick<Identity, 'key'>): boolean => key.startsWith(EXTERNAL)

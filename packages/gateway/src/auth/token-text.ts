@@ -2,10 +2,13 @@ import { createHash, timingSafeEqual } from 'node:crypto'
 import type { RandomBytes, Role } from '@parley/protocol'
 
 /** How a token's text starts, by what it is good for. `lnk_` is a one-time link's. */
-const PREFIXES = { user: 'pat_', judge: 'jdg_', agent: 'agt_' } as const satisfies Record<Role, string>
+const PREFIXES = { user: 'pat_', judge: 'jdg_', agent: 'agt_', host: 'hst_', executor: 'exe_' } as const satisfies Record<
+  Role,
+  string
+>
 const LINK_PREFIX = 'lnk_'
 const SECRET_BYTES = 32
-const OPAQUE = /^(?:pat|jdg|agt)_[A-Za-z0-9_-]{43}$/
+const OPAQUE = /^(?:pat|jdg|agt|hst|exe)_[A-Za-z0-9_-]{43}$/
 const LINK = /^lnk_[A-Za-z0-9_-]{43}$/
 
 /** Makes a token's text: 256 random bits behind the prefix of its role. */

@@ -15,6 +15,8 @@ const INSTRUCTIONS: Record<Audience, string> = {
   admin: 'Parley for an admin: jobs, judges, accounts, tokens and the audit log of this installation.',
   judge: 'Parley for a judge.',
   agent: 'Parley for an agent.',
+  host: 'Parley for a host of agents.',
+  executor: 'Parley for an executor.',
 }
 
 const KINDS: Record<Audience, { readonly role: Role; readonly admin: boolean }> = {
@@ -22,6 +24,8 @@ const KINDS: Record<Audience, { readonly role: Role; readonly admin: boolean }> 
   admin: { role: 'user', admin: true },
   judge: { role: 'judge', admin: false },
   agent: { role: 'agent', admin: false },
+  host: { role: 'host', admin: false },
+  executor: { role: 'executor', admin: false },
 }
 
 /** One server per kind of caller, made once. */
@@ -49,7 +53,14 @@ export function openRoleServices(options: {
       inFlight,
     })
   }
-  const services = { user: serviceOf('user'), admin: serviceOf('admin'), judge: serviceOf('judge'), agent: serviceOf('agent') }
+  const services = {
+    user: serviceOf('user'),
+    admin: serviceOf('admin'),
+    judge: serviceOf('judge'),
+    agent: serviceOf('agent'),
+    host: serviceOf('host'),
+    executor: serviceOf('executor'),
+  }
   return (caller) => services[audienceOf(caller)]
 }
 

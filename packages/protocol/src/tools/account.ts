@@ -8,7 +8,7 @@ export const Password = z.string().min(10, 'must have at least 10 characters').m
 
 export const accountGet = tool({
   name: 'account.get',
-  roles: ['user', 'judge'],
+  roles: ['user', 'judge', 'host', 'executor'],
   doc: 'Who the token says you are: role, user, rights, when the token ends.',
   input: z.strictObject({}),
   output: z.object({

@@ -23,7 +23,7 @@ export type Token = z.infer<typeof Token>
 export const tokenCreate = tool({
   name: 'token.create',
   roles: ['admin'],
-  doc: 'Mints a token: for a user (`username`), a judge (`name`) or an agent (`agent_id`). Its text is in this answer and nowhere else.',
+  doc: 'Mints a token: for a user (`username`), a worker (a judge, host or executor: `name`) or an agent (`agent_id`). Its text is in this answer and nowhere else.',
   input: z.strictObject({
     role: Role,
     username: Username.optional(),

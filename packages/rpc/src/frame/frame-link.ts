@@ -37,6 +37,8 @@ export interface FrameLimits {
   readonly pingMs: number
   /** Links that one listener holds at once. */
   readonly links: number
+  /** The largest message on the wire; a longer text goes in pieces. For what hands them on and must not hold much. */
+  readonly pieceBytes?: number
 }
 
 export const DEFAULT_FRAME_LIMITS: FrameLimits = {

@@ -1,5 +1,7 @@
-import { type RawData, WebSocket } from 'ws'
+import { WebSocket } from 'ws'
+import { bytesOf } from '../client/link/web-socket-transport.ts'
 import type { FrameLimits, FrameLink, FrameSink } from './frame-link.ts'
+import { PieceJoiner, piecesOf } from './pieces.ts'
 
 /** Close codes of RFC 6455 that we use. */
 const CLOSE = { normal: 1000, policy: 1008 } as const
@@ -49,11 +51,14 @@ class WebSocketFrames implements FrameLink {
   open(sink: FrameSink): void {
     this.#sink = sink
     if (this.#isOver) return sink.ended(this.#reason ?? 'the socket was closed')
+    const { pieceBytes, frameBytes } = this.#limits
+    const joiner = pieceBytes === undefined ? undefined : new PieceJoiner(frameBytes, sink)
     this.#socket.on('message', (data, isBinary) => {
       this.#isHeard = true
       if (this.#isOver) return
-      if (isBinary) sink.fault('a frame is not text')
-      else sink.text(textOf(data))
+      if (isBinary === (joiner === undefined)) sink.fault(isBinary ? 'a frame is not text' : 'a frame is no piece of a text')
+      else if (joiner === undefined) sink.text(bytesOf(data).toString('utf8'))
+      else joiner.push(bytesOf(data))
     })
     this.#socket.resume()
   }
@@ -61,7 +66,9 @@ class WebSocketFrames implements FrameLink {
   send(text: string): void {
     if (this.#isOver || this.#socket.readyState !== WebSocket.OPEN) return
     if (this.#isStuck()) return this.#cut('the other side does not read')
-    this.#socket.send(text, this.#sent)
+    const { pieceBytes } = this.#limits
+    if (pieceBytes === undefined) this.#socket.send(text, this.#sent)
+    else for (const piece of piecesOf(text, pieceBytes)) this.#socket.send(piece, this.#sent)
   }
 
   bufferedBytes(): number {
@@ -121,9 +128,4 @@ function shortened(reason: string): string {
     .subarray(0, REASON_BYTES)
     .toString('utf8')
     .replace(/\uFFFD$/, '')
-}
-
-function textOf(data: RawData): string {
-  if (Array.isArray(data)) return Buffer.concat(data).toString('utf8')
-  return Buffer.isBuffer(data) ? data.toString('utf8') : Buffer.from(data).toString('utf8')
 }

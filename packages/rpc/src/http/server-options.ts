@@ -2,6 +2,7 @@ import type { Door } from '../door.ts'
 import type { Limits } from '../limits.ts'
 import type { Observer } from '../observer.ts'
 import type { Caller } from '../service.ts'
+import type { TunnelRoute } from '../tunnel/tunnel-endpoint.ts'
 import type { Route } from './route.ts'
 
 /** Where to listen: a port, or a socket file that only its owner may open. */
@@ -14,6 +15,8 @@ export interface HttpServerOptions<C extends Caller> {
   readonly door: Door<C>
   /** Where MCP is served. Default `/mcp` and `/api/mcp/ws`; without the second of them there is no WebSocket. */
   readonly paths?: { readonly http: string; readonly websocket?: string }
+  /** Where tunnels are asked for; left out, there are none. */
+  readonly tunnel?: TunnelRoute<C>
   /** Everything else, asked in order; the first that answers wins; none is a 404. */
   readonly routes?: readonly Route[]
   /** Host names (without port) besides loopback that `Host` and `Origin` may carry: against DNS rebinding. */

@@ -11,6 +11,7 @@ import { type Credentials, Denied, type Door, SHUTDOWN_REASON, type Wire, restar
 import { DEFAULT_LIMITS, type Limits } from '../limits.ts'
 import type { Caller } from '../service.ts'
 import { authorizationOf } from './credentials.ts'
+import { TunnelEndpoint } from '../tunnel/tunnel-endpoint.ts'
 import { WebSocketEndpoint } from '../websocket/endpoint.ts'
 import { answerDenied, answerEmpty, answerJson, deniedBody, deniedHeaders, type Headers } from './answer.ts'
 import { corsHeaders, preflightHeaders } from './cors.ts'
@@ -54,6 +55,7 @@ class Wires<C extends Caller> {
   readonly #http: ServedWire<C>
   readonly #endpoint: HttpEndpoint<C>
   readonly #sockets: WebSocketEndpoint<C>
+  readonly #tunnels: TunnelEndpoint<C> | undefined
   readonly #hosts: HostCheck
   readonly #trusted: ReadonlySet<string>
   readonly #routes: Routes
@@ -93,6 +95,8 @@ class Wires<C extends Caller> {
     this.#http = servedWire('http')
     this.#endpoint = new HttpEndpoint(this.#http)
     this.#sockets = new WebSocketEndpoint(servedWire('websocket'))
+    const { tunnel } = options
+    this.#tunnels = tunnel && new TunnelEndpoint({ route: tunnel, callers: this.#callers, isClosing: () => this.#closing })
     this.#hosts = new HostCheck(options.allowedHosts ?? [])
     this.#trusted = new Set(options.trustedProxies)
     this.#routes = new Routes({
@@ -169,13 +173,16 @@ class Wires<C extends Caller> {
     connectionOf(socket)?.upgraded()
     const [path, query] = splitTarget(request.url ?? '/')
     try {
-      if (this.#paths.websocket === undefined || path !== this.#paths.websocket)
+      const tunnels = path === this.#tunnels?.path ? this.#tunnels : undefined
+      if (tunnels === undefined && (this.#paths.websocket === undefined || path !== this.#paths.websocket))
         return reject(socket, 404, JSON.stringify({ error: { code: 'not_found', message: 'no WebSocket here' } }))
       const refusal = 'port' in this.#options.listen ? this.#hosts.refusal(request) : undefined
       if (refusal !== undefined) throw new Denied(403, 'forbidden_origin', refusal)
       const limits = this.#http.limits
+      const asked = new URLSearchParams(query)
+      const queryToken = tunnels === undefined && (this.#options.queryToken ?? true)
       const credentials: Credentials = {
-        authorization: authorizationOf(request, new URLSearchParams(query), this.#options.queryToken ?? true),
+        authorization: authorizationOf(request, asked, queryToken),
         remoteAddress: remoteAddressOf(request, this.#trusted),
         host: request.headers.host,
         wire: 'websocket',
@@ -186,6 +193,7 @@ class Wires<C extends Caller> {
       if (this.#callers.isFull(caller, limits)) {
         throw new Denied(429, 'overloaded', 'too many connections are open: close one', 10)
       }
+      if (tunnels !== undefined) return await tunnels.accept(request, socket, head, { caller, query: asked })
       socket.off('error', ignore)
       this.#sockets.accept(request, socket, head, { caller, again: () => askAgain(door, credentials) })
     } catch (error) {
@@ -202,7 +210,9 @@ class Wires<C extends Caller> {
       this.#sweeps += 1
       this.connections.sweep()
       this.#endpoint.sweep(this.#sweeps % sweepsPerPing === 0)
-      if (this.#sweeps % sweepsPerPing === 0) this.#sockets.sweep()
+      if (this.#sweeps % sweepsPerPing !== 0) return
+      this.#sockets.sweep()
+      this.#tunnels?.sweep()
     }, every)
     this.#timer.unref()
   }
@@ -224,7 +234,7 @@ class Wires<C extends Caller> {
     this.#endpoint.endAll(SHUTDOWN_REASON)
     this.#sockets.endAll(SHUTDOWN_REASON)
     server.closeIdleConnections()
-    await this.#waitWhile(() => this.#inFlight > 0 || this.#sockets.size > 0, deadline)
+    await this.#waitWhile(() => this.#inFlight > 0 || this.#sockets.size + (this.#tunnels?.size ?? 0) > 0, deadline)
     this.#sockets.terminateAll()
     this.connections.destroyAll()
     await closed

@@ -8,6 +8,7 @@ import { besideJob } from '../record/job/statements.ts'
 import { toAudit } from '../record/audit/sql-audit.ts'
 import { toChannel, toModel } from '../record/channel/row.ts'
 import { toJudge } from '../record/judge/row.ts'
+import { toWorker } from '../record/worker/sql-workers.ts'
 import { toOwnKey } from '../record/model-key/sql-model-keys.ts'
 import { toToken } from '../record/token/sql-tokens.ts'
 import { toUser } from '../record/user/row.ts'
@@ -61,6 +62,7 @@ export const READERS: ReadonlyMap<string, Reader> = new Map([
   ['model_keys', readBy(toOwnKey)],
   ['usage', readBy(toUsage)],
   ['judges', readBy(toJudge)],
+  ['workers', readBy(toWorker)],
 ])
 
 /** There is one queue, that of the jobs that wait or are held. */

@@ -19,6 +19,7 @@ const KNOWN: Readonly<Record<string, Readonly<Record<string, readonly string[]>>
   audit_entries: { outcome: ['ok', 'denied', 'failed'] },
   channels: { kind: ChannelKind.options, wire: ModelWire.options, source: ['settings', 'admin'] },
   models: { source: ['settings', 'admin'] },
+  workers: { kind: ['host', 'executor'] },
 }
 /** What a gateway counts one by one. */
 const MAX_COUNT = 2 ** 52
@@ -52,6 +53,7 @@ const FLAGS: Readonly<Record<string, readonly string[]>> = {
   models: ['active'],
   usage: ['estimated'],
   judges: ['drain'],
+  workers: ['drain'],
 }
 const flagsOf = (table: string): readonly Wrong[] =>
   (FLAGS[table] ?? []).map((column) => ({ column, where: `${column} NOT IN (0, 1)`, words: 'is neither 0 nor 1' }))

@@ -8,6 +8,7 @@ import { type Store, openStore, restoreStore } from '../index.ts'
 import { openSqlite } from '../database/sqlite.ts'
 import { ENGINES, type TestEngine, startEngine } from '../testing/engines.ts'
 import { claimNext, endJob, newJobId, sampleCall, sampleInputs, startedJob } from '../fixture/sample-job.ts'
+import { WORKER } from '../fixture/worker.ts'
 import { READERS, watched } from './check-readable.ts'
 import { rowsOf } from './copy-rows.ts'
 import { TABLES } from './tables.ts'
@@ -45,6 +46,7 @@ async function fill(store: Store): Promise<void> {
   await store.modelKeys.add(key, { hash: 'key', attempt: 1, channel: 'main', model: 'm', budget: NO_BUDGET })
   await store.usages.add(sampleCall({ jobId: key.jobId, ownerId, claimId: key.claimId, prices: NO_PRICES, costMicrousd: 3 }))
   await store.judges.seen({ machineId: 'm1', name: 'n', tokenId })
+  await store.workers.seen(WORKER)
 }
 
 const of = (status: string): string => `WHERE status = '${status}'`
@@ -94,6 +96,10 @@ const DOCTORED: readonly (readonly [what: string, sql: string, words: string])[]
   ['prices of a call that are none', `UPDATE usage SET prices = '[]'`, '"[]" in usage.prices of'],
   ['a call of nobody', `UPDATE usage SET owner_id = 'x'`, '"x" in usage.owner_id of'],
   ['a budget that is no JSON', `UPDATE model_keys SET budget = ''`, '"" in model_keys.budget of the row "key"'],
+  ['a worker of no kind', `UPDATE workers SET kind = 'x'`, '"x" in workers.kind of'],
+  ['a worker that drains by more than a yes', 'UPDATE workers SET drain = 2', '"2" in workers.drain of'],
+  ['a worker whose load is none', `UPDATE workers SET load = '{}'`, '"{}" in workers.load of'],
+  ['a worker whose labels are no JSON', `UPDATE workers SET labels = '{'`, '"{" in workers.labels of'],
   ['facts that are none', `UPDATE judges SET facts = '7'`, '"7" in judges.facts of the row "m1"'],
   ['a judge of a token that is none', `UPDATE judges SET token_id = 'x'`, '"x" in judges.token_id of'],
   ['an account whose id is none', `UPDATE users SET id = 'x'; UPDATE jobs SET owner_id = 'x'`, '"x" in users.id of the row "x"'],

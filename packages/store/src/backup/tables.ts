@@ -56,4 +56,8 @@ export const TABLES: readonly Table[] = [
   ),
   table('quotas', 'user_id', 'jobs_at_once tokens_per_day microusd_per_day kept_bytes kept_jobs'),
   table('judges', 'machine_id', 'name token_id drain first_seen_at last_seen_at left_at facts'),
+  table('workers', 'kind name', 'token_id instance drain first_seen_at last_seen_at left_at slots labels facts load'),
 ]
+
+/** Tables that are about this moment alone: which gateways run. Their rows are not copied. */
+export const PASSING_TABLES: readonly string[] = ['gateways']

@@ -49,6 +49,12 @@ channels.created_at bigint NOT NULL
 channels.updated_at bigint NOT NULL
 channels: channels_pkey PRIMARY KEY (name)
 CREATE UNIQUE INDEX channels_pkey ON channels USING btree (name)
+gateways.id text COLLATE "C" NOT NULL
+gateways.url text NOT NULL
+gateways.started_at bigint NOT NULL
+gateways.last_seen_at bigint NOT NULL
+gateways: gateways_pkey PRIMARY KEY (id)
+CREATE UNIQUE INDEX gateways_pkey ON gateways USING btree (id)
 job_artifacts.job_id text COLLATE "C" NOT NULL
 job_artifacts.name text COLLATE "C" NOT NULL
 job_artifacts.attempt bigint NOT NULL
@@ -278,3 +284,17 @@ users: users_username_key UNIQUE (username)
 CREATE UNIQUE INDEX users_identity ON users USING btree (identity_issuer, identity_subject)
 CREATE UNIQUE INDEX users_pkey ON users USING btree (id)
 CREATE UNIQUE INDEX users_username_key ON users USING btree (username)
+workers.kind text COLLATE "C" NOT NULL
+workers.name text COLLATE "C" NOT NULL
+workers.token_id text COLLATE "C"
+workers.instance text COLLATE "C" NOT NULL
+workers.drain integer NOT NULL DEFAULT 0
+workers.first_seen_at bigint NOT NULL
+workers.last_seen_at bigint NOT NULL
+workers.left_at bigint
+workers.slots integer NOT NULL
+workers.labels text NOT NULL
+workers.facts text NOT NULL
+workers.load text NOT NULL
+workers: workers_pkey PRIMARY KEY (kind, name)
+CREATE UNIQUE INDEX workers_pkey ON workers USING btree (kind, name)

@@ -45,6 +45,12 @@ CREATE TABLE channels (
   created_at INTEGER NOT NULL,
   updated_at INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
+CREATE TABLE gateways (
+  id TEXT PRIMARY KEY,
+  url TEXT NOT NULL,
+  started_at INTEGER NOT NULL,
+  last_seen_at INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
 CREATE TABLE job_artifacts (
   job_id TEXT NOT NULL REFERENCES jobs (id) ON DELETE CASCADE,
   name TEXT NOT NULL,
@@ -234,3 +240,18 @@ CREATE TABLE users (
   last_sign_in_at INTEGER
 , deleted_at INTEGER, identity_issuer TEXT, identity_subject TEXT) STRICT, WITHOUT ROWID;
 CREATE UNIQUE INDEX users_identity ON users (identity_issuer, identity_subject);
+CREATE TABLE workers (
+  kind TEXT NOT NULL,
+  name TEXT NOT NULL,
+  token_id TEXT,
+  instance TEXT NOT NULL,
+  drain INTEGER NOT NULL DEFAULT 0,
+  first_seen_at INTEGER NOT NULL,
+  last_seen_at INTEGER NOT NULL,
+  left_at INTEGER,
+  slots INTEGER NOT NULL,
+  labels TEXT NOT NULL,
+  facts TEXT NOT NULL,
+  load TEXT NOT NULL,
+  PRIMARY KEY (kind, name)
+) STRICT, WITHOUT ROWID;

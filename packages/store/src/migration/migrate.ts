@@ -13,6 +13,7 @@ import { shares } from './0008-shares.ts'
 import { lanes } from './0009-lanes.ts'
 import { waitingLanes } from './0010-waiting-lanes.ts'
 import { servedRounds } from './0011-served-rounds.ts'
+import { workers } from './0012-workers.ts'
 import type { Migration } from './migration.ts'
 
 export const MIGRATIONS: readonly Migration[] = [
@@ -27,6 +28,7 @@ export const MIGRATIONS: readonly Migration[] = [
   lanes,
   waitingLanes,
   servedRounds,
+  workers,
 ]
 
 /** The schema that this version reads and writes. */

@@ -1,4 +1,4 @@
-import type { CommandSpec, Invocation, OptionSpec } from '../../command-line/command.ts'
+import type { CommandSpec, Invocation, OptionSpec } from '@parley/command-line'
 import { INSTANCE_OPTIONS } from '../../option/instance-options.ts'
 import { TARGET_OPTIONS } from '../../option/target.ts'
 import { JSON_OPTION } from '../../option/json-option.ts'
@@ -102,9 +102,9 @@ export const ACCOUNT_COMMANDS: readonly CommandSpec[] = [
     name: 'token create',
     summary: 'Makes a token and shows it, this once',
     options: {
-      role: { doc: 'whose token it is', value: 'ROLE', choices: ['user', 'judge', 'agent'] },
+      role: { doc: 'whose token it is', value: 'ROLE', choices: ['user', 'judge', 'host', 'executor', 'agent'] },
       user: { doc: 'for --role user: the user name', value: 'NAME' },
-      name: { doc: 'what it is called in lists; for --role judge: the name of the judge', value: 'NAME' },
+      name: { doc: 'what it is called in lists; for --role judge, host and executor: the name of the worker', value: 'NAME' },
       agent: { doc: 'for --role agent: the id of the agent', value: 'ID' },
       ttl: { doc: 'how long it is good: 90s, 30m, 12h, 7d (default: until revoked)', value: 'TIME' },
       out: { doc: 'a new file for it, which only you can read, instead of stdout', value: 'FILE', isFile: true },

@@ -1,17 +1,13 @@
 import { resolve } from 'node:path'
 import { AgentId, type Token, TokenId, type ToolInput } from '@parley/protocol'
+import { askYes, canAsk, CommandError, type Invocation, makePrivateFile, show, usageError } from '@parley/command-line'
 import type { Admin } from '../../admin/admin.ts'
 import { openAdmin } from '../../admin/open-admin.ts'
 import { readPassword } from '../../admin/read-password.ts'
-import type { Invocation } from '../../command-line/command.ts'
-import { CommandError, usageError } from '../../command-line/command-error.ts'
-import { makePrivateFile } from '../../command-line/private-file.ts'
 import { agoText, columns, timeText } from '@parley/screen'
 import { instanceOf } from '../../config/instance.ts'
 import { findId, startOfId } from '../../caller/find-id.ts'
 import { allItems } from '../../caller/items-of.ts'
-import { askYes, canAsk } from '../../command-line/ask-yes.ts'
-import { show } from '../../command-line/show.ts'
 import { targetOf } from '../../option/target.ts'
 import { parseDuration } from '../../option/duration.ts'
 
@@ -215,13 +211,13 @@ function tokenInput({ values }: Invocation): ToolInput<'token.create'> {
     return value
   }
   if (role === 'user') return { role, username: need('user'), ...common }
-  if (role === 'judge') return { role, ...common, name: need('name') }
+  if (role === 'judge' || role === 'host' || role === 'executor') return { role, ...common, name: need('name') }
   if (role === 'agent') {
     const agent = AgentId.safeParse(need('agent'))
     if (!agent.success) throw usageError(`--agent ${agent.error.issues[0]?.message}`)
     return { role, agent_id: agent.data, ...common }
   }
-  throw usageError('token create needs --role', 'one of user, judge, agent')
+  throw usageError('token create needs --role', 'one of user, judge, host, executor, agent')
 }
 
 function tokenState({ revoked_at, expires_at }: Token, { io }: Invocation): string {

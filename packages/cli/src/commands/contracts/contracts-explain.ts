@@ -1,9 +1,7 @@
 import { BadRequestText, type Explanation, explain, readRequest } from '@parley/contracts'
 import { NEWEST_KNOWN } from '@parley/contracts/version'
 import { messageOf } from '@parley/protocol'
-import type { Invocation } from '../../command-line/command.ts'
-import { CommandError, usageError } from '../../command-line/command-error.ts'
-import { readGivenText } from '../../command-line/given-file.ts'
+import { CommandError, type Invocation, readGivenText, usageError } from '@parley/command-line'
 
 const REFUSED_EXIT = 1
 const INPUT_BYTES = 16 * 1024 * 1024

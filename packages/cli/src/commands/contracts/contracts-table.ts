@@ -1,4 +1,4 @@
-import type { CommandSpec } from '../../command-line/command.ts'
+import type { CommandSpec } from '@parley/command-line'
 import { JSON_OPTION } from '../../option/json-option.ts'
 
 const METHOD = { name: 'METHOD', doc: 'the method or notification, as contracts list names it' }

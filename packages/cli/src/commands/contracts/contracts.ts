@@ -9,11 +9,7 @@ import {
   newContract,
   registry,
 } from '@parley/contracts'
-import type { Invocation } from '../../command-line/command.ts'
-import { CommandError, usageError } from '../../command-line/command-error.ts'
-import { pathFailure } from '../../command-line/path-failure.ts'
-import { suggest } from '../../command-line/suggest.ts'
-import { show } from '../../command-line/show.ts'
+import { CommandError, type Invocation, pathFailure, show, suggest, usageError } from '@parley/command-line'
 import { basisFor } from '../../contracts/version-option.ts'
 import { contractText } from '../../contracts/contract-text.ts'
 import { columns } from '@parley/screen'

@@ -1,4 +1,4 @@
-import { usageError } from '../../command-line/command-error.ts'
+import { usageError } from '@parley/command-line'
 
 /** What a program needs to run at all. Everything else, secrets above all, it gets only when it is named. */
 const ALWAYS = ['PATH', 'HOME', 'USER', 'LOGNAME', 'SHELL', 'TERM', 'LANG', 'LC_ALL', 'TMPDIR', 'TZ']

@@ -1,9 +1,9 @@
-import type { Invocation } from '../../command-line/command.ts'
 import { flagsOf } from '../../config/instance.ts'
 import { loadSettings } from '../../config/load.ts'
 import { SETTINGS } from '../../config/setting.ts'
 import type { SettingSpec } from '../../config/setting-spec.ts'
 import { columns } from '@parley/screen'
+import type { Invocation } from '@parley/command-line'
 
 /** The settings in effect, secrets masked, and what is wrong with them. Exit code 1 when something is. */
 export async function configCheck(invocation: Invocation): Promise<number> {

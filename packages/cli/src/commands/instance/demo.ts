@@ -1,10 +1,9 @@
-import type { Invocation } from '../../command-line/command.ts'
-import { CommandError } from '../../command-line/command-error.ts'
 import { type Example, readExample } from '../../demo/example.ts'
 import { requireLanguage } from '../../demo/require-language.ts'
 import { type PrivateInstance, openPrivateInstance } from '../../demo/private-instance.ts'
 import type { Ready } from '../../gateway-process/plan.ts'
 import { painterFor } from '@parley/screen'
+import { CommandError, type Invocation } from '@parley/command-line'
 import { watchJob } from '../../job/watch-job.ts'
 
 const DEFAULT_EXAMPLE = 'knapsack'

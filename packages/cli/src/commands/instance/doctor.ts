@@ -1,5 +1,3 @@
-import type { Invocation } from '../../command-line/command.ts'
-import { usageError } from '../../command-line/command-error.ts'
 import { flagsOf } from '../../config/instance.ts'
 import { loadSettings } from '../../config/load.ts'
 import { tellNotices } from '../../config/tell-notices.ts'
@@ -9,6 +7,7 @@ import { checkMachine } from '../../doctor/machine.ts'
 import { walk } from '../../doctor/walk.ts'
 import { targetOf } from '../../option/target.ts'
 import { columns } from '@parley/screen'
+import { type Invocation, usageError } from '@parley/command-line'
 
 /** With a URL: the walk along a connection. Without: this machine and its instance. Exit code 1 when something failed. */
 export async function doctor(invocation: Invocation): Promise<number> {

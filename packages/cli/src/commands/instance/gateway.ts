@@ -1,4 +1,4 @@
-import type { Invocation } from '../../command-line/command.ts'
+import type { Invocation } from '@parley/command-line'
 import { instanceOf } from '../../config/instance.ts'
 import { serveGateway } from '../../gateway-process/serve-gateway.ts'
 import { readyAt } from '../../up/ready-message.ts'

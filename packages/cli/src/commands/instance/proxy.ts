@@ -10,9 +10,7 @@ import {
   type Route,
   webSocketTransport,
 } from '@parley/rpc'
-import type { Invocation } from '../../command-line/command.ts'
-import { usageError } from '../../command-line/command-error.ts'
-import { readSecretLine } from '../../command-line/private-file.ts'
+import { type Invocation, readSecretLine, usageError } from '@parley/command-line'
 import { checkExposure, isLoopback } from '../../gateway-process/exposure.ts'
 import { listenFailure } from '../../gateway-process/listen-failure.ts'
 import { readTls } from '../../gateway-process/read-tls.ts'

@@ -1,7 +1,5 @@
 import { resolve } from 'node:path'
-import type { Invocation } from '../../command-line/command.ts'
-import { CommandError, usageError } from '../../command-line/command-error.ts'
-import { show } from '../../command-line/show.ts'
+import { CommandError, type Invocation, show, usageError } from '@parley/command-line'
 import { locked } from '../../mcp-config/servers-file.ts'
 import { makeFolder } from '../../data/make-folder.ts'
 import { personFolders } from '../../data/person-folders.ts'

@@ -1,6 +1,5 @@
 import { resolve } from 'node:path'
-import type { Invocation } from '../../command-line/command.ts'
-import { CommandError } from '../../command-line/command-error.ts'
+import { CommandError, type Invocation } from '@parley/command-line'
 import { instanceOf } from '../../config/instance.ts'
 import { loadSettings } from '../../config/load.ts'
 import type { Settings } from '../../config/setting.ts'

@@ -2,12 +2,8 @@ import { closeSync, mkdirSync, openSync, writeFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import type { SteadyClient } from '@parley/client'
 import { JOB_LIMITS, type JobId } from '@parley/protocol'
-import type { Invocation } from '../../command-line/command.ts'
-import { noneOf } from '../../command-line/choice.ts'
-import { CommandError } from '../../command-line/command-error.ts'
-import { atPath } from '../../command-line/path-failure.ts'
-import { show } from '../../command-line/show.ts'
 import { columns, plainLines, plainText } from '@parley/screen'
+import { atPath, CommandError, type Invocation, noneOf, show } from '@parley/command-line'
 import { withJob } from './job.ts'
 
 /** What a job produced. */

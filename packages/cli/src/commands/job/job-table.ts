@@ -1,4 +1,4 @@
-import type { CommandSpec, Invocation } from '../../command-line/command.ts'
+import type { CommandSpec, Invocation } from '@parley/command-line'
 import { JOB_OPTIONS, WHERE_NOTE } from '../../option/job-options.ts'
 
 type Job = typeof import('./job.ts')

@@ -1,4 +1,4 @@
-import type { CommandSpec } from '../../command-line/command.ts'
+import type { CommandSpec } from '@parley/command-line'
 import { INSTANCE_OPTIONS } from '../../option/instance-options.ts'
 import { JOB_OPTIONS, WHERE_NOTE } from '../../option/job-options.ts'
 import { ENGINE_CHOICES, SANDBOX_CHOICES } from '../../judge-process/plan.ts'

@@ -1,5 +1,4 @@
-import type { Invocation } from '../../command-line/command.ts'
-import { CommandError } from '../../command-line/command-error.ts'
+import { CommandError, type Invocation } from '@parley/command-line'
 import { judgePlanOf } from '../../judge-process/judge-plan-of.ts'
 import { openJudge } from '../../judge-process/open-judge.ts'
 import { judgeMessage } from '../../up/ready-message.ts'

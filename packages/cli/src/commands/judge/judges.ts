@@ -1,9 +1,6 @@
 import { type Judge, MachineId } from '@parley/protocol'
-import type { Invocation } from '../../command-line/command.ts'
-import { CommandError, usageError } from '../../command-line/command-error.ts'
-import { suggest } from '../../command-line/suggest.ts'
-import { show } from '../../command-line/show.ts'
 import { agoText, columns } from '@parley/screen'
+import { CommandError, type Invocation, show, suggest, usageError } from '@parley/command-line'
 import { withCaller } from '../../caller/with-caller.ts'
 
 const HEADER = ['name', 'machine', 'state', 'jobs', 'sandbox', 'version', 'last seen', 'languages']

@@ -1,5 +1,5 @@
 import { serveStdio } from '@parley/rpc'
-import type { Invocation } from '../../command-line/command.ts'
+import type { Invocation } from '@parley/command-line'
 import { openStatus } from '../../status-server/open-status.ts'
 
 /** After the input ended, whatever still runs may take this long to end. */

@@ -2,10 +2,7 @@ import { existsSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { hasServer, readConfig, readServers, rawServer, withServer, writeConfig } from '@parley/codex/config'
-import type { Invocation } from '../../command-line/command.ts'
-import { CommandError } from '../../command-line/command-error.ts'
-import { checkGiven } from '../../command-line/given-file.ts'
-import { show } from '../../command-line/show.ts'
+import { checkGiven, CommandError, type Invocation, show } from '@parley/command-line'
 import { named, serversFileOf } from '../../mcp-config/servers-file.ts'
 
 interface ServerExchange {

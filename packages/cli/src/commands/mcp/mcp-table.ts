@@ -1,4 +1,4 @@
-import type { CommandSpec } from '../../command-line/command.ts'
+import type { CommandSpec } from '@parley/command-line'
 import { INSTANCE_OPTIONS } from '../../option/instance-options.ts'
 import { JSON_OPTION } from '../../option/json-option.ts'
 

@@ -13,10 +13,7 @@ import {
   withServer,
   withoutServer,
 } from '@parley/codex/config'
-import type { Invocation, Values } from '../../command-line/command.ts'
-import { CommandError, usageError } from '../../command-line/command-error.ts'
-import { askYes, canAsk } from '../../command-line/ask-yes.ts'
-import { show } from '../../command-line/show.ts'
+import { askYes, canAsk, CommandError, type Invocation, show, usageError, type Values } from '@parley/command-line'
 import { authStatusOf, probeOauth } from '../../mcp-config/auth-status.ts'
 import { named, serversFileOf } from '../../mcp-config/servers-file.ts'
 import { splitWords } from '../../option/split-words.ts'

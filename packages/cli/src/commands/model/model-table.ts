@@ -1,4 +1,4 @@
-import type { CommandSpec } from '../../command-line/command.ts'
+import type { CommandSpec } from '@parley/command-line'
 import { JOB_OPTIONS, WHERE_NOTE } from '../../option/job-options.ts'
 
 const CHANNEL = { name: 'CHANNEL', doc: 'the channel, as channel list names it' }

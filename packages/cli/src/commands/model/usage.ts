@@ -1,9 +1,8 @@
 import type { SteadyClient } from '@parley/client'
 import { costText, dollars, type Quota, type UsageTotal } from '@parley/protocol'
-import type { Invocation } from '../../command-line/command.ts'
-import { show } from '../../command-line/show.ts'
 import { columns, timeText } from '@parley/screen'
 import { counted } from '@parley/screen/usage'
+import { type Invocation, show } from '@parley/command-line'
 import { itemsOf } from '../../caller/items-of.ts'
 import { withCaller } from '../../caller/with-caller.ts'
 

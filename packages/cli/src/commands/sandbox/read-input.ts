@@ -1,9 +1,7 @@
 import { fstatSync } from 'node:fs'
 import { messageOf } from '@parley/protocol'
 import type { RunInput } from '@parley/sandbox'
-import type { Invocation } from '../../command-line/command.ts'
-import { CommandError, usageError } from '../../command-line/command-error.ts'
-import { readGiven } from '../../command-line/given-file.ts'
+import { CommandError, type Invocation, readGiven, usageError } from '@parley/command-line'
 
 const MIB = 1024 * 1024
 /** The whole of it is in memory before the program starts. */

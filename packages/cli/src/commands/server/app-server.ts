@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { serveApp } from '@parley/codex-server/app-server'
-import type { Invocation } from '../../command-line/command.ts'
+import type { Invocation } from '@parley/command-line'
 import { openServerBackend } from '../../codex-server/open-server-backend.ts'
 import { planServer } from '../../codex-server/server-plan.ts'
 

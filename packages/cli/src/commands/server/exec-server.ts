@@ -2,16 +2,15 @@ import { realpathSync, statSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { type ExecServer, localBackend, openExecServer, openProcesses } from '@parley/executor'
 import { lineFrames, listenFrames } from '@parley/rpc/frame'
-import type { Invocation } from '../../command-line/command.ts'
-import { CommandError, usageError } from '../../command-line/command-error.ts'
+import { atPath, CommandError, type Invocation, readSecretLine, usageError } from '@parley/command-line'
 import { wholeEnv } from '../../process/program-env.ts'
-import { atPath } from '../../command-line/path-failure.ts'
-import { readSecretLine } from '../../command-line/private-file.ts'
 import { checkExposure, isLoopback } from '../../gateway-process/exposure.ts'
 import { listenFailure } from '../../gateway-process/listen-failure.ts'
 import { readTls } from '../../gateway-process/read-tls.ts'
 import { ownVersion } from '../../version.ts'
 import { hearEnd } from '../../process/hear-end.ts'
+import { wholeNumber } from '../../option/whole-number.ts'
+import { type JoinPlace, joinPlaceOf, serveGateways } from './join-gateways.ts'
 
 const DEFAULT_LISTEN = 'ws://127.0.0.1:0'
 /** A URL leaves them out. */
@@ -25,21 +24,25 @@ type Place =
   | { readonly kind: 'stdio' }
   | { readonly kind: 'port'; readonly host: string; readonly port: number; readonly tls?: { cert: string; key: string } }
   | { readonly kind: 'file'; readonly socketPath: string }
+  | JoinPlace
 
 /** Runs processes for whoever connects, by the process API of `codex exec-server`, until it is told to end. */
 export async function execServerCommand(invocation: Invocation): Promise<number> {
   const { io, values } = invocation
   const place = placeOf(invocation)
-  const token = tokenOf(invocation, place)
+  const token = place.kind === 'gateway' ? undefined : tokenOf(invocation, place)
+  const slots = wholeNumber(values, 'slots', { min: 1, max: PROCESSES_MAX }) ?? PROCESSES_MAX
   const roots = values.all('root').map((root) => rootOf(root, io.cwd))
   await using processes = await openProcesses({ maxProcesses: PROCESSES_MAX })
   await using server = openExecServer({
     backend: localBackend({ processes, contained: values.has('contain') }),
     where: { version: ownVersion(), cwd: io.cwd, env: wholeEnv(io.env) },
     roots,
+    limits: { processes: slots },
     log: (message) => io.err(`${message}\n`),
   })
-  await (place.kind === 'stdio' ? serveStdin(invocation, server) : serveSockets(invocation, server, place, token))
+  if (place.kind === 'gateway') await serveGateways(invocation, server, { ...place, slots })
+  else await (place.kind === 'stdio' ? serveStdin(invocation, server) : serveSockets(invocation, server, place, token))
   await processes.close(GRACE_MS)
   return 0
 }
@@ -56,7 +59,7 @@ async function serveStdin({ io }: Invocation, server: ExecServer): Promise<void>
 async function serveSockets(
   { io, values }: Invocation,
   server: ExecServer,
-  place: Exclude<Place, { kind: 'stdio' }>,
+  place: Exclude<Place, { kind: 'stdio' | 'gateway' }>,
   token: string | undefined,
 ): Promise<void> {
   const { asked, ignore } = hearEnd(io)
@@ -73,7 +76,10 @@ async function serveSockets(
   ignore()
 }
 
-function placeOf({ io, values }: Invocation): Place {
+function placeOf(invocation: Invocation): Place {
+  const { io, values } = invocation
+  const joined = joinPlaceOf(invocation)
+  if (joined !== undefined) return joined
   const given = values.text('listen') ?? DEFAULT_LISTEN
   if (given === 'stdio') return { kind: 'stdio' }
   if (given.startsWith('unix:')) {

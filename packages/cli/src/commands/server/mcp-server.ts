@@ -1,6 +1,6 @@
 import { mcpServer } from '@parley/codex-server/mcp-server'
 import { serveStdio } from '@parley/rpc/stdio'
-import type { Invocation } from '../../command-line/command.ts'
+import type { Invocation } from '@parley/command-line'
 import { openServerBackend } from '../../codex-server/open-server-backend.ts'
 import { planServer } from '../../codex-server/server-plan.ts'
 

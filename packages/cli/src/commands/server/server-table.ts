@@ -1,4 +1,4 @@
-import type { CommandSpec, OptionSpec } from '../../command-line/command.ts'
+import type { CommandSpec, OptionSpec } from '@parley/command-line'
 import { JSON_OPTION } from '../../option/json-option.ts'
 
 /** For both; kept free of imports that take time, because a client waits for the first answer of these commands. */
@@ -65,7 +65,15 @@ export const SERVER_COMMANDS: readonly CommandSpec[] = [
     more: 'Programs that speak its process API start commands here: a Codex by its environments.toml, parley by a URL.',
     options: {
       listen: { doc: 'ws://ADDRESS:PORT, unix:PATH or stdio (default ws://127.0.0.1:0, any free port)', value: 'WHERE' },
-      'token-file': { doc: 'a file with the token that clients must show', value: 'FILE', isFile: true },
+      join: { doc: 'takes part as an executor of this gateway, http://host:port, instead of listening', value: 'URL' },
+      'token-file': {
+        doc: 'a file with the token that clients must show; with --join our own (PARLEY_EXECUTOR_TOKEN)',
+        value: 'FILE',
+        isFile: true,
+      },
+      name: { doc: 'with --join: what it is called there (default: as its token is named)', value: 'NAME' },
+      label: { doc: 'with --join: what is said of it; may be repeated', value: 'KEY=VALUE', repeats: true },
+      slots: { doc: 'processes at once (default 256)', value: 'N' },
       root: {
         doc: 'a folder whose files clients may read and change; may be repeated; without any, none',
         value: 'DIR',
@@ -81,6 +89,7 @@ export const SERVER_COMMANDS: readonly CommandSpec[] = [
     notes: [
       'It prints its URL when it is ready; with --json {url}. Whoever connects runs programs as you do: --root bounds files that clients ask for, not programs.',
       'An address that other machines reach needs --token-file. On stdio it ends, with all that it started, when its input does.',
+      'With --join nothing listens: it dials the gateway, which admins reach it through (parley proxy --executor NAME). With --json {name, url}.',
     ],
     run: async (invocation) => (await import('./exec-server.ts')).execServerCommand(invocation),
   },

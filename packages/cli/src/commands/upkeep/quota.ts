@@ -1,10 +1,8 @@
 import type { SteadyClient } from '@parley/client'
 import { type Quota, type UserId, dollars } from '@parley/protocol'
-import type { Invocation } from '../../command-line/command.ts'
-import { CommandError, usageError } from '../../command-line/command-error.ts'
-import { show } from '../../command-line/show.ts'
 import { columns, timeText } from '@parley/screen'
 import { counted } from '@parley/screen/usage'
+import { CommandError, type Invocation, show, usageError } from '@parley/command-line'
 import { itemsOf } from '../../caller/items-of.ts'
 import { withCaller } from '../../caller/with-caller.ts'
 

@@ -1,4 +1,4 @@
-import type { CommandSpec } from '../../command-line/command.ts'
+import type { CommandSpec } from '@parley/command-line'
 import { JOB_OPTIONS, WHERE_NOTE } from '../../option/job-options.ts'
 
 const TIME_DOC = 'a date, a moment (2026-11-16 22:10), or how long ago: 30m, 12h, 7d'

@@ -1,7 +1,6 @@
 import type { SteadyClient } from '@parley/client'
 import { EngineName, type Model, type ToolInput } from '@parley/protocol'
-import type { Invocation } from '../../command-line/command.ts'
-import { CommandError, usageError } from '../../command-line/command-error.ts'
+import { CommandError, type Invocation, usageError } from '@parley/command-line'
 import { wholeNumber } from '../../option/whole-number.ts'
 
 type ModelInput = Pick<ToolInput<'job.create'>, 'model' | 'upstream_channel' | 'engine' | 'max_attempts' | 'budget'>

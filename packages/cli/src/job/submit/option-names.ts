@@ -1,7 +1,6 @@
 import { ToolError } from '@parley/protocol'
-import type { Invocation } from '../../command-line/command.ts'
-import { CommandError } from '../../command-line/command-error.ts'
-import { inCommands } from '../../command-line/tool-words.ts'
+import { CommandError, type Invocation } from '@parley/command-line'
+import { inCommands } from '../../wording/tool-words.ts'
 
 /** Which option a field of `job.create` was made from. */
 const OPTIONS: Readonly<Record<string, string>> = {

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { SteadyClient } from '@parley/client'
 import { JOB_LIMITS } from '@parley/protocol'
-import { CommandError } from '../../command-line/command-error.ts'
+import { CommandError } from '@parley/command-line'
 
 /** How `job.create` gets the tests: within the call, or by a name for bytes that went before. */
 export async function sendTests(

@@ -2,9 +2,8 @@ import { type Dirent, readFileSync, readdirSync, statSync } from 'node:fs'
 import { join, relative, sep } from 'node:path'
 import { crc32, deflateRawSync } from 'node:zlib'
 import { JOB_LIMITS } from '@parley/protocol'
-import { usageError } from '../../command-line/command-error.ts'
-import { atPath } from '../../command-line/path-failure.ts'
 import { plainText } from '@parley/screen'
+import { atPath, usageError } from '@parley/command-line'
 
 const UTF8_NAMES = 0x0800
 const DEFLATED = 8

@@ -1,6 +1,6 @@
 import type { Sandbox, StartLive } from '@parley/sandbox'
-import { CommandError } from '../../command-line/command-error.ts'
-import { LAUNCHER } from '../../command-line/program.ts'
+import { CommandError } from '@parley/command-line'
+import { LAUNCHER } from '../../wording/program.ts'
 import type { JudgePlan } from '../plan.ts'
 import { type CodexProgram, codexProgram } from '@parley/codex'
 import { findCodex } from '@parley/codex/find'

@@ -125,7 +125,9 @@ class WebSocketLink implements ClientLink {
 }
 
 /** What a frame says, in whichever form it came. */
-export function frameText(data: RawData): string {
-  if (Buffer.isBuffer(data)) return data.toString('utf8')
-  return Buffer.concat(Array.isArray(data) ? data : [Buffer.from(data)]).toString('utf8')
+export const frameText = (data: RawData): string => bytesOf(data).toString('utf8')
+
+export function bytesOf(data: RawData): Buffer {
+  if (Buffer.isBuffer(data)) return data
+  return Array.isArray(data) ? Buffer.concat(data) : Buffer.from(data)
 }

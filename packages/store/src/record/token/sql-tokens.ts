@@ -6,6 +6,8 @@ import { AlreadyExists } from '../../errors.ts'
 import { MAX_LIST, checkInteger, checkName } from '../../limits.ts'
 import { topicSignal } from '../../topic/signal-topics.ts'
 import { checkEnabled } from '../access/enabled.ts'
+import { kindOf } from '../worker/sql-workers.ts'
+import { workersTopic } from '../worker/worker.ts'
 import type { TokenRecord, Tokens } from './token.ts'
 
 /** Tokens by the hash of their text. */
@@ -60,8 +62,10 @@ export class SqlTokens implements Tokens {
       if (revoked > 0) {
         tx.signal(topicSignal(`token/${id}`))
         tx.signal(topicSignal('tokens'))
-        // Nobody can come back as one of these judges, since their entries belong to the token.
+        // Nobody can come back as one of these judges and workers, since their entries belong to the token.
         if ((await tx.run('DELETE FROM judges WHERE token_id = $1', [id])) > 0) tx.signal(topicSignal('judges'))
+        for (const row of await tx.all('DELETE FROM workers WHERE token_id = $1 RETURNING kind', [id]))
+          tx.signal(topicSignal(workersTopic(kindOf(row))))
       }
       return toToken(await tx.get('SELECT * FROM tokens WHERE id = $1', [id]))
     })

@@ -28,7 +28,7 @@ export interface Tokens {
     readonly beforeId?: TokenId
     readonly limit: number
   }): Promise<readonly TokenRecord[]>
-  /** Publishes `token/ID` and `tokens`; judges that came with it are forgotten. Answers the record, or `undefined` when there is none. Idempotent. */
+  /** Publishes `token/ID` and `tokens`; judges and workers that came with it are forgotten. Answers the record, or `undefined` when there is none. Idempotent. */
   revoke(id: TokenId): Promise<TokenRecord | undefined>
   used(ids: readonly TokenId[], at: number): Promise<void>
 }

@@ -1,5 +1,4 @@
-import { CommandError } from './command-error.ts'
-import { pathWords } from './path-failure.ts'
+import { CommandError, pathWords } from '@parley/command-line'
 import { inCommands } from './tool-words.ts'
 
 /** What to do about failures of other rooms, by their codes. They know what happened; only here is known which command helps. */

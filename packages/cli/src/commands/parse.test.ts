@@ -1,9 +1,7 @@
 import { expect, test } from 'vitest'
 import { widthOf } from '@parley/screen'
-import { COMMANDS, GROUPS } from '../commands/table.ts'
-import type { OptionSpec } from './command.ts'
-import { helpFor } from './help.ts'
-import { parseLine } from './parse.ts'
+import { helpFor, type OptionSpec, parseLine } from '@parley/command-line'
+import { COMMANDS, GROUPS } from './table.ts'
 
 const wrong = (...argv: string[]) => {
   const parsed = parseLine(argv, COMMANDS)

@@ -1,7 +1,7 @@
 import { realpathSync } from 'node:fs'
 import { delimiter, isAbsolute, join, relative, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { isProgram } from './is-program.ts'
+import { isProgram } from '@parley/command-line'
 
 const BIN = fileURLToPath(new URL('../../../../bin/', import.meta.url))
 /** The program that people and our own processes start. */
@@ -22,6 +22,7 @@ export const FIRST_WORDS = [
   'demo',
   'doctor',
   'exec-server',
+  'executor',
   'gateway',
   'help',
   'job',

@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process'
+import { completionFor } from '@parley/command-line/completion'
 import { expect, test } from 'vitest'
-import { COMMANDS } from '../commands/table.ts'
-import { completionFor } from './completion.ts'
+import { COMMANDS } from './table.ts'
 
 const bash = completionFor('bash', COMMANDS)
 

@@ -1,0 +1,114 @@
+import * as z from 'zod'
+import { ADDS, READS, SETS, tool } from '../tool.ts'
+
+/** How a tunnel is asked for, by its two ends: a WebSocket, the ticket of the worker's end in a header of its own. */
+export const TUNNEL_PATH = '/api/tunnel'
+export const TUNNEL_TICKET_HEADER = 'parley-ticket'
+/** What runs on a tunnel: the process API of an executor. */
+export const TunnelKind = z.enum(['executor'])
+export type TunnelKind = z.infer<typeof TunnelKind>
+
+/** Every bound of what a worker tells, by name. */
+export const WORKER_LIMITS = {
+  labels: 32,
+  slots: 1_024,
+  /** Processes that are told one by one; `running` counts them all. */
+  processes: 256,
+  /** How often a worker says that it is here, and after how long a silence it is gone. */
+  heartbeatMs: 10_000,
+  silentMs: 30_000,
+} as const
+
+/** What people and programs call a host or an executor. Never to be taken for a URL. */
+export const WorkerName = z
+  .string()
+  .regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$/, 'must have 1 to 63 letters, digits, - _ or ., and begin with a letter or digit')
+/** Tells one start of a worker from the next. */
+export const WorkerInstance = z.string().regex(/^[0-9a-f]{32}$/, 'must be 32 hex digits, new at each start')
+const LabelKey = z.string().regex(/^[a-z0-9][a-z0-9._/-]{0,62}$/, 'must have 1 to 63 small letters, digits, - _ . or /')
+export const WorkerLabels = z
+  .record(LabelKey, z.string().max(128))
+  .refine((labels) => Object.keys(labels).length <= WORKER_LIMITS.labels, `must be at most ${WORKER_LIMITS.labels} labels`)
+export type WorkerLabels = z.infer<typeof WorkerLabels>
+
+export const WorkerFacts = z.object({
+  version: z.string().max(64),
+  os: z.string().max(32),
+  arch: z.string().max(32),
+  cores: z.int().min(1).max(65_536),
+})
+export type WorkerFacts = z.infer<typeof WorkerFacts>
+
+const Count = z.int().min(0).max(1_000_000)
+/** What a worker has to do now. A program is told by its name alone: arguments may hold secrets. */
+export const WorkerLoad = z.object({
+  sessions: Count,
+  running: Count,
+  processes: z.array(z.object({ program: z.string().max(128), since: z.iso.datetime() })).max(WORKER_LIMITS.processes),
+  /** The machine's load over the last minute, where it has one. */
+  load_1m: z.number().min(0).optional(),
+})
+export type WorkerLoad = z.infer<typeof WorkerLoad>
+
+/** Where workers reach a gateway. */
+const GatewayAddress = z.object({ id: z.string(), url: z.string() })
+export type GatewayAddress = z.infer<typeof GatewayAddress>
+
+export const workerHeartbeat = tool({
+  name: 'worker.heartbeat',
+  roles: ['host', 'executor'],
+  doc: 'Says that this worker is here and what it has to do; on its connection it is told then of tunnels to open. Again every `heartbeat_ms`.',
+  input: z.strictObject({
+    instance: WorkerInstance,
+    /** Left out: as its token is named. The name is the token's own while that stands; two instances of one name cannot be here at once. */
+    name: WorkerName.optional(),
+    labels: WorkerLabels.default({}),
+    /** What it runs at once at most. */
+    slots: z.int().min(1).max(WORKER_LIMITS.slots),
+    facts: WorkerFacts,
+    load: WorkerLoad,
+  }),
+  output: z.object({
+    name: WorkerName,
+    /** True: finish what there is and take nothing new. */
+    drain: z.boolean(),
+    /** Which of the gateways answers. A worker holds a connection to each of them. */
+    gateway: z.string(),
+    gateways: z.array(GatewayAddress),
+    heartbeat_ms: z.int(),
+  }),
+  annotations: ADDS,
+})
+
+/** An executor as admins see it. */
+export const ExecutorView = z.object({
+  name: WorkerName,
+  /** `draining`: takes nothing new; `gone`: said so, or was silent for half a minute. */
+  state: z.enum(['idle', 'busy', 'draining', 'gone']),
+  drain: z.boolean(),
+  labels: WorkerLabels,
+  slots: z.int(),
+  first_seen_at: z.iso.datetime(),
+  last_seen_at: z.iso.datetime(),
+  facts: WorkerFacts,
+  load: WorkerLoad,
+})
+export type ExecutorView = z.infer<typeof ExecutorView>
+
+export const executorList = tool({
+  name: 'executor.list',
+  roles: ['admin'],
+  doc: 'The executors that are here, with their labels, their slots and what runs on them; `gone: true` adds those of the last day that left.',
+  input: z.strictObject({ gone: z.boolean().default(false) }),
+  output: z.object({ items: z.array(ExecutorView) }),
+  annotations: READS,
+})
+
+export const executorDrain = tool({
+  name: 'executor.drain',
+  roles: ['admin'],
+  doc: 'Tells an executor to take no new sessions; those that it has go on. `drain: false` takes it back.',
+  input: z.strictObject({ name: WorkerName, drain: z.boolean().default(true) }),
+  output: z.object({ name: WorkerName, drain: z.boolean() }),
+  annotations: SETS,
+})
