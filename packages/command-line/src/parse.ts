@@ -1,8 +1,7 @@
 import { parseArgs } from 'node:util'
 import { COMMON_OPTIONS, type CommandSpec, type OptionSpec, Values } from './command.ts'
 import { type CommandError, usageError } from './command-error.ts'
-import { noneOf } from './choice.ts'
-import { suggest } from './suggest.ts'
+import { noneOf, suggest } from './suggest.ts'
 
 export type ParsedLine =
   /** Help about one command, or about all that begin with these words. */

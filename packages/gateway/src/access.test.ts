@@ -36,6 +36,8 @@ const TOOLS_BY_ROLE = {
     'channel.list',
     'channel.models',
     'channel.set',
+    'executor.drain',
+    'executor.list',
     ...JOB_TOOLS,
     'judge.drain',
     'judge.list',
@@ -79,6 +81,8 @@ const TOOLS_BY_ROLE = {
     'judge.usage.ingest',
   ],
   agent: [],
+  host: ['account.get', 'worker.heartbeat'],
+  executor: ['account.get', 'worker.heartbeat'],
 }
 const AGENT_ID = `agt_${'0'.repeat(26)}`
 
@@ -90,6 +94,8 @@ test('each role sees its own tools and resources, in one order, and its role in 
     user: (await mint(gw, { role: 'user', username: 'ada' })).token,
     judge: (await mint(gw, { role: 'judge', name: 'j1' })).token,
     agent: (await mint(gw, { role: 'agent', agent_id: AGENT_ID })).token,
+    host: (await mint(gw, { role: 'host', name: 'h1' })).token,
+    executor: (await mint(gw, { role: 'executor', name: 'e1' })).token,
   }
   const seen: Record<string, unknown> = {}
   for (const [role, token] of Object.entries(tokens)) {
@@ -114,6 +120,8 @@ test('each role sees its own tools and resources, in one order, and its role in 
     user: { name: 'parley', version: '0.0.0-test', role: 'user' },
     judge: { name: 'parley', version: '0.0.0-test', role: 'judge' },
     agent: { name: 'parley', version: '0.0.0-test', role: 'agent' },
+    host: { name: 'parley', version: '0.0.0-test', role: 'host' },
+    executor: { name: 'parley', version: '0.0.0-test', role: 'executor' },
   })
 
   const discovered = await request(gw.gateway.url, tokens.judge, 'server/discover')
@@ -243,5 +251,16 @@ test('the fixed judge token makes a judge, and a short or unusable one is refuse
   await expect(gw.restart({ judgeToken: 'short' })).rejects.toMatchObject({ code: 'judge_token_invalid' })
   await expect(gw.restart({ judgeToken: 'with spaces and more than 32 characters!' })).rejects.toMatchObject({
     code: 'judge_token_invalid',
+  })
+  await expect(gw.restart({ executorToken: 'short' })).rejects.toMatchObject({ code: 'executor_token_invalid' })
+  await expect(gw.restart({ judgeToken, hostToken: judgeToken })).rejects.toMatchObject({
+    code: 'host_token_invalid',
+    message: 'PARLEY_HOST_TOKEN must differ from those of the other workers',
+  })
+  const executorToken = 'fixed-executor-token-of-32-characters'
+  const { url } = await gw.restart({ judgeToken, executorToken })
+  expect((await callTool(url, executorToken, 'account.get')).structuredContent).toMatchObject({
+    role: 'executor',
+    name: 'executor',
   })
 })

@@ -17,7 +17,7 @@ import {
 
 test('tools keep their names and audiences', () => {
   expect(Object.fromEntries(Object.values(TOOLS).map((spec) => [spec.name, spec.roles]))).toEqual({
-    'account.get': ['user', 'judge'],
+    'account.get': ['user', 'judge', 'host', 'executor'],
     'account.passwd': ['user'],
     'audit.export': ['admin'],
     'audit.search': ['admin'],
@@ -29,6 +29,8 @@ test('tools keep their names and audiences', () => {
     'channel.list': ['admin'],
     'channel.models': ['admin'],
     'channel.set': ['admin'],
+    'executor.drain': ['admin'],
+    'executor.list': ['admin'],
     'job.cancel': ['user'],
     'job.create': ['user'],
     'job.delete': ['user'],
@@ -82,6 +84,7 @@ test('tools keep their names and audiences', () => {
     'user.promote': ['admin'],
     'user.set_identity': ['admin'],
     'user.set_quota': ['admin'],
+    'worker.heartbeat': ['host', 'executor'],
   })
 })
 
@@ -112,6 +115,8 @@ test('tools keep the hints that clients act on', () => {
     'channel.list': 'reads idempotent',
     'channel.models': 'reads idempotent open',
     'channel.set': 'idempotent',
+    'executor.drain': 'idempotent',
+    'executor.list': 'reads idempotent',
     'job.cancel': 'destroys idempotent',
     'job.create': '',
     'job.delete': 'destroys idempotent',
@@ -165,6 +170,7 @@ test('tools keep the hints that clients act on', () => {
     'user.promote': 'idempotent',
     'user.set_identity': 'idempotent',
     'user.set_quota': 'idempotent',
+    'worker.heartbeat': 'idempotent',
   })
 })
 
@@ -185,12 +191,13 @@ test('kinds of channels and wires to models', () => {
 })
 
 test('roles', () => {
-  expect(Role.options).toEqual(['user', 'judge', 'agent'])
+  expect(Role.options).toEqual(['user', 'judge', 'agent', 'host', 'executor'])
 })
 
 test('resources keep their URIs and audiences', () => {
   expect(Object.fromEntries(Object.entries(RESOURCES).map(([key, { uri, roles }]) => [key, [uri, ...roles]]))).toEqual({
-    'resource://account': ['resource://account', 'user', 'judge'],
+    'resource://account': ['resource://account', 'user', 'judge', 'host', 'executor'],
+    'resource://executors/list': ['resource://executors/list', 'admin'],
     'resource://jobs/list': ['resource://jobs/list', 'user'],
     'resource://jobs/{id}/state': ['resource://jobs/{id}/state', 'user'],
     'resource://jobs/{id}/report': ['resource://jobs/{id}/report', 'user'],
@@ -211,7 +218,9 @@ test('notifications', () => {
     'job_state',
     'judge_control',
     'notifications/resources/updated',
+    'open',
     'terminal',
+    'worker_control',
   ])
 })
 

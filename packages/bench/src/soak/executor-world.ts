@@ -1,6 +1,10 @@
 import { once } from 'node:events'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { type Server, type Socket, connect, createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { outputOf } from '../measure/output-of.ts'
 import { type Program, startProgram } from '../measure/program.ts'
 import type { SeededRandom } from './random.ts'
 
@@ -8,15 +12,21 @@ const LAUNCHER = fileURLToPath(new URL('../../../../bin/parley.js', import.meta.
 
 /** An exec-server as a process of its own, which can be killed and started again on the same port. */
 export class ExecServerProcess {
+  readonly #options: readonly string[]
   #program: Program | undefined
   #port = 0
+
+  constructor(options: readonly string[] = []) {
+    this.#options = options
+  }
 
   get port(): number {
     return this.#port
   }
 
   async start(): Promise<void> {
-    const command = [process.execPath, LAUNCHER, 'exec-server', '--json', '--listen', `ws://127.0.0.1:${this.#port}`]
+    const listen = ['--json', '--listen', `ws://127.0.0.1:${this.#port}`]
+    const command = [process.execPath, LAUNCHER, 'exec-server', ...listen, ...this.#options]
     this.#program = await startProgram(command)
     this.#port = Number(new URL(String(this.#program.ready['url'])).port)
   }
@@ -24,6 +34,65 @@ export class ExecServerProcess {
   async kill(signal: 'SIGKILL' | 'SIGTERM'): Promise<void> {
     this.#program?.kill(signal)
     await this.#program?.ended()
+  }
+}
+
+/** A gateway and an executor that takes part in it: programs of their own, which can be killed and started again where they were. */
+export class GatewayWithExecutor {
+  readonly #folder = mkdtempSync(join(tmpdir(), 'parley-soak-'))
+  #gateway: Program | undefined
+  #executor: Program | undefined
+  #port = 0
+  token = ''
+
+  get port(): number {
+    return this.#port
+  }
+
+  /** The options that lead `parley proxy` to this gateway. */
+  get options(): readonly string[] {
+    return ['--gateway', `http://127.0.0.1:${this.#port}`, '--executor-token-file', join(this.#folder, 'admin')]
+  }
+
+  async open(): Promise<void> {
+    await this.startGateway()
+    this.token = await this.#made('admin', ['--role', 'user', '--user', 'admin'])
+    await this.#made('executor', ['--role', 'executor', '--name', 'soak'])
+    await this.startExecutor()
+  }
+
+  async startGateway(): Promise<void> {
+    const options = ['--data', this.#folder, '--port', String(this.#port), '--log', 'silent', '--json']
+    this.#gateway = await startProgram([process.execPath, LAUNCHER, 'gateway', ...options])
+    this.#port = Number(new URL(String(this.#gateway.ready['url'])).port)
+  }
+
+  async startExecutor(): Promise<void> {
+    const options = ['--join', `http://127.0.0.1:${this.#port}`, '--token-file', join(this.#folder, 'executor'), '--json']
+    this.#executor = await startProgram([process.execPath, LAUNCHER, 'exec-server', ...options])
+  }
+
+  async killGateway(): Promise<void> {
+    this.#gateway?.kill('SIGKILL')
+    await this.#gateway?.ended()
+  }
+
+  async killExecutor(): Promise<void> {
+    this.#executor?.kill('SIGKILL')
+    await this.#executor?.ended()
+  }
+
+  async close(): Promise<void> {
+    await this.#executor?.stop()
+    await this.#gateway?.stop()
+    rmSync(this.#folder, { recursive: true, force: true })
+  }
+
+  /** A token in a file of that name, and its text. */
+  async #made(name: string, options: readonly string[]): Promise<string> {
+    const file = join(this.#folder, name)
+    await outputOf(process.execPath, [LAUNCHER, 'token', 'create', ...options, '--data', this.#folder, '--out', file])
+    return readFileSync(file, 'utf8').trim()
   }
 }
 
@@ -42,8 +111,8 @@ export class Middle {
     this.#random = random
   }
 
-  get url(): string {
-    return `ws://127.0.0.1:${this.#port}`
+  get port(): number {
+    return this.#port
   }
 
   async open(): Promise<void> {

@@ -1,8 +1,16 @@
 import { setTimeout as wait } from 'node:timers/promises'
-import { type ExecProcess, type ExecSpec, type Executor, followProcess, openExecutor, type ProcessEnd } from '@parley/executor'
-import { dialFrames, type FrameLink } from '@parley/rpc/frame'
+import {
+  dialTunnel,
+  type ExecProcess,
+  type ExecSpec,
+  type Executor,
+  followProcess,
+  openExecutor,
+  type ProcessEnd,
+} from '@parley/executor'
+import { dialFrames, type FrameLink, type FrameSink } from '@parley/rpc/frame'
 import { type Soak, type SoakOptions, Tally } from '../soak.ts'
-import { ExecServerProcess, Middle } from './executor-world.ts'
+import { ExecServerProcess, GatewayWithExecutor, Middle } from './executor-world.ts'
 import { SeededRandom } from './random.ts'
 
 const ROUNDS = 200
@@ -24,6 +32,7 @@ const FAULTS = [
   'lag dropped',
   'executor killed',
   'process killed',
+  'gateway killed',
 ] as const
 type Fault = (typeof FAULTS)[number]
 
@@ -35,16 +44,19 @@ export const executorSoak: Soak = {
   run: async (options) => {
     const tally = new Tally()
     const random = new SeededRandom(options.seed)
+    await using made = new AsyncDisposableStack()
     const server = new ExecServerProcess()
     await server.start()
-    const middle = new Middle(() => server.port, random)
-    await middle.open()
-    try {
-      await rounds(options, { tally, random, server, middle })
-    } finally {
-      await middle.close()
-      await server.kill('SIGTERM')
+    made.defer(() => server.kill('SIGTERM'))
+    const house = new GatewayWithExecutor()
+    await house.open()
+    made.defer(() => house.close())
+    const ways: World['ways'] = { url: new Middle(() => server.port, random), name: new Middle(() => house.port, random) }
+    for (const middle of Object.values(ways)) {
+      await middle.open()
+      made.defer(() => middle.close())
     }
+    await rounds(options, { tally, random, server, house, ways })
     return tally.result()
   },
 }
@@ -52,32 +64,46 @@ export const executorSoak: Soak = {
 interface World {
   readonly tally: Tally
   readonly random: SeededRandom
+  /** Reached by its URL. */
   readonly server: ExecServerProcess
-  readonly middle: Middle
+  /** Reached by its name, through a gateway. */
+  readonly house: GatewayWithExecutor
+  readonly ways: { readonly url: Middle; readonly name: Middle }
 }
+type Way = keyof World['ways']
 
 async function rounds(options: SoakOptions, world: World): Promise<void> {
   const count = Math.max(FAULTS.length, Math.round(ROUNDS * options.share))
   for (let round = 1; round <= count; round += 1) {
     // Each kind once before any comes by chance.
     const fault = FAULTS[round - 1] ?? world.random.pick(FAULTS)
-    await oneRound(world, fault, round)
+    const way = fault === 'gateway killed' || world.random.next() < 0.5 ? 'name' : 'url'
+    await oneRound(world, fault, way, round)
     world.tally.count(`rounds: ${fault}`)
-    options.log(`round ${round} of ${count}: ${fault}`)
+    world.tally.count(`rounds by ${way}`)
+    options.log(`round ${round} of ${count}: ${fault}, by ${way}`)
   }
 }
 
-async function oneRound(world: World, fault: Fault, round: number): Promise<void> {
-  const { middle, random, tally } = world
+async function oneRound(world: World, fault: Fault, way: Way, round: number): Promise<void> {
+  const { random, tally, house } = world
+  const middle = world.ways[way]
   middle.isSplitting = fault === 'split' || random.next() < 0.2
   middle.isDelaying = fault === 'delayed'
   const meddle = { isDoubling: fault === 'doubled', isReordering: fault === 'reordered' }
-  const dial = async (): Promise<FrameLink> => meddled(await dialFrames({ url: middle.url }), meddle, random)
+  const at = `127.0.0.1:${middle.port}`
+  const dial = async (): Promise<FrameLink> => {
+    const { token } = house
+    const link = await (way === 'url'
+      ? dialFrames({ url: `ws://${at}` })
+      : dialTunnel(`http://${at}`, { executor: 'soak', token }))
+    return meddled(link, meddle, random)
+  }
   const executor = await openExecutor({ dial, clientName: 'soak' })
-  const where = `round ${round} (${fault})`
+  const where = `round ${round} (${fault}, by ${way})`
   try {
     if (fault.startsWith('lag')) await lag(executor, fault, tally, where)
-    else await stream(world, executor, fault, where)
+    else await stream(world, executor, { fault, way, where })
   } catch (error) {
     tally.problem(`${where}: ${error instanceof Error ? error.message : String(error)}`)
   } finally {
@@ -98,7 +124,12 @@ const spec = (script: string, more: Partial<ExecSpec> = {}): ExecSpec => ({
 })
 
 /** A stream of numbers, and faults while it comes. */
-async function stream({ tally, random, server, middle }: World, executor: Executor, fault: Fault, where: string): Promise<void> {
+async function stream(
+  { tally, random, server, house, ways }: World,
+  executor: Executor,
+  { fault, way, where }: { readonly fault: Fault; readonly way: Way; readonly where: string },
+): Promise<void> {
+  const middle = ways[way]
   const process = await executor.start(spec(`echo $$ >&2; exec seq 1 ${LINES}`))
   const followed = follow(process)
   const faults = fault === 'cut' ? random.between(2, 6) : 1
@@ -109,10 +140,13 @@ async function stream({ tally, random, server, middle }: World, executor: Execut
       await middle.close()
       await wait(random.between(0, 100))
       await middle.open()
-    } else if (fault === 'executor killed') await server.kill('SIGKILL')
+    } else if (fault === 'gateway killed') {
+      await house.killGateway()
+      await house.startGateway()
+    } else if (fault === 'executor killed') await (way === 'url' ? server.kill('SIGKILL') : house.killExecutor())
     else if (fault === 'process killed') await process.terminate({ force: true })
   }
-  if (fault === 'executor killed') await server.start()
+  if (fault === 'executor killed') await (way === 'url' ? server.start() : house.startExecutor())
   const end = await followed.ended
   tally.count('bytes', followed.state.bytes)
   tally.expect(followed.state.isRight, `${where}: byte ${followed.state.bytes} is wrong`)
@@ -162,24 +196,26 @@ function meddled(
   how: { readonly isDoubling: boolean; readonly isReordering: boolean },
   random: SeededRandom,
 ): FrameLink {
-  const late: string[] = []
+  const late: (() => void)[] = []
+  const pass = (isOutput: boolean, hand: () => void): void => {
+    if (isOutput && how.isReordering && random.next() < 0.1) {
+      late.push(hand)
+      // It comes in the end, also when nothing follows.
+      setTimeout(() => late.splice(0).forEach((each) => each()), LATE_MS)
+      return
+    }
+    hand()
+    if (isOutput && how.isDoubling && random.next() < 0.3) hand()
+    for (const each of late.splice(0)) each()
+  }
   return {
-    open: (sink) =>
+    open: (sink: FrameSink) =>
       link.open({
         ...sink,
-        text: (text) => {
-          const isOutput = text.includes('process/output')
-          if (isOutput && how.isReordering && random.next() < 0.1) {
-            late.push(text)
-            // It comes in the end, also when nothing follows.
-            setTimeout(() => late.splice(0).forEach((each) => sink.text(each)), LATE_MS)
-            return
-          }
-          sink.text(text)
-          if (isOutput && how.isDoubling && random.next() < 0.3) sink.text(text)
-          for (const each of late.splice(0)) sink.text(each)
-        },
+        text: (text) => pass(text.includes('process/output'), () => sink.text(text)),
+        bytes: (bytes) => pass(true, () => sink.bytes?.(bytes)),
       }),
+    sendBytes: (bytes) => link.sendBytes?.(bytes),
     send: (text) => link.send(text),
     bufferedBytes: () => link.bufferedBytes(),
     drained: (belowBytes) => link.drained(belowBytes),

@@ -1,4 +1,5 @@
 import { attackSoak } from './attack.ts'
+import { codexExecutorSoak } from './codex-executor.ts'
 import { engineSoak } from './engine.ts'
 import { executorSoak } from './executor.ts'
 import { jobsSoak } from './jobs.ts'
@@ -7,4 +8,13 @@ import { malformedSoak } from './malformed.ts'
 import { sessionsSoak } from './sessions.ts'
 import type { Soak } from '../soak.ts'
 
-export const SOAKS: readonly Soak[] = [sessionsSoak, malformedSoak, killSoak, jobsSoak, engineSoak, executorSoak, attackSoak]
+export const SOAKS: readonly Soak[] = [
+  sessionsSoak,
+  malformedSoak,
+  killSoak,
+  jobsSoak,
+  engineSoak,
+  executorSoak,
+  codexExecutorSoak,
+  attackSoak,
+]

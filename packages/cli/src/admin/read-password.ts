@@ -1,4 +1,5 @@
-import { CommandError, type Io, readGivenText, usageError, warnIfOpen } from '@parley/command-line'
+import { CommandError, type Io, usageError } from '@parley/command-line'
+import { readGivenText, warnIfOpen } from '@parley/command-line/commands'
 
 const TYPED_CHARACTERS = 1024
 const FILE_BYTES = 64 * 1024

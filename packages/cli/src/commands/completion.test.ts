@@ -31,7 +31,7 @@ test.each([
   [['judge', 'drain', '--un'], ['--undo']],
   [
     ['token', 'create', '--role', ''],
-    ['user', 'judge', 'agent'],
+    ['user', 'judge', 'host', 'executor', 'agent'],
   ],
   [['token', 'create', '--tt'], ['--ttl']],
   [

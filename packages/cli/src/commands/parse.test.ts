@@ -32,10 +32,14 @@ test.each([
   [['up', 'now'], 'up does not take "now"', 'parley up --help'],
   [['up', '--', 'x'], 'up takes nothing after --', 'parley up --help'],
   [['user', 'add'], 'user add needs NAME', 'parley user add --help'],
-  [['token', 'create', '--role', 'king'], '--role king is none of: user, judge, agent', 'parley token create --help'],
+  [
+    ['token', 'create', '--role', 'king'],
+    '--role king is none of: user, judge, host, executor, agent',
+    'parley token create --help',
+  ],
   [
     ['token', 'create', '--role', 'juge'],
-    '--role juge is none of: user, judge, agent',
+    '--role juge is none of: user, judge, host, executor, agent',
     'did you mean judge? parley token create --help',
   ],
   [['completion', 'tcsh'], 'SHELL tcsh is none of: bash, zsh, fish', 'parley completion --help'],

@@ -1,4 +1,5 @@
-import { type Invocation, show } from '@parley/command-line'
+import type { Invocation } from '@parley/command-line'
+import { show } from '@parley/command-line/commands'
 import { ownVersion } from '../version.ts'
 
 export async function version(invocation: Invocation): Promise<number> {

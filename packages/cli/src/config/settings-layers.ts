@@ -1,7 +1,7 @@
 import { realpathSync, statSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { messageOf } from '@parley/protocol'
-import { readGiven } from '@parley/command-line'
+import { readGiven } from '@parley/command-line/commands'
 import { type TomlTable, type TomlValue, parse as parseToml } from 'smol-toml'
 import { inShell } from '../wording/program.ts'
 import { cloneFolder, defaultDataDir } from '../data/default-data-dir.ts'

@@ -14,7 +14,8 @@ import {
 import { type CodexVersion, parseVersion } from '@parley/contracts/version'
 import { openProcesses } from '@parley/executor'
 import { columns } from '@parley/screen'
-import { CommandError, type Invocation, type Io, show, usageError } from '@parley/command-line'
+import { CommandError, type Invocation, type Io, usageError } from '@parley/command-line'
+import { show } from '@parley/command-line/commands'
 import { detectCodex } from '../contracts/named-codex.ts'
 import { named } from '../mcp-config/servers-file.ts'
 

@@ -1,4 +1,5 @@
-import { type Invocation, type OptionSpec, readGivenLine, usageError, warnIfOpen } from '@parley/command-line'
+import { type Invocation, type OptionSpec, usageError } from '@parley/command-line'
+import { readGivenLine, warnIfOpen } from '@parley/command-line/commands'
 
 /** A gateway somewhere, and who we are there. */
 export interface Target {

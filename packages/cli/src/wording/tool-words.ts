@@ -8,6 +8,8 @@ export const COMMAND_OF: Readonly<Record<string, string>> = {
   'channel.delete': 'parley channel delete NAME',
   'channel.list': 'parley channel list',
   'channel.set': 'parley channel set NAME',
+  'executor.drain': 'parley executor drain NAME',
+  'executor.list': 'parley executor list',
   'job.cancel': 'parley job cancel JOB',
   'job.create': 'parley job submit',
   'job.delete': 'parley job delete JOB',

@@ -26,6 +26,8 @@ export interface ExecutorLinkOptions {
   readonly recoveryMs?: number
   /** Sees each text first; true says that it has been dealt with. */
   readonly seen: (text: string) => boolean
+  /** Output that came as bytes. */
+  readonly frame: (bytes: Buffer) => void
   readonly notified: (method: string, params: JsonObject) => void
   /** The connection is gone: what comes on the next may not follow what came on this one. */
   readonly cut: () => void
@@ -111,6 +113,7 @@ export class ExecutorLink {
           throw new RemoteFailure(CODE.methodNotFound, `${method} is not served here`)
         },
         seen: (text) => this.#options.seen(text),
+        bytes: (bytes) => this.#options.frame(bytes),
         notified: (method, params) => this.#options.notified(method, params),
         garbage: (reason) => this.#options.log(`the executor sent something that was passed over: ${reason}`),
         ended: () => this.#cut(peer),
@@ -139,9 +142,9 @@ export class ExecutorLink {
       { timeoutMs: HANDSHAKE_MS },
     )
     const { sessionId } = Initialized.parse(answer)
-    peer.tell('initialized', {})
     this.#sessionId = sessionId
     if (isJsonObject(answer) && isJsonObject(answer['environmentInfo'])) this.#info = answer['environmentInfo']
+    peer.tell('initialized', peer.hasBytes && this.can('outputFrames') ? { outputFrames: true } : {})
   }
 
   /** The connection of this peer is gone. One that never was is `#connect`'s own business. */

@@ -1,6 +1,7 @@
 import { type JsonObject, within } from '@parley/protocol'
 import type { FrameLink } from '@parley/rpc/frame'
 import { uriOf } from '../api/file-uri.ts'
+import { outputOf } from '../api/output-frame.ts'
 import { eventOf, outputIn } from '../api/wire-event.ts'
 import { type ExecBackend, type ExecSpec, retentionOf } from '../backend/exec-spec.ts'
 import { ExecutorLink, FailedAgain } from './executor-link.ts'
@@ -42,6 +43,11 @@ export async function openExecutor(options: ExecutorOptions): Promise<Executor> 
       const told = outputIn(text)
       if (told !== undefined) processes.get(told.processId)?.pushed(told.event)
       return told !== undefined
+    },
+    frame: (bytes) => {
+      const told = outputOf(bytes)
+      if (told === undefined) return log('a frame was passed over')
+      processes.get(told.processId)?.pushed(told.event)
     },
     notified: (method, params) => {
       const told = eventOf(method, params)

@@ -32,7 +32,7 @@ test('a client says who it is first, and gets what the real one answers', async 
       cwd: 'file:///',
       userHomeDir: 'file:///root',
       platformOs: process.platform === 'darwin' ? 'macos' : process.platform,
-      capabilities: { outputHold: true, endInput: true },
+      capabilities: { outputHold: true, endInput: true, outputFrames: true },
     }),
   })
   expect((await client.ask('environment/status')).error).toEqual({

@@ -1,4 +1,5 @@
 import type { FramePeer } from '@parley/rpc/frame'
+import { outputFrame } from '../api/output-frame.ts'
 import { notificationText } from '../api/wire-event.ts'
 import type { ExecProcess, ProcessEvent, Subscription, WhenFull } from '../process/exec-process.ts'
 
@@ -7,6 +8,8 @@ export interface PusherOptions {
   readonly process: ExecProcess
   readonly onFull: WhenFull
   readonly aheadBytes: number
+  /** Whether output goes as bytes and not as text. */
+  readonly asFrames: () => boolean
 }
 
 /**
@@ -37,8 +40,10 @@ export class Pusher {
 
   #push(event: ProcessEvent): void {
     if (!('seq' in event)) return
-    const { peer, process, aheadBytes } = this.#options
-    peer.sendText(notificationText(process.processId, event))
+    const { peer, process, aheadBytes, asFrames } = this.#options
+    const frame = asFrames() && event.kind === 'output' ? outputFrame(process.processId, event) : undefined
+    if (frame === undefined) peer.sendText(notificationText(process.processId, event))
+    else peer.sendBytes(frame)
     if (peer.bufferedBytes() <= aheadBytes) return
     this.#subscription.pause()
     // Before all of it has left, so that the connection never has to wait for us.

@@ -86,8 +86,10 @@ export class ServedLink {
   }
 
   #notified(method: string, params: JsonObject): void {
-    if (method === 'initialized' && this.#session !== undefined) this.#isInitialized = true
-    else if (this.#session === undefined || !this.#hint(this.#session, method, params))
+    if (method === 'initialized' && this.#session !== undefined) {
+      this.#isInitialized = true
+      if (params['outputFrames'] === true) this.#session.takesFrames()
+    } else if (this.#session === undefined || !this.#hint(this.#session, method, params))
       this.#options.log(`a notification was passed over: ${JSON.stringify(method.slice(0, SHOWN_CHARS))}`)
   }
 

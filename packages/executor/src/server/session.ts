@@ -42,6 +42,7 @@ export class Session {
   readonly #options: SessionOptions
   readonly #entries = new Map<string, Entry>()
   #peer: FramePeer | undefined
+  #takesFrames = false
   #ending: NodeJS.Timeout | undefined
   #isEnded = false
 
@@ -59,11 +60,17 @@ export class Session {
     if (this.#peer !== undefined) throw refusal('sessionAttached', `session ${this.id} is already attached to another connection`)
     clearTimeout(this.#ending)
     this.#peer = peer
+    this.#takesFrames = false
     // From what there is now; what came before can be read. They are told after the answer that says so.
     const places = [...this.#entries.values()].map((entry) => ({ entry, afterSeq: entry.process?.lastSeq ?? 0 }))
     setImmediate(() => {
       if (this.#peer === peer) for (const { entry, afterSeq } of places) this.#push(entry, afterSeq)
     })
+  }
+
+  /** Its connection takes output as bytes, from now on. */
+  takesFrames(): void {
+    this.#takesFrames = this.#peer?.hasBytes === true
   }
 
   /** The connection is gone. Its processes wait for another. */
@@ -150,6 +157,7 @@ export class Session {
       process,
       onFull: retentionOf(spec).onFull,
       aheadBytes: this.#options.limits.pushAheadBytes,
+      asFrames: () => this.#takesFrames,
       afterSeq,
     })
   }

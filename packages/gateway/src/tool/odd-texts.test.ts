@@ -2,8 +2,8 @@ import { TOOLS, type ToolName, isJsonObject } from '@parley/protocol'
 import { ENGINES, type TestEngine, startEngine } from '@parley/store/testing'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import * as z from 'zod'
-import { CLAIM_STAYS, placesIn, sensibleArguments, withValue } from '../fixture/every-tool.ts'
-import { type TestGateway, callTool, mint, openTestGateway, postJson } from '../fixture/test-gateway.ts'
+import { CLAIM_STAYS, callersOf, placesIn, sensibleArguments, withValue } from '../fixture/every-tool.ts'
+import { type TestGateway, callTool, openTestGateway, postJson } from '../fixture/test-gateway.ts'
 import { TestSocket } from '../fixture/wires.ts'
 
 /** PostgreSQL keeps no NUL, and halves of a surrogate pair are the same to a database however they differ. */
@@ -38,17 +38,18 @@ describe.each(ENGINES)('texts of arguments on %s', (engine) => {
   let host: TestEngine
   let gw: TestGateway
   let judge: string
+  let callers: Awaited<ReturnType<typeof callersOf>>
   beforeAll(async () => {
     host = await startEngine(engine)
     gw = await openTestGateway({ signup: true, limits: CLAIM_STAYS }, await host.migratedUrl())
-    judge = (await mint(gw, { role: 'judge', name: 'j1' })).token
+    callers = await callersOf(gw)
+    judge = callers.judge
   })
   afterAll(async () => {
     await gw[Symbol.asyncDispose]()
     await host.stop()
   })
   const ourFaults = () => gw.logged.filter((line) => line.includes('"level":50') || line.includes('"stack"'))
-  const tokenOf = (name: ToolName) => (TOOLS[name].roles.some((role) => role === 'judge') ? judge : gw.adminToken)
 
   test('no tool takes one that cannot be kept, and each says at which field', { timeout: 300_000 }, async () => {
     const otherwise = await sensibleArguments(gw, judge)
@@ -58,7 +59,7 @@ describe.each(ENGINES)('texts of arguments on %s', (engine) => {
       const args = otherwise[name]
       if (args === undefined) throw new Error(`${name} has a text (${path}): say in fixture/every-tool.ts how it is called`)
       for (const value of ODD_TEXTS) {
-        const reply = await callTool(gw.gateway.url, tokenOf(name), name, withValue(args, path, value))
+        const reply = await callTool(gw.gateway.url, callers.tokenOf(name), name, withValue(args, path, value))
         const error = reply._meta?.['parley/error']
         const isNamed = isJsonObject(error) && error['code'] === 'invalid_argument' && error['field'] === path
         if (!isNamed) faults.push([name, path, JSON.stringify(value), error ?? 'taken'])
@@ -73,7 +74,7 @@ describe.each(ENGINES)('texts of arguments on %s', (engine) => {
       for (const value of ODD_TEXTS) {
         const args = withValue(otherwise[name] ?? {}, path, value)
         const whole = path.startsWith('report_json') ? withValue(args, 'report_json.status', 'failed') : args
-        const error = (await callTool(gw.gateway.url, tokenOf(name), name, whole))._meta?.['parley/error']
+        const error = (await callTool(gw.gateway.url, callers.tokenOf(name), name, whole))._meta?.['parley/error']
         const isInternal = isJsonObject(error) && error['code'] === 'internal'
         if (isInternal) faults.push([name, path, JSON.stringify(value), error])
       }

@@ -63,7 +63,7 @@ test('an executor that says it is here is listed with what it has to do, and is 
   const gw = await gatewayHere()
   const since = new Date(0).toISOString()
   const load = { sessions: 1, running: 1, processes: [{ program: 'cat', since }], load_1m: 0.25 }
-  const worker = await workerAt(gw, 'box', heartbeatOf({ labels: { gpu: 'yes' }, load }))
+  const worker = await workerAt(gw, 'box', heartbeatOf({ labels: [{ key: 'gpu', value: 'yes' }], load }))
   expect(worker.answer.result?.structuredContent).toMatchObject({
     name: 'box',
     drain: false,
@@ -72,7 +72,7 @@ test('an executor that says it is here is listed with what it has to do, and is 
   })
   const listed = await gw.admin('executor.list')
   expect(listed.structuredContent).toMatchObject({
-    items: [{ name: 'box', state: 'busy', labels: { gpu: 'yes' }, slots: 2, load }],
+    items: [{ name: 'box', state: 'busy', labels: [{ key: 'gpu', value: 'yes' }], slots: 2, load }],
   })
   worker.socket.socket.terminate()
   await expect.poll(async () => (await gw.admin('executor.list')).structuredContent?.['items']).toEqual([])
@@ -203,7 +203,8 @@ test('a host has a heartbeat too, a judge, a person and an agent may not, and ga
     ['name', { name: 'ws://x' }],
     ['instance', { instance: 'x' }],
     ['slots', { slots: 0 }],
-    ['labels.A B', { labels: { 'A B': '' } }],
+    ['labels.0.key', { labels: [{ key: 'A B', value: '' }] }],
+    ['labels', { labels: [1, 2].map(() => ({ key: 'a', value: '' })) }],
     ['load.running', { load: { sessions: 0, running: -1, processes: [] } }],
   ] as const)
     expect((await beat(heartbeatOf(more))).result?._meta).toMatchObject({ 'parley/error': { field } })

@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { ADDS, READS, SETS, tool } from '../tool.ts'
+import { READS, SETS, tool } from '../tool.ts'
 
 /** How a tunnel is asked for, by its two ends: a WebSocket, the ticket of the worker's end in a header of its own. */
 export const TUNNEL_PATH = '/api/tunnel'
@@ -10,10 +10,10 @@ export type TunnelKind = z.infer<typeof TunnelKind>
 
 /** Every bound of what a worker tells, by name. */
 export const WORKER_LIMITS = {
-  labels: 32,
+  labels: 16,
   slots: 1_024,
   /** Processes that are told one by one; `running` counts them all. */
-  processes: 256,
+  processes: 24,
   /** How often a worker says that it is here, and after how long a silence it is gone. */
   heartbeatMs: 10_000,
   silentMs: 30_000,
@@ -26,9 +26,11 @@ export const WorkerName = z
 /** Tells one start of a worker from the next. */
 export const WorkerInstance = z.string().regex(/^[0-9a-f]{32}$/, 'must be 32 hex digits, new at each start')
 const LabelKey = z.string().regex(/^[a-z0-9][a-z0-9._/-]{0,62}$/, 'must have 1 to 63 small letters, digits, - _ . or /')
+/** What is said of a worker, for who looks for one: `gpu` is `yes`. */
 export const WorkerLabels = z
-  .record(LabelKey, z.string().max(128))
-  .refine((labels) => Object.keys(labels).length <= WORKER_LIMITS.labels, `must be at most ${WORKER_LIMITS.labels} labels`)
+  .array(z.object({ key: LabelKey, value: z.string().max(128) }))
+  .max(WORKER_LIMITS.labels)
+  .refine((labels) => new Set(labels.map(({ key }) => key)).size === labels.length, 'must have each key once')
 export type WorkerLabels = z.infer<typeof WorkerLabels>
 
 export const WorkerFacts = z.object({
@@ -62,7 +64,7 @@ export const workerHeartbeat = tool({
     instance: WorkerInstance,
     /** Left out: as its token is named. The name is the token's own while that stands; two instances of one name cannot be here at once. */
     name: WorkerName.optional(),
-    labels: WorkerLabels.default({}),
+    labels: WorkerLabels.default([]),
     /** What it runs at once at most. */
     slots: z.int().min(1).max(WORKER_LIMITS.slots),
     facts: WorkerFacts,
@@ -77,7 +79,7 @@ export const workerHeartbeat = tool({
     gateways: z.array(GatewayAddress),
     heartbeat_ms: z.int(),
   }),
-  annotations: ADDS,
+  annotations: SETS,
 })
 
 /** An executor as admins see it. */

@@ -11,6 +11,8 @@ export type WireId = string | number
 export interface PeerHandlers {
   /** Sees each text before it is parsed; true says that it has been dealt with. For what comes so often that parsing it all costs. */
   seen?(text: string): boolean
+  /** Takes bytes that are no message; without this they are garbage. */
+  bytes?(bytes: Buffer): void
   /**
    * Answers a request. Throw `RemoteFailure` for an error with a code of its own; anything else is -32603. `given` is what
    * stood in `params`, for who tells nothing, null and a list apart from an empty object.
@@ -60,6 +62,12 @@ export class FramePeer {
     this.#lastId = (options.firstId ?? 1) - 1
     options.link.open({
       text: (text) => this.#receive(text),
+      bytes: (bytes) => {
+        const { handlers } = options
+        if (this.#gone !== undefined) return
+        if (handlers.bytes === undefined) handlers.garbage('a frame is not text', undefined)
+        else handlers.bytes(bytes)
+      },
       fault: (fault) => {
         if (this.#gone === undefined) options.handlers.garbage(fault, undefined)
       },
@@ -111,6 +119,15 @@ export class FramePeer {
   /** A text as it is, for who writes messages by itself. */
   sendText(text: string): void {
     if (this.#gone === undefined) this.#options.link.send(text)
+  }
+
+  /** Whether bytes that are no message can be sent. */
+  get hasBytes(): boolean {
+    return this.#options.link.sendBytes !== undefined
+  }
+
+  sendBytes(bytes: Buffer): void {
+    if (this.#gone === undefined) this.#options.link.sendBytes?.(bytes)
   }
 
   /** What was sent and has not left this process yet. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { PieceJoiner, piecesOf } from './pieces.ts'
+import { PieceJoiner, piecesOf, piecesOfBytes } from './pieces.ts'
 
 function joined(limitBytes: number, pieces: readonly Buffer[]) {
   const texts: string[] = []
@@ -21,6 +21,18 @@ test('a text comes out of its pieces as it went in, however it was cut', () => {
 test('a text that is too long is passed over whole and said to be, and the next one comes', () => {
   const { texts, faults } = joined(10, [...piecesOf('x'.repeat(11), 3), ...piecesOf('ok', 3)])
   expect({ texts, faults }).toEqual({ texts: ['ok'], faults: ['a text has more than 10 bytes'] })
+})
+
+test('bytes come out as bytes, beside texts, and are a fault where nobody takes them', () => {
+  const seen: unknown[] = []
+  const joiner = new PieceJoiner(100, {
+    text: (text) => void seen.push(text),
+    bytes: (bytes) => void seen.push([...bytes]),
+    fault: (fault) => void seen.push(fault),
+  })
+  for (const piece of [...piecesOfBytes(Buffer.of(1, 2, 3, 0, 255), 2), ...piecesOf('text', 2)]) joiner.push(piece)
+  expect(seen).toEqual([[1, 2, 3, 0, 255], 'text'])
+  expect(joined(100, piecesOfBytes(Buffer.of(1), 2)).faults).toEqual(['a frame is not text'])
 })
 
 test('what is no piece is said to be none', () => {

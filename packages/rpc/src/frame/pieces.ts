@@ -1,28 +1,31 @@
-/** The first byte of each piece: whether the text goes on in the next. */
-const LAST = 0
+/** The first byte of each piece: whether what it belongs to goes on in the next, and whether that is text or bytes. */
 const MORE = 1
+const BYTES = 2
 const HEAD_BYTES = 1
 
 /** A text as messages of at most so many bytes and one. */
-export function piecesOf(text: string, pieceBytes: number): Buffer[] {
-  const size = Buffer.byteLength(text)
-  if (size <= pieceBytes) {
-    const piece = Buffer.allocUnsafe(HEAD_BYTES + size)
-    piece[0] = LAST
-    piece.write(text, HEAD_BYTES)
-    return [piece]
-  }
-  const bytes = Buffer.from(text)
+export const piecesOf = (text: string, pieceBytes: number): Buffer[] => cut(Buffer.from(text), 0, pieceBytes)
+
+/** Bytes as such messages. */
+export const piecesOfBytes = (bytes: Buffer, pieceBytes: number): Buffer[] => cut(bytes, BYTES, pieceBytes)
+
+function cut(bytes: Buffer, kind: number, pieceBytes: number): Buffer[] {
   const pieces: Buffer[] = []
-  for (let start = 0; start < size; start += pieceBytes) {
-    const end = Math.min(start + pieceBytes, size)
-    pieces.push(Buffer.concat([Buffer.of(end < size ? MORE : LAST), bytes.subarray(start, end)]))
-  }
+  let start = 0
+  do {
+    const end = Math.min(start + pieceBytes, bytes.length)
+    const piece = Buffer.allocUnsafe(HEAD_BYTES + end - start)
+    piece[0] = kind | (end < bytes.length ? MORE : 0)
+    bytes.copy(piece, HEAD_BYTES, start, end)
+    pieces.push(piece)
+    start = end
+  } while (start < bytes.length)
   return pieces
 }
 
 interface TextSink {
   text(text: string): void
+  bytes?(bytes: Buffer): void
   fault(reason: string): void
 }
 
@@ -41,18 +44,21 @@ export class PieceJoiner {
 
   push(piece: Buffer): void {
     const head = piece[0]
-    if (head !== LAST && head !== MORE) return this.#sink.fault('a frame is no piece of a text')
+    if (head === undefined || head > (MORE | BYTES)) return this.#sink.fault('a frame is no piece of a text')
     this.#size += piece.length - HEAD_BYTES
     if (this.#size > this.#limitBytes) this.#skip()
     if (!this.#isSkipping) this.#parts.push(piece.subarray(HEAD_BYTES))
-    if (head === MORE) return
+    if ((head & MORE) !== 0) return
     const parts = this.#parts
     const isSkipped = this.#isSkipping
     this.#parts = []
     this.#size = 0
     this.#isSkipping = false
-    if (isSkipped) this.#sink.fault(`a text has more than ${this.#limitBytes} bytes`)
-    else this.#sink.text((parts.length === 1 ? (parts[0] ?? piece) : Buffer.concat(parts)).toString('utf8'))
+    if (isSkipped) return this.#sink.fault(`a text has more than ${this.#limitBytes} bytes`)
+    const whole = parts.length === 1 ? (parts[0] ?? piece) : Buffer.concat(parts)
+    if ((head & BYTES) === 0) this.#sink.text(whole.toString('utf8'))
+    else if (this.#sink.bytes === undefined) this.#sink.fault('a frame is not text')
+    else this.#sink.bytes(whole)
   }
 
   #skip(): void {

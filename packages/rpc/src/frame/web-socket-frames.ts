@@ -1,7 +1,7 @@
 import { WebSocket } from 'ws'
 import { bytesOf } from '../client/link/web-socket-transport.ts'
 import type { FrameLimits, FrameLink, FrameSink } from './frame-link.ts'
-import { PieceJoiner, piecesOf } from './pieces.ts'
+import { PieceJoiner, piecesOf, piecesOfBytes } from './pieces.ts'
 
 /** Close codes of RFC 6455 that we use. */
 const CLOSE = { normal: 1000, policy: 1008 } as const
@@ -56,19 +56,28 @@ class WebSocketFrames implements FrameLink {
     this.#socket.on('message', (data, isBinary) => {
       this.#isHeard = true
       if (this.#isOver) return
-      if (isBinary === (joiner === undefined)) sink.fault(isBinary ? 'a frame is not text' : 'a frame is no piece of a text')
-      else if (joiner === undefined) sink.text(bytesOf(data).toString('utf8'))
-      else joiner.push(bytesOf(data))
+      const bytes = bytesOf(data)
+      if (joiner === undefined && !isBinary) sink.text(bytes.toString('utf8'))
+      else if (joiner === undefined && sink.bytes !== undefined) sink.bytes(bytes)
+      else if (joiner === undefined) sink.fault('a frame is not text')
+      else if (isBinary) joiner.push(bytes)
+      else sink.fault('a frame is no piece of a text')
     })
     this.#socket.resume()
   }
 
   send(text: string): void {
-    if (this.#isOver || this.#socket.readyState !== WebSocket.OPEN) return
-    if (this.#isStuck()) return this.#cut('the other side does not read')
     const { pieceBytes } = this.#limits
+    if (!this.#canSend()) return
     if (pieceBytes === undefined) this.#socket.send(text, this.#sent)
     else for (const piece of piecesOf(text, pieceBytes)) this.#socket.send(piece, this.#sent)
+  }
+
+  sendBytes(bytes: Buffer): void {
+    const { pieceBytes } = this.#limits
+    if (!this.#canSend()) return
+    if (pieceBytes === undefined) this.#socket.send(bytes, this.#sent)
+    else for (const piece of piecesOfBytes(bytes, pieceBytes)) this.#socket.send(piece, this.#sent)
   }
 
   bufferedBytes(): number {
@@ -88,6 +97,12 @@ class WebSocketFrames implements FrameLink {
 
   readonly #sent = (): void => {
     if (this.#waiters.length > 0) this.#release(this.#socket.bufferedAmount)
+  }
+
+  #canSend(): boolean {
+    if (this.#isOver || this.#socket.readyState !== WebSocket.OPEN) return false
+    if (this.#isStuck()) this.#cut('the other side does not read')
+    return !this.#isOver
   }
 
   #isStuck(): boolean {

@@ -1,6 +1,7 @@
 import { resolve } from 'node:path'
 import { AgentId, type Token, TokenId, type ToolInput } from '@parley/protocol'
-import { askYes, canAsk, CommandError, type Invocation, makePrivateFile, show, usageError } from '@parley/command-line'
+import { CommandError, type Invocation, usageError } from '@parley/command-line'
+import { askYes, canAsk, makePrivateFile, show } from '@parley/command-line/commands'
 import type { Admin } from '../../admin/admin.ts'
 import { openAdmin } from '../../admin/open-admin.ts'
 import { readPassword } from '../../admin/read-password.ts'

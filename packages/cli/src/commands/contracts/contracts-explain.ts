@@ -1,7 +1,8 @@
 import { BadRequestText, type Explanation, explain, readRequest } from '@parley/contracts'
 import { NEWEST_KNOWN } from '@parley/contracts/version'
 import { messageOf } from '@parley/protocol'
-import { CommandError, type Invocation, readGivenText, usageError } from '@parley/command-line'
+import { CommandError, type Invocation, usageError } from '@parley/command-line'
+import { readGivenText } from '@parley/command-line/commands'
 
 const REFUSED_EXIT = 1
 const INPUT_BYTES = 16 * 1024 * 1024

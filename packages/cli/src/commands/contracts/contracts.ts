@@ -9,7 +9,8 @@ import {
   newContract,
   registry,
 } from '@parley/contracts'
-import { CommandError, type Invocation, pathFailure, show, suggest, usageError } from '@parley/command-line'
+import { CommandError, type Invocation, pathFailure, suggest, usageError } from '@parley/command-line'
+import { show } from '@parley/command-line/commands'
 import { basisFor } from '../../contracts/version-option.ts'
 import { contractText } from '../../contracts/contract-text.ts'
 import { columns } from '@parley/screen'

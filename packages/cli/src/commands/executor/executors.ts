@@ -1,6 +1,7 @@
 import { type ExecutorView, WorkerName } from '@parley/protocol'
 import { agoText, columns } from '@parley/screen'
-import { type Invocation, show, usageError } from '@parley/command-line'
+import { type Invocation, usageError } from '@parley/command-line'
+import { show } from '@parley/command-line/commands'
 import { withCaller } from '../../caller/with-caller.ts'
 
 const HEADER = ['name', 'state', 'processes', 'sessions', 'load', 'labels', 'version', 'machine', 'last seen']
@@ -37,9 +38,7 @@ function rowOf(
     `${load.running}/${slots}`,
     String(load.sessions),
     load.load_1m === undefined ? '' : load.load_1m.toFixed(1),
-    Object.entries(labels)
-      .map(([key, value]) => `${key}=${value}`)
-      .join(' '),
+    labels.map(({ key, value }) => `${key}=${value}`).join(' '),
     facts.version,
     `${facts.os} ${facts.arch}, ${facts.cores} cores`,
     agoText(last_seen_at, io),

@@ -10,7 +10,8 @@ import {
   type Route,
   webSocketTransport,
 } from '@parley/rpc'
-import { type Invocation, readSecretLine, usageError } from '@parley/command-line'
+import { type Invocation, usageError } from '@parley/command-line'
+import { readSecretLine } from '@parley/command-line/commands'
 import { checkExposure, isLoopback } from '../../gateway-process/exposure.ts'
 import { listenFailure } from '../../gateway-process/listen-failure.ts'
 import { readTls } from '../../gateway-process/read-tls.ts'

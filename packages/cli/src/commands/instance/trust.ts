@@ -1,5 +1,6 @@
 import { resolve } from 'node:path'
-import { CommandError, type Invocation, show, usageError } from '@parley/command-line'
+import { CommandError, type Invocation, usageError } from '@parley/command-line'
+import { show } from '@parley/command-line/commands'
 import { locked } from '../../mcp-config/servers-file.ts'
 import { makeFolder } from '../../data/make-folder.ts'
 import { personFolders } from '../../data/person-folders.ts'

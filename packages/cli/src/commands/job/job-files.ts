@@ -3,7 +3,8 @@ import { dirname, join, resolve } from 'node:path'
 import type { SteadyClient } from '@parley/client'
 import { JOB_LIMITS, type JobId } from '@parley/protocol'
 import { columns, plainLines, plainText } from '@parley/screen'
-import { atPath, CommandError, type Invocation, noneOf, show } from '@parley/command-line'
+import { atPath, CommandError, type Invocation, noneOf } from '@parley/command-line'
+import { show } from '@parley/command-line/commands'
 import { withJob } from './job.ts'
 
 /** What a job produced. */

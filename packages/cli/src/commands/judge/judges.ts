@@ -1,6 +1,7 @@
 import { type Judge, MachineId } from '@parley/protocol'
 import { agoText, columns } from '@parley/screen'
-import { CommandError, type Invocation, show, suggest, usageError } from '@parley/command-line'
+import { CommandError, type Invocation, suggest, usageError } from '@parley/command-line'
+import { show } from '@parley/command-line/commands'
 import { withCaller } from '../../caller/with-caller.ts'
 
 const HEADER = ['name', 'machine', 'state', 'jobs', 'sandbox', 'version', 'last seen', 'languages']

@@ -2,7 +2,8 @@ import { existsSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { hasServer, readConfig, readServers, rawServer, withServer, writeConfig } from '@parley/codex/config'
-import { checkGiven, CommandError, type Invocation, show } from '@parley/command-line'
+import { CommandError, type Invocation } from '@parley/command-line'
+import { checkGiven, show } from '@parley/command-line/commands'
 import { named, serversFileOf } from '../../mcp-config/servers-file.ts'
 
 interface ServerExchange {

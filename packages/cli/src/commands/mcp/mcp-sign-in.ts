@@ -1,5 +1,6 @@
 import { OauthError, discoverOauth, signIn } from '@parley/rpc/oauth'
-import { CommandError, type Invocation, readSecretLine, show, usageError } from '@parley/command-line'
+import { CommandError, type Invocation, usageError } from '@parley/command-line'
+import { readSecretLine, show } from '@parley/command-line/commands'
 import { openBrowser } from '../../mcp-config/open-browser.ts'
 import { serversFileOf } from '../../mcp-config/servers-file.ts'
 import { tokenShelf } from '../../mcp-config/token-file.ts'

@@ -13,7 +13,8 @@ import {
   withServer,
   withoutServer,
 } from '@parley/codex/config'
-import { askYes, canAsk, CommandError, type Invocation, show, usageError, type Values } from '@parley/command-line'
+import { CommandError, type Invocation, usageError, type Values } from '@parley/command-line'
+import { askYes, canAsk, show } from '@parley/command-line/commands'
 import { authStatusOf, probeOauth } from '../../mcp-config/auth-status.ts'
 import { named, serversFileOf } from '../../mcp-config/servers-file.ts'
 import { splitWords } from '../../option/split-words.ts'

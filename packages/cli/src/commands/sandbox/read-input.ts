@@ -1,7 +1,8 @@
 import { fstatSync } from 'node:fs'
 import { messageOf } from '@parley/protocol'
 import type { RunInput } from '@parley/sandbox'
-import { CommandError, type Invocation, readGiven, usageError } from '@parley/command-line'
+import { CommandError, type Invocation, usageError } from '@parley/command-line'
+import { readGiven } from '@parley/command-line/commands'
 
 const MIB = 1024 * 1024
 /** The whole of it is in memory before the program starts. */

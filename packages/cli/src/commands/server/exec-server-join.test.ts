@@ -37,7 +37,7 @@ test('a machine takes part, runs a server for who asks by its name, and all is g
   const executor = await start()
   expect(executor.ready).toEqual({ name: 'box', url: gateway.url })
   const listed = await scratch.json(['executor', 'list', '--data', scratch.data])
-  expect(listed.items).toMatchObject([{ name: 'box', state: 'idle', labels: { gpu: 'no' }, slots: 3 }])
+  expect(listed.items).toMatchObject([{ name: 'box', state: 'idle', labels: [{ key: 'gpu', value: 'no' }], slots: 3 }])
   const proxy = await scratch.start([
     ...['proxy', '--port', '0', '--json', '--executor', 'box', '--data', scratch.data],
     ...['--', process.execPath, COUNTER],

@@ -1,6 +1,7 @@
 import { type ExecServer, joinGateways } from '@parley/executor'
 import { WorkerLabels, WorkerName } from '@parley/protocol'
-import { type Invocation, readSecretLine, usageError } from '@parley/command-line'
+import { type Invocation, usageError } from '@parley/command-line'
+import { readSecretLine } from '@parley/command-line/commands'
 import { connectWorker } from '../../process/connect-worker.ts'
 import { hearEnd } from '../../process/hear-end.ts'
 import { ownVersion } from '../../version.ts'
@@ -82,10 +83,11 @@ function labelsOf(given: readonly string[]): WorkerLabels {
   const pairs = given.map((text) => {
     const at = text.indexOf('=')
     if (at < 1) throw usageError(`--label must be KEY=VALUE, not ${JSON.stringify(text)}`)
-    return [text.slice(0, at), text.slice(at + 1)] as const
+    return { key: text.slice(0, at), value: text.slice(at + 1) }
   })
-  const labels = WorkerLabels.safeParse(Object.fromEntries(pairs))
+  const labels = WorkerLabels.safeParse(pairs)
   if (labels.success) return labels.data
   const [issue] = labels.error.issues
-  throw usageError(`--label ${issue?.path.join('.') ?? ''}: ${issue?.message}`)
+  const at = issue?.path[0]
+  throw usageError(`--label ${typeof at === 'number' ? `${given[at]}: ` : ''}${issue?.message}`)
 }

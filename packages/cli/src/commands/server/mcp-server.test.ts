@@ -76,7 +76,7 @@ test('a client gets its first answers before anything of an engine is loaded', a
   const rooms = new Set(
     loaded.map((url) => /\/packages\/([^/]+)\//.exec(url)?.[1] ?? (url.includes('node_modules') ? url : 'bin')),
   )
-  expect([...rooms].toSorted()).toEqual(['bin', 'cli', 'codex', 'codex-server', 'protocol', 'rpc', 'screen'])
+  expect([...rooms].toSorted()).toEqual(['bin', 'cli', 'codex', 'codex-server', 'command-line', 'protocol', 'rpc', 'screen'])
   expect(loaded.length).toBeLessThan(80)
 })
 

@@ -86,7 +86,7 @@ describe.each(ENGINES)('workers on %s', (engine) => {
 
   test('what cannot be read back is not written', async () => {
     await expect(store.workers.seen({ ...WORKER, slots: 0 })).rejects.toThrow('slots')
-    await expect(store.workers.seen({ ...WORKER, labels: { 'NO SUCH KEY': '' } })).rejects.toThrow('labels')
+    await expect(store.workers.seen({ ...WORKER, labels: [{ key: 'NO SUCH KEY', value: '' }] })).rejects.toThrow('labels')
     await expect(store.workers.seen({ ...WORKER, name: '' })).rejects.toThrow('name')
   })
 
