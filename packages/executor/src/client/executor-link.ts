@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { isJsonObject, type JsonObject, type JsonValue, messageOf } from '@parley/protocol'
-import { type FrameLink, FramePeer, PeerGone, RemoteFailure } from '@parley/rpc/frame'
+import { type FrameLink, FramePeer, PeerGone, RemoteFailure, WireError } from '@parley/rpc/frame'
 import { z } from 'zod'
 import { CODE } from '../api/error-code.ts'
 import { ExecutorLost } from './executor-lost.ts'
@@ -206,7 +206,8 @@ export class FailedAgain extends RemoteFailure {
   }
 }
 
-/** The server is there and does not know the session any more. That another connection holds it ends when that is noticed to be gone. */
+/** The server is there and does not know us or the session any more. That another connection holds it ends when that is noticed to be gone. */
 function isFinal(error: unknown): boolean {
+  if (error instanceof WireError) return error.code === 'unauthorized'
   return error instanceof RemoteFailure && error.code !== CODE.sessionAttached
 }

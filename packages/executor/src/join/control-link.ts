@@ -12,6 +12,8 @@ import type { ExecServer } from '../server/exec-server.ts'
 
 /** How soon a heartbeat that failed is tried again. */
 const RETRY_MS = 5_000
+/** Later than the word of a gateway that lost us. */
+const HURRY_MS = 1_000
 
 export type Heartbeat = ToolInput<'worker.heartbeat'>
 export type HeartbeatAnswer = ToolOutput<'worker.heartbeat'>
@@ -25,6 +27,8 @@ export interface ControlLinkOptions {
   readonly heartbeat: () => Heartbeat
   /** What a gateway answered. */
   readonly told: (told: HeartbeatAnswer) => void
+  /** The connection was lost. The gateway behind it says that we left, until another one hears of us. */
+  readonly lost: () => void
   readonly log: (message: string) => void
 }
 
@@ -56,6 +60,7 @@ export class ControlLink {
       connected: () => {
         if (this.#hasBegun) void this.#again()
       },
+      lost: () => options.lost(),
       notified: (method, params) => this.#notified(method, params),
     })
   }
@@ -66,6 +71,11 @@ export class ControlLink {
     this.#hasBegun = true
     this.#next(told.heartbeat_ms)
     return told
+  }
+
+  /** Says soon that we are here. */
+  hurry(): void {
+    if (this.#hasBegun) this.#next(HURRY_MS)
   }
 
   async close(): Promise<void> {

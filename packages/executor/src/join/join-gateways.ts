@@ -50,6 +50,9 @@ export async function joinGateways(options: JoinOptions): Promise<Joined> {
       server,
       heartbeat: () => heartbeatOf(options, instance),
       told: (told) => heard(url, told),
+      lost: () => {
+        for (const [other, each] of links) if (other !== url) each.hurry()
+      },
       log,
     })
     links.set(url, link)

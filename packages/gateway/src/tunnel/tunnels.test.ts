@@ -93,6 +93,14 @@ test('a second executor of the same name is refused while the first is here; one
   await second.closed
 })
 
+test('a connection speaks for one name', async () => {
+  const gw = await gatewayHere()
+  const worker = await workerAt(gw, 'box')
+  const other = await worker.call(heartbeatOf({ name: 'other' }))
+  expect(other.result?.['_meta']).toMatchObject({ 'parley/error': { code: 'conflict', field: 'name' } })
+  expect((await gw.admin('executor.list', { gone: true })).structuredContent).toMatchObject({ items: [{ name: 'box' }] })
+})
+
 test('an executor that is told to drain hears of it, and again in every answer', async () => {
   const gw = await gatewayHere()
   const worker = await workerAt(gw, 'box')

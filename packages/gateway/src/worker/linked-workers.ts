@@ -21,6 +21,7 @@ export class LinkedWorkers {
   readonly #store: Pick<Store, 'workers' | 'topics'>
   readonly #log: Logger
   readonly #workers = new Map<string, Linked>()
+  readonly #names = new WeakMap<Link<GatewayCaller>, string>()
   #ends: (() => void)[] | undefined
   #isClosed = false
 
@@ -29,9 +30,15 @@ export class LinkedWorkers {
     this.#log = log
   }
 
+  /** The name that a connection speaks for, once it has spoken for one. It speaks for no other. */
+  nameOn(link: Link<GatewayCaller>): string | undefined {
+    return this.#names.get(link)
+  }
+
   /** Its heartbeat came on this connection: from now on it is reached there. */
   took({ kind, name, instance, drain }: WorkerRecord, link: Link<GatewayCaller>): void {
     this.#ends ??= KINDS.map((each) => this.#follow(each))
+    this.#names.set(link, name)
     const key = keyOf(kind, name)
     const known = this.#workers.get(key)
     const linked = known?.instance === instance ? known : { kind, name, instance, links: new Set([link]), drain }

@@ -14,6 +14,9 @@ export const workerHeartbeat = serveTool(
       throw new ToolError('no_session', 'a heartbeat goes on a connection on which the worker can be told something', {
         hint: 'connect by WebSocket, or open a session',
       })
+    const spoken = world.workers.nameOn(call.link)
+    if (spoken !== undefined && spoken !== name)
+      throw new ToolError('conflict', `name: this connection speaks for ${spoken}`, { field: 'name', hint: 'open another one' })
     const { instance, slots, labels, facts, load } = args
     const record = await seenAs(world, { kind, name, tokenId: caller.tokenId, instance, slots, labels, facts, load })
     world.workers.took(record, call.link)

@@ -7,6 +7,9 @@ import { MAX_LIST, checkInteger, checkName } from '../../limits.ts'
 import { topicSignal } from '../../topic/signal-topics.ts'
 import { type WorkerKind, type WorkerRecord, type WorkerHeartbeat, type Workers, workersTopic } from './worker.ts'
 
+/** Workers with one token, those that are gone and not forgotten among them. */
+const NAMES_PER_TOKEN = 256
+
 /** Hosts and executors by kind and name. */
 export class SqlWorkers implements Workers {
   readonly #db: Database
@@ -32,6 +35,10 @@ export class SqlWorkers implements Workers {
       const isNew = (await tx.run(ADD, [kind, name, tokenId, instance, now, slots, ...told])) > 0
       const before = toWorker(await tx.get(WORKER_FOR_CHANGE, [kind, name]))
       if (before === undefined) throw new TypeError(`${kind} ${name} vanished inside a transaction`)
+      if (isNew || before.tokenId !== tokenId) {
+        await checkMeant(tx, beat, now)
+        await checkCount(tx, beat)
+      }
       if (!isNew) {
         await checkOwn(tx, before, beat, now)
         await tx.run(SEEN, [kind, name, tokenId, instance, now, slots, ...told])
@@ -76,11 +83,25 @@ export function isHere({ leftAt, lastSeenAt }: Pick<WorkerRecord, 'leftAt' | 'la
   return leftAt === null && lastSeenAt >= now - WORKER_LIMITS.silentMs
 }
 
-/** Throws where the name is somebody else's. */
+/** Throws where the name is somebody else's, or another instance has it now. */
 async function checkOwn(tx: Transaction, before: WorkerRecord, { name, kind, tokenId, instance }: WorkerHeartbeat, now: number) {
   const isOthers = before.tokenId !== tokenId && (before.tokenId === null || (await tx.get(STANDING, [before.tokenId, now])))
   if (isOthers) throw new Conflict(`${name} is the name of another token's ${kind}`)
   if (before.instance !== instance && isHere(before, now)) throw new Conflict(`another ${kind} called ${name} is here`)
+}
+
+/** Throws where a token was made for this name and the one at hand was not: nobody takes the place of a worker that has yet to come. */
+async function checkMeant(tx: Transaction, { name, kind, tokenId }: WorkerHeartbeat, now: number): Promise<void> {
+  const meant = await tx.all(MEANT, [kind, name, now])
+  if (meant.length > 0 && !meant.some((row) => text(row, 'id') === tokenId))
+    throw new Conflict(`${name} is the name of another token's ${kind}`)
+}
+
+/** Throws where its token has more names than anybody needs. */
+async function checkCount(tx: Transaction, { kind, tokenId }: WorkerHeartbeat): Promise<void> {
+  const row = await tx.get(COUNT, [kind, tokenId ?? ''])
+  if (row !== undefined && integer(row, 'names') > NAMES_PER_TOKEN)
+    throw new Conflict(`a token has ${NAMES_PER_TOKEN} names of ${kind}s at most, those of the last day among them`)
 }
 
 /** What a list shows of it, apart from times. */
@@ -124,6 +145,9 @@ const WORKER = 'SELECT * FROM workers WHERE kind = $1 AND name = $2'
 const WORKER_FOR_CHANGE: Sql = { sqlite: WORKER, postgres: `${WORKER} FOR UPDATE` }
 const STANDING: Sql = `SELECT 1 AS one FROM tokens WHERE id = $1 AND revoked_at IS NULL
   AND (expires_at IS NULL OR expires_at > $2)`
+const MEANT: Sql = `SELECT id FROM tokens WHERE role = $1 AND name = $2 AND revoked_at IS NULL
+  AND (expires_at IS NULL OR expires_at > $3)`
+const COUNT: Sql = `SELECT count(*) AS names FROM workers WHERE kind = $1 AND coalesce(token_id, '') = $2`
 const SEEN: Sql = `UPDATE workers SET token_id = $3, instance = $4, left_at = NULL,
   last_seen_at = CASE WHEN last_seen_at < $5 THEN $5 ELSE last_seen_at END,
   slots = $6, labels = $7, facts = $8, load = $9 WHERE kind = $1 AND name = $2`

@@ -23,8 +23,8 @@ describe.each(ENGINES)('workers on %s', (engine) => {
   afterEach(() => store.close())
   afterAll(() => host.stop())
 
-  const tokenOf = async (name: string): Promise<TokenId> => {
-    const hash = createHash('sha256').update(name).digest('hex')
+  const tokenOf = async (name: string, more = ''): Promise<TokenId> => {
+    const hash = createHash('sha256').update(`${name}${more}`).digest('hex')
     return (await store.tokens.add({ hash, role: 'executor', name })).id
   }
 
@@ -68,6 +68,26 @@ describe.each(ENGINES)('workers on %s', (engine) => {
     await store.tokens.revoke(ann)
     expect(await store.workers.byName('executor', 'box')).toBeUndefined()
     expect(await store.workers.seen({ ...WORKER, tokenId: bob, instance: OTHER })).toMatchObject({ tokenId: bob })
+  })
+
+  test('nobody takes the name of a worker that has yet to come: a token that was made for it', async () => {
+    const [box, second, other] = [await tokenOf('box'), await tokenOf('box', 'again'), await tokenOf('other')]
+    for (const tokenId of [other, null]) await expect(store.workers.seen({ ...WORKER, tokenId })).rejects.toThrow('another token')
+    expect(await store.workers.byName('executor', 'box')).toBeUndefined()
+    expect(await store.workers.seen({ ...WORKER, tokenId: second })).toMatchObject({ tokenId: second })
+    await store.tokens.revoke(second)
+    expect(await store.workers.seen({ ...WORKER, tokenId: box })).toMatchObject({ tokenId: box })
+    await store.tokens.revoke(box)
+    expect(await store.workers.seen({ ...WORKER, tokenId: other })).toMatchObject({ tokenId: other })
+  })
+
+  test('a token has so many names and no more', { timeout: 60_000 }, async () => {
+    for (let at = 0; at < 256; at += 1) await store.workers.seen({ ...WORKER, name: `w${at}` })
+    await expect(store.workers.seen({ ...WORKER, name: 'one-more' })).rejects.toThrow('256 names of executors at most')
+    expect(await store.workers.seen({ ...WORKER, name: 'w7' })).toMatchObject({ name: 'w7' })
+    expect(await store.workers.seen({ ...WORKER, name: 'one-more', tokenId: await tokenOf('ann') })).toMatchObject({
+      name: 'one-more',
+    })
   })
 
   test('draining is told, stays while it is away, and outlasts others', async () => {
