@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { Box, RunLimits, RunOutcome, RunStatus, Sandbox } from './index.ts'
+import type { Box, RunLimits, RunOutcome, RunRequest, RunStatus, Sandbox } from './index.ts'
 import { ROOMY, type Scratch, scratch, shell, textOf } from './testing/scratch.ts'
 
 let from: Scratch
@@ -94,6 +94,23 @@ describe.each(drivers)('the driver %s', (driver) => {
       'ok',
       '2\n4\n6\n',
     ])
+  })
+
+  test('of two programs one may be over before the other has begun, or never begin', async () => {
+    await using other = await sandbox.openBox({ kind: 'judge' })
+    const program: RunRequest = { argv: ['/bin/true'], limits: ROOMY }
+    const talk = (interactor: RunRequest) => sandbox.interact(box, other, { program, interactor, captureBytes: 100 })
+    // Long after the first one has ended.
+    const slow = Array.from({ length: 2_000 }, (_, at) => ({ name: `f${at}`, from: { bytes: Buffer.of(1) } }))
+    const late = await talk({ ...shell('cat; echo late >&2'), files: slow })
+    expect([late.program.status, late.interactor.status, Buffer.from(late.interactor.stderr.bytes).toString()]).toEqual([
+      'ok',
+      'ok',
+      'late\n',
+    ])
+    const missing = { name: 'f', from: { path: join(from.folder, 'not-there') } }
+    const never = await talk({ ...shell('true'), files: [missing] })
+    expect([never.program.status, never.interactor.status]).toEqual(['ok', 'sandbox-error'])
   })
 
   test('aborting kills, and nothing is left behind', async () => {

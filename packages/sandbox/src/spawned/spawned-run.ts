@@ -46,6 +46,10 @@ export function startRun(command: SpawnedCommand, request: RunRequest, signal?: 
   })
   // Its time begins when it is there: a large process like ours takes long to make another.
   const started = performance.now()
+  // From the start: on a busy machine it may have ended before anybody asks for its end.
+  const exits = once(child, 'exit')
+  const closes = once(child, 'close')
+  for (const coming of [exits, closes]) coming.catch(() => undefined)
   const [stdin, stdout, stderr, account] = child.stdio
   if (stdin === null || stdout === null || stderr === null || account === null || account === undefined || !('on' in account))
     throw new TypeError('a run has four pipes')
@@ -95,7 +99,7 @@ export function startRun(command: SpawnedCommand, request: RunRequest, signal?: 
         // The shell that sets the limits is there too.
         else if (used.tasks > limits.processes + OWN_TASKS) end('process-limit')
       }, WATCH_MS)
-      const failed = await ended(child)
+      const failed = await ended(child, exits, closes)
       clock.stop()
       clearInterval(watch)
       signal?.removeEventListener('abort', abort)
@@ -137,16 +141,14 @@ export function feed(stdin: Writable, input: RunRequest['stdin']): void {
 }
 
 /** Waits for the end of the program and of its streams. What has left its group may hold these open: it is not waited for. */
-async function ended(child: ChildProcess): Promise<string | null> {
-  const closed = once(child, 'close')
-  closed.catch(() => undefined)
+async function ended(child: ChildProcess, exits: Promise<unknown>, closes: Promise<unknown>): Promise<string | null> {
   try {
-    await once(child, 'exit')
+    await exits
   } catch (error) {
     return `the program cannot be started: ${String(error)}`
   }
   killTree(child)
-  const isClosed = closed.then(() => true)
+  const isClosed = closes.then(() => true)
   for (let turn = 0; turn < STREAMS_TURNS; turn++)
     if (await Promise.race([isClosed, delay(STREAMS_TURN_MS, false, { ref: false })])) break
   for (const stream of child.stdio) if (stream !== null && stream !== undefined && 'destroy' in stream) stream.destroy()

@@ -57,6 +57,9 @@ interface BoxParts {
   readonly user: LeasedUser | undefined
 }
 
+/** Starts the program of a box that is filled, and sees it through. */
+type Carry = (start: () => SpawnedRun) => Promise<Omit<RunOutcome, 'kept'>>
+
 class SpawnedBox implements Box {
   readonly #parts: BoxParts
   readonly #closing = new AbortController()
@@ -69,7 +72,8 @@ class SpawnedBox implements Box {
   run(request: RunRequest, signal?: AbortSignal): Promise<RunOutcome> {
     return this.within(
       request,
-      async (run) => {
+      async (start) => {
+        const run = start()
         feed(run.stdin, request.stdin)
         return (await run.finish()).outcome
       },
@@ -77,12 +81,8 @@ class SpawnedBox implements Box {
     )
   }
 
-  /** Makes the box's folder, starts the program, has `carry` see it through, and takes out what is to be kept. */
-  async within(
-    request: RunRequest,
-    carry: (run: SpawnedRun) => Promise<Omit<RunOutcome, 'kept'>>,
-    signal?: AbortSignal,
-  ): Promise<RunOutcome> {
+  /** Makes the box's folder, has `carry` start the program and see it through, and takes out what is to be kept. */
+  async within(request: RunRequest, carry: Carry, signal?: AbortSignal): Promise<RunOutcome> {
     if (this.#running !== null) throw new BoxBusy()
     checkRequest(request)
     const work = this.#work(
@@ -98,11 +98,7 @@ class SpawnedBox implements Box {
     }
   }
 
-  async #work(
-    request: RunRequest,
-    carry: (run: SpawnedRun) => Promise<Omit<RunOutcome, 'kept'>>,
-    signal: AbortSignal,
-  ): Promise<RunOutcome> {
+  async #work(request: RunRequest, carry: Carry, signal: AbortSignal): Promise<RunOutcome> {
     const { runFolder, profile, wrap, user } = this.#parts
     let folder: BoxFolder
     try {
@@ -111,7 +107,7 @@ class SpawnedBox implements Box {
       return failedOutcome(`the box cannot be filled: ${String(error)}`)
     }
     try {
-      const outcome = await carry(
+      const outcome = await carry(() =>
         startRun(wrap(request, { folder, profile, ...(user === undefined ? {} : { user }) }), request, signal),
       )
       const kept: string[] = []
@@ -145,20 +141,36 @@ async function interact(
   signal?: AbortSignal,
 ): Promise<InteractOutcome> {
   const captureBytes = { stdout: 0, stderr: request.captureBytes }
-  const started = { program: Promise.withResolvers<SpawnedRun>(), interactor: Promise.withResolvers<SpawnedRun>() }
+  const filled = { program: Promise.withResolvers<boolean>(), interactor: Promise.withResolvers<boolean>() }
+  const started = {
+    program: Promise.withResolvers<SpawnedRun | undefined>(),
+    interactor: Promise.withResolvers<SpawnedRun | undefined>(),
+  }
   const endedAtMs = { program: 0, interactor: 0 }
-  const side = (name: 'program' | 'interactor', other: 'program' | 'interactor', box: SpawnedBox): Promise<RunOutcome> =>
-    box.within(
-      { ...request[name], captureBytes },
-      async (run) => {
-        started[name].resolve(run)
-        const partner = await started[other].promise
-        const ended = await run.finish(partner.stdin)
-        endedAtMs[name] = ended.endedAtMs
-        return ended.outcome
-      },
-      signal,
-    )
+  const carried =
+    (name: 'program' | 'interactor', other: 'program' | 'interactor'): Carry =>
+    async (start) => {
+      filled[name].resolve(true)
+      // Both start in one turn of the loop: what one of them says before somebody listens would be lost.
+      const isPair = await filled[other].promise
+      const run = start()
+      started[name].resolve(run)
+      const partner = isPair ? await started[other].promise : undefined
+      // Nobody will ever say anything to it.
+      if (partner === undefined) run.stdin.end()
+      const ended = await run.finish(partner?.stdin)
+      endedAtMs[name] = ended.endedAtMs
+      return ended.outcome
+    }
+  const side = async (name: 'program' | 'interactor', other: 'program' | 'interactor', box: SpawnedBox): Promise<RunOutcome> => {
+    try {
+      return await box.within({ ...request[name], captureBytes }, carried(name, other), signal)
+    } finally {
+      // Where it never started the other one must not wait for it.
+      filled[name].resolve(false)
+      started[name].resolve(undefined)
+    }
+  }
   const [one, two] = await Promise.all([side('program', 'interactor', program), side('interactor', 'program', interactor)])
   return { program: one, interactor: two, endedFirst: endedAtMs.program <= endedAtMs.interactor ? 'program' : 'interactor' }
 }
