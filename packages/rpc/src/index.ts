@@ -64,7 +64,6 @@ export {
   WireError,
 } from './client/index.ts'
 export { type TlsProblem, tlsProblem } from './http/tls-problem.ts'
-export { ONE_CALLER_LIMITS, ONE_CALLER_RELAY_LIMITS, oneTokenDoor } from './relay/one-token-door.ts'
 export { type ParkedCall, ParkedCalls } from './relay/parked-call.ts'
 export { DEFAULT_RELAY_LIMITS, type RelayLimits } from './relay/relay-limits.ts'
 export { type Relay, type RelayOptions, openRelay } from './relay/relay.ts'

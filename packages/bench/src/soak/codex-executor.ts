@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { messageOf } from '@parley/protocol'
-import { openCodexInEnvironment, openCuttable } from '../../../cli/src/commands/server/fixture/codex-environment.ts'
+import { openCodexInEnvironment, openCuttable } from '@parley/contracts/testing'
 import { ensurePeer } from '../../../../scripts/peers/ensure-peer.ts'
 import { type Soak, Tally } from '../soak.ts'
 import { ExecServerProcess } from './executor-world.ts'

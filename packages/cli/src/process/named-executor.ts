@@ -26,8 +26,7 @@ export async function namedExecutor(
     log: (message) => io.err(`${message}\n`),
   })
   const { cwd } = place.info
-  const folder = typeof cwd === 'string' && cwd.startsWith('file:') ? fileURLToPath(cwd) : '/'
-  return { place, folder, [Symbol.asyncDispose]: () => place.close() }
+  return { place, folder: typeof cwd === 'string' ? folderIn(cwd) : '/', [Symbol.asyncDispose]: () => place.close() }
 }
 
 function wayTo(invocation: Invocation, given: string): ExecutorOptions['dial'] {
@@ -67,4 +66,13 @@ function gatewayOf(invocation: Invocation, ofFile: string | undefined): { readon
       'parley token create --role user --user NAME makes one, for an admin',
     )
   return { url: url.origin, token }
+}
+
+/** What an exec-server says of its folder may be anything. */
+function folderIn(uri: string): string {
+  try {
+    return fileURLToPath(uri)
+  } catch {
+    return '/'
+  }
 }

@@ -9,6 +9,7 @@ export { type LoopbackModel, openLoopbackModel } from '../world/loopback-model.t
 export { GIT, fillPlainFolder, fillRepository } from '../world/work-folder.ts'
 export { noticeFaults } from './checks.ts'
 export { type CodexBinary, codexBinary, type CodexPeer } from './codex-binary.ts'
+export { COUNTING_SERVER, openCodexInEnvironment, openCuttable } from './codex-environment.ts'
 export { type CodexHome, codexHome, type CodexHomeOptions } from './codex-home.ts'
 export { misfits } from './fits.ts'
 export { holdSignInPort } from './hold-sign-in-port.ts'

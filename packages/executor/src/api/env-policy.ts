@@ -1,3 +1,4 @@
+import { folded, matchesGlob } from './name-glob.ts'
 import type { EnvPolicy } from './params.ts'
 
 export type Environment = Readonly<Record<string, string>>
@@ -13,19 +14,21 @@ const DEFAULT_EXCLUDES = ['*KEY*', '*SECRET*', '*TOKEN*']
  */
 export function environmentOf(base: Environment, env: Environment, policy: EnvPolicy | null | undefined): Environment {
   if (policy === null || policy === undefined) return env
-  const excludes = [...(policy.ignoreDefaultExcludes ? [] : DEFAULT_EXCLUDES), ...policy.exclude].map(patternOf)
+  const isExcluded = anyOf([...(policy.ignoreDefaultExcludes ? [] : DEFAULT_EXCLUDES), ...policy.exclude])
   const inherited = Object.entries(base).filter(
     ([name]) => policy.inherit === 'all' || (policy.inherit === 'core' && CORE.has(name)),
   )
-  const left = inherited.filter(([name]) => !excludes.some((pattern) => pattern.test(name)))
+  const left = inherited.filter(([name]) => !isExcluded(name))
   const all = Object.entries({ ...Object.fromEntries(left), ...policy.set })
-  const includes = policy.includeOnly.map(patternOf)
-  const kept = includes.length === 0 ? all : all.filter(([name]) => includes.some((pattern) => pattern.test(name)))
+  const isIncluded = anyOf(policy.includeOnly)
+  const kept = policy.includeOnly.length === 0 ? all : all.filter(([name]) => isIncluded(name))
   return { ...Object.fromEntries(kept), ...env }
 }
 
-/** `*` is anything, `?` one character; case does not count. */
-function patternOf(glob: string): RegExp {
-  const escaped = glob.replace(/[.+^${}()|[\]\\]/g, String.raw`\$&`)
-  return new RegExp(`^${escaped.replaceAll('*', '.*').replaceAll('?', '.')}$`, 'is')
+function anyOf(globs: readonly string[]): (name: string) => boolean {
+  const patterns = globs.map(folded)
+  return (name) => {
+    const asCompared = folded(name)
+    return patterns.some((pattern) => matchesGlob(pattern, asCompared))
+  }
 }

@@ -8,6 +8,18 @@ export const DETACH_MS = 30_000
 /** The most that may be asked to be kept of one process. */
 const RETAIN_MAX_BYTES = 64 * 1024 * 1024
 
+/** Patterns of one list of a policy, the length of each and of all. Every name is held against every pattern, and it all adds up. */
+const PATTERNS_MAX = 256
+const PATTERN_CHARS = 256
+const PATTERNS_CHARS = 4_096
+/** Variables that a policy sets are held against the patterns too; others are not. */
+const SET_VARIABLES = { count: 128, nameChars: 128 }
+const OWN_VARIABLES = { count: 4_096, nameChars: 1_024 }
+/** No system starts a program with a longer one. */
+const VARIABLE_CHARS = 1024 * 1024
+/** How much of the name of a field is said back: the names of variables are part of it. */
+const SHOWN_FIELD_CHARS = 120
+
 const ProcessId = z.string().min(1).max(256)
 const Seq = z.int().min(0)
 const Chunk = z.base64()
@@ -19,13 +31,34 @@ export const InitializeParams = z.object({
   detachMs: z.int().min(0).max(DETACH_MAX_MS).nullish(),
 })
 
+const Patterns = z
+  .array(z.string().max(PATTERN_CHARS))
+  .max(PATTERNS_MAX)
+  .refine(
+    (given) => given.reduce((sum, { length }) => sum + length, 0) <= PATTERNS_CHARS,
+    `at most ${PATTERNS_CHARS} characters in all`,
+  )
+  .default([])
+const variables = ({ count, nameChars }: { readonly count: number; readonly nameChars: number }) =>
+  z
+    .record(z.string(), z.string())
+    .refine((given) => Object.keys(given).length <= count, `at most ${count} variables`)
+    .refine(
+      (given) => Object.keys(given).every(({ length }) => length <= nameChars),
+      `the name of a variable has at most ${nameChars} characters`,
+    )
+    .refine(
+      (given) => Object.values(given).every(({ length }) => length <= VARIABLE_CHARS),
+      `a variable has at most ${VARIABLE_CHARS} characters`,
+    )
+
 /** Which variables of the executor a process gets. */
 export const EnvPolicy = z.object({
   inherit: z.enum(['core', 'all', 'none']),
   ignoreDefaultExcludes: z.boolean().default(true),
-  exclude: z.array(z.string()).default([]),
-  set: z.record(z.string(), z.string()).default({}),
-  includeOnly: z.array(z.string()).default([]),
+  exclude: Patterns,
+  set: variables(SET_VARIABLES).default({}),
+  includeOnly: Patterns,
 })
 export type EnvPolicy = z.infer<typeof EnvPolicy>
 
@@ -34,7 +67,7 @@ export const ProcessStartParams = z.object({
   processId: ProcessId,
   argv: z.array(z.string()),
   cwd: z.string(),
-  env: z.record(z.string(), z.string()),
+  env: variables(OWN_VARIABLES),
   envPolicy: EnvPolicy.nullish(),
   tty: z.boolean(),
   pipeStdin: z.boolean().default(false),
@@ -74,7 +107,7 @@ export function paramsOf<T>(schema: z.ZodType<T>, given: unknown): T {
   const parsed = schema.safeParse(given ?? {})
   if (parsed.success) return parsed.data
   const [issue] = parsed.error.issues
-  const field = issue?.path.join('.') ?? ''
+  const field = (issue?.path.join('.') ?? '').slice(0, SHOWN_FIELD_CHARS)
   const isMissing = issue?.code === 'invalid_type' && valueAt(given, issue.path) === undefined
   throw refusal(
     'invalidParams',

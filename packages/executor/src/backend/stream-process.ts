@@ -1,4 +1,5 @@
 import type { Readable, Writable } from 'node:stream'
+import { InputLine } from './input-line.ts'
 import { OutputLog } from '../process/output-log.ts'
 import type {
   ExecProcess,
@@ -13,9 +14,6 @@ import type {
   WriteStatus,
 } from '../process/exec-process.ts'
 import { WriteMemory } from '../process/write-memory.ts'
-
-/** Input that waits for a process that does not read it. Beyond it a write waits until there is room. */
-const UNREAD_STDIN_BYTES = 1024 * 1024
 
 /** Processes of this place cannot be signalled; `terminate` ends them. */
 export class SignalRefused extends Error {
@@ -53,6 +51,7 @@ export class StreamProcess implements ExecProcess {
   readonly #log: OutputLog
   readonly #streams: ProcessStreams
   readonly #writes = new WriteMemory()
+  readonly #input: InputLine
   #isTerminating = false
 
   constructor({ processId, pipeStdin, retention, streams }: StreamProcessOptions) {
@@ -68,6 +67,7 @@ export class StreamProcess implements ExecProcess {
         }
       },
     })
+    this.#input = new InputLine(stdin, () => this.#log.isExited)
     this.#follow('stdout', stdout)
     this.#follow('stderr', stderr)
     if (!pipeStdin) stdin.end()
@@ -82,11 +82,11 @@ export class StreamProcess implements ExecProcess {
   }
 
   write(input: Buffer | string, writeId?: string): Promise<WriteStatus> {
-    return writeId === undefined ? this.#write(input) : this.#writes.once(writeId, () => this.#write(input))
+    return writeId === undefined ? this.#input.write(input) : this.#writes.once(writeId, () => this.#input.write(input))
   }
 
   endInput(): void {
-    this.#streams.stdin.end()
+    this.#input.end()
   }
 
   read(request: ReadRequest): Promise<ReadResult> {
@@ -122,27 +122,4 @@ export class StreamProcess implements ExecProcess {
     await this.#streams.closed
     this.#log.closed()
   }
-
-  #write(input: Buffer | string): Promise<WriteStatus> {
-    const { stdin } = this.#streams
-    if (stdin.destroyed || stdin.writableEnded || this.#log.isExited) return STDIN_CLOSED
-    stdin.write(input)
-    return stdin.writableLength > UNREAD_STDIN_BYTES ? roomIn(stdin) : ACCEPTED
-  }
-}
-
-/** Made once: a write to a process that reads is as cheap as one to its pipe. */
-const ACCEPTED: Promise<WriteStatus> = Promise.resolve('accepted')
-const STDIN_CLOSED: Promise<WriteStatus> = Promise.resolve('stdinClosed')
-
-function roomIn(stream: Writable): Promise<WriteStatus> {
-  return new Promise((resolve) => {
-    const done = (): void => {
-      stream.off('drain', done)
-      stream.off('close', done)
-      resolve('accepted')
-    }
-    stream.on('drain', done)
-    stream.on('close', done)
-  })
 }

@@ -76,11 +76,16 @@ export class ExecutorLink {
   }
 
   /** `again` says that an answer to it may have been lost with an earlier connection. */
-  async ask(method: string, params: JsonObject, waitMs = 0): Promise<{ readonly answer: JsonValue; readonly again: boolean }> {
+  async ask(
+    method: string,
+    params: JsonObject,
+    { waitMs = 0, signal }: { readonly waitMs?: number; readonly signal?: AbortSignal } = {},
+  ): Promise<{ readonly answer: JsonValue; readonly again: boolean }> {
+    const how = { timeoutMs: ANSWER_MS + waitMs, ...(signal === undefined ? {} : { signal }) }
     for (let again = false; ; again = true) {
       const peer = await this.#peer
       try {
-        return { answer: await peer.ask(method, params, { timeoutMs: ANSWER_MS + waitMs }), again }
+        return { answer: await peer.ask(method, params, how), again }
       } catch (error) {
         if (error instanceof RemoteFailure) throw again ? new FailedAgain(error) : error
         if (!(error instanceof PeerGone) || !peer.isGone) throw error

@@ -71,9 +71,9 @@ export class RemoteProcess implements ExecProcess {
     return WriteAnswer.parse(answer).status
   }
 
-  async read({ afterSeq = 0, maxBytes, waitMs = 0 }: ReadRequest): Promise<ReadResult> {
+  async read({ afterSeq = 0, maxBytes, waitMs = 0, signal }: ReadRequest): Promise<ReadResult> {
     const params = { processId: this.processId, afterSeq, maxBytes: maxBytes ?? null, waitMs }
-    const { answer } = await this.#link.ask('process/read', params, waitMs)
+    const { answer } = await this.#link.ask('process/read', params, { waitMs, ...(signal === undefined ? {} : { signal }) })
     return readResultOf(ReadAnswer.parse(answer))
   }
 

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import { isIPv4 } from 'node:net'
 import { arch, availableParallelism, loadavg, platform } from 'node:os'
 import { basename } from 'node:path'
 import type { Connect } from '@parley/client'
@@ -125,5 +126,5 @@ function loadOf(server: ExecServer): WorkerLoad {
 function isAsSafe(url: string, first: string): boolean {
   if (!first.startsWith('https:') || url.startsWith('https:')) return true
   const host = URL.parse(url)?.hostname ?? ''
-  return host === 'localhost' || host === '[::1]' || host.startsWith('127.')
+  return host === 'localhost' || host === '[::1]' || (isIPv4(host) && host.startsWith('127.'))
 }

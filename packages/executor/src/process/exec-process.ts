@@ -35,6 +35,8 @@ export interface ReadRequest {
   readonly maxBytes?: number
   /** How long to wait if there is nothing yet. */
   readonly waitMs?: number
+  /** Ends the wait: what there is by then is the answer, or the reason of the signal is thrown. */
+  readonly signal?: AbortSignal
 }
 
 export interface ReadResult {

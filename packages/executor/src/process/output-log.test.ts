@@ -127,3 +127,12 @@ test('where output is dropped, whoever is waited for loses none of it while it i
   expect(held).toEqual([true, false, true, false])
   expect(log.firstSeq).toBeGreaterThan(5)
 })
+
+test('a read whose asker is gone waits no longer', async () => {
+  const { log } = logOf(100, 'drop')
+  const asker = new AbortController()
+  const waiting = [log.read({ waitMs: 60_000, signal: asker.signal }), log.read({ waitMs: 60_000, signal: asker.signal })]
+  asker.abort()
+  for (const read of [...waiting, log.read({ waitMs: 60_000, signal: asker.signal })])
+    expect(await read).toMatchObject({ chunks: [], nextSeq: 1, closed: false })
+})

@@ -109,9 +109,9 @@ export class OutputLog {
     return seq < this.#firstSeq ? undefined : this.#events[this.#head + seq - this.#firstSeq]
   }
 
-  async read({ afterSeq = 0, maxBytes = Number.POSITIVE_INFINITY, waitMs = 0 }: ReadRequest): Promise<ReadResult> {
+  async read({ afterSeq = 0, maxBytes = Number.POSITIVE_INFINITY, waitMs = 0, signal }: ReadRequest): Promise<ReadResult> {
     if (waitMs > 0 && this.#lastSeq <= afterSeq && !this.isClosed && this.#over === undefined)
-      await this.#somethingNew(Math.min(waitMs, READ_WAIT_MAX_MS))
+      await this.#somethingNew(Math.min(waitMs, READ_WAIT_MAX_MS), signal)
     const chunks: OutputChunk[] = []
     let bytes = 0
     let nextSeq = Math.max(Math.min(afterSeq, this.#lastSeq) + 1, this.#firstSeq)
@@ -177,14 +177,17 @@ export class OutputLog {
     if (this.#waiting.size > 0) for (const wake of this.#waiting) wake()
   }
 
-  #somethingNew(waitMs: number): Promise<void> {
+  #somethingNew(waitMs: number, signal: AbortSignal | undefined): Promise<void> {
+    if (signal?.aborted === true) return Promise.resolve()
     return new Promise((resolve) => {
       const wake = (): void => {
         clearTimeout(timer)
+        signal?.removeEventListener('abort', wake)
         this.#waiting.delete(wake)
         resolve()
       }
       const timer = setTimeout(wake, waitMs)
+      signal?.addEventListener('abort', wake, { once: true })
       this.#waiting.add(wake)
     })
   }

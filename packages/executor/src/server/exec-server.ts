@@ -34,7 +34,7 @@ export interface ExecServer extends AsyncDisposable {
 
 export interface ExecLoad {
   readonly sessions: number
-  /** Those that run, the oldest first. */
+  /** Those that run, the oldest first; also those of a session that has ended, until they are gone. */
   readonly processes: readonly RunningEntry[]
 }
 
@@ -43,24 +43,31 @@ export function openExecServer(options: ExecServerOptions): ExecServer {
   const log = options.log ?? (() => undefined)
   const files = fileMethods(options.roots ?? [], limits)
   const sessions = new Map<string, Session>()
+  /** Nobody can come back to them, and not all of their processes are gone. */
+  const ending = new Set<Session>()
+  const allUnderWay = { bytes: 0 }
   let connections = 0
   const waiting: (() => void)[] = []
 
   let isDraining = false
-  const running = (): readonly RunningEntry[] => [...sessions.values()].flatMap((session) => session.running())
+  const running = (): readonly RunningEntry[] => [...sessions.values(), ...ending].flatMap((session) => session.running())
 
   const newSession = (detachMs: number): Session => {
     if (isDraining) throw refusal('invalidRequest', 'this executor is being drained: it takes no new sessions')
     if (sessions.size >= limits.sessions)
       throw refusal('invalidRequest', `${limits.sessions} sessions are open; no more are taken`)
     const id = randomUUID()
-    const session = new Session({
+    const session: Session = new Session({
       id,
       backend: options.backend,
       limits,
       detachMs,
       hasRoom: () => running().length < limits.processes,
-      onEnd: () => sessions.delete(id),
+      onEnd: () => {
+        sessions.delete(id)
+        ending.add(session)
+      },
+      onGone: () => ending.delete(session),
     })
     sessions.set(id, session)
     return session
@@ -81,6 +88,7 @@ export function openExecServer(options: ExecServerOptions): ExecServer {
         limits,
         where: options.where,
         files,
+        allUnderWay,
         log,
         sessionFor: ({ resumeSessionId, detachMs = DETACH_MS }) =>
           resumeSessionId === undefined ? newSession(fixedDetachMs ?? detachMs) : resumed(resumeSessionId),

@@ -17,7 +17,15 @@ import { ProcessError } from '../local/processes.ts'
 import type { ExecProcess } from '../process/exec-process.ts'
 import type { Session } from './session.ts'
 
-type ProcessMethod = (session: Session, params: JsonObject, base: Environment) => Promise<JsonValue>
+/** What a method knows of who asks. */
+export interface RequestLink {
+  /** The variables of the executor. */
+  readonly base: Environment
+  /** Aborted when the connection has ended: nobody hears an answer any more. */
+  readonly signal: AbortSignal
+}
+
+type ProcessMethod = (session: Session, params: JsonObject, link: RequestLink) => Promise<JsonValue>
 
 /** `process/*`, by name. */
 export const PROCESS_METHODS: ReadonlyMap<string, ProcessMethod> = new Map<string, ProcessMethod>([
@@ -28,7 +36,7 @@ export const PROCESS_METHODS: ReadonlyMap<string, ProcessMethod> = new Map<strin
   ['process/terminate', terminate],
 ])
 
-async function start(session: Session, params: JsonObject, base: Environment): Promise<JsonValue> {
+async function start(session: Session, params: JsonObject, { base }: RequestLink): Promise<JsonValue> {
   const spec = specOf(params, base)
   try {
     await session.start(spec)
@@ -62,13 +70,14 @@ function specOf(params: JsonObject, base: Environment): ExecSpec {
   }
 }
 
-async function read(session: Session, params: JsonObject): Promise<JsonValue> {
+async function read(session: Session, params: JsonObject, { signal: ended }: RequestLink): Promise<JsonValue> {
   const { processId, afterSeq, maxBytes, waitMs } = paramsOf(ProcessReadParams, params)
   const process = running(session, processId)
   if (process === undefined) throw refusal('invalidRequest', `unknown process id ${processId}`)
   const result = await process.read({
     afterSeq: afterSeq ?? 0,
     waitMs: waitMs ?? 0,
+    signal: ended,
     ...(typeof maxBytes === 'number' ? { maxBytes } : {}),
   })
   return readAnswerOf(result)

@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject, type JsonValue } from '@parley/protocol'
+import { holdsAtMost, isJsonObject, type JsonObject, type JsonValue } from '@parley/protocol'
 import { type FrameLink, FramePeer } from '@parley/rpc/frame'
 import { CODE, refusal } from '../api/error-code.ts'
 import { InitializeParams, paramsOf, ProcessEndInputParams, ProcessTakenParams } from '../api/params.ts'
@@ -7,12 +7,14 @@ import type { FileMethods } from './file/file-methods.ts'
 import { PROCESS_METHODS } from './process-methods.ts'
 import type { ServerLimits } from './server-limits.ts'
 import type { Session } from './session.ts'
+import { type AllUnderWay, UnderWay } from './under-way.ts'
 
 export interface ConnectionOptions {
   readonly link: FrameLink
   readonly limits: ServerLimits
   readonly where: Whereabouts
   readonly files: FileMethods
+  readonly allUnderWay: AllUnderWay
   readonly log: (message: string) => void
   /** A new session, or the one that is to be resumed. Throws a refusal. */
   readonly sessionFor: (asked: { readonly resumeSessionId?: string; readonly detachMs?: number }) => Session
@@ -25,14 +27,19 @@ export class ServedLink {
   readonly #peer: FramePeer
   #session: Session | undefined
   #isInitialized = false
-  #underWay = 0
+  readonly #underWay: UnderWay
+  readonly #ending = new AbortController()
+  /** The length of the text that is being taken in: a request is handed in before the next text is seen. */
+  #textChars = 0
 
   constructor(options: ConnectionOptions) {
     this.#options = options
+    this.#underWay = new UnderWay(options.limits, options.allUnderWay)
     this.#peer = new FramePeer({
       link: options.link,
       jsonrpc: false,
       handlers: {
+        seen: (text) => this.#seen(text),
         request: (method, params) => this.#request(method, params),
         notified: (method, params) => this.#notified(method, params),
         garbage: (reason, value) => this.#garbage(reason, value),
@@ -41,15 +48,21 @@ export class ServedLink {
     })
   }
 
+  /** Passes over what would take more to parse than any message is worth. */
+  #seen(text: string): boolean {
+    const { messageValues } = this.#options.limits
+    this.#textChars = text.length
+    if (holdsAtMost(text, messageValues)) return false
+    this.#garbage(`it holds more than ${messageValues} values`, undefined)
+    return true
+  }
+
   async #request(method: string, params: JsonObject): Promise<JsonValue> {
-    const { requestsPerLink } = this.#options.limits
-    if (this.#underWay >= requestsPerLink)
-      throw refusal('invalidRequest', `${requestsPerLink} requests are under way; wait for their answers`)
-    this.#underWay += 1
+    const leave = this.#underWay.enter(method, this.#textChars)
     try {
       return await this.#serve(method, params)
     } finally {
-      this.#underWay -= 1
+      leave()
     }
   }
 
@@ -58,7 +71,7 @@ export class ServedLink {
     if (method === 'initialize') return this.#initialize(params)
     const onProcess = PROCESS_METHODS.get(method)
     const onFile = files.get(method)
-    if (onProcess !== undefined) return onProcess(this.#ready(method), params, where.env)
+    if (onProcess !== undefined) return onProcess(this.#ready(method), params, { base: where.env, signal: this.#ending.signal })
     if (onFile !== undefined) return this.#ready(method) && onFile(params)
     if (method === 'environment/info') return this.#ready(method) && environmentInfo(where)
     if (method === 'environment/status') return this.#ready(method) && { status: 'ready' }
@@ -112,6 +125,8 @@ export class ServedLink {
   }
 
   #ended(): void {
+    // A read that waits for output would wait on, for nobody.
+    this.#ending.abort()
     this.#session?.detach(this.#peer)
     this.#options.onEnd()
   }

@@ -10,6 +10,12 @@ export interface ServerLimits {
   readonly sessionBytes: number
   /** Requests of one connection that are under way. */
   readonly requestsPerLink: number
+  /** The bytes of the requests of one connection that are under way. */
+  readonly requestBytesPerLink: number
+  /** The bytes of the requests of all connections that are under way, also of those that have ended since. */
+  readonly requestBytes: number
+  /** Values in one message. What it takes to parse one goes by their number. */
+  readonly messageValues: number
   /** How far output is pushed ahead of a connection that does not take it. */
   readonly pushAheadBytes: number
   /** How long a process can be read from after its end. */
@@ -27,6 +33,9 @@ export const DEFAULT_SERVER_LIMITS: ServerLimits = {
   processes: 256,
   sessionBytes: 256 * 1024 * 1024,
   requestsPerLink: 1_024,
+  requestBytesPerLink: 64 * 1024 * 1024,
+  requestBytes: 256 * 1024 * 1024,
+  messageValues: 100_000,
   pushAheadBytes: 1024 * 1024,
   readableMs: 30_000,
   fileBytes: 32 * 1024 * 1024,

@@ -31,11 +31,13 @@ export interface SessionOptions {
   readonly hasRoom: () => boolean
   /** It has ended: nobody can come back to it. */
   readonly onEnd: () => void
+  /** None of its processes is left. Told after `onEnd`. */
+  readonly onGone: () => void
 }
 
 /**
  * The processes of one client. States: attached → detached → attached …, and ended, when nobody came back in time or the client's
- * wire says so. What it started ends with it.
+ * wire says so. What it started ends with it, and counts as running until it is gone.
  */
 export class Session {
   readonly id: string
@@ -91,19 +93,22 @@ export class Session {
     if (this.#isEnded) return
     this.#isEnded = true
     clearTimeout(this.#ending)
-    const entries = [...this.#entries.values()]
-    this.#entries.clear()
     this.#options.onEnd()
-    for (const { forgetting, pusher } of entries) {
-      clearTimeout(forgetting)
-      pusher?.close()
+    const terminating: Promise<void>[] = []
+    for (const [id, entry] of this.#entries) {
+      clearTimeout(entry.forgetting)
+      entry.pusher?.close()
+      if (entry.closedSeq !== undefined) this.#entries.delete(id)
+      else if (entry.process !== undefined) terminating.push(this.#endProcess(id, entry.process, how))
     }
-    await Promise.allSettled(entries.map(async ({ process }) => process?.terminate(how)))
+    this.#tellIfGone()
+    await Promise.all(terminating)
   }
 
   async start(spec: ExecSpec): Promise<void> {
     const { backend, limits, hasRoom } = this.#options
     const { processId } = spec
+    if (this.#isEnded) throw refusal('invalidRequest', `session ${this.id} has ended`)
     if (this.#entries.has(processId)) throw refusal('invalidRequest', `process ${processId} already exists`)
     if (this.running().length >= limits.processesPerSession)
       throw refusal('invalidRequest', `a session has ${limits.processesPerSession} processes at most`)
@@ -121,17 +126,18 @@ export class Session {
     try {
       entry.process = await backend.start(spec)
     } catch (error) {
-      this.#entries.delete(processId)
+      this.#leave(processId)
       throw error
     }
     // Nobody would ever end it.
-    if (this.#isEnded) return void (await entry.process.terminate({ force: true }))
+    if (this.#isEnded) return this.#endProcess(processId, entry.process, { force: true })
     void this.#forgetAfterEnd(processId, entry.process, entry)
     setImmediate(() => this.#push(entry, 0))
   }
 
   /** The process, `starting` while it starts, or undefined. */
   process(processId: string): ExecProcess | 'starting' | undefined {
+    if (this.#isEnded) return undefined
     const entry = this.#entries.get(processId)
     return entry === undefined ? undefined : (entry.process ?? 'starting')
   }
@@ -139,7 +145,7 @@ export class Session {
   /** What starts or runs now. One that has ended and can still be read does not count. */
   running(): readonly RunningEntry[] {
     return [...this.#entries.values()]
-      .filter(({ closedSeq }) => closedSeq === undefined)
+      .filter(({ closedSeq }) => closedSeq === undefined || this.#isEnded)
       .map(({ spec, sinceMs }) => ({ argv: spec.argv, sinceMs }))
   }
 
@@ -149,9 +155,28 @@ export class Session {
     if (entry?.closedSeq !== undefined && seq >= entry.closedSeq) this.#forget(processId, entry)
   }
 
+  /** Settles when it was told to end. It is counted until it has: one that takes its time still runs. */
+  async #endProcess(processId: string, process: ExecProcess, how: { readonly force: boolean }): Promise<void> {
+    // Nobody reads it any more, and what holds its output for a reader would keep its streams from ending.
+    process.subscribe(() => undefined)
+    const terminated = Promise.allSettled([process.terminate(how)])
+    void Promise.all([terminated, process.ended]).then(() => this.#leave(processId))
+    await terminated
+  }
+
+  /** A process is gone with its session, or could not be started. */
+  #leave(processId: string): void {
+    this.#entries.delete(processId)
+    this.#tellIfGone()
+  }
+
+  #tellIfGone(): void {
+    if (this.#isEnded && this.#entries.size === 0) this.#options.onGone()
+  }
+
   #push(entry: Entry, afterSeq: number): void {
     const { process, spec } = entry
-    if (this.#peer === undefined || process === undefined || entry.pusher !== undefined) return
+    if (this.#isEnded || this.#peer === undefined || process === undefined || entry.pusher !== undefined) return
     entry.pusher = new Pusher({
       peer: this.#peer,
       process,

@@ -1,4 +1,6 @@
 import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
+import { connect } from 'node:net'
 import { messageOf } from '@parley/protocol'
 import { type FrameLink, dialFrames } from '@parley/rpc/frame'
 import { afterEach, expect, test } from 'vitest'
@@ -187,16 +189,34 @@ test('when the executor’s token is revoked its tunnels end, and so do those of
   expect((await gw.admin('executor.list', { gone: true })).structuredContent).toEqual({ items: [] })
 })
 
-test('who goes away while the executor is asked leaves nothing behind, and the executor is told when it comes', async () => {
+test('who goes away while the executor is asked leaves nothing behind: no place, no ticket', async () => {
   const gw = await gatewayHere()
   const worker = await workerAt(gw, 'box')
-  const socket = new (await import('ws')).WebSocket(tunnelOf(gw, '?executor=box'), {
-    headers: { authorization: `Bearer ${gw.adminToken}` },
-  })
-  socket.on('error', () => undefined)
-  const ticket = await ticketFor(worker)
-  socket.terminate()
-  await expect.poll(() => bring(gw, worker.token, ticket).catch(messageOf)).toContain('no tunnel waits')
+  // More than may wait at once.
+  for (let count = 1; count <= 20; count += 1) {
+    const socket = connect(Number(new URL(gw.gateway.url).port), '127.0.0.1')
+    const lines = ['GET /api/tunnel?executor=box HTTP/1.1', 'host: 127.0.0.1', `authorization: Bearer ${gw.adminToken}`]
+    const more = [
+      'connection: upgrade',
+      'upgrade: websocket',
+      'sec-websocket-version: 13',
+      `sec-websocket-key: ${'A'.repeat(22)}==`,
+    ]
+    socket.write(`${[...lines, ...more].join('\r\n')}\r\n\r\n`)
+    const ticket = await ticketFor(worker, count)
+    socket.end()
+    await once(socket, 'close')
+    await expect.poll(() => bring(gw, worker.token, ticket).catch(messageOf)).toContain('no tunnel waits')
+  }
+})
+
+test('who waits for an executor that leaves is told at once', async () => {
+  const gw = await gatewayHere()
+  const worker = await workerAt(gw, 'box')
+  const asking = ask(gw, 'box').catch(messageOf)
+  await ticketFor(worker)
+  worker.socket.socket.terminate()
+  expect(await asking).toContain('box has just left')
 })
 
 test('a host has a heartbeat too, a judge, a person and an agent may not, and garbage is named', async () => {

@@ -1,4 +1,4 @@
-import { NOTIFICATIONS, TUNNEL_PATH, TUNNEL_TICKET_HEADER, WorkerName } from '@parley/protocol'
+import { NOTIFICATIONS, TUNNEL_PATH, TUNNEL_TICKET_HEADER, WorkerName, unlessAborted } from '@parley/protocol'
 import { Denied, type Knock, type Link, type TunnelEnd, type TunnelRoute, joinEnds } from '@parley/rpc'
 import { isWorkerHere } from '@parley/store'
 import { lineOf } from '../audit/line.ts'
@@ -101,12 +101,9 @@ export class Tunnels implements TunnelRoute<GatewayCaller> {
     const hash = hashText(ticket)
     this.#waiting.set(hash, { person, workerKey: link.caller.key, came })
     try {
-      const worker = await this.#inTime(name, knock.signal, async () => {
+      const worker = await this.#inTime(name, { gone: knock.signal, left: link.signal }, async () => {
         const params = { tunnel, kind: 'executor', subject: name, ticket } as const
-        while (!link.notify(NOTIFICATIONS.open.method, params)) {
-          if (link.signal.aborted) throw new Denied(503, 'unavailable', `${name} has just left; try again`, RETRY_SECONDS)
-          await link.drained()
-        }
+        while (!link.signal.aborted && !link.notify(NOTIFICATIONS.open.method, params)) await link.drained()
         return came.promise
       })
       knock.signal.addEventListener('abort', () => worker.close('whoever asked went away'), { once: true })
@@ -127,22 +124,19 @@ export class Tunnels implements TunnelRoute<GatewayCaller> {
     }
   }
 
-  /** What it comes to before its time is over and whoever asked is gone. */
-  async #inTime<Value>(name: string, gone: AbortSignal, work: () => Promise<Value>): Promise<Value> {
-    const late = Promise.withResolvers<never>()
-    const timer = setTimeout(
-      () => late.reject(new Denied(504, 'unavailable', `${name} did not answer within ${this.#openMs / 1_000} s`)),
-      this.#openMs,
-    )
-    const left = (): void => late.reject(new Denied(503, 'unavailable', 'whoever asked went away'))
-    gone.addEventListener('abort', left, { once: true })
-    if (gone.aborted) left()
-    try {
-      return await Promise.race([work(), late.promise])
-    } finally {
-      clearTimeout(timer)
-      gone.removeEventListener('abort', left)
-    }
+  /** What it comes to before its time is over, whoever asked is gone, or the worker is. */
+  async #inTime<Value>(
+    name: string,
+    { gone, left }: { readonly gone: AbortSignal; readonly left: AbortSignal },
+    work: () => Promise<Value>,
+  ): Promise<Value> {
+    const late = AbortSignal.timeout(this.#openMs)
+    const over = AbortSignal.any([late, gone, left])
+    return unlessAborted(work(), over, () => {
+      if (gone.aborted) return new Denied(503, 'unavailable', 'whoever asked went away')
+      if (left.aborted) return new Denied(503, 'unavailable', `${name} has just left; try again`, RETRY_SECONDS)
+      return new Denied(504, 'unavailable', `${name} did not answer within ${this.#openMs / 1_000} s`)
+    })
   }
 
   #note(caller: GatewayCaller, outcome: 'denied' | 'failed', code: string, target?: string): void {

@@ -1,8 +1,5 @@
-import type { IncomingMessage } from 'node:http'
-import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '@parley/protocol/wire'
 import { WebSocket } from 'ws'
-import { connectReason } from '../client/link/connect-reason.ts'
-import { WireError } from '../wire-error.ts'
+import { openedSocket } from '../client/link/opened-socket.ts'
 import { DEFAULT_FRAME_LIMITS, type FrameLimits, type FrameLink } from './frame-link.ts'
 import { webSocketFrames } from './web-socket-frames.ts'
 
@@ -17,8 +14,6 @@ export interface DialFramesOptions {
 }
 
 const UNIX = 'unix:'
-/** What is read of a refusal. */
-const REFUSAL_CHARS = 8_192
 
 /** Opens a WebSocket for texts in both directions. Throws `WireError`: `unauthorized`, `http_status` or `unreachable`. */
 export function dialFrames({ url, path = '/', token, headers, limits: given }: DialFramesOptions): Promise<FrameLink> {
@@ -31,37 +26,5 @@ export function dialFrames({ url, path = '/', token, headers, limits: given }: D
     autoPong: false,
     handshakeTimeout: limits.openMs,
   })
-  return new Promise((resolve, reject) => {
-    socket.once('open', () => resolve(webSocketFrames(socket, limits)))
-    socket.once('unexpected-response', (_request, response) => {
-      const status = response.statusCode ?? 0
-      const code = status === 401 || status === 403 ? 'unauthorized' : 'http_status'
-      void saidIn(response).then((said) => {
-        reject(new WireError(code, said ?? `${url} answered ${status} instead of opening a WebSocket`, { status }))
-        socket.terminate()
-      })
-    })
-    socket.on('error', (cause) => {
-      const reason = connectReason(cause, isFile ? undefined : new URL(url))
-      reject(new WireError('unreachable', `${url} did not open: ${reason}`, { cause }))
-    })
-  })
+  return openedSocket(socket, { name: url, url: isFile ? undefined : new URL(url) }, () => webSocketFrames(socket, limits))
 }
-
-/** The words of a server of ours, where there are any. */
-async function saidIn(response: IncomingMessage): Promise<string | undefined> {
-  try {
-    let text = ''
-    for await (const chunk of response.setEncoding('utf8')) {
-      text += String(chunk)
-      if (text.length > REFUSAL_CHARS) return undefined
-    }
-    const { error } = objectIn(parseJson(text))
-    const { message } = objectIn(error)
-    return typeof message === 'string' && message !== '' ? message : undefined
-  } catch {
-    return undefined
-  }
-}
-
-const objectIn = (value: JsonValue | undefined): JsonObject => (isJsonObject(value) ? value : {})

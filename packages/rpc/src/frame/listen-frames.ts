@@ -1,8 +1,9 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
-import { type IncomingMessage, STATUS_CODES } from 'node:http'
+import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { WebSocketServer } from 'ws'
 import { createServer, listen, urlOf } from '../http/listen.ts'
+import { reject } from '../http/reject-upgrade.ts'
 import type { ListenAt } from '../http/server-options.ts'
 import { DEFAULT_FRAME_LIMITS, type FrameLimits, type FrameLink } from './frame-link.ts'
 import { webSocketFrames } from './web-socket-frames.ts'
@@ -45,7 +46,7 @@ export async function listenFrames(options: FrameListenerOptions): Promise<Frame
   server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
     socket.on('error', () => undefined)
     const refusal = refusalOf(request, expected) ?? (links.size >= limits.links ? 503 : undefined)
-    if (refusal !== undefined) return refuse(socket, refusal)
+    if (refusal !== undefined) return reject(socket, refusal, '', refusal === 401 ? { 'www-authenticate': 'Bearer' } : {})
     sockets.handleUpgrade(request, socket, head, (accepted) => {
       const link = webSocketFrames(accepted, limits)
       links.add(link)
@@ -77,9 +78,4 @@ function refusalOf({ headers }: IncomingMessage, expected: Buffer | undefined): 
 /** Of one length whatever the token's, so that comparing takes the same time for all. */
 function digest(token: string): Buffer {
   return createHash('sha256').update(token).digest()
-}
-
-function refuse(socket: Duplex, status: number): void {
-  const challenge = status === 401 ? 'WWW-Authenticate: Bearer\r\n' : ''
-  socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${challenge}Connection: close\r\nContent-Length: 0\r\n\r\n`)
 }

@@ -14,18 +14,18 @@ test('a text comes out of its pieces as it went in, however it was cut', () => {
     for (const size of [1, 2, 3, 7, 999, 1_000, 1_001, 5_000]) {
       const pieces = piecesOf(text, size)
       expect(Math.max(...pieces.map(({ length }) => length))).toBeLessThanOrEqual(size + 1)
-      expect(joined(10_000, [...pieces, ...piecesOf('next', size)])).toEqual({ texts: [text, 'next'], faults: [] })
+      expect(joined(1_000_000, [...pieces, ...piecesOf('next', size)])).toEqual({ texts: [text, 'next'], faults: [] })
     }
 })
 
 test('a text that is too long is passed over whole and said to be, and the next one comes', () => {
-  const { texts, faults } = joined(10, [...piecesOf('x'.repeat(11), 3), ...piecesOf('ok', 3)])
-  expect({ texts, faults }).toEqual({ texts: ['ok'], faults: ['a text has more than 10 bytes'] })
+  const { texts, faults } = joined(1_000, [...piecesOf('x'.repeat(900), 30), ...piecesOf('ok', 3)])
+  expect({ texts, faults }).toEqual({ texts: ['ok'], faults: ['a text has more than 1000 bytes'] })
 })
 
 test('bytes come out as bytes, beside texts, and are a fault where nobody takes them', () => {
   const seen: unknown[] = []
-  const joiner = new PieceJoiner(100, {
+  const joiner = new PieceJoiner(1_000, {
     text: (text) => void seen.push(text),
     bytes: (bytes) => void seen.push([...bytes]),
     fault: (fault) => void seen.push(fault),
@@ -33,6 +33,14 @@ test('bytes come out as bytes, beside texts, and are a fault where nobody takes 
   for (const piece of [...piecesOfBytes(Buffer.of(1, 2, 3, 0, 255), 2), ...piecesOf('text', 2)]) joiner.push(piece)
   expect(seen).toEqual([[1, 2, 3, 0, 255], 'text'])
   expect(joined(100, piecesOfBytes(Buffer.of(1), 2)).faults).toEqual(['a frame is not text'])
+})
+
+test('pieces without end count by their number, whatever is in them', () => {
+  const faults: string[] = []
+  const joiner = new PieceJoiner(1024 * 1024, { text: () => undefined, fault: (fault) => void faults.push(fault) })
+  for (let sent = 0; sent < 10_000; sent += 1) joiner.push(Buffer.of(1))
+  joiner.push(Buffer.of(0))
+  expect(faults).toEqual(['a text has more than 1048576 bytes'])
 })
 
 test('what is no piece is said to be none', () => {

@@ -2,6 +2,7 @@
 const MORE = 1
 const BYTES = 2
 const HEAD_BYTES = 1
+const PIECE_BYTES = 128
 
 /** A text as messages of at most so many bytes and one. */
 export const piecesOf = (text: string, pieceBytes: number): Buffer[] => cut(Buffer.from(text), 0, pieceBytes)
@@ -45,7 +46,8 @@ export class PieceJoiner {
   push(piece: Buffer): void {
     const head = piece[0]
     if (head === undefined || head > (MORE | BYTES)) return this.#sink.fault('a frame is no piece of a text')
-    this.#size += piece.length - HEAD_BYTES
+    // Each piece costs more than its bytes while it waits for the others.
+    this.#size += piece.length - HEAD_BYTES + ((head & MORE) === 0 ? 0 : PIECE_BYTES)
     if (this.#size > this.#limitBytes) this.#skip()
     if (!this.#isSkipping) this.#parts.push(piece.subarray(HEAD_BYTES))
     if ((head & MORE) !== 0) return

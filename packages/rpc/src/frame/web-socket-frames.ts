@@ -1,12 +1,11 @@
 import { WebSocket } from 'ws'
 import { bytesOf } from '../client/link/web-socket-transport.ts'
+import { closeReason } from '../websocket/close-reason.ts'
 import type { FrameLimits, FrameLink, FrameSink } from './frame-link.ts'
 import { PieceJoiner, piecesOf, piecesOfBytes } from './pieces.ts'
 
 /** Close codes of RFC 6455 that we use. */
 const CLOSE = { normal: 1000, policy: 1008 } as const
-/** A close frame carries at most so many bytes. */
-const REASON_BYTES = 123
 /** How long the other side may take to close after we did. */
 const CLOSE_MS = 2_000
 
@@ -36,8 +35,7 @@ class WebSocketFrames implements FrameLink {
       this.#isHeard = true
     })
     socket.on('ping', (data) => {
-      if (this.#isStuck()) return this.#cut('the other side does not read')
-      if (socket.readyState === WebSocket.OPEN) socket.pong(data)
+      if (this.#canSend()) socket.pong(data)
     })
     socket.on('error', (error) => {
       this.#reason ??= error.message
@@ -90,7 +88,7 @@ class WebSocketFrames implements FrameLink {
   }
 
   close(reason = ''): void {
-    this.#socket.close(reason === '' ? CLOSE.normal : CLOSE.policy, shortened(reason))
+    this.#socket.close(reason === '' ? CLOSE.normal : CLOSE.policy, closeReason(reason))
     setTimeout(() => this.#socket.terminate(), CLOSE_MS).unref()
     this.#end(reason === '' ? 'closed by us' : reason)
   }
@@ -101,12 +99,8 @@ class WebSocketFrames implements FrameLink {
 
   #canSend(): boolean {
     if (this.#isOver || this.#socket.readyState !== WebSocket.OPEN) return false
-    if (this.#isStuck()) this.#cut('the other side does not read')
+    if (this.#socket.bufferedAmount > this.#limits.unsentBytes) this.#cut('the other side does not read')
     return !this.#isOver
-  }
-
-  #isStuck(): boolean {
-    return this.#socket.bufferedAmount > this.#limits.unsentBytes
   }
 
   /** A machine that went away does not close its socket. That it answers no ping is the only sign of it. */
@@ -136,11 +130,4 @@ class WebSocketFrames implements FrameLink {
     this.#waiters = waiters.filter(({ belowBytes }) => belowBytes < bufferedBytes)
     for (const { belowBytes, resolve } of waiters) if (belowBytes >= bufferedBytes) resolve()
   }
-}
-
-function shortened(reason: string): string {
-  return Buffer.from(reason)
-    .subarray(0, REASON_BYTES)
-    .toString('utf8')
-    .replace(/\uFFFD$/, '')
 }

@@ -1,4 +1,4 @@
-import { type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http'
+import { type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { BodyRoom } from '../limit/body-room.ts'
@@ -19,6 +19,7 @@ import { HttpEndpoint } from './endpoint.ts'
 import { Connections, connectionOf } from './connections.ts'
 import { createServer, listen, portOf, urlOf } from './listen.ts'
 import { HostCheck, headerOf, remoteAddressOf, splitTarget } from './request-check.ts'
+import { reject } from './reject-upgrade.ts'
 import { Routes } from './routes.ts'
 import type { HttpServer, HttpServerOptions, ServerHolds } from './server-options.ts'
 
@@ -95,8 +96,7 @@ class Wires<C extends Caller> {
     this.#http = servedWire('http')
     this.#endpoint = new HttpEndpoint(this.#http)
     this.#sockets = new WebSocketEndpoint(servedWire('websocket'))
-    const { tunnel } = options
-    this.#tunnels = tunnel && new TunnelEndpoint({ route: tunnel, callers: this.#callers, isClosing: () => this.#closing })
+    this.#tunnels = options.tunnel && new TunnelEndpoint(options.tunnel, this.#callers, () => this.#closing)
     this.#hosts = new HostCheck(options.allowedHosts ?? [])
     this.#trusted = new Set(options.trustedProxies)
     this.#routes = new Routes({
@@ -173,7 +173,7 @@ class Wires<C extends Caller> {
     connectionOf(socket)?.upgraded()
     const [path, query] = splitTarget(request.url ?? '/')
     try {
-      const tunnels = path === this.#tunnels?.path ? this.#tunnels : undefined
+      const tunnels = path === this.#tunnels?.route.path ? this.#tunnels : undefined
       if (tunnels === undefined && (this.#paths.websocket === undefined || path !== this.#paths.websocket))
         return reject(socket, 404, JSON.stringify({ error: { code: 'not_found', message: 'no WebSocket here' } }))
       const refusal = 'port' in this.#options.listen ? this.#hosts.refusal(request) : undefined
@@ -234,7 +234,7 @@ class Wires<C extends Caller> {
     this.#endpoint.endAll(SHUTDOWN_REASON)
     this.#sockets.endAll(SHUTDOWN_REASON)
     server.closeIdleConnections()
-    await this.#waitWhile(() => this.#inFlight > 0 || this.#sockets.size + (this.#tunnels?.size ?? 0) > 0, deadline)
+    await this.#waitWhile(() => this.#inFlight > 0 || this.#sockets.size + (this.#tunnels?.ends.size ?? 0) > 0, deadline)
     this.#sockets.terminateAll()
     this.connections.destroyAll()
     await closed
@@ -260,12 +260,4 @@ const CLOSE_POLL_MS = 10
 
 function askAgain<C extends Caller>(door: Door<C>, credentials: Credentials): C | Promise<C> {
   return door.again === undefined ? door.authenticate(credentials) : door.again(credentials)
-}
-
-/** Answers an upgrade with plain HTTP, so that the client learns why. */
-function reject(socket: Duplex, status: number, body: string, headers: Headers = {}): void {
-  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`)
-  const head = `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\nconnection: close\r\ncontent-type: application/json\r\n`
-  // Nobody watches over this socket any more, so it may not stay half open until the client pleases.
-  socket.end(`${head}content-length: ${Buffer.byteLength(body)}\r\n${lines.join('')}\r\n${body}`, () => socket.destroy())
 }

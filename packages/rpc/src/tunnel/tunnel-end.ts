@@ -1,21 +1,24 @@
-import { type RawData, WebSocket } from 'ws'
+import { WebSocket } from 'ws'
 import { bytesOf } from '../client/link/web-socket-transport.ts'
+import { closeReason } from '../websocket/close-reason.ts'
 
 /** The largest message of a tunnel: whoever says more says it in pieces. */
 export const TUNNEL_PIECE_BYTES = 64 * 1024
 /** What may wait for an end that is slow before the other one is not read any more. */
 const AHEAD_BYTES = 1024 * 1024
-/** A close frame carries at most so many bytes. */
-const REASON_BYTES = 123
+/** What a message costs beside its bytes while it waits: without it a flood of tiny ones would count as nothing. */
+const MESSAGE_BYTES = 512
 /** How long an end may take to answer a close. */
-const CLOSE_MS = 2_000
+const CLOSE_MS = 500
 const CLOSE = { goingAway: 1001, policy: 1008 } as const
 
 /** One end of a tunnel, at the server between the two. Nothing is read from it before it is joined with the other. */
 export class TunnelEnd {
   readonly #socket: WebSocket
-  /** Settles with why it was closed. */
-  readonly closed: Promise<string>
+  readonly #over = Promise.withResolvers<string>()
+  #isOver = false
+  /** What waits to go out, each message with what it costs. */
+  #unsent = 0
   #isHeard = true
   #isWaiting = false
 
@@ -29,18 +32,27 @@ export class TunnelEnd {
     socket.on('ping', (data) => {
       if (socket.bufferedAmount <= AHEAD_BYTES && socket.readyState === WebSocket.OPEN) socket.pong(data)
     })
-    this.closed = new Promise((resolve) => {
-      socket.on('close', (code, said) => resolve(said.length > 0 ? said.toString('utf8') : `the socket was closed (${code})`))
-    })
+    socket.on('close', (code, said) => this.#end(said.length > 0 ? said.toString('utf8') : `the socket was closed (${code})`))
+  }
+
+  /** Settles with why it ended: it was closed, or we told it to close. Nothing is taken from it any more. */
+  get closed(): Promise<string> {
+    return this.#over.promise
   }
 
   /** Hands on each message to the other end, as it came, and waits where that one is slow. `passed` hears of every message. */
   flowTo(other: TunnelEnd, passed: (bytes: number) => void): void {
     this.#socket.on('message', (data, isBinary) => {
       this.#isHeard = true
-      passed(bytesOf(data).length)
-      other.#send(data, isBinary, () => this.#go())
-      if (other.#socket.bufferedAmount > AHEAD_BYTES) this.#wait()
+      const bytes = bytesOf(data)
+      if (this.#isOver || other.#isOver) return
+      // No end of ours sends one.
+      if (bytes.length === 0) return this.close('a message is empty', true)
+      passed(bytes.length)
+      other.#send(bytes, isBinary, () => this.#go())
+      if (other.#unsent <= AHEAD_BYTES) return
+      this.#isWaiting = true
+      this.#socket.pause()
     })
     this.#go()
   }
@@ -56,27 +68,28 @@ export class TunnelEnd {
     if (this.#socket.readyState === WebSocket.OPEN) this.#socket.ping()
   }
 
+  /** Whoever is told to go may not say another word, whether or not they go. */
   close(reason: string, isOurFault = false): void {
-    const text = Buffer.from(reason)
-      .subarray(0, REASON_BYTES)
-      .toString('utf8')
-      .replace(/\uFFFD$/, '')
-    this.#socket.close(isOurFault ? CLOSE.policy : CLOSE.goingAway, text)
+    this.#end(reason)
+    this.#socket.close(isOurFault ? CLOSE.policy : CLOSE.goingAway, closeReason(reason))
     // It may be in the middle of something that nobody takes any more, and the answer to the close is behind that.
     this.#socket.resume()
     setTimeout(() => this.#socket.terminate(), CLOSE_MS).unref()
   }
 
-  #send(data: RawData, isBinary: boolean, sent: () => void): void {
+  #send(bytes: Buffer, isBinary: boolean, sent: () => void): void {
     if (this.#socket.readyState !== WebSocket.OPEN) return
-    this.#socket.send(bytesOf(data), { binary: isBinary }, () => {
-      if (this.#socket.bufferedAmount <= AHEAD_BYTES / 2) sent()
+    const cost = bytes.length + MESSAGE_BYTES
+    this.#unsent += cost
+    this.#socket.send(bytes, { binary: isBinary }, () => {
+      this.#unsent -= cost
+      if (this.#unsent <= AHEAD_BYTES / 2) sent()
     })
   }
 
-  #wait(): void {
-    this.#isWaiting = true
-    this.#socket.pause()
+  #end(reason: string): void {
+    this.#isOver = true
+    this.#over.resolve(reason)
   }
 
   #go(): void {

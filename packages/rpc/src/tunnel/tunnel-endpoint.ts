@@ -22,16 +22,12 @@ export interface TunnelRoute<C extends Caller> {
   meet(knock: Knock<C>): Promise<(end: TunnelEnd) => void>
 }
 
-interface TunnelEndpointOptions<C extends Caller> {
-  readonly route: TunnelRoute<C>
-  readonly callers: CallerTable<C>
-  readonly isClosing: () => boolean
-}
-
 /** Takes the ends of tunnels in. Each counts as a connection of its caller, and ends with their token. */
 export class TunnelEndpoint<C extends Caller> {
-  readonly #options: TunnelEndpointOptions<C>
-  readonly #ends = new Set<TunnelEnd>()
+  readonly route: TunnelRoute<C>
+  readonly #callers: CallerTable<C>
+  readonly #isClosing: () => boolean
+  readonly ends = new Set<TunnelEnd>()
   readonly #server = new WebSocketServer({
     noServer: true,
     clientTracking: false,
@@ -40,15 +36,10 @@ export class TunnelEndpoint<C extends Caller> {
     maxPayload: TUNNEL_PIECE_BYTES + 1,
   })
 
-  constructor(options: TunnelEndpointOptions<C>) {
-    this.#options = options
-  }
-
-  get path(): string {
-    return this.#options.route.path
-  }
-  get size(): number {
-    return this.#ends.size
+  constructor(route: TunnelRoute<C>, callers: CallerTable<C>, isClosing: () => boolean) {
+    this.route = route
+    this.#callers = callers
+    this.#isClosing = isClosing
   }
 
   /** Takes an authenticated upgrade request over, or throws `Denied`. */
@@ -58,7 +49,7 @@ export class TunnelEndpoint<C extends Caller> {
     head: Buffer,
     { caller, query }: Pick<Knock<C>, 'caller' | 'query'>,
   ): Promise<void> {
-    const { route, callers, isClosing } = this.#options
+    const callers = this.#callers
     // A page has no use for it, and would bring a person's rights along.
     if (request.headers.origin !== undefined) throw new Denied(403, 'forbidden_origin', 'a page may not open a tunnel')
     const gone = new AbortController()
@@ -74,14 +65,19 @@ export class TunnelEndpoint<C extends Caller> {
       callers.remove(holding)
       gone.abort()
     })
+    // Nobody may say anything before the answer; whoever ends the connection is heard only while it is read.
+    const hasGone = (): void => void socket.destroy()
+    for (const event of ['data', 'end'] as const) socket.on(event, hasGone)
     try {
-      const take = await route.meet({ caller, query, headers: request.headers, signal: gone.signal })
-      if (isClosing()) throw restarting()
+      const take = await this.route.meet({ caller, query, headers: request.headers, signal: gone.signal })
+      for (const event of ['data', 'end'] as const) socket.off(event, hasGone)
+      socket.pause()
+      if (this.#isClosing()) throw restarting()
       this.#server.handleUpgrade(request, socket, head, (accepted) => {
         const opened = new TunnelEnd(accepted)
         end = opened
-        this.#ends.add(opened)
-        void opened.closed.then(() => this.#ends.delete(opened))
+        this.ends.add(opened)
+        void opened.closed.then(() => this.ends.delete(opened))
         take(opened)
       })
     } catch (error) {
@@ -91,6 +87,6 @@ export class TunnelEndpoint<C extends Caller> {
   }
 
   sweep(): void {
-    for (const end of this.#ends) end.ping()
+    for (const end of this.ends) end.ping()
   }
 }

@@ -8,6 +8,7 @@ import { frameText } from '../client/link/web-socket-transport.ts'
 import { SHUTDOWN_REASON } from '../door.ts'
 import { SMALL_ANSWER_CHARS } from '../limit/unread-room.ts'
 import type { Caller } from '../service.ts'
+import { closeReason } from './close-reason.ts'
 import { ControlFrames } from './control-frames.ts'
 import { Inbox } from './inbox.ts'
 
@@ -181,7 +182,7 @@ class SocketOutlet implements LinkOutlet {
     // Behind what it does not read it would not find the words, and what waits would stay until it answers them.
     if (this.full || this.#isUnheard) return this.#socket.terminate()
     const code = reason === SHUTDOWN_REASON ? CLOSE.restart : CLOSE.policy
-    this.#socket.close(reason === '' ? CLOSE.normal : code, shortened(reason))
+    this.#socket.close(reason === '' ? CLOSE.normal : code, closeReason(reason))
   }
 
   release(): void {
@@ -203,10 +204,3 @@ class SocketOutlet implements LinkOutlet {
     if (this.#waiters.length > 0 && !this.full) this.release()
   }
 }
-
-/** A close frame carries at most 123 bytes; `ws` throws at more. */
-function shortened(reason: string): string {
-  const bytes = Buffer.from(reason)
-  return bytes.length <= MAX_REASON_BYTES ? reason : bytes.toString('utf8', 0, MAX_REASON_BYTES - 3).replace(/\uFFFD$/, '')
-}
-const MAX_REASON_BYTES = 123

@@ -108,7 +108,7 @@ test('a long reason is shortened to what a close frame holds', async () => {
   await peer.next(1)
   for (const link of probe.links) link.close('é'.repeat(100))
   const [code, reason] = await once(peer.socket, 'close')
-  expect([code, String(reason)]).toEqual([1008, 'é'.repeat(60)])
+  expect([code, String(reason)]).toEqual([1008, 'é'.repeat(61)])
 })
 
 function slowWatching() {

@@ -1,15 +1,5 @@
 import { localBackend, type McpServerSpec, openProcesses, startMcpServer } from '@parley/executor'
-import {
-  type ClientTransport,
-  httpTransport,
-  ONE_CALLER_LIMITS,
-  ONE_CALLER_RELAY_LIMITS,
-  oneTokenDoor,
-  openHttpServer,
-  openRelay,
-  type Route,
-  webSocketTransport,
-} from '@parley/rpc'
+import { type ClientTransport, httpTransport, openHttpServer, openRelay, type Route, webSocketTransport } from '@parley/rpc'
 import { type Invocation, usageError } from '@parley/command-line'
 import { readSecretLine } from '@parley/command-line/commands'
 import { checkExposure, isLoopback } from '../../gateway-process/exposure.ts'
@@ -18,6 +8,7 @@ import { readTls } from '../../gateway-process/read-tls.ts'
 import { namedExecutor } from '../../process/named-executor.ts'
 import { serverLog } from '../../process/server-log.ts'
 import { childEnv, namedEnv } from './child-env.ts'
+import { ONE_CALLER_LIMITS, ONE_CALLER_RELAY_LIMITS, oneTokenDoor } from './one-token-door.ts'
 import { ownVersion } from '../../version.ts'
 import { hearEnd } from '../../process/hear-end.ts'
 

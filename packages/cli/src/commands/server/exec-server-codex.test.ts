@@ -1,8 +1,8 @@
+import { openCodexInEnvironment, openCuttable } from '@parley/contracts/testing'
 import { expect, test } from 'vitest'
 import { peerFor } from '../../../../../scripts/peers/peer-or-skip.ts'
 import { gone } from '../../fixture/gone.ts'
 import { Scratch } from '../../fixture/parley.ts'
-import { openCodexInEnvironment, openCuttable } from './fixture/codex-environment.ts'
 
 const SLOW = { timeout: 240_000 }
 

@@ -1,5 +1,6 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { COUNTING_SERVER } from '@parley/contracts/testing'
 import { dialTunnel, openExecutor } from '@parley/executor'
 import { messageOf } from '@parley/protocol'
 import { connectClient, httpTransport } from '@parley/rpc'
@@ -8,8 +9,6 @@ import { gone } from '../../fixture/gone.ts'
 import { LocalGateway } from '../../fixture/local-gateway.ts'
 import { childrenOf, MANY_PROCESSES, Scratch } from '../../fixture/parley.ts'
 import { commandsHere } from '../../fixture/run-here.ts'
-
-const COUNTER = new URL('../../fixture/counting-server.ts', import.meta.url).pathname
 
 /** A gateway of this process and an executor that takes part in it. */
 async function installation(more: readonly string[] = []) {
@@ -40,7 +39,7 @@ test('a machine takes part, runs a server for who asks by its name, and all is g
   expect(listed.items).toMatchObject([{ name: 'box', state: 'idle', labels: [{ key: 'gpu', value: 'no' }], slots: 3 }])
   const proxy = await scratch.start([
     ...['proxy', '--port', '0', '--json', '--executor', 'box', '--data', scratch.data],
-    ...['--', process.execPath, COUNTER],
+    ...['--', process.execPath, COUNTING_SERVER],
   ])
   const client = await connectClient(httpTransport({ url: proxy.ready.mcp, token: proxy.ready.token }), {
     clientInfo: { name: 'test', version: '1' },

@@ -82,7 +82,10 @@ test.each([
 })
 
 test('a link that leads nowhere is not written through', async () => {
-  await expect(call('fs/writeFile', uri('dangling'), { dataBase64: 'aGk=' })).rejects.toMatchObject({ code: -32_603 })
+  symlinkSync('nowhere', join(root, 'hanging'))
+  await expect(call('fs/writeFile', uri('hanging'), { dataBase64: 'aGk=' })).rejects.toMatchObject({ code: -32_603 })
+  expect(existsSync(join(root, 'nowhere'))).toBe(false)
+  await expect(call('fs/writeFile', uri('dangling'), { dataBase64: 'aGk=' })).rejects.toMatchObject({ code: -32_600 })
   expect(existsSync(join(top, 'new'))).toBe(false)
   symlinkSync('../secret', join(root, 'removed'))
   expect(await call('fs/remove', uri('removed'))).toEqual({})

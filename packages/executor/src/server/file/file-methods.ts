@@ -1,11 +1,11 @@
 import { constants, type Stats } from 'node:fs'
-import { lstat, mkdir, open, opendir, rm, rmdir, stat, unlink } from 'node:fs/promises'
+import { lstat, mkdir, open, opendir, rmdir, unlink } from 'node:fs/promises'
 import type { JsonObject, JsonValue } from '@parley/protocol'
-import { RemoteFailure } from '@parley/rpc/frame'
 import { refusal } from '../../api/error-code.ts'
 import { pathOf, uriOf } from '../../api/file-uri.ts'
 import { CreateDirectoryParams, paramsOf, PathParams, RemoveParams, WriteFileParams } from '../../api/params.ts'
 import type { ServerLimits } from '../server-limits.ts'
+import { HeldFolder, removeTree, systemCode, systemFailure } from './held-folder.ts'
 import { Roots } from './held-path.ts'
 
 const { O_CREAT, O_NOFOLLOW, O_NONBLOCK, O_RDONLY, O_TRUNC, O_WRONLY } = constants
@@ -30,15 +30,15 @@ export function fileMethods(roots: readonly string[], limits: Pick<ServerLimits,
 }
 
 async function getMetadata(below: Roots, params: JsonObject): Promise<JsonValue> {
-  const path = pathOf(paramsOf(PathParams, params).path, 'path')
-  using found = await below.existing(path)
-  const stats = await stat(found.at)
-  // What it leads to may be looked at, so whether it is a link may be known too.
-  const isSymlink = (await lstat(path)).isSymbolicLink()
+  using found = await below.existing(pathOf(paramsOf(PathParams, params).path, 'path'))
+  const stats = await lstat(found.at)
+  // It was none when links were resolved: somebody has put it there since.
+  if (stats.isSymbolicLink()) throw systemFailure('ELOOP')
   return {
     isDirectory: stats.isDirectory(),
     isFile: stats.isFile(),
-    isSymlink,
+    // What it leads to may be looked at, so whether it is a link may be known too.
+    isSymlink: found.isLink,
     size: stats.size,
     createdAtMs: Math.trunc(stats.birthtimeMs),
     modifiedAtMs: Math.trunc(stats.mtimeMs),
@@ -69,8 +69,10 @@ async function readFile(below: Roots, params: JsonObject, maxBytes: number): Pro
 
 async function readDirectory(below: Roots, params: JsonObject, maxEntries: number): Promise<JsonValue> {
   using found = await below.existing(pathOf(paramsOf(PathParams, params).path, 'path'))
+  // By a descriptor: listing it by its path would follow a link that somebody has put there since.
+  using folder = await HeldFolder.open(found.at)
   const entries: JsonObject[] = []
-  for await (const entry of await opendir(`${found.at}/`)) {
+  for await (const entry of await opendir(folder.at('.'))) {
     if (entries.length === maxEntries) throw refusal('invalidRequest', `path: it has more than ${maxEntries} entries`)
     const kind = entry.isSymbolicLink() ? await kindBehind(below, `${found.real}/${entry.name}`) : entry
     entries.push({ fileName: entry.name, isDirectory: kind?.isDirectory() ?? false, isFile: kind?.isFile() ?? false })
@@ -82,7 +84,7 @@ async function readDirectory(below: Roots, params: JsonObject, maxEntries: numbe
 async function kindBehind(below: Roots, path: string): Promise<Stats | undefined> {
   try {
     using target = await below.existing(path)
-    return await stat(target.at)
+    return await lstat(target.at)
   } catch {
     return undefined
   }
@@ -121,7 +123,7 @@ async function makeFolder(below: Roots, path: string, isDeep: boolean): Promise<
 
 async function isFolder(below: Roots, path: string): Promise<void> {
   using found = await below.existing(path)
-  if (!(await stat(found.at)).isDirectory()) throw refusal('invalidRequest', 'path: something else is there')
+  if (!(await lstat(found.at)).isDirectory()) throw refusal('invalidRequest', 'path: something else is there')
 }
 
 async function remove(below: Roots, params: JsonObject): Promise<JsonValue> {
@@ -133,8 +135,7 @@ async function remove(below: Roots, params: JsonObject): Promise<JsonValue> {
   })
   if (found === undefined) return {}
   if (!found.isDirectory()) await unlink(name.at)
-  // `rm` does not follow links inside.
-  else if (recursive !== false) await rm(name.at, { recursive: true })
+  else if (recursive !== false) await removeTree(name.at)
   else await rmdir(name.at)
   return {}
 }
@@ -142,6 +143,7 @@ async function remove(below: Roots, params: JsonObject): Promise<JsonValue> {
 /** As the real one says them. */
 const WORDS: ReadonlyMap<string, string> = new Map([
   ['EACCES', 'Permission denied (os error 13)'],
+  ['ELOOP', 'Too many levels of symbolic links (os error 40)'],
   ['EEXIST', 'File exists (os error 17)'],
   ['ENOTDIR', 'Not a directory (os error 20)'],
   ['ENOTEMPTY', 'Directory not empty (os error 39)'],
@@ -150,13 +152,7 @@ const WORDS: ReadonlyMap<string, string> = new Map([
 /** The system's failures in the codes of the API. Paths of descriptors are nobody's business. */
 function refuse(error: unknown): never {
   const code = systemCode(error)
-  if (error instanceof RemoteFailure || code === undefined) throw error
+  if (code === undefined) throw error
   if (code === 'ENOENT') throw refusal('notFound', 'path: No such file or directory (os error 2)')
   throw refusal('internal', `path: ${WORDS.get(code) ?? code}`)
-}
-
-function systemCode(error: unknown): string | undefined {
-  return error instanceof Error && !(error instanceof RemoteFailure) && 'code' in error && typeof error.code === 'string'
-    ? error.code
-    : undefined
 }

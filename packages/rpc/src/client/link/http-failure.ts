@@ -21,7 +21,8 @@ export function httpFailure(status: number, headers: IncomingHttpHeaders, text: 
   return (isJsonObject(body) ? readError(body.error, refused) : undefined) ?? refused
 }
 
-function readReason(body: unknown): string | undefined {
+/** The words in the body of a refusal, where it has any. */
+export function readReason(body: unknown): string | undefined {
   if (!isJsonObject(body)) return undefined
   if (typeof body.message === 'string') return body.message
   if (typeof body.error === 'string') return body.error

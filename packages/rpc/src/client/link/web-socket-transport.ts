@@ -1,8 +1,7 @@
 import { type RawData, WebSocket } from 'ws'
 import type { ClientLimits } from '../client-limits.ts'
-import { connectReason } from './connect-reason.ts'
 import type { ClientTransport, Sink, ClientLink } from './client-link.ts'
-import { WireError } from '../../wire-error.ts'
+import { openedSocket } from './opened-socket.ts'
 
 export interface WebSocketTransportOptions {
   readonly url: string | URL
@@ -36,25 +35,8 @@ function dial(
       handshakeTimeout: limits.requestTimeoutMs,
     },
   )
-  return new Promise((resolve, reject) => {
-    socket.once('open', () => resolve(new WebSocketLink(socket, sink, limits)))
-    socket.once('unexpected-response', (_request, response) => {
-      const status = response.statusCode ?? 0
-      const code = status === 401 || status === 403 ? 'unauthorized' : 'http_status'
-      reject(new WireError(code, `the server answered ${status} instead of opening a WebSocket`, { status }))
-      response.resume()
-      socket.terminate()
-    })
-    socket.on('error', (error) =>
-      reject(
-        new WireError(
-          'unreachable',
-          `the WebSocket did not open: ${connectReason(error, socketPath === undefined ? new URL(url) : undefined)}`,
-          { cause: error },
-        ),
-      ),
-    )
-  })
+  const at = { name: 'the server', url: socketPath === undefined ? new URL(url) : undefined }
+  return openedSocket(socket, at, () => new WebSocketLink(socket, sink, limits))
 }
 
 /** How the library names a path behind a socket file. */

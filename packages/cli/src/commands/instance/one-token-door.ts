@@ -1,8 +1,14 @@
 import { timingSafeEqual } from 'node:crypto'
-import { Denied, type Door } from '../door.ts'
-import { DEFAULT_LIMITS, type Limits } from '../limits.ts'
-import type { Caller, Service } from '../service.ts'
-import { DEFAULT_RELAY_LIMITS, type RelayLimits } from './relay-limits.ts'
+import {
+  type Caller,
+  DEFAULT_LIMITS,
+  DEFAULT_RELAY_LIMITS,
+  Denied,
+  type Door,
+  type Limits,
+  type RelayLimits,
+  type Service,
+} from '@parley/rpc'
 
 /** All clients show the same token, so what is bounded for one caller is bounded for all of them together. */
 export const ONE_CALLER_LIMITS: Partial<Limits> = {

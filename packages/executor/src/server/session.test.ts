@@ -1,0 +1,65 @@
+import { expect, test } from 'vitest'
+import type { ExecBackend } from '../backend/exec-spec.ts'
+import { openTalk, type Talker } from './fixture/talk.ts'
+
+const start = (script: string, more: object = {}) => ({
+  processId: 'p',
+  argv: ['/bin/sh', '-c', script],
+  cwd: 'file:///',
+  env: { PATH: '/usr/bin:/bin' },
+  tty: false,
+  ...more,
+})
+const pidOf = ({ heard }: Talker): number => {
+  const output = heard.find(({ method }) => method === 'process/output')
+  return output === undefined ? 0 : Number(Buffer.from(output.params.chunk, 'base64').toString())
+}
+
+test('a process that outlives its session counts until it is gone, and nobody can come back to it', async () => {
+  await using talk = await openTalk({ limits: { processes: 1 }, graceMs: 60_000 })
+  const [one, other] = [talk.connect(), talk.connect()]
+  const resumeSessionId = await one.greet({ detachMs: 1 })
+  await other.greet()
+  await one.ask('process/start', start('trap "" TERM HUP; echo $$; exec sleep 1000'))
+  await expect.poll(() => pidOf(one)).toBeGreaterThan(0)
+  one.cut()
+  await expect
+    .poll(async () => (await talk.connect().ask('initialize', { clientName: 't', resumeSessionId })).error)
+    .toEqual({ code: -32_600, message: `unknown session id ${resumeSessionId}` })
+  expect(talk.server.load()).toMatchObject({ sessions: 1, processes: [{ argv: ['/bin/sh', '-c', expect.any(String)] }] })
+  expect((await other.ask('process/start', start('true'))).error?.message).toContain('1 processes run here')
+  process.kill(pidOf(one), 'SIGKILL')
+  await expect.poll(() => talk.server.load().processes).toEqual([])
+  expect((await other.ask('process/start', start('true'))).error).toBeUndefined()
+})
+
+test('a process that starts while its session ends counts too, and is ended', async () => {
+  const starting = Promise.withResolvers<void>()
+  const meddle = (backend: ExecBackend): ExecBackend => ({
+    start: async (spec) => {
+      await starting.promise
+      return backend.start(spec)
+    },
+  })
+  await using talk = await openTalk({ meddle })
+  const client = talk.connect(0)
+  await client.greet()
+  void client.ask('process/start', start('exec sleep 1000'))
+  await expect.poll(() => talk.server.load().processes).toHaveLength(1)
+  client.cut()
+  await expect.poll(() => talk.server.load().sessions).toBe(0)
+  expect(talk.server.load().processes).toHaveLength(1)
+  starting.resolve()
+  await expect.poll(() => talk.server.load().processes).toEqual([])
+  await expect.poll(() => talk.processes.count()).toBe(0)
+})
+
+test('output that is held for a reader does not keep a process of an ended session', async () => {
+  await using talk = await openTalk()
+  const client = talk.connect(0)
+  await client.greet()
+  await client.ask('process/start', start('head -c 10000000 /dev/zero; exec sleep 1000', { onFull: 'hold', retainBytes: 1_000 }))
+  await expect.poll(() => client.heard.some(({ method }) => method === 'process/output')).toBe(true)
+  client.cut()
+  await expect.poll(() => talk.server.load()).toEqual({ sessions: 0, processes: [] })
+})
