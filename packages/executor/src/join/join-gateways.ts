@@ -117,10 +117,13 @@ function loadOf(server: ExecServer): WorkerLoad {
   return {
     sessions,
     running: processes.length,
-    processes: shown.map(({ argv, sinceMs }) => ({ program: basename(argv[0]).slice(0, PROGRAM_CHARS), since: iso(sinceMs) })),
+    processes: shown.map(({ argv, sinceMs }) => ({ program: programOf(argv[0]), since: iso(sinceMs) })),
     load_1m: loadavg()[0] ?? 0,
   }
 }
+
+/** A cut may go through a character, and a gateway takes whole ones alone. */
+const programOf = (command: string): string => basename(command).slice(0, PROGRAM_CHARS).toWellFormed()
 
 /** A token that went out encrypted goes nowhere else unencrypted, but to this machine itself. */
 function isAsSafe(url: string, first: string): boolean {

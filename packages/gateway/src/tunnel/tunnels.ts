@@ -34,16 +34,10 @@ export class Tunnels implements TunnelRoute<GatewayCaller> {
   readonly #world: WorkerWorld
   readonly #openMs: number
   readonly #waiting = new Map<string, Waiting>()
-  #open = 0
 
   constructor(world: WorkerWorld, openMs = OPEN_MS) {
     this.#world = world
     this.#openMs = openMs
-  }
-
-  /** Tunnels that are open now. */
-  get size(): number {
-    return this.#open
   }
 
   meet(knock: GatewayKnock): Promise<(end: TunnelEnd) => void> {
@@ -108,12 +102,10 @@ export class Tunnels implements TunnelRoute<GatewayCaller> {
       })
       knock.signal.addEventListener('abort', () => worker.close('whoever asked went away'), { once: true })
       return (asker) => {
-        this.#open += 1
         log.info({ tunnel, executor: name, key: knock.caller.key }, 'tunnel opened')
-        void joinEnds(asker, worker).then(({ bytes, reason }) => {
-          this.#open -= 1
-          log.info({ tunnel, executor: name, bytes, reason }, 'tunnel closed')
-        })
+        void joinEnds(asker, worker).then(({ bytes, reason }) =>
+          log.info({ tunnel, executor: name, bytes, reason }, 'tunnel closed'),
+        )
       }
     } catch (error) {
       // It may be on its way all the same.

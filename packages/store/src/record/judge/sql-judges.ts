@@ -4,6 +4,7 @@ import { toJson } from '../../database/json-column.ts'
 import { Conflict } from '../../errors.ts'
 import { MAX_LIST, checkName } from '../../limits.ts'
 import { topicSignal } from '../../topic/signal-topics.ts'
+import { STANDING } from '../access/standing.ts'
 import { type JudgeRecord, type Judges, type SeenJudge, ownMachineId } from './judge.ts'
 import { toJudge } from './row.ts'
 import * as sql from './statements.ts'
@@ -97,7 +98,7 @@ async function foundOrMade(tx: Transaction, id: string, { tokenId }: SeenJudge, 
 
 /** Whether nobody can show this token any more: what came with it is for whoever runs on its machine now. */
 async function isOver(tx: Transaction, tokenId: TokenId | null, now: number): Promise<boolean> {
-  return tokenId !== null && (await tx.get(sql.STANDING, [tokenId, now])) === undefined
+  return tokenId !== null && (await tx.get(STANDING, [tokenId, now])) === undefined
 }
 
 function isSame(one: JudgeRecord, other: JudgeRecord): boolean {

@@ -1,7 +1,5 @@
 import type { Sql } from '../../database/database.ts'
 
-export const STANDING: Sql = `SELECT 1 AS one FROM tokens WHERE id = $1 AND revoked_at IS NULL
-  AND (expires_at IS NULL OR expires_at > $2)`
 /** Its name is written with the rest of what it said. */
 export const ADD: Sql = `INSERT INTO judges (machine_id, name, first_seen_at, last_seen_at, token_id) VALUES ($1, '', $2, $2, $3)
   ON CONFLICT (machine_id) DO NOTHING`

@@ -1,10 +1,11 @@
-import { TokenId, WORKER_LIMITS, WorkerFacts, WorkerLabels, WorkerLoad } from '@parley/protocol'
+import { TokenId, WORKER_LIMITS, WorkerFacts, WorkerLabels, WorkerLoad, parseJson } from '@parley/protocol'
 import { flag, integer, integerOrNull, text, textOrNull } from '../../database/column.ts'
 import type { Database, Row, Sql, Transaction } from '../../database/database.ts'
-import { fromJson, parsedOrNull, toJson } from '../../database/json-column.ts'
+import { parsedOrNull, type Shape, toJson } from '../../database/json-column.ts'
 import { Conflict } from '../../errors.ts'
 import { MAX_LIST, checkInteger, checkName } from '../../limits.ts'
 import { topicSignal } from '../../topic/signal-topics.ts'
+import { STANDING } from '../access/standing.ts'
 import { type WorkerKind, type WorkerRecord, type WorkerHeartbeat, type Workers, workersTopic } from './worker.ts'
 
 /** Workers with one token, those that are gone and not forgotten among them. */
@@ -133,18 +134,14 @@ export function toWorker(row: Row | undefined): WorkerRecord | undefined {
   }
 }
 
-function told<T>(shape: Parameters<typeof fromJson<T>>[0], row: Row, column: string): T {
-  const value = fromJson(shape, text(row, column))
-  if (value === null) throw new TypeError(`a worker has no ${column}`)
-  return value
+function told<T>(shape: Shape<T>, row: Row, column: string): T {
+  return shape.parse(parseJson(text(row, column)))
 }
 
 const ADD: Sql = `INSERT INTO workers (kind, name, token_id, instance, first_seen_at, last_seen_at, slots, labels, facts, load)
   VALUES ($1, $2, $3, $4, $5, $5, $6, $7, $8, $9) ON CONFLICT (kind, name) DO NOTHING`
 const WORKER = 'SELECT * FROM workers WHERE kind = $1 AND name = $2'
 const WORKER_FOR_CHANGE: Sql = { sqlite: WORKER, postgres: `${WORKER} FOR UPDATE` }
-const STANDING: Sql = `SELECT 1 AS one FROM tokens WHERE id = $1 AND revoked_at IS NULL
-  AND (expires_at IS NULL OR expires_at > $2)`
 const MEANT: Sql = `SELECT id FROM tokens WHERE role = $1 AND name = $2 AND revoked_at IS NULL
   AND (expires_at IS NULL OR expires_at > $3)`
 const COUNT: Sql = `SELECT count(*) AS names FROM workers WHERE kind = $1 AND coalesce(token_id, '') = $2`
