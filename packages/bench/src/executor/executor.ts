@@ -58,6 +58,7 @@ function resultOf({ startMs, bytesPerSecond, callMs }: Measured): BenchmarkResul
     start_vs_codex: of(startMs, 'remote') / of(startMs, 'codex'),
     start_vs_bare_spawn: of(startMs, 'local') / of(startMs, 'bare_spawn'),
     throughput_vs_pipe: of(bytesPerSecond, 'local') / of(bytesPerSecond, 'bare_pipe'),
+    throughput_vs_relay: of(bytesPerSecond, 'remote') / of(bytesPerSecond, 'bare_relay'),
     throughput_vs_codex: of(bytesPerSecond, 'remote') / of(bytesPerSecond, 'codex'),
     call_local_vs_pipe: of(callMs, 'local') / of(callMs, 'bare_pipe'),
     call_vs_local: of(callMs, 'remote') / of(callMs, 'local'),

@@ -1,5 +1,6 @@
 // The measured process. Targets take turns, so that a slow moment hits all of them. One JSON line at the end.
 import { spawn } from 'node:child_process'
+import { connect } from 'node:net'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { type ExecBackend, type ExecProcess, localBackend, openExecutor, openProcesses, startMcpServer } from '@parley/executor'
@@ -11,6 +12,7 @@ import type { Measured } from './measured.ts'
 const WARM = 5
 const MIB = 1024 * 1024
 const STREAM_BYTES = 128 * MIB
+const RELAY = fileURLToPath(new URL('relay-main.ts', import.meta.url))
 const CALLS = 200
 const ECHO = fileURLToPath(new URL('../gateway/stdio-echo-main.ts', import.meta.url))
 const ENV = { PATH: '/usr/bin:/bin' }
@@ -24,6 +26,7 @@ for (const [name, url] of Object.entries({ remote: values.own, codex: values.cod
 
 const measured: Measured = { startMs: {}, bytesPerSecond: {}, callMs: {} }
 let count = 0
+const relayPort = await startRelay()
 
 for (let run = -WARM; run < runs * 5; run += 1) {
   await timed(measured.startMs, 'bare_spawn', run, bareStart)
@@ -38,6 +41,7 @@ for (let run = -1; run < runs; run += 1) {
     keep(measured.bytesPerSecond, name, run, (bytes / (performance.now() - started)) * 1_000)
   }
   await stream('bare_pipe', barePipe)
+  await stream('bare_relay', bareRelay)
   for (const [name, place] of Object.entries(places))
     await stream(name, async () => closed(await start(place, ['/usr/bin/head', '-c', String(STREAM_BYTES), '/dev/zero'])))
 }
@@ -81,6 +85,22 @@ function barePipe(): Promise<number> {
     let bytes = 0
     child.stdout.on('data', (chunk: Buffer) => (bytes += chunk.length))
     child.once('close', () => resolve(bytes))
+  })
+}
+
+/** Settles with the port of a process that sends what a pipe says to whoever connects. It ends with us. */
+function startRelay(): Promise<number> {
+  const relay = spawn(process.execPath, [RELAY, String(STREAM_BYTES)], { stdio: ['ignore', 'pipe', 'inherit'] })
+  process.once('exit', () => relay.kill('SIGKILL'))
+  return new Promise((resolve) => relay.stdout.once('data', (line: Buffer) => resolve(Number(line.toString()))))
+}
+
+function bareRelay(): Promise<number> {
+  return new Promise((resolve) => {
+    let bytes = 0
+    connect(relayPort, '127.0.0.1')
+      .on('data', (chunk: Buffer) => (bytes += chunk.length))
+      .once('close', () => resolve(bytes))
   })
 }
 

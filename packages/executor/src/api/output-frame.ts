@@ -9,28 +9,42 @@ const ID_AT = HEAD_BYTES
 const MAX_ID_BYTES = 65_535
 
 /**
- * Output as bytes, for two ends that are both ours: half of what output costs as text is turning it into letters and back. `undefined`
- * for what does not fit in, which goes as text.
+ * Output as bytes, for two ends that are both ours: half of what output costs as text is turning it into letters and back. In two
+ * parts, the second as the process wrote it. `undefined` for what does not fit in, which goes as text.
  */
-export function outputFrame(processId: string, event: Extract<SequencedEvent, { kind: 'output' }>): Buffer | undefined {
+export function outputFrame(
+  processId: string,
+  event: Extract<SequencedEvent, { kind: 'output' }>,
+): readonly [Buffer, Buffer] | undefined {
   const idBytes = Buffer.byteLength(processId)
   if (idBytes > MAX_ID_BYTES) return undefined
-  const frame = Buffer.allocUnsafe(HEAD_BYTES + idBytes + event.bytes.length)
-  frame[0] = OUTPUT
-  frame[1] = STREAMS.indexOf(event.stream)
-  frame.writeUInt16BE(idBytes, 2)
-  frame.writeUIntBE(event.seq, 4, 6)
-  frame.write(processId, ID_AT)
-  event.bytes.copy(frame, ID_AT + idBytes)
-  return frame
+  const head = Buffer.allocUnsafe(HEAD_BYTES + idBytes)
+  head[0] = OUTPUT
+  head[1] = STREAMS.indexOf(event.stream)
+  head.writeUInt16BE(idBytes, 2)
+  head.writeUIntBE(event.seq, 4, 6)
+  head.write(processId, ID_AT)
+  return [head, event.bytes]
 }
 
-/** What such a frame says; `undefined` for any other. */
-export function outputOf(frame: Buffer): { readonly processId: string; readonly event: SequencedEvent } | undefined {
-  const stream = STREAMS[frame[1] ?? -1]
-  if (frame.length < HEAD_BYTES || frame[0] !== OUTPUT || stream === undefined) return undefined
-  const bytesAt = ID_AT + frame.readUInt16BE(2)
-  if (frame.length < bytesAt) return undefined
-  const processId = frame.toString('utf8', ID_AT, bytesAt)
-  return { processId, event: { kind: 'output', seq: frame.readUIntBE(4, 6), stream, bytes: frame.subarray(bytesAt) } }
+/** What such a frame says, however it was cut on its way; `undefined` for any other. */
+export function outputOf(parts: readonly Buffer[]): { readonly processId: string; readonly event: SequencedEvent } | undefined {
+  const [head, body] = parts
+  // As it was sent: the bytes of the process are a part of their own, and stay where they are.
+  if (head !== undefined && body !== undefined && parts.length === 2 && lengthOf(head) === head.length) return eventOf(head, body)
+  const whole = parts.length === 1 && head !== undefined ? head : Buffer.concat(parts)
+  const bytesAt = lengthOf(whole)
+  return bytesAt === undefined || whole.length < bytesAt ? undefined : eventOf(whole, whole.subarray(bytesAt))
+}
+
+/** How long the head at the beginning of these bytes is, as far as they tell. */
+function lengthOf(frame: Buffer): number | undefined {
+  return frame.length < HEAD_BYTES || frame[0] !== OUTPUT ? undefined : ID_AT + frame.readUInt16BE(2)
+}
+
+function eventOf(head: Buffer, bytes: Buffer): { readonly processId: string; readonly event: SequencedEvent } | undefined {
+  const stream = STREAMS[head[1] ?? -1]
+  if (stream === undefined) return undefined
+  const processId = head.toString('utf8', ID_AT, lengthOf(head))
+  return { processId, event: { kind: 'output', seq: head.readUIntBE(4, 6), stream, bytes } }
 }

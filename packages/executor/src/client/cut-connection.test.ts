@@ -97,6 +97,29 @@ test('what comes before its turn waits for it', async () => {
   expect(followed.state.text).toBe('one\n')
 })
 
+test('what never came and is not kept any more is all that is lost', async () => {
+  await using there = await openCuttableServer()
+  await using executor = await openExecutor({ dial: there.dial, clientName: 'test' })
+  const lost: string[] = []
+  there.state.meddle = (text) => {
+    if (!text.includes('process/output') || lost.length === 3) return [text]
+    lost.push(text)
+    return []
+  }
+  const total = 4 * 1024 * 1024
+  const spec = sh(`head -c ${total} /dev/zero`, { pipeStdin: false, onFull: 'drop', retainBytes: 64 * 1024 })
+  const process = await executor.start(spec)
+  let bytes = 0
+  const skipped: number[] = []
+  process.subscribe((event) => {
+    if (event.kind === 'output') bytes += event.bytes.length
+    else if (event.kind === 'lagged') skipped.push(event.skipped)
+  })
+  await process.ended
+  const lostBytes = lost.reduce((sum, text) => sum + Buffer.from(JSON.parse(text).params.chunk, 'base64').length, 0)
+  expect({ bytes, skipped }).toEqual({ bytes: total - lostBytes, skipped: [3] })
+})
+
 test('what was asked when the connection was cut is asked again, and done once', async () => {
   await using there = await openCuttableServer()
   await using executor = await openExecutor({ dial: there.dial, clientName: 'test' })

@@ -27,7 +27,7 @@ export interface ExecutorLinkOptions {
   /** Sees each text first; true says that it has been dealt with. */
   readonly seen: (text: string) => boolean
   /** Output that came as bytes. */
-  readonly frame: (bytes: Buffer) => void
+  readonly frame: (parts: readonly Buffer[]) => void
   readonly notified: (method: string, params: JsonObject) => void
   /** The connection is gone: what comes on the next may not follow what came on this one. */
   readonly cut: () => void
@@ -118,7 +118,7 @@ export class ExecutorLink {
           throw new RemoteFailure(CODE.methodNotFound, `${method} is not served here`)
         },
         seen: (text) => this.#options.seen(text),
-        bytes: (bytes) => this.#options.frame(bytes),
+        bytes: (parts) => this.#options.frame(parts),
         notified: (method, params) => this.#options.notified(method, params),
         garbage: (reason) => this.#options.log(`the executor sent something that was passed over: ${reason}`),
         ended: () => this.#cut(peer),

@@ -44,8 +44,8 @@ export async function openExecutor(options: ExecutorOptions): Promise<Executor> 
       if (told !== undefined) processes.get(told.processId)?.pushed(told.event)
       return told !== undefined
     },
-    frame: (bytes) => {
-      const told = outputOf(bytes)
+    frame: (parts) => {
+      const told = outputOf(parts)
       if (told === undefined) return log('a frame was passed over')
       processes.get(told.processId)?.pushed(told.event)
     },

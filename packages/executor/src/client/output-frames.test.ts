@@ -19,9 +19,9 @@ async function counting(dialled: (link: FrameLink) => FrameLink = (link) => link
           if (text.includes('process/output')) sent.texts += 1
           link.send(text)
         },
-        sendBytes: (bytes) => {
+        sendBytes: (parts) => {
           sent.frames += 1
-          link.sendBytes?.(bytes)
+          link.sendBytes?.(parts)
         },
         bufferedBytes: () => link.bufferedBytes(),
         drained: (below) => link.drained(below),

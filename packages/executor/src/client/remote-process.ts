@@ -23,9 +23,10 @@ const SAY_TAKEN_AT = 1 / 4
 
 /**
  * The real exec-server tells that a process exited and what it said from two hands, and now and then a number comes before the one below it. So
- * many events wait for a missing one, and for so long; then it is read.
+ * much waits for a missing one, and for so long; then it is read.
  */
 const EARLY_EVENTS = 1_024
+const EARLY_BYTES = 16 * 1024 * 1024
 const EARLY_MS = 100
 
 const WriteAnswer = z.object({ status: z.enum(['accepted', 'unknownProcess', 'stdinClosed', 'starting']) })
@@ -47,6 +48,7 @@ export class RemoteProcess implements ExecProcess {
   #takenSeq = 0
   /** What came before its turn, by number. */
   readonly #early = new Map<number, SequencedEvent>()
+  #earlyBytes = 0
   #waiting: NodeJS.Timeout | undefined
 
   readonly endInput?: () => void
@@ -101,11 +103,11 @@ export class RemoteProcess implements ExecProcess {
     }
   }
 
-  /** What the server pushed. While something is read back it is not taken: it will be read too. */
+  /** What the server pushed. While something before it is read back it waits. */
   pushed(event: SequencedEvent): void {
-    if (this.#isBehind) this.#hasMissed = true
-    else if (event.seq > this.#log.lastSeq + 1) this.#wait(event)
-    else this.#append(event)
+    if (this.#isBehind || event.seq > this.#log.lastSeq + 1) return this.#wait(event)
+    this.#log.append(event)
+    if (this.#early.size > 0) this.#takeEarly()
   }
 
   /** There is no connection: what comes on the next one is taken after `catchUp`. */
@@ -124,7 +126,6 @@ export class RemoteProcess implements ExecProcess {
     if (this.#isCatchingUp || !this.#isStarted || this.#log.isClosed) return
     this.#isCatchingUp = true
     this.#isBehind = true
-    this.#early.clear()
     clearTimeout(this.#waiting)
     try {
       do {
@@ -135,50 +136,72 @@ export class RemoteProcess implements ExecProcess {
       this.#sayTaken()
     } catch (error) {
       // Another cut brings us here again; a server that does not know the process never will.
-      if (error instanceof RemoteFailure) this.#log.fail(error.message)
+      if (error instanceof RemoteFailure) this.fail(error.message)
     } finally {
       this.#isCatchingUp = false
       this.#isBehind = false
     }
+    this.#takeEarly()
+    if (this.#early.size > 0) this.#readLater()
   }
 
   fail(message: string): void {
     clearTimeout(this.#waiting)
+    this.#early.clear()
     this.#log.fail(message)
   }
 
-  #append(event: SequencedEvent): void {
-    this.#log.append(event)
-    if (this.#early.size === 0) return
+  /** What waited for the events before it and does so no more. */
+  #takeEarly(): void {
     for (let next = this.#early.get(this.#log.lastSeq + 1); next !== undefined; next = this.#early.get(this.#log.lastSeq + 1)) {
-      this.#early.delete(next.seq)
+      this.#forgetEarly(next)
       this.#log.append(next)
     }
     if (this.#early.size === 0) clearTimeout(this.#waiting)
   }
 
   #wait(event: SequencedEvent): void {
-    if (this.#early.size === 0) {
-      this.#waiting = setTimeout(() => void this.catchUp(), EARLY_MS)
-      this.#waiting.unref()
+    const isFull = this.#early.size >= EARLY_EVENTS || this.#earlyBytes >= EARLY_BYTES
+    if (isFull) {
+      // It is read with what it waits for.
+      this.#hasMissed = true
+      void this.catchUp()
+    } else if (event.seq > this.#log.lastSeq && !this.#early.has(event.seq)) {
+      if (this.#early.size === 0 && !this.#isBehind) this.#readLater()
+      this.#early.set(event.seq, event)
+      this.#earlyBytes += sizeOf(event)
     }
-    this.#early.set(event.seq, event)
-    if (this.#early.size > EARLY_EVENTS) void this.catchUp()
   }
 
-  /** An answer holds the chunks alone: that it exited and closed stands beside them, and their numbers are the ones left out. */
+  #readLater(): void {
+    clearTimeout(this.#waiting)
+    this.#waiting = setTimeout(() => void this.catchUp(), EARLY_MS)
+    this.#waiting.unref()
+  }
+
+  #forgetEarly(event: SequencedEvent): void {
+    if (this.#early.delete(event.seq)) this.#earlyBytes -= sizeOf(event)
+  }
+
+  /**
+   * An answer holds the chunks alone: that it exited and closed stands beside them, and their numbers are the ones left out. What the
+   * server gave up may have come here before.
+   */
   #add({ chunks, nextSeq, exitCode, closed, failure }: ReadResult): void {
-    for (const chunk of chunks) {
-      if (chunk.seq === this.#log.lastSeq + 2) this.#addExit(exitCode)
-      this.#log.append({ kind: 'output', ...chunk })
+    const early = [...this.#early.values()].filter(({ seq }) => seq < nextSeq)
+    for (const event of early) this.#forgetEarly(event)
+    const isExitKnown = early.some(({ kind }) => kind === 'exited')
+    const addExit = (): void => {
+      if (exitCode !== null && !isExitKnown && !this.#log.isExited) this.#log.exited(exitCode)
     }
-    if (this.#log.lastSeq + 1 < nextSeq) this.#addExit(exitCode)
+    const read: SequencedEvent[] = chunks.map((chunk) => ({ kind: 'output', ...chunk }))
+    for (const event of [...early, ...read].sort((a, b) => a.seq - b.seq)) {
+      if (event.seq === this.#log.lastSeq + 2) addExit()
+      this.#log.append(event)
+    }
+    if (this.#log.lastSeq + 1 < nextSeq) addExit()
     if (closed && this.#log.lastSeq + 1 < nextSeq) this.#log.closed()
     if (failure !== null) this.#log.fail(failure)
-  }
-
-  #addExit(exitCode: number | null): void {
-    if (exitCode !== null && !this.#log.isExited) this.#log.exited(exitCode)
   }
 
   #handed(event: SequencedEvent): void {
@@ -204,3 +227,5 @@ export class RemoteProcess implements ExecProcess {
     return String(this.#lastWrite)
   }
 }
+
+const sizeOf = (event: SequencedEvent): number => (event.kind === 'output' ? event.bytes.length : 0)

@@ -64,6 +64,8 @@ export interface SubscribeOptions {
   readonly takes?: 'handed' | 'said'
   /** With `onFull: 'drop'`: what this subscriber was not handed yet is not given up while it is there; the process waits. Default false. */
   readonly isWaitedFor?: boolean
+  /** Hands over nothing before the first `resume`, and keeps its place meanwhile. Default false. */
+  readonly isPaused?: boolean
 }
 
 export interface Subscription {

@@ -33,6 +33,7 @@ export class LogSubscription implements Subscription {
     this.isWaitedFor = options.isWaitedFor
     this.#told = told
     this.#cursor = options.afterSeq
+    this.#isPaused = options.isPaused
   }
 
   /** The last that it was handed. */

@@ -142,6 +142,7 @@ export class OutputLog {
         afterSeq: options.afterSeq ?? 0,
         takes: options.takes ?? 'handed',
         isWaitedFor: options.isWaitedFor ?? false,
+        isPaused: options.isPaused ?? false,
       },
       {
         taken: () => this.#makeRoom(),

@@ -13,7 +13,7 @@ export interface PusherOptions {
 }
 
 /**
- * Tells a connection what happens to a process, from now on. A connection that does not take it is waited for, and the process
+ * Tells a connection what happens to a process, from `begin` on. A connection that does not take it is waited for, and the process
  * with it: its output is not read until there is room.
  */
 export class Pusher {
@@ -27,7 +27,13 @@ export class Pusher {
       takes: options.onFull === 'hold' ? 'said' : 'handed',
       // As with the real one: what is not on its way to a client that is there is not given up.
       isWaitedFor: true,
+      isPaused: true,
     })
+  }
+
+  /** What came since this was made is told first. */
+  begin(): void {
+    this.#subscription.resume()
   }
 
   taken(seq: number): void {

@@ -1,5 +1,7 @@
+import { PassThrough } from 'node:stream'
 import { expect, test } from 'vitest'
-import type { ExecBackend } from '../backend/exec-spec.ts'
+import { type ExecBackend, retentionOf } from '../backend/exec-spec.ts'
+import { StreamProcess } from '../backend/stream-process.ts'
 import { openTalk, type Talker } from './fixture/talk.ts'
 
 const start = (script: string, more: object = {}) => ({
@@ -62,4 +64,40 @@ test('output that is held for a reader does not keep a process of an ended sessi
   await expect.poll(() => client.heard.some(({ method }) => method === 'process/output')).toBe(true)
   client.cut()
   await expect.poll(() => talk.server.load()).toEqual({ sessions: 0, processes: [] })
+})
+
+test('what a process says before the answer to its start has gone is told, more of it than is kept too', async () => {
+  const chunk = Buffer.alloc(64 * 1024, 'x')
+  const chunks = 40
+  const ended = Promise.withResolvers<void>()
+  const meddle = (): ExecBackend => ({
+    start: (spec) => {
+      const stdout = new PassThrough()
+      const streams = {
+        stdin: new PassThrough(),
+        stdout,
+        stderr: new PassThrough(),
+        exitCode: ended.promise.then(() => 0),
+        closed: ended.promise,
+        terminate: () => Promise.resolve(ended.resolve()),
+      }
+      // In one turn, as a pipe that was full already is read.
+      process.nextTick(() => {
+        for (let said = 0; said < chunks; said += 1) stdout.emit('data', chunk)
+        ended.resolve()
+      })
+      return Promise.resolve(
+        new StreamProcess({ processId: spec.processId, pipeStdin: false, retention: retentionOf(spec), streams }),
+      )
+    },
+  })
+  await using talk = await openTalk({ meddle })
+  const client = talk.connect()
+  await client.greet()
+  await client.ask('process/start', start('', { retainBytes: 64 * 1024 }))
+  await expect.poll(() => client.heard.some(({ method }) => method === 'process/closed')).toBe(true)
+  const told = client.heard.filter(({ method }) => method === 'process/output').map(({ params }) => params.seq)
+  expect(told).toEqual(Array.from({ length: chunks }, (_, at) => at + 1))
+  const answered = client.heard.findIndex(({ method, id }) => method === undefined && id === 2)
+  expect(answered).toBeLessThan(client.heard.findIndex(({ method }) => method === 'process/output'))
 })

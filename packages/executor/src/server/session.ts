@@ -63,11 +63,8 @@ export class Session {
     clearTimeout(this.#ending)
     this.#peer = peer
     this.#takesFrames = false
-    // From what there is now; what came before can be read. They are told after the answer that says so.
-    const places = [...this.#entries.values()].map((entry) => ({ entry, afterSeq: entry.process?.lastSeq ?? 0 }))
-    setImmediate(() => {
-      if (this.#peer === peer) for (const { entry, afterSeq } of places) this.#push(entry, afterSeq)
-    })
+    // From what there is now; what came before can be read.
+    for (const entry of this.#entries.values()) this.#push(entry, entry.process?.lastSeq ?? 0)
   }
 
   /** Its connection takes output as bytes, from now on. */
@@ -132,7 +129,7 @@ export class Session {
     // Nobody would ever end it.
     if (this.#isEnded) return this.#endProcess(processId, entry.process, { force: true })
     void this.#forgetAfterEnd(processId, entry.process, entry)
-    setImmediate(() => this.#push(entry, 0))
+    this.#push(entry, 0)
   }
 
   /** The process, `starting` while it starts, or undefined. */
@@ -174,10 +171,14 @@ export class Session {
     if (this.#isEnded && this.#entries.size === 0) this.#options.onGone()
   }
 
+  /**
+   * Tells the connection after the answer that says so. Its place is held from now on: a process can write more than is kept of it
+   * before that answer has gone.
+   */
   #push(entry: Entry, afterSeq: number): void {
     const { process, spec } = entry
     if (this.#isEnded || this.#peer === undefined || process === undefined || entry.pusher !== undefined) return
-    entry.pusher = new Pusher({
+    const pusher = new Pusher({
       peer: this.#peer,
       process,
       onFull: retentionOf(spec).onFull,
@@ -185,6 +186,8 @@ export class Session {
       asFrames: () => this.#takesFrames,
       afterSeq,
     })
+    entry.pusher = pusher
+    setImmediate(() => pusher.begin())
   }
 
   /** Those that have ended go before their time, the oldest first, where another one needs their room. */

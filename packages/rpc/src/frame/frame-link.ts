@@ -2,8 +2,8 @@
 export interface FrameSink {
   /** One text, whole. */
   text(text: string): void
-  /** Bytes that are no text. Without this they are a fault. */
-  bytes?(bytes: Buffer): void
+  /** Bytes that are no text, in the parts in which they came: where one ends means nothing. Without this they are a fault. */
+  bytes?(parts: readonly Buffer[]): void
   /** Something came that is no text, or is too long. It is passed over and the link stays. */
   fault(reason: string): void
   /** Nothing more will come. Told once. */
@@ -19,8 +19,8 @@ export interface FrameLink {
   open(sink: FrameSink): void
   /** Sends a text. On a link that has ended it does nothing. */
   send(text: string): void
-  /** Sends bytes that are no text. Not there on a wire that carries texts alone. */
-  sendBytes?(bytes: Buffer): void
+  /** Sends bytes that are no text, as one message, without copying its parts together. Not there on a wire that carries texts alone. */
+  sendBytes?(parts: readonly Buffer[]): void
   /** What was sent and has not left this process yet. */
   bufferedBytes(): number
   /** Settles when no more than this waits to leave this process, which is nothing unless it is said, or the link has ended. */

@@ -12,7 +12,7 @@ export interface PeerHandlers {
   /** Sees each text before it is parsed; true says that it has been dealt with. For what comes so often that parsing it all costs. */
   seen?(text: string): boolean
   /** Takes bytes that are no message; without this they are garbage. */
-  bytes?(bytes: Buffer): void
+  bytes?(parts: readonly Buffer[]): void
   /**
    * Answers a request. Throw `RemoteFailure` for an error with a code of its own; anything else is -32603. `given` is what
    * stood in `params`, for who tells nothing, null and a list apart from an empty object.
@@ -62,11 +62,11 @@ export class FramePeer {
     this.#lastId = (options.firstId ?? 1) - 1
     options.link.open({
       text: (text) => this.#receive(text),
-      bytes: (bytes) => {
+      bytes: (parts) => {
         const { handlers } = options
         if (this.#gone !== undefined) return
         if (handlers.bytes === undefined) handlers.garbage('a frame is not text', undefined)
-        else handlers.bytes(bytes)
+        else handlers.bytes(parts)
       },
       fault: (fault) => {
         if (this.#gone === undefined) options.handlers.garbage(fault, undefined)
@@ -126,8 +126,8 @@ export class FramePeer {
     return this.#options.link.sendBytes !== undefined
   }
 
-  sendBytes(bytes: Buffer): void {
-    if (this.#gone === undefined) this.#options.link.sendBytes?.(bytes)
+  sendBytes(parts: readonly Buffer[]): void {
+    if (this.#gone === undefined) this.#options.link.sendBytes?.(parts)
   }
 
   /** What was sent and has not left this process yet. */

@@ -27,12 +27,12 @@ test('bytes come out as bytes, beside texts, and are a fault where nobody takes 
   const seen: unknown[] = []
   const joiner = new PieceJoiner(1_000, {
     text: (text) => void seen.push(text),
-    bytes: (bytes) => void seen.push([...bytes]),
+    bytes: (parts) => void seen.push([...Buffer.concat(parts)]),
     fault: (fault) => void seen.push(fault),
   })
-  for (const piece of [...piecesOfBytes(Buffer.of(1, 2, 3, 0, 255), 2), ...piecesOf('text', 2)]) joiner.push(piece)
+  for (const piece of [...piecesOfBytes([Buffer.of(1, 2), Buffer.of(3, 0, 255)], 2), ...piecesOf('text', 2)]) joiner.push(piece)
   expect(seen).toEqual([[1, 2, 3, 0, 255], 'text'])
-  expect(joined(100, piecesOfBytes(Buffer.of(1), 2)).faults).toEqual(['a frame is not text'])
+  expect(joined(100, piecesOfBytes([Buffer.of(1)], 2)).faults).toEqual(['a frame is not text'])
 })
 
 test('pieces without end count by their number, whatever is in them', () => {

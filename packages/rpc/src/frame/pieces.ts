@@ -8,7 +8,8 @@ const PIECE_BYTES = 128
 export const piecesOf = (text: string, pieceBytes: number): Buffer[] => cut(Buffer.from(text), 0, pieceBytes)
 
 /** Bytes as such messages. */
-export const piecesOfBytes = (bytes: Buffer, pieceBytes: number): Buffer[] => cut(bytes, BYTES, pieceBytes)
+export const piecesOfBytes = (parts: readonly Buffer[], pieceBytes: number): Buffer[] =>
+  cut(Buffer.concat(parts), BYTES, pieceBytes)
 
 function cut(bytes: Buffer, kind: number, pieceBytes: number): Buffer[] {
   const pieces: Buffer[] = []
@@ -26,7 +27,7 @@ function cut(bytes: Buffer, kind: number, pieceBytes: number): Buffer[] {
 
 interface TextSink {
   text(text: string): void
-  bytes?(bytes: Buffer): void
+  bytes?(parts: readonly Buffer[]): void
   fault(reason: string): void
 }
 
@@ -57,10 +58,9 @@ export class PieceJoiner {
     this.#size = 0
     this.#isSkipping = false
     if (isSkipped) return this.#sink.fault(`a text has more than ${this.#limitBytes} bytes`)
-    const whole = parts.length === 1 ? (parts[0] ?? piece) : Buffer.concat(parts)
-    if ((head & BYTES) === 0) this.#sink.text(whole.toString('utf8'))
+    if ((head & BYTES) === 0) this.#sink.text((parts.length === 1 ? (parts[0] ?? piece) : Buffer.concat(parts)).toString('utf8'))
     else if (this.#sink.bytes === undefined) this.#sink.fault('a frame is not text')
-    else this.#sink.bytes(whole)
+    else this.#sink.bytes(parts)
   }
 
   #skip(): void {

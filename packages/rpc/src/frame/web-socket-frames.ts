@@ -31,6 +31,8 @@ class WebSocketFrames implements FrameLink {
     this.#limits = limits
     this.#pinging = setInterval(() => this.#ping(), limits.pingMs)
     this.#pinging.unref()
+    // A message of bytes that came in parts is not copied together.
+    socket.binaryType = 'fragments'
     socket.on('pong', () => {
       this.#isHeard = true
     })
@@ -54,12 +56,11 @@ class WebSocketFrames implements FrameLink {
     this.#socket.on('message', (data, isBinary) => {
       this.#isHeard = true
       if (this.#isOver) return
-      const bytes = bytesOf(data)
-      if (joiner === undefined && !isBinary) sink.text(bytes.toString('utf8'))
-      else if (joiner === undefined && sink.bytes !== undefined) sink.bytes(bytes)
-      else if (joiner === undefined) sink.fault('a frame is not text')
-      else if (isBinary) joiner.push(bytes)
-      else sink.fault('a frame is no piece of a text')
+      if (joiner !== undefined && isBinary) joiner.push(bytesOf(data))
+      else if (joiner !== undefined) sink.fault('a frame is no piece of a text')
+      else if (!isBinary) sink.text(bytesOf(data).toString('utf8'))
+      else if (sink.bytes === undefined) sink.fault('a frame is not text')
+      else sink.bytes(Array.isArray(data) ? data : [bytesOf(data)])
     })
     this.#socket.resume()
   }
@@ -71,11 +72,12 @@ class WebSocketFrames implements FrameLink {
     else for (const piece of piecesOf(text, pieceBytes)) this.#socket.send(piece, this.#sent)
   }
 
-  sendBytes(bytes: Buffer): void {
+  sendBytes(parts: readonly Buffer[]): void {
     const { pieceBytes } = this.#limits
     if (!this.#canSend()) return
-    if (pieceBytes === undefined) this.#socket.send(bytes, this.#sent)
-    else for (const piece of piecesOfBytes(bytes, pieceBytes)) this.#socket.send(piece, this.#sent)
+    if (pieceBytes === undefined)
+      parts.forEach((part, at) => this.#socket.send(part, { binary: true, fin: at === parts.length - 1 }, this.#sent))
+    else for (const piece of piecesOfBytes(parts, pieceBytes)) this.#socket.send(piece, this.#sent)
   }
 
   bufferedBytes(): number {
