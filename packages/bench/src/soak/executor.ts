@@ -213,9 +213,9 @@ function meddled(
       link.open({
         ...sink,
         text: (text) => pass(text.includes('process/output'), () => sink.text(text)),
-        bytes: (bytes) => pass(true, () => sink.bytes?.(bytes)),
+        bytes: (parts) => pass(true, () => sink.bytes?.(parts)),
       }),
-    sendBytes: (bytes) => link.sendBytes?.(bytes),
+    sendBytes: (parts) => link.sendBytes?.(parts),
     send: (text) => link.send(text),
     bufferedBytes: () => link.bufferedBytes(),
     drained: (belowBytes) => link.drained(belowBytes),

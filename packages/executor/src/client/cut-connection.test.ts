@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { connectClient } from '@parley/rpc'
+import { connectClient, WireError } from '@parley/rpc'
 import { expect, test } from 'vitest'
 import type { ExecSpec } from '../backend/exec-spec.ts'
 import { gone } from '../local/fixture/gone.ts'
@@ -154,6 +154,22 @@ test('a word about what was taken that is lost with its connection does not leav
   there.cut()
   expect(await followed.ended).toEqual({ kind: 'closed' })
   expect(followed.hash()).toBe(COUNTED)
+})
+
+test('where a gateway says that the executor will be there again it is tried again, and nowhere else', async () => {
+  await using there = await openCuttableServer()
+  let dials = 0
+  const failing = (status: number) => async () => {
+    dials += 1
+    if (dials < 3) throw new WireError('http_status', 'not now', { status })
+    return there.dial()
+  }
+  await using executor = await openExecutor({ dial: failing(503), clientName: 'test' })
+  expect(executor.info).toHaveProperty('capabilities')
+  expect(dials).toBe(3)
+  dials = 0
+  await expect(openExecutor({ dial: failing(404), clientName: 'test' })).rejects.toThrow('not now')
+  expect(dials).toBe(1)
 })
 
 test('once coming back has failed for good every operation fails at once with a code, and pending ones reject', async () => {

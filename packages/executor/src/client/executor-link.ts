@@ -7,6 +7,8 @@ import { ExecutorLost } from './executor-lost.ts'
 
 /** How long we try to come back: less than the 30 s for which a server keeps what we started. */
 const RECOVERY_MS = 25_000
+/** How long we try to come in where a gateway says that the executor will be there again: it has just left, or the gateway has just come. */
+const OPENING_MS = 10_000
 /** Between tries; doubled each time up to the second. */
 const RETRY_MS = 20
 const RETRY_MAX_MS = 1_000
@@ -54,7 +56,7 @@ export class ExecutorLink {
 
   private constructor(options: ExecutorLinkOptions) {
     this.#options = options
-    this.#peer = this.#connect()
+    this.#peer = this.#connectFirst()
     this.#peer.catch(() => undefined)
   }
 
@@ -105,6 +107,18 @@ export class ExecutorLink {
   close(reason: string): void {
     this.#lose(new ExecutorLost(reason))
     this.#link?.close()
+  }
+
+  async #connectFirst(): Promise<FramePeer> {
+    const until = performance.now() + OPENING_MS
+    for (let pauseMs = RETRY_MS; ; pauseMs = Math.min(pauseMs * 2, RETRY_MAX_MS)) {
+      try {
+        return await this.#connect()
+      } catch (error) {
+        if (this.#lost !== undefined || !isComing(error) || performance.now() > until) throw error
+      }
+      await sleep(pauseMs)
+    }
   }
 
   async #connect(): Promise<FramePeer> {
@@ -209,6 +223,11 @@ export class FailedAgain extends RemoteFailure {
     super(code, message, data)
     this.name = 'FailedAgain'
   }
+}
+
+/** A gateway whose executor is not connected to it now. */
+function isComing(error: unknown): boolean {
+  return error instanceof WireError && error.status === 503
 }
 
 /** The server is there and does not know us or the session any more. That another connection holds it ends when that is noticed to be gone. */
