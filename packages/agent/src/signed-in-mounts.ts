@@ -1,5 +1,5 @@
 import { messageOf } from '@parley/protocol/wire'
-import type { OauthTokens } from '@parley/rpc/oauth'
+import type { OauthTokens } from '@parley/oauth'
 import type { ConnectMount, MountServer } from './mount.ts'
 
 /** What was given for one server. */

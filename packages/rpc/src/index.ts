@@ -1,4 +1,5 @@
 export { type Credentials, Denied, type Door, type Wire } from './door.ts'
+export { type CallbackServer, openCallbackServer } from './http/callback-server.ts'
 export { challenge, deniedHeaders } from './http/answer.ts'
 export { type HttpReply, type HttpRequest, type Route } from './http/route.ts'
 export { BodyWithoutRoom } from './http/routes.ts'

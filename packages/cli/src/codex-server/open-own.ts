@@ -86,7 +86,7 @@ export function openOwn({ invocation, overrides, log, processes }: OwnPlan): {
     outOfReach,
     connectMount: signedInMounts(mounts.connect, {
       tokens: async () => (await import('../mcp-config/token-file.ts')).tokenShelf(join(data.path, 'mcp-tokens.json')),
-      refresh: async (tokens, url) => (await import('@parley/rpc/oauth')).refreshTokens(tokens, url, now),
+      refresh: async (tokens, url) => (await import('@parley/oauth')).refreshTokens(tokens, url, now),
       now,
       warn,
     }),

@@ -1,5 +1,5 @@
 import type { AuthStatusName, McpServerEntry } from '@parley/codex/config'
-import type { OauthServer } from '@parley/rpc/oauth'
+import type { OauthServer } from '@parley/oauth'
 import type { TokenFileShelf } from './token-file.ts'
 
 /** How somebody signs in at this server, as far as it can be seen from here. */
@@ -16,6 +16,6 @@ export async function authStatusOf(name: string, entry: McpServerEntry, tokens: 
 /** The authorization server of an address; `unknown` where nobody answers. */
 export async function probeOauth(url: string): Promise<OauthServer | 'unknown' | undefined> {
   if (URL.parse(url) === null) return 'unknown'
-  const { discoverOauth } = await import('@parley/rpc/oauth')
+  const { discoverOauth } = await import('@parley/oauth')
   return discoverOauth(url).catch(() => 'unknown' as const)
 }

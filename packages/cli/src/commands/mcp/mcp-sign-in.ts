@@ -1,4 +1,4 @@
-import { OauthError, discoverOauth, signIn } from '@parley/rpc/oauth'
+import { OauthError, discoverOauth, signIn } from '@parley/oauth'
 import { CommandError, type Invocation, usageError } from '@parley/command-line'
 import { readSecretLine, show } from '@parley/command-line/commands'
 import { openBrowser } from '../../mcp-config/open-browser.ts'

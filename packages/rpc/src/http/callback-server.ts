@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { createServer } from 'node:http'
-import { Connections } from '../http/connections.ts'
+import { Connections } from './connections.ts'
 import { DEFAULT_LIMITS } from '../limits.ts'
 
 /** Listens on this machine for the browser to come back, once. */

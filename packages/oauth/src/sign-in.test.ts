@@ -1,7 +1,6 @@
 import { type Socket, connect } from 'node:net'
 import { expect, test } from 'vitest'
-import { openOauthServer } from '../testing/oauth-server.ts'
-import { until } from '../fixture/probe-service.ts'
+import { openOauthServer } from './testing/oauth-server.ts'
 import { type SignInOptions, discoverOauth, refreshTokens, signIn } from './index.ts'
 
 /** A person with a browser, who follows where it leads. */
@@ -62,7 +61,7 @@ test('connections that say nothing are few, and in the way of nobody who comes b
           .on('error', () => undefined)
           .resume(),
       )
-    await until(() => silent.filter((socket) => socket.destroyed).length >= 200 - 32)
+    await expect.poll(() => silent.filter((socket) => socket.destroyed).length).toBeGreaterThanOrEqual(200 - 32)
     browse(url)
   }
   let flood = Promise.resolve()

@@ -1,6 +1,6 @@
 import { messageOf, unlessAborted, within } from '@parley/protocol/wire'
+import { openCallbackServer } from '@parley/rpc'
 import * as oauth from 'oauth4webapi'
-import { openCallbackServer } from './callback-server.ts'
 import { type OauthServer, authorizationServer, namedIssuers } from './discover.ts'
 import { OauthError } from './oauth-error.ts'
 import { isReachable, reachOf } from './oauth-fetch.ts'
