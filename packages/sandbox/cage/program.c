@@ -24,6 +24,7 @@
 #define DATA_FACTOR 8            // managed runtimes map far more than they touch
 #define DATA_EXTRA (4ull << 30)
 #define LOOSE_PROCESSES 16
+#define LOOSE_OF_USER 1024 // how many more of the same user may come while a run goes on, where they count as the run's
 #define WAITING_SIGNALS 1024 // and timers, which each have one
 
 static struct shared *shared;
@@ -81,8 +82,8 @@ static void set_limits(void) {
   if (cage.profile == PROFILE_JUDGE) limit(RLIMIT_SIGPENDING, WAITING_SIGNALS, WAITING_SIGNALS, "signal limit");
   // Nobody tells us of processes that this limit refuses, so whoever counts must come first: the cgroup, or the watch, which has to
   // find more than are allowed. In a user namespace of its own the helper and init count too; without one, and without a user of its
-  // own, the count is all of the user's.
-  uint64_t others = cage.cgroup != 0 ? 0 : cage.tier == TIER_USER ? 2 : cage.slot_lock < 0 ? tasks_of_user() : 0;
+  // own, the count is all of the user's, and whatever else that user starts meanwhile must not take a thread from the program.
+  uint64_t others = cage.cgroup != 0 ? 0 : cage.tier == TIER_USER ? 2 : cage.slot_lock < 0 ? tasks_of_user() + LOOSE_OF_USER : 0;
   uint64_t most = limits->processes + others + LOOSE_PROCESSES;
   limit(RLIMIT_NPROC, most, most, "process limit");
 }

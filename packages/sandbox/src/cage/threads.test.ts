@@ -1,3 +1,4 @@
+import { type ChildProcess, spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -50,6 +51,16 @@ describe.each(WAYS)('in $driver $tier', (way) => {
       const outcome = await box.run({ argv: ['/usr/bin/python3', '-c', PYTHON], limits: { ...ROOMY, ...limits } })
       expect([outcome.status, textOf(outcome)]).toEqual(['ok', `${THREADS}\n`])
     })
+  })
+
+  // Root gives each run a user of its own, and in a namespace only the run's own count.
+  test.runIf(process.getuid?.() !== 0)('whatever else its user starts meanwhile takes no thread from it', async () => {
+    const slowly = PYTHON.replace('thread.start()', 'thread.start(); time.sleep(0.02)').replace('import', 'import time,')
+    const running = box.run({ argv: ['/usr/bin/python3', '-c', slowly], limits: { ...ROOMY, processes: THREADS + 8 } })
+    const others: ChildProcess[] = Array.from({ length: 60 }, () => spawn('sleep', ['1000'], { stdio: 'ignore' }))
+    const outcome = await running
+    for (const other of others) other.kill('SIGKILL')
+    expect([outcome.status, textOf(outcome)]).toEqual(['ok', `${THREADS}\n`])
   })
 
   test('the main thread goes as deep as there is memory', async () => {
