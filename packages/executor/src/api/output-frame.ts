@@ -7,6 +7,8 @@ const STREAMS: readonly OutputStream[] = ['stdout', 'stderr', 'pty']
 const HEAD_BYTES = 1 + 1 + 2 + 6
 const ID_AT = HEAD_BYTES
 const MAX_ID_BYTES = 65_535
+/** Bytes stay where they are if what they lie in is at most so many times as large. */
+const KEEPS_TIMES = 2
 
 /**
  * Output as bytes, for two ends that are both ours: half of what output costs as text is turning it into letters and back. In two
@@ -46,5 +48,17 @@ function eventOf(head: Buffer, bytes: Buffer): { readonly processId: string; rea
   const stream = STREAMS[head[1] ?? -1]
   if (stream === undefined) return undefined
   const processId = head.toString('utf8', ID_AT, lengthOf(head))
-  return { processId, event: { kind: 'output', seq: head.readUIntBE(4, 6), stream, bytes } }
+  return { processId, event: { kind: 'output', seq: head.readUIntBE(4, 6), stream, bytes: ownBytes(bytes) } }
+}
+
+/**
+ * What was read from a socket at once lies in one piece of memory, and stays for as long as any part of it is kept. A few bytes of a
+ * process that are kept must not keep all that came beside them.
+ */
+function ownBytes(bytes: Buffer): Buffer {
+  if (bytes.buffer.byteLength <= bytes.length * KEEPS_TIMES) return bytes
+  // Not from Node's pool, which is shared in the same way.
+  const own = Buffer.allocUnsafeSlow(bytes.length)
+  bytes.copy(own)
+  return own
 }

@@ -5,8 +5,8 @@ import { refusal } from './error-code.ts'
 const DETACH_MAX_MS = 10 * 60_000
 /** As the real one does, for clients that do not say. */
 export const DETACH_MS = 30_000
-/** The most that may be asked to be kept of one process. */
-const RETAIN_MAX_BYTES = 64 * 1024 * 1024
+/** The most that may be asked to be kept of one process: one read answers with all of it, as letters, in one message of 64 MiB at most. */
+const RETAIN_MAX_BYTES = 32 * 1024 * 1024
 
 /** Patterns of one list of a policy, the length of each and of all. Every name is held against every pattern, and it all adds up. */
 const PATTERNS_MAX = 256
@@ -24,11 +24,15 @@ const ProcessId = z.string().min(1).max(256)
 const Seq = z.int().min(0)
 const Chunk = z.base64()
 
-/** The first message. `detachMs` is ours: how long processes outlive a lost connection; 0 ends them with it. */
+/**
+ * The first message. Ours are `detachMs`: how long processes outlive a lost connection; 0 ends them with it; and `takeOver`: the
+ * connection that the session still has is gone, as its client knows.
+ */
 export const InitializeParams = z.object({
   clientName: z.string(),
   resumeSessionId: z.string().nullish(),
   detachMs: z.int().min(0).max(DETACH_MAX_MS).nullish(),
+  takeOver: z.boolean().nullish(),
 })
 
 const Patterns = z

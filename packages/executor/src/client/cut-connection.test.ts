@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { connectClient, WireError } from '@parley/rpc'
+import type { FrameLink } from '@parley/rpc/frame'
 import { expect, test } from 'vitest'
 import type { ExecSpec } from '../backend/exec-spec.ts'
 import { gone } from '../local/fixture/gone.ts'
@@ -249,4 +250,39 @@ test('an MCP server behind a connection that is cut in the middle of a call answ
   await client.close()
   await expect.poll(() => there.processes.count()).toBe(0)
   expect(logged.filter((line) => line.endsWith('called'))).toHaveLength(3)
+})
+
+test('a connection that is gone for us alone costs nothing: the server still holds it for one', async () => {
+  await using there = await openCuttableServer()
+  let lose = (): void => undefined
+  const dial = async (): Promise<FrameLink> => {
+    const link = await there.dial()
+    return {
+      ...wireOf(link),
+      open: (sink) => {
+        let isLost = false
+        lose = () => {
+          isLost = true
+          sink.ended('the network went away')
+        }
+        link.open({ ...sink, text: (text) => (isLost ? undefined : sink.text(text)) })
+      },
+      // Nobody would hear it.
+      close: () => undefined,
+    }
+  }
+  await using executor = await openExecutor({ dial, clientName: 'test', recoveryMs: 2_000 })
+  const process = await executor.start(sh('cat'))
+  const followed = follow(process)
+  await process.write('one ')
+  await expect.poll(() => followed.state.text).toBe('one ')
+  lose()
+  expect(await process.write('two')).toBe('accepted')
+  await expect.poll(() => followed.state.text).toBe('one two')
+})
+
+const wireOf = (link: FrameLink): Omit<FrameLink, 'open' | 'close'> => ({
+  send: (text) => link.send(text),
+  bufferedBytes: () => link.bufferedBytes(),
+  drained: (belowBytes) => link.drained(belowBytes),
 })

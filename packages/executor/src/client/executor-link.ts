@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { isJsonObject, type JsonObject, type JsonValue, messageOf } from '@parley/protocol'
+import { holdsAtMost, isJsonObject, type JsonObject, type JsonValue, messageOf } from '@parley/protocol'
 import { type FrameLink, FramePeer, PeerGone, RemoteFailure, WireError } from '@parley/rpc/frame'
 import { z } from 'zod'
 import { CODE } from '../api/error-code.ts'
@@ -15,6 +15,12 @@ const RETRY_MAX_MS = 1_000
 /** A server that does not answer for this long is not there, whatever its socket says. */
 const ANSWER_MS = 60_000
 const HANDSHAKE_MS = 10_000
+/** A connection that lasted for so long was one, also where nothing was to be said on it. */
+const LASTING_MS = 5_000
+/** A request whose answer ends the connection each time would be sent for ever. */
+const SENT_MAX = 64
+/** Values in one message: what it takes to parse one goes by their number. A read of all that can be kept has a fifth as many. */
+const MESSAGE_VALUES = 1_000_000
 
 const Initialized = z.object({ sessionId: z.string().min(1), environmentInfo: z.looseObject({}).nullish() })
 
@@ -53,6 +59,9 @@ export class ExecutorLink {
   #info: JsonObject = {}
   #lost: ExecutorLost | undefined
   #isComingBack = false
+  /** Since when no connection has lasted, or said anything but the first word. */
+  #awaySince: number | undefined
+  #connectedAt = 0
 
   private constructor(options: ExecutorLinkOptions) {
     this.#options = options
@@ -84,13 +93,14 @@ export class ExecutorLink {
     { waitMs = 0, signal }: { readonly waitMs?: number; readonly signal?: AbortSignal } = {},
   ): Promise<{ readonly answer: JsonValue; readonly again: boolean }> {
     const how = { timeoutMs: ANSWER_MS + waitMs, ...(signal === undefined ? {} : { signal }) }
-    for (let again = false; ; again = true) {
+    for (let sent = 1; ; sent += 1) {
       const peer = await this.#peer
       try {
-        return { answer: await peer.ask(method, params, how), again }
+        return { answer: await peer.ask(method, params, how), again: sent > 1 }
       } catch (error) {
-        if (error instanceof RemoteFailure) throw again ? new FailedAgain(error) : error
+        if (error instanceof RemoteFailure) throw sent > 1 ? new FailedAgain(error) : error
         if (!(error instanceof PeerGone) || !peer.isGone) throw error
+        if (sent >= SENT_MAX) throw this.#endWith(`the connection was cut ${sent} times while ${method} was under way`)
       }
     }
   }
@@ -105,8 +115,13 @@ export class ExecutorLink {
 
   /** Ends it for good. */
   close(reason: string): void {
-    this.#lose(new ExecutorLost(reason))
+    this.#endWith(reason)
+  }
+
+  #endWith(reason: string): ExecutorLost {
+    const loss = this.#lose(new ExecutorLost(reason))
     this.#link?.close()
+    return loss
   }
 
   async #connectFirst(): Promise<FramePeer> {
@@ -115,7 +130,8 @@ export class ExecutorLink {
       try {
         return await this.#connect()
       } catch (error) {
-        if (this.#lost !== undefined || !isComing(error) || performance.now() > until) throw error
+        const isComing = isSoonThere(error) || (this.#canResume && error instanceof PeerGone)
+        if (this.#lost !== undefined || !isComing || performance.now() > until) throw error
       }
       await sleep(pauseMs)
     }
@@ -131,8 +147,11 @@ export class ExecutorLink {
         request: (method) => {
           throw new RemoteFailure(CODE.methodNotFound, `${method} is not served here`)
         },
-        seen: (text) => this.#options.seen(text),
-        bytes: (parts) => this.#options.frame(parts),
+        seen: (text) => this.#seen(peer, text),
+        bytes: (parts) => {
+          this.#heard(peer)
+          this.#options.frame(parts)
+        },
         notified: (method, params) => this.#options.notified(method, params),
         garbage: (reason) => this.#options.log(`the executor sent something that was passed over: ${reason}`),
         ended: () => this.#cut(peer),
@@ -149,15 +168,40 @@ export class ExecutorLink {
       link.close()
       throw error
     }
+    // It may have ended together with its first word. Nobody would hear of that any more.
+    if (peer.isGone) throw new PeerGone('the connection ended right after it was opened')
     this.#current = peer
+    this.#connectedAt = performance.now()
     return peer
+  }
+
+  #seen(peer: FramePeer, text: string): boolean {
+    this.#heard(peer)
+    if (this.#options.seen(text)) return true
+    if (holdsAtMost(text, MESSAGE_VALUES)) return false
+    this.#options.log(`the executor sent something that was passed over: it holds more than ${MESSAGE_VALUES} values`)
+    return true
+  }
+
+  #heard(peer: FramePeer): void {
+    if (peer === this.#current) this.#awaySince = undefined
+  }
+
+  get #canResume(): boolean {
+    return this.#options.resumes && this.#sessionId !== undefined
   }
 
   async #handshake(peer: FramePeer): Promise<void> {
     const { clientName, detachMs } = this.#options
     const answer = await peer.ask(
       'initialize',
-      { clientName, resumeSessionId: this.#sessionId ?? null, ...(detachMs === undefined ? {} : { detachMs }) },
+      {
+        clientName,
+        resumeSessionId: this.#sessionId ?? null,
+        // Our own connection is gone, whether or not the server has noticed.
+        ...(this.#canResume && this.can('takeOver') ? { takeOver: true } : {}),
+        ...(detachMs === undefined ? {} : { detachMs }),
+      },
       { timeoutMs: HANDSHAKE_MS },
     )
     const { sessionId } = Initialized.parse(answer)
@@ -170,6 +214,7 @@ export class ExecutorLink {
   #cut(peer: FramePeer): void {
     if (this.#lost !== undefined || this.#isComingBack || peer !== this.#current) return
     this.#options.cut()
+    if (performance.now() - this.#connectedAt > LASTING_MS) this.#awaySince = undefined
     this.#peer = this.#options.resumes ? this.#comeBack() : this.#failing(new ExecutorLost('its pipe ended'))
     this.#peer.catch(() => undefined)
   }
@@ -185,14 +230,17 @@ export class ExecutorLink {
 
   async #tryAgain(): Promise<FramePeer> {
     const { recoveryMs = RECOVERY_MS, log } = this.#options
-    const until = performance.now() + recoveryMs
+    const isAgain = this.#awaySince !== undefined
+    this.#awaySince ??= performance.now()
+    const until = this.#awaySince + recoveryMs
+    // One that was cut before it said anything is not dialled again at once.
+    if (isAgain) await sleep(Math.min(RETRY_MAX_MS, recoveryMs), undefined, { ref: false })
     for (let pauseMs = RETRY_MS; ; pauseMs = Math.min(pauseMs * 2, RETRY_MAX_MS)) {
       try {
+        if (isAgain && performance.now() > until) throw new PeerGone('no connection lasts')
         const peer = await this.#connect()
-        if (!peer.isGone) {
-          setImmediate(() => this.#options.resumed())
-          return peer
-        }
+        setImmediate(() => this.#options.resumed())
+        return peer
       } catch (error) {
         if (this.#lost !== undefined) throw this.#lost
         const reason = messageOf(error)
@@ -226,7 +274,7 @@ export class FailedAgain extends RemoteFailure {
 }
 
 /** A gateway whose executor is not connected to it now. */
-function isComing(error: unknown): boolean {
+function isSoonThere(error: unknown): boolean {
   return error instanceof WireError && error.status === 503
 }
 

@@ -9,6 +9,8 @@ import { RemoteProcess } from './remote-process.ts'
 
 /** What ending the processes may take when an executor is closed. */
 const CLOSE_MS = 2_000
+/** How much of the name of a notification is shown: it is as long as the server likes. */
+const SHOWN_CHARS = 80
 
 export interface ExecutorOptions {
   readonly dial: () => Promise<FrameLink>
@@ -51,7 +53,7 @@ export async function openExecutor(options: ExecutorOptions): Promise<Executor> 
     },
     notified: (method, params) => {
       const told = eventOf(method, params)
-      if (told === undefined) return log(`a notification was passed over: ${method}`)
+      if (told === undefined) return log(`a notification was passed over: ${JSON.stringify(method.slice(0, SHOWN_CHARS))}`)
       processes.get(told.processId)?.pushed(told.event)
     },
     cut: () => {

@@ -25,6 +25,8 @@ export interface ControlLinkOptions {
   readonly connect: Connect
   readonly server: ExecServer
   readonly heartbeat: () => Heartbeat
+  /** How often any gateway has said whether we drain, beside its answers. */
+  readonly drainWords: { count: number }
   /** What a gateway answered. */
   readonly told: (told: HeartbeatAnswer) => void
   /** The connection was lost. The gateway behind it says that we left, until another one hears of us. */
@@ -67,10 +69,23 @@ export class ControlLink {
 
   /** The first heartbeat. Throws what the gateway has against it. */
   async begin(): Promise<HeartbeatAnswer> {
-    const told = await this.#client.call('worker.heartbeat', this.#options.heartbeat(), { signal: this.#ended.signal })
+    const told = await this.#beat()
     this.#hasBegun = true
-    this.#next(told.heartbeat_ms)
+    this.#next(told.isLate ? HURRY_MS : told.heartbeat_ms)
     return told
+  }
+
+  /**
+   * An answer may be older than a word that overtook it, on this connection or on that to another gateway: it then says nothing of
+   * draining, and the next one comes soon.
+   */
+  async #beat(): Promise<HeartbeatAnswer & { readonly isLate: boolean }> {
+    const { drainWords, heartbeat, server } = this.#options
+    const { count } = drainWords
+    const told = await this.#client.call('worker.heartbeat', heartbeat(), { signal: this.#ended.signal })
+    const isLate = drainWords.count !== count
+    if (!isLate && !this.#ended.signal.aborted) server.drain(told.drain)
+    return { ...told, isLate }
   }
 
   /** Says soon that we are here. */
@@ -94,10 +109,10 @@ export class ControlLink {
     clearTimeout(this.#timer)
     const { signal } = this.#ended
     try {
-      const told = await this.#client.call('worker.heartbeat', this.#options.heartbeat(), { signal })
+      const told = await this.#beat()
       if (signal.aborted) return
       this.#options.told(told)
-      this.#next(told.heartbeat_ms)
+      this.#next(told.isLate ? HURRY_MS : told.heartbeat_ms)
     } catch (error) {
       if (signal.aborted) return
       this.#options.log(`${this.#options.url}: ${messageOf(error)}`)
@@ -108,7 +123,9 @@ export class ControlLink {
   #notified(method: string, params: JsonObject): void {
     if (method === NOTIFICATIONS.worker_control.method) {
       const { data } = NOTIFICATIONS.worker_control.params.safeParse(params)
-      if (data !== undefined) this.#options.server.drain(data.drain)
+      if (data === undefined) return
+      this.#options.drainWords.count += 1
+      this.#options.server.drain(data.drain)
     } else if (method === NOTIFICATIONS.open.method) {
       const { data } = NOTIFICATIONS.open.params.safeParse(params)
       if (data !== undefined) void this.#open(data.ticket)

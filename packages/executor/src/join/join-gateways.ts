@@ -41,6 +41,7 @@ export async function joinGateways(options: JoinOptions): Promise<Joined> {
   /** Which gateway answered at a URL last: several may stand behind one. */
   const answered = new Map<string, string>()
   const refused = new Set<string>()
+  const drainWords = { count: 0 }
   let isClosed = false
 
   const open = (url: string): ControlLink => {
@@ -49,6 +50,7 @@ export async function joinGateways(options: JoinOptions): Promise<Joined> {
       token: options.token,
       connect: options.connect(url),
       server,
+      drainWords,
       heartbeat: () => heartbeatOf(options, instance),
       told: (told) => heard(url, told),
       lost: () => {
@@ -64,9 +66,8 @@ export async function joinGateways(options: JoinOptions): Promise<Joined> {
     links.delete(url)
     answered.delete(url)
   }
-  const heard = (url: string, { drain, gateway, gateways }: HeartbeatAnswer): void => {
+  const heard = (url: string, { gateway, gateways }: HeartbeatAnswer): void => {
     if (isClosed) return
-    server.drain(drain)
     answered.set(url, gateway)
     for (const known of links.keys()) if (known !== first && !gateways.some((each) => each.url === known)) drop(known)
     for (const each of gateways) meet(each)
@@ -117,7 +118,7 @@ function loadOf(server: ExecServer): WorkerLoad {
   return {
     sessions,
     running: processes.length,
-    processes: shown.map(({ argv, sinceMs }) => ({ program: programOf(argv[0]), since: iso(sinceMs) })),
+    processes: shown.map(({ command, sinceMs }) => ({ program: programOf(command), since: iso(sinceMs) })),
     load_1m: loadavg()[0] ?? 0,
   }
 }

@@ -11,20 +11,46 @@ const KEEPER_END_MS = 500
  * leader was born at another time is not ours; one whose leader is gone is, because its number stays taken while any member lives. The
  * name in a stat file is the leader's own choice and may hold line ends, spaces and parentheses: all lines are read, and the fields count
  * from the last parenthesis. It is a shell, because it is small and waits for all of its life.
+ *
+ * A start of which it heard that it begins and not that it was done is one in which the spawner was killed: who it was is then found by
+ * the sockets that the spawner made for its streams.
  */
 const SCRIPT = `
 trap '' TERM INT HUP
-groups=" $* "
+groups=' '
+streams=' '
+for known; do
+  case $known in
+    stream:*) streams="$streams\${known#*:} ";;
+    *) groups="$groups$known ";;
+  esac
+done
 while read -r sign pid born; do
   case $sign in
     +) groups="$groups$pid:$born ";;
     -) case $groups in *" $pid:"*) after=\${groups#* $pid:}; groups="\${groups%% $pid:*} \${after#* }";; esac;;
+    begins) streams="$streams$pid ";;
+    begun) case $streams in *" $pid "*) streams="\${streams%% $pid *} \${streams#* $pid }";; esac;;
+  esac
+done
+fields() {
+  stat=
+  { while IFS= read -r line || [ -n "$line" ]; do stat="$stat $line"; done < "/proc/$1/stat"; } 2>/dev/null
+}
+[ "$streams" = ' ' ] || (cd /proc && /bin/ls -l [0-9]*/fd) 2>/dev/null | while read -r entry; do
+  case $entry in
+    [0-9]*/fd:) holder=\${entry%%/*};;
+    *'-> socket:['*)
+      inode=\${entry##*'['}
+      case $streams in *" \${inode%']'} "*) ;; *) continue;; esac
+      fields "$holder"
+      set -- \${stat##*) }
+      kill -s KILL -- "$holder" "-$3" 2>/dev/null;;
   esac
 done
 for group in $groups; do
   pid=\${group%%:*}
-  stat=
-  { while IFS= read -r line || [ -n "$line" ]; do stat="$stat $line"; done < "/proc/$pid/stat"; } 2>/dev/null
+  fields "$pid"
   set -- \${stat##*) }
   case "\${20}:\${group#*:}" in
     :* | *:unknown) ;;
@@ -35,6 +61,9 @@ done`
 
 /** Ends the spawner's groups when the spawner is killed and its owner with it, so that nobody else is left to do it. */
 export interface Keeper {
+  /** A child is about to be started with these streams, by their inodes: until `begun` it is nobody's yet and may be there already. */
+  begins(streams: readonly string[]): void
+  begun(streams: readonly string[]): void
   add(leader: GroupLeader): void
   remove(leader: GroupLeader): void
   /** Ends it; settles when it is gone. */
@@ -44,6 +73,7 @@ export interface Keeper {
 /** Starts a keeper and, when that is killed, another that is told the same. */
 export function openKeeper(): Keeper {
   const groups = new Map<number, GroupLeader>()
+  const starting = new Set<string>()
   let keeper: ChildProcess | undefined
   let starts = 0
   let isEnding = false
@@ -52,7 +82,10 @@ export function openKeeper(): Keeper {
     if (isEnding || starts === KEEPER_STARTS) return
     starts += 1
     // Those that there are are told with its start: the spawner may be killed right after it.
-    const known = [...groups.values()].map(({ pid, bornAt }) => `${pid}:${bornAt ?? 'unknown'}`)
+    const known = [
+      ...[...groups.values()].map(({ pid, bornAt }) => `${pid}:${bornAt ?? 'unknown'}`),
+      ...[...starting].map((stream) => `stream:${stream}`),
+    ]
     // A session of its own, so that what is sent to the spawner's group does not end it too.
     const child = spawn('/bin/sh', ['-c', SCRIPT, 'parley-keeper', ...known], {
       stdio: ['pipe', 'ignore', 'ignore'],
@@ -66,11 +99,20 @@ export function openKeeper(): Keeper {
     child.stdin?.on('error', () => {})
     child.once('exit', start)
   }
-  const tell = (sign: '+' | '-', { pid, bornAt }: GroupLeader): void =>
-    void keeper?.stdin?.write(`${sign} ${pid} ${bornAt ?? 'unknown'}\n`)
+  const say = (line: string): void => void keeper?.stdin?.write(`${line}\n`)
+  const tell = (sign: '+' | '-', { pid, bornAt }: GroupLeader): void => say(`${sign} ${pid} ${bornAt ?? 'unknown'}`)
 
   start()
   return {
+    begins: (streams) => {
+      for (const stream of streams) {
+        starting.add(stream)
+        say(`begins ${stream}`)
+      }
+    },
+    begun: (streams) => {
+      for (const stream of streams) if (starting.delete(stream)) say(`begun ${stream}`)
+    },
     add: (leader) => {
       groups.set(leader.pid, leader)
       tell('+', leader)

@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { rmSync } from 'node:fs'
+import { readlinkSync, rmSync } from 'node:fs'
 import { type Socket, connect } from 'node:net'
 import { messageOf } from '@parley/protocol/wire'
 import { containPrefix, deathSignalPrefix } from './child-prefix.ts'
@@ -22,6 +22,7 @@ export function runSpawner(socketFolder: string): void {
   const leaders = new Map<number, GroupLeader>()
   const wrapper = deathSignalPrefix()
   const keeper = openKeeper()
+  let isEnding = false
   const send = (event: SpawnerEvent): void => void process.stdout.write(`${JSON.stringify(event)}\n`)
 
   const start = async (order: StartOrder): Promise<void> => {
@@ -31,8 +32,14 @@ export function runSpawner(socketFolder: string): void {
     if (contain === undefined) return send({ event: 'failed', id: order.id, ...UNCONTAINED })
     // The owner tells stdin, stdout and stderr apart by their order, and a listener takes connections in the order in which they were begun.
     const sockets = Array.from({ length: STREAMS }, () => begin(order.socket))
+    const streams: string[] = []
     try {
       await Promise.all(sockets.map(connected))
+      // Those that are ended now are all there are.
+      if (isEnding) throw new Error('its owner is gone')
+      streams.push(...sockets.flatMap(inodeOf))
+      // Before it is there: we may be killed before we know its number.
+      keeper.begins(streams)
       const [command, ...args] = [...wrapper, ...contain, found.path, ...order.args]
       if (command === undefined) throw new TypeError('nothing to run')
       // `detached` gives the child a session and group of its own, which is what makes its offspring reachable.
@@ -41,6 +48,7 @@ export function runSpawner(socketFolder: string): void {
     } catch (error) {
       send({ event: 'failed', id: order.id, ...reasonOf(error, order.command) })
     } finally {
+      keeper.begun(streams)
       // The child has its own copies. Ours must go, or the end of the child would not be the end of the stream.
       for (const socket of sockets) socket.destroy()
     }
@@ -72,6 +80,7 @@ export function runSpawner(socketFolder: string): void {
   }
 
   const end = (): void => {
+    isEnding = true
     for (const leader of leaders.values()) signalGroup(leader, 'SIGTERM')
     setTimeout(
       () => {
@@ -108,6 +117,19 @@ function begin(path: string): Socket {
   const socket = connect(path)
   socket.pause()
   return socket
+}
+
+/** The number by which the system shows a socket to whoever looks for who holds it; none where there is no /proc. */
+function inodeOf(socket: Socket): string[] {
+  // Node tells the descriptor of a socket in no other way.
+  const handle: unknown = Reflect.get(socket, '_handle')
+  const fd: unknown = typeof handle === 'object' && handle !== null ? Reflect.get(handle, 'fd') : undefined
+  if (typeof fd !== 'number' || fd < 0) return []
+  try {
+    return readlinkSync(`/proc/self/fd/${fd}`).match(/\d+/) ?? []
+  } catch {
+    return []
+  }
 }
 
 function connected(socket: Socket): Promise<void> {

@@ -12,7 +12,7 @@ export interface Whereabouts {
   readonly env: Readonly<Record<string, string>>
 }
 
-/** In the shape of the real one. What we do not do is not among the capabilities; `outputHold`, `endInput` and `outputFrames` are ours. */
+/** In the shape of the real one. What we do not do is not among the capabilities; `outputHold`, `endInput`, `outputFrames` and `takeOver` are ours. */
 export function environmentInfo({ version, cwd, env }: Whereabouts): JsonObject {
   const shell = env['SHELL'] ?? userInfo().shell ?? '/bin/sh'
   return {
@@ -23,6 +23,6 @@ export function environmentInfo({ version, cwd, env }: Whereabouts): JsonObject 
     platformOs: process.platform === 'darwin' ? 'macos' : process.platform === 'win32' ? 'windows' : process.platform,
     temporaryDirectories: [uriOf(tmpdir())],
     tempDir: uriOf(tmpdir()),
-    capabilities: { outputHold: true, endInput: true, outputFrames: true },
+    capabilities: { outputHold: true, endInput: true, outputFrames: true, takeOver: true },
   }
 }

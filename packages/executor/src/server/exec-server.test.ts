@@ -32,7 +32,7 @@ test('a client says who it is first, and gets what the real one answers', async 
       cwd: 'file:///',
       userHomeDir: 'file:///root',
       platformOs: process.platform === 'darwin' ? 'macos' : process.platform,
-      capabilities: { outputHold: true, endInput: true, outputFrames: true },
+      capabilities: { outputHold: true, endInput: true, outputFrames: true, takeOver: true },
     }),
   })
   expect((await client.ask('environment/status')).error).toEqual({
@@ -234,7 +234,7 @@ test('the processes of all sessions together have a bound, and one that drains o
   await other.greet()
   await one.ask('process/start', start('sleep 1000'))
   expect((await other.ask('process/start', start('true'))).error?.message).toContain('1 processes run here')
-  expect(talk.server.load()).toMatchObject({ sessions: 2, processes: [{ argv: start('sleep 1000').argv }] })
+  expect(talk.server.load()).toMatchObject({ sessions: 2, processes: [{ command: start('sleep 1000').argv[0] }] })
   talk.server.drain(true)
   expect((await talk.connect().ask('initialize', { clientName: 't' })).error?.message).toContain('being drained')
   talk.server.drain(false)

@@ -15,6 +15,7 @@ import { type ExecSpec, StartRefused } from '../backend/exec-spec.ts'
 import { SignalRefused } from '../backend/stream-process.ts'
 import { ProcessError } from '../local/processes.ts'
 import type { ExecProcess } from '../process/exec-process.ts'
+import type { InTurn } from './answer-line.ts'
 import type { Session } from './session.ts'
 
 /** What a method knows of who asks. */
@@ -23,6 +24,7 @@ export interface RequestLink {
   readonly base: Environment
   /** Aborted when the connection has ended: nobody hears an answer any more. */
   readonly signal: AbortSignal
+  readonly inTurn: InTurn
 }
 
 type ProcessMethod = (session: Session, params: JsonObject, link: RequestLink) => Promise<JsonValue>
@@ -70,17 +72,14 @@ function specOf(params: JsonObject, base: Environment): ExecSpec {
   }
 }
 
-async function read(session: Session, params: JsonObject, { signal: ended }: RequestLink): Promise<JsonValue> {
-  const { processId, afterSeq, maxBytes, waitMs } = paramsOf(ProcessReadParams, params)
+async function read(session: Session, params: JsonObject, { signal: ended, inTurn }: RequestLink): Promise<JsonValue> {
+  const { processId, afterSeq: after, maxBytes, waitMs } = paramsOf(ProcessReadParams, params)
   const process = running(session, processId)
   if (process === undefined) throw refusal('invalidRequest', `unknown process id ${processId}`)
-  const result = await process.read({
-    afterSeq: afterSeq ?? 0,
-    waitMs: waitMs ?? 0,
-    signal: ended,
-    ...(typeof maxBytes === 'number' ? { maxBytes } : {}),
-  })
-  return readAnswerOf(result)
+  const afterSeq = after ?? 0
+  // Nothing is taken from it yet: what waits for its turn must not hold what is given up meanwhile.
+  if (typeof waitMs === 'number' && waitMs > 0) await process.read({ afterSeq, waitMs, signal: ended, maxBytes: 0 })
+  return inTurn(async () => readAnswerOf(await process.read({ afterSeq, ...(typeof maxBytes === 'number' ? { maxBytes } : {}) })))
 }
 
 async function write(session: Session, params: JsonObject): Promise<JsonValue> {

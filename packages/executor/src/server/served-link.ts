@@ -2,19 +2,20 @@ import { holdsAtMost, isJsonObject, type JsonObject, type JsonValue } from '@par
 import { type FrameLink, FramePeer } from '@parley/rpc/frame'
 import { CODE, refusal } from '../api/error-code.ts'
 import { InitializeParams, paramsOf, ProcessEndInputParams, ProcessTakenParams } from '../api/params.ts'
+import { AnswerLine, type InTurn } from './answer-line.ts'
 import { environmentInfo, type Whereabouts } from './environment.ts'
 import type { FileMethods } from './file/file-methods.ts'
 import { PROCESS_METHODS } from './process-methods.ts'
 import type { ServerLimits } from './server-limits.ts'
 import type { Session } from './session.ts'
-import { type AllUnderWay, UnderWay } from './under-way.ts'
+import { type BytesUnderWay, UnderWay } from './under-way.ts'
 
 export interface ConnectionOptions {
   readonly link: FrameLink
   readonly limits: ServerLimits
   readonly where: Whereabouts
   readonly files: FileMethods
-  readonly allUnderWay: AllUnderWay
+  readonly allUnderWay: BytesUnderWay
   readonly log: (message: string) => void
   /** A new session, or the one that is to be resumed. Throws a refusal. */
   readonly sessionFor: (asked: { readonly resumeSessionId?: string; readonly detachMs?: number }) => Session
@@ -28,6 +29,7 @@ export class ServedLink {
   #session: Session | undefined
   #isInitialized = false
   readonly #underWay: UnderWay
+  readonly #answers: AnswerLine
   readonly #ending = new AbortController()
   /** The length of the text that is being taken in: a request is handed in before the next text is seen. */
   #textChars = 0
@@ -46,6 +48,7 @@ export class ServedLink {
         ended: () => this.#ended(),
       },
     })
+    this.#answers = new AnswerLine(this.#peer, options.limits.pushAheadBytes)
   }
 
   /** Passes over what would take more to parse than any message is worth. */
@@ -58,7 +61,7 @@ export class ServedLink {
   }
 
   async #request(method: string, params: JsonObject): Promise<JsonValue> {
-    const leave = this.#underWay.enter(method, this.#textChars)
+    const leave = this.#underWay.enter(method, this.#textChars, this.#session?.underWay)
     try {
       return await this.#serve(method, params)
     } finally {
@@ -71,8 +74,11 @@ export class ServedLink {
     if (method === 'initialize') return this.#initialize(params)
     const onProcess = PROCESS_METHODS.get(method)
     const onFile = files.get(method)
-    if (onProcess !== undefined) return onProcess(this.#ready(method), params, { base: where.env, signal: this.#ending.signal })
-    if (onFile !== undefined) return this.#ready(method) && onFile(params)
+    const { signal } = this.#ending
+    const inTurn: InTurn = (make) => this.#answers.inTurn(make)
+    if (onProcess !== undefined) return onProcess(this.#ready(method), params, { base: where.env, signal, inTurn })
+    if (onFile !== undefined)
+      return this.#ready(method) && (LARGE_ANSWERS.has(method) ? inTurn(() => onFile(params)) : onFile(params))
     if (method === 'environment/info') return this.#ready(method) && environmentInfo(where)
     if (method === 'environment/status') return this.#ready(method) && { status: 'ready' }
     throw refusal('methodNotFound', `this executor does not implement \`${method}\``)
@@ -80,12 +86,15 @@ export class ServedLink {
 
   #initialize(params: JsonObject): JsonValue {
     if (this.#session !== undefined) throw refusal('invalidRequest', 'initialize may only be sent once per connection')
-    const { resumeSessionId, detachMs } = paramsOf(InitializeParams, params)
+    const { resumeSessionId, detachMs, takeOver } = paramsOf(InitializeParams, params)
     const session = this.#options.sessionFor({
       ...(typeof resumeSessionId === 'string' ? { resumeSessionId } : {}),
       ...(typeof detachMs === 'number' ? { detachMs } : {}),
     })
-    session.attach(this.#peer)
+    session.attach(this.#peer, {
+      takesOver: takeOver === true,
+      taken: () => this.#options.link.close('its client has come back on another connection'),
+    })
     this.#session = session
     return { sessionId: session.id, environmentInfo: environmentInfo(this.#options.where) }
   }
@@ -132,6 +141,8 @@ export class ServedLink {
   }
 }
 
+/** Of `fs/*`: those that answer with more than a few words. */
+const LARGE_ANSWERS: ReadonlySet<string> = new Set(['fs/readFile', 'fs/readDirectory'])
 const UNKNOWN_ID = -1
 const SHOWN_CHARS = 80
 const KINDS = [

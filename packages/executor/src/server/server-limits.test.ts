@@ -48,6 +48,21 @@ test('the bytes of requests under way are bounded, for a connection and for all,
   await waiting[1]
 })
 
+test('whoever fills the room of all shuts nobody out from what is kept for a session', async () => {
+  await using talk = await openTalk({ limits: { requestBytes: 4 * MIB + 2_048, requestBytesKept: 64 * 1024 } })
+  const [one, other] = [talk.connect(), talk.connect()]
+  for (const client of [one, other]) await client.greet()
+  await one.ask('process/start', start('exec sleep 1000'))
+  await other.ask('process/start', start('exec cat'))
+  const filling = one.ask('process/write', write('1'))
+  expect((await one.ask('process/write', write('2', 60_000))).error?.message).toContain('bytes as all connections may have')
+  expect((await other.ask('process/write', write('1', 40_000))).result).toEqual({ status: 'accepted' })
+  const env = { PATH: '/usr/bin:/bin', LONG: 'x'.repeat(10_000) }
+  expect((await other.ask('process/start', start('true', { processId: 'q', env }))).error).toBeUndefined()
+  await one.ask('process/terminate', { processId: 'p', force: true })
+  await filling
+})
+
 test('what a request had under way when its connection was cut counts until it is done', async () => {
   await using talk = await openTalk({ limits: { requestBytes: 5 * MIB } })
   const client = talk.connect()

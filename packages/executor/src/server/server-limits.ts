@@ -14,6 +14,8 @@ export interface ServerLimits {
   readonly requestBytesPerLink: number
   /** The bytes of the requests of all connections that are under way, also of those that have ended since. */
   readonly requestBytes: number
+  /** What is kept of it for each session beside that, so that nobody is shut out by the requests of others. */
+  readonly requestBytesKept: number
   /** Values in one message. What it takes to parse one goes by their number. */
   readonly messageValues: number
   /** How far output is pushed ahead of a connection that does not take it. */
@@ -35,6 +37,7 @@ export const DEFAULT_SERVER_LIMITS: ServerLimits = {
   requestsPerLink: 1_024,
   requestBytesPerLink: 64 * 1024 * 1024,
   requestBytes: 256 * 1024 * 1024,
+  requestBytesKept: 1024 * 1024,
   messageValues: 100_000,
   pushAheadBytes: 1024 * 1024,
   readableMs: 30_000,

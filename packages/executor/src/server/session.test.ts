@@ -28,7 +28,7 @@ test('a process that outlives its session counts until it is gone, and nobody ca
   await expect
     .poll(async () => (await talk.connect().ask('initialize', { clientName: 't', resumeSessionId })).error)
     .toEqual({ code: -32_600, message: `unknown session id ${resumeSessionId}` })
-  expect(talk.server.load()).toMatchObject({ sessions: 1, processes: [{ argv: ['/bin/sh', '-c', expect.any(String)] }] })
+  expect(talk.server.load()).toMatchObject({ sessions: 1, processes: [{ command: '/bin/sh', sinceMs: expect.any(Number) }] })
   expect((await other.ask('process/start', start('true'))).error?.message).toContain('1 processes run here')
   process.kill(pidOf(one), 'SIGKILL')
   await expect.poll(() => talk.server.load().processes).toEqual([])
@@ -100,4 +100,18 @@ test('what a process says before the answer to its start has gone is told, more 
   expect(told).toEqual(Array.from({ length: chunks }, (_, at) => at + 1))
   const answered = client.heard.findIndex(({ method, id }) => method === undefined && id === 2)
   expect(answered).toBeLessThan(client.heard.findIndex(({ method }) => method === 'process/output'))
+})
+
+test('a session whose connection hangs is taken over by its client, and by nobody who does not say so', async () => {
+  await using talk = await openTalk()
+  const [one, other] = [talk.connect(), talk.connect()]
+  // Its processes do not outlive a connection, and they are not without one now.
+  const resumeSessionId = await one.greet({ detachMs: 0 })
+  await one.ask('process/start', start('cat', { pipeStdin: true }))
+  expect((await other.ask('initialize', { clientName: 't', resumeSessionId })).error?.code).toBe(-32_010)
+  expect(await other.greet({ resumeSessionId, takeOver: true })).toBe(resumeSessionId)
+  const chunk = Buffer.from('hello').toString('base64')
+  expect((await other.ask('process/write', { processId: 'p', chunk, writeId: '1' })).result).toEqual({ status: 'accepted' })
+  await expect.poll(() => other.heard.find(({ method }) => method === 'process/output')?.params.chunk).toBe(chunk)
+  expect(one.heard.filter(({ method }) => method === 'process/output')).toEqual([])
 })

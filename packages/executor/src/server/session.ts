@@ -1,20 +1,20 @@
 import type { FramePeer } from '@parley/rpc/frame'
 import { refusal } from '../api/error-code.ts'
 import { type ExecBackend, type ExecSpec, retentionOf } from '../backend/exec-spec.ts'
-import type { ExecProcess } from '../process/exec-process.ts'
+import type { ExecProcess, Retention } from '../process/exec-process.ts'
 import { Pusher } from './pusher.ts'
 import type { ServerLimits } from './server-limits.ts'
+import type { BytesUnderWay } from './under-way.ts'
 
-/** A process that starts or runs. */
+/** A process that starts or runs. Its arguments and variables are not kept: they may be large, and it stays readable after its end. */
 export interface RunningEntry {
-  readonly argv: ExecSpec['argv']
+  readonly command: string
   /** When it was started, by the time of day. */
   readonly sinceMs: number
 }
 
-interface Entry {
-  readonly spec: ExecSpec
-  readonly sinceMs: number
+interface Entry extends RunningEntry {
+  readonly retention: Retention
   /** Undefined while it starts. */
   process: ExecProcess | undefined
   pusher: Pusher | undefined
@@ -41,9 +41,13 @@ export interface SessionOptions {
  */
 export class Session {
   readonly id: string
+  /** Of its requests that are under way, those in the room that is kept for it. */
+  readonly underWay: BytesUnderWay = { bytes: 0 }
   readonly #options: SessionOptions
   readonly #entries = new Map<string, Entry>()
   #peer: FramePeer | undefined
+  /** Ends the connection that is told now. */
+  #taken: (() => void) | undefined
   #takesFrames = false
   #ending: NodeJS.Timeout | undefined
   #isEnded = false
@@ -57,11 +61,20 @@ export class Session {
     return this.#peer !== undefined
   }
 
-  /** Tells this connection from now on. Refused while another one is told. */
-  attach(peer: FramePeer): void {
-    if (this.#peer !== undefined) throw refusal('sessionAttached', `session ${this.id} is already attached to another connection`)
+  /**
+   * Tells this connection from now on. While another one is told it is refused, unless the client knows that one to be gone: a machine
+   * that lost its network ends no connection, and until ours answers no ping its client would have given up.
+   */
+  attach(peer: FramePeer, { takesOver, taken }: { readonly takesOver: boolean; readonly taken: () => void }): void {
+    if (this.#peer !== undefined && !takesOver)
+      throw refusal('sessionAttached', `session ${this.id} is already attached to another connection`)
     clearTimeout(this.#ending)
+    this.#stopTelling()
+    // Its end is no end of the session: that has another by then.
+    const endOther = this.#peer === undefined ? undefined : this.#taken
     this.#peer = peer
+    this.#taken = taken
+    endOther?.()
     this.#takesFrames = false
     // From what there is now; what came before can be read.
     for (const entry of this.#entries.values()) this.#push(entry, entry.process?.lastSeq ?? 0)
@@ -76,14 +89,18 @@ export class Session {
   detach(peer: FramePeer): void {
     if (this.#peer !== peer) return
     this.#peer = undefined
-    for (const entry of this.#entries.values()) {
-      entry.pusher?.close()
-      entry.pusher = undefined
-    }
+    this.#stopTelling()
     const { detachMs } = this.#options
     if (detachMs === 0) return void this.end({ force: true })
     this.#ending = setTimeout(() => void this.end({ force: false }), detachMs)
     this.#ending.unref()
+  }
+
+  #stopTelling(): void {
+    for (const entry of this.#entries.values()) {
+      entry.pusher?.close()
+      entry.pusher = undefined
+    }
   }
 
   async end(how: { readonly force: boolean }): Promise<void> {
@@ -112,7 +129,8 @@ export class Session {
     if (!hasRoom()) throw refusal('invalidRequest', `${limits.processes} processes run here; no more are started`)
     this.#makeRoom(retentionOf(spec).retainBytes)
     const entry: Entry = {
-      spec,
+      command: spec.argv[0],
+      retention: retentionOf(spec),
       sinceMs: Date.now(),
       process: undefined,
       pusher: undefined,
@@ -143,7 +161,7 @@ export class Session {
   running(): readonly RunningEntry[] {
     return [...this.#entries.values()]
       .filter(({ closedSeq }) => closedSeq === undefined || this.#isEnded)
-      .map(({ spec, sinceMs }) => ({ argv: spec.argv, sinceMs }))
+      .map(({ command, sinceMs }) => ({ command, sinceMs }))
   }
 
   taken(processId: string, seq: number): void {
@@ -176,12 +194,12 @@ export class Session {
    * before that answer has gone.
    */
   #push(entry: Entry, afterSeq: number): void {
-    const { process, spec } = entry
+    const { process, retention } = entry
     if (this.#isEnded || this.#peer === undefined || process === undefined || entry.pusher !== undefined) return
     const pusher = new Pusher({
       peer: this.#peer,
       process,
-      onFull: retentionOf(spec).onFull,
+      onFull: retention.onFull,
       aheadBytes: this.#options.limits.pushAheadBytes,
       asFrames: () => this.#takesFrames,
       afterSeq,
@@ -193,13 +211,13 @@ export class Session {
   /** Those that have ended go before their time, the oldest first, where another one needs their room. */
   #makeRoom(bytes: number): void {
     const { sessionBytes, readablePerSession, processesPerSession } = this.#options.limits
-    let kept = [...this.#entries.values()].reduce((sum, entry) => sum + retentionOf(entry.spec).retainBytes, 0)
+    let kept = [...this.#entries.values()].reduce((sum, entry) => sum + entry.retention.retainBytes, 0)
     for (const [id, entry] of this.#entries) {
       if (kept + bytes <= sessionBytes && this.#entries.size < readablePerSession + processesPerSession) return
       if (entry.forgetting === undefined) continue
       clearTimeout(entry.forgetting)
       this.#remove(id, entry)
-      kept -= retentionOf(entry.spec).retainBytes
+      kept -= entry.retention.retainBytes
     }
     if (kept + bytes > sessionBytes) throw refusal('invalidRequest', `retainBytes: a session keeps ${sessionBytes} bytes at most`)
     if (this.#entries.size >= readablePerSession + processesPerSession)
@@ -210,7 +228,7 @@ export class Session {
   async #forgetAfterEnd(processId: string, process: ExecProcess, entry: Entry): Promise<void> {
     await process.ended
     entry.closedSeq = process.lastSeq
-    if (retentionOf(entry.spec).onFull === 'drop') this.#forget(processId, entry)
+    if (entry.retention.onFull === 'drop') this.#forget(processId, entry)
   }
 
   #forget(processId: string, entry: Entry): void {

@@ -18,13 +18,15 @@ export const workerHeartbeat = serveTool(
     if (spoken !== undefined && spoken !== name)
       throw new ToolError('conflict', `name: this connection speaks for ${spoken}`, { field: 'name', hint: 'open another one' })
     const { instance, slots, labels, facts, load } = args
+    // Whoever waits for it asks for a tunnel once it is linked, and it must hear by then whether it drains: nothing is waited for in between.
+    const gateways = await world.gateways.list()
     const record = await seenAs(world, { kind, name, tokenId: caller.tokenId, instance, slots, labels, facts, load })
     world.workers.took(record, call.link)
     return {
       name,
       drain: record.drain,
       gateway: world.gateways.id,
-      gateways: await world.gateways.list(),
+      gateways,
       heartbeat_ms: WORKER_LIMITS.heartbeatMs,
     }
   },

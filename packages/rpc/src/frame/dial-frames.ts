@@ -1,3 +1,4 @@
+import { connect } from 'node:net'
 import { WebSocket } from 'ws'
 import { openedSocket } from '../client/link/opened-socket.ts'
 import { DEFAULT_FRAME_LIMITS, type FrameLimits, type FrameLink } from './frame-link.ts'
@@ -19,7 +20,8 @@ const UNIX = 'unix:'
 export function dialFrames({ url, path = '/', token, headers, limits: given }: DialFramesOptions): Promise<FrameLink> {
   const limits = { ...DEFAULT_FRAME_LIMITS, ...given }
   const isFile = url.startsWith(UNIX)
-  const socket = new WebSocket(isFile ? `ws+unix:${url.slice(UNIX.length)}:${path}` : url, {
+  const socket = new WebSocket(isFile ? `ws://localhost${path}` : url, {
+    ...(isFile ? { createConnection: () => connect(url.slice(UNIX.length)) } : {}),
     headers: { ...headers, ...(token === undefined ? {} : { authorization: `Bearer ${token}` }) },
     maxPayload: limits.frameBytes,
     perMessageDeflate: false,

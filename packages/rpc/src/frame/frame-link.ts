@@ -41,6 +41,8 @@ export interface FrameLimits {
   readonly pingMs: number
   /** Links that one listener holds at once. */
   readonly links: number
+  /** Connections that one listener holds, those that say nothing among them: the oldest of these is closed for one more. */
+  readonly connections: number
   /** The largest message on the wire; a longer text goes in pieces. For what hands them on and must not hold much. */
   readonly pieceBytes?: number
 }
@@ -51,4 +53,5 @@ export const DEFAULT_FRAME_LIMITS: FrameLimits = {
   openMs: 10_000,
   pingMs: 30_000,
   links: 64,
+  connections: 512,
 }

@@ -1,4 +1,5 @@
 import { mkdtempSync, rmSync, statSync } from 'node:fs'
+import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
@@ -49,19 +50,22 @@ test('texts pass both ways, whole and in order, also large ones', async () => {
   await expect.poll(() => listener.ends).toHaveLength(1)
 })
 
-test('a socket file works the same and is for its owner alone', async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'parley-frame-'))
-  const socketPath = join(folder, 'sock')
-  {
-    await using listener = await echoing({ socketPath })
-    expect(listener.url).toBe(`unix:${socketPath}`)
-    expect(statSync(socketPath).mode & 0o777).toBe(0o600)
-    const { link, texts } = heardBy(await dialFrames({ url: listener.url }))
-    link.send('hello')
-    await expect.poll(() => texts).toEqual(['hello'])
-  }
-  rmSync(folder, { recursive: true })
-})
+test.each(['sock', 'a b', 'a:b', 'a?b', 'a#b', 'a%20b'])(
+  'a socket file works the same and is for its owner alone: %s',
+  async (name) => {
+    const folder = mkdtempSync(join(tmpdir(), 'parley-frame-'))
+    const socketPath = join(folder, name)
+    {
+      await using listener = await echoing({ socketPath })
+      expect(listener.url).toBe(`unix:${socketPath}`)
+      expect(statSync(socketPath).mode & 0o777).toBe(0o600)
+      const { link, texts } = heardBy(await dialFrames({ url: listener.url }))
+      link.send('hello')
+      await expect.poll(() => texts).toEqual(['hello'])
+    }
+    rmSync(folder, { recursive: true })
+  },
+)
 
 test('whoever does not show the token is refused, and so is a page of a browser, whatever it shows', async () => {
   await using listener = await echoing({ token: 'right' })
@@ -95,6 +99,23 @@ test('no more links than its bound, and one more when one has gone', async () =>
   await expect(dialFrames({ url: listener.url })).rejects.toMatchObject({ code: 'http_status', status: 503 })
   first.link.close()
   await expect.poll(() => dialFrames({ url: listener.url }).then(heardBy, () => undefined)).toBeDefined()
+})
+
+test('whoever opens connections and says nothing, or not all of it, locks nobody out', async () => {
+  await using listener = await echoing({ limits: { connections: 64 } })
+  const { port } = new URL(listener.url)
+  const kept = heardBy(await dialFrames({ url: listener.url }))
+  const silent = Array.from({ length: 200 }, (_, at) => {
+    const socket = connect(Number(port), '127.0.0.1').on('error', () => undefined)
+    if (at % 2 === 1) socket.write('GET / HTTP/1.1\r\nhost: x\r\nupgrade: websocket\r\n')
+    return socket.resume()
+  })
+  const open = (): number => silent.filter((socket) => !socket.closed).length
+  await expect.poll(open).toBeLessThanOrEqual(63)
+  const { link, texts } = heardBy(await dialFrames({ url: listener.url }))
+  for (const each of [link, kept.link]) each.send('in')
+  await expect.poll(() => [...texts, ...kept.texts]).toEqual(['in', 'in'])
+  for (const socket of silent) socket.destroy()
 })
 
 test('a frame that is not text is passed over and told; one that is too long ends the link with words', async () => {

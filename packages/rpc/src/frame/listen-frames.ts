@@ -1,7 +1,9 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
+import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { WebSocketServer } from 'ws'
+import { Connections, connectionOf } from '../http/connections.ts'
 import { createServer, listen, urlOf } from '../http/listen.ts'
 import { reject } from '../http/reject-upgrade.ts'
 import type { ListenAt } from '../http/server-options.ts'
@@ -31,6 +33,7 @@ export async function listenFrames(options: FrameListenerOptions): Promise<Frame
   const limits = { ...DEFAULT_FRAME_LIMITS, ...options.limits }
   const expected = options.token === undefined ? undefined : digest(options.token)
   const links = new Set<FrameLink>()
+  const connections = new Connections({ ...limits, inFlightRequests: 1, stalledReaderMs: limits.openMs })
   const sockets = new WebSocketServer({
     noServer: true,
     clientTracking: false,
@@ -39,14 +42,18 @@ export async function listenFrames(options: FrameListenerOptions): Promise<Frame
     maxPayload: limits.frameBytes,
   })
   const server = createServer(options.listen, limits.openMs, (request, response) => {
+    if (!connections.asked(request.socket, response)) return void request.socket.destroy()
     const isReady = request.url === '/readyz' && (request.method === 'GET' || request.method === 'HEAD')
     response.writeHead(isReady ? 200 : 426, { 'content-type': 'text/plain', ...(isReady ? {} : { upgrade: 'websocket' }) })
     response.end(request.method === 'HEAD' ? undefined : isReady ? 'ready\n' : 'this serves WebSockets\n')
   })
+  server.on('connection', (socket) => connections.take(socket))
+  server.on('secureConnection', (socket: Socket) => connections.secured(socket))
   server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
     socket.on('error', () => undefined)
     const refusal = refusalOf(request, expected) ?? (links.size >= limits.links ? 503 : undefined)
     if (refusal !== undefined) return reject(socket, refusal, '', refusal === 401 ? { 'www-authenticate': 'Bearer' } : {})
+    connectionOf(socket)?.upgraded()
     sockets.handleUpgrade(request, socket, head, (accepted) => {
       const link = webSocketFrames(accepted, limits)
       links.add(link)
@@ -59,10 +66,9 @@ export async function listenFrames(options: FrameListenerOptions): Promise<Frame
     url: 'port' in options.listen ? urlOf(server, options.listen).replace(/^http/, 'ws') : `unix:${options.listen.socketPath}`,
     close: async () => {
       for (const link of links) link.close('the server ends')
-      await new Promise<void>((resolve) => {
-        server.close(() => resolve())
-        server.closeAllConnections()
-      })
+      const closed = new Promise<void>((resolve) => server.close(() => resolve()))
+      server.closeAllConnections()
+      await closed
     },
   }
 }
@@ -76,6 +82,4 @@ function refusalOf({ headers }: IncomingMessage, expected: Buffer | undefined): 
 }
 
 /** Of one length whatever the token's, so that comparing takes the same time for all. */
-function digest(token: string): Buffer {
-  return createHash('sha256').update(token).digest()
-}
+const digest = (token: string): Buffer => createHash('sha256').update(token).digest()
