@@ -1,5 +1,5 @@
 import { fileURLToPath } from 'node:url'
-import { dialTunnel, type ExecBackend, type ExecutorOptions, openExecutor } from '@parley/executor'
+import { dialTunnel, type ExecBackend, type ExecutorOptions, LastingExecutor, openExecutor } from '@parley/executor'
 import { WorkerName } from '@parley/protocol'
 import { dialFrames } from '@parley/rpc/frame'
 import { type Invocation, usageError } from '@parley/command-line'
@@ -8,10 +8,13 @@ import { isPostgres } from '../config/database-url.ts'
 import { instanceOf } from '../config/instance.ts'
 import { dataDirAt } from '../data/data-dir.ts'
 
-/** The executor that `--executor` names, and the folder that it works in. */
-export async function namedExecutor(
-  invocation: Invocation,
-): Promise<({ readonly place: ExecBackend; readonly folder: string } & AsyncDisposable) | undefined> {
+export interface NamedExecutor extends AsyncDisposable {
+  /** The executor in a session that is not lost, and the folder that it works in: after a restart that may be another. */
+  current(): Promise<{ readonly place: ExecBackend; readonly folder: string }>
+}
+
+/** The executor that `--executor` names. Throws why it cannot be reached. */
+export async function namedExecutor(invocation: Invocation): Promise<NamedExecutor | undefined> {
   const { io, values } = invocation
   const given = values.text('executor')
   if (given === undefined) {
@@ -19,14 +22,18 @@ export async function namedExecutor(
     if (stray !== undefined) throw usageError(`--${stray} goes with --executor`)
     return undefined
   }
-  const place = await openExecutor({
-    dial: wayTo(invocation, given),
-    clientName: 'parley-proxy',
-    inherit: 'core',
-    log: (message) => io.err(`${message}\n`),
-  })
-  const { cwd } = place.info
-  return { place, folder: typeof cwd === 'string' ? folderIn(cwd) : '/', [Symbol.asyncDispose]: () => place.close() }
+  const dial = wayTo(invocation, given)
+  const log = (message: string): void => io.err(`${message}\n`)
+  const lasting = new LastingExecutor(() => openExecutor({ dial, clientName: 'parley-proxy', inherit: 'core', log }))
+  await lasting.current()
+  return {
+    current: async () => {
+      const place = await lasting.current()
+      const { cwd } = place.info
+      return { place, folder: typeof cwd === 'string' ? folderIn(cwd) : '/' }
+    },
+    [Symbol.asyncDispose]: () => lasting.close(),
+  }
 }
 
 function wayTo(invocation: Invocation, given: string): ExecutorOptions['dial'] {

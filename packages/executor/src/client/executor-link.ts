@@ -71,6 +71,9 @@ export class ExecutorLink {
   get info(): JsonObject {
     return this.#info
   }
+  get isLost(): boolean {
+    return this.#lost !== undefined
+  }
   /** Whether the server says that it can do this. */
   can(capability: string): boolean {
     const { capabilities } = this.#info
@@ -186,18 +189,25 @@ export class ExecutorLink {
   async #tryAgain(): Promise<FramePeer> {
     const { recoveryMs = RECOVERY_MS, log } = this.#options
     const until = performance.now() + recoveryMs
+    let isToldAway = false
     for (let pauseMs = RETRY_MS; ; pauseMs = Math.min(pauseMs * 2, RETRY_MAX_MS)) {
       try {
         const peer = await this.#connect()
         if (!peer.isGone) {
+          if (isToldAway) log('the executor is back')
           setImmediate(() => this.#options.resumed())
           return peer
         }
       } catch (error) {
         if (this.#lost !== undefined) throw this.#lost
         const reason = messageOf(error)
-        if (isFinal(error) || performance.now() > until) throw this.#lose(new ExecutorLost(reason))
-        log(`the executor is away, trying again: ${reason}`)
+        if (isFinal(error) || performance.now() > until) {
+          log(`the executor is given up: ${reason}`)
+          throw this.#lose(new ExecutorLost(reason))
+        }
+        // Once: who waits for it learns nothing from hearing it for each try.
+        if (!isToldAway) log(`the executor is away, trying again: ${reason}`)
+        isToldAway = true
       }
       await sleep(pauseMs, undefined, { ref: false })
     }

@@ -27,6 +27,8 @@ export interface ExecutorOptions {
 export interface Executor extends ExecBackend, AsyncDisposable {
   /** What the server says of itself. */
   readonly info: JsonObject
+  /** Whether the session is lost for good: every operation fails, and only another executor can be opened. */
+  readonly isLost: boolean
   /** Ends the processes that were started by this and the session with them. */
   close(): Promise<void>
 }
@@ -72,6 +74,9 @@ export async function openExecutor(options: ExecutorOptions): Promise<Executor> 
   }
   return {
     info: link.info,
+    get isLost() {
+      return link.isLost
+    },
     start: async (spec) => {
       const kept = retentionOf(spec)
       const retention = kept.onFull === 'hold' && !link.can('outputHold') ? { ...kept, onFull: 'drop' as const } : kept

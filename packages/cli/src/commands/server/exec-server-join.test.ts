@@ -140,6 +140,37 @@ test('kill -9 of an executor leaves nothing, and the next one of its name takes 
   await expect(process.read({})).rejects.toMatchObject({ code: 'executor_lost' })
 })
 
+test(
+  'a proxy opens a new session on an executor that was lost and came again; a call under way then is not sent twice',
+  MANY_PROCESSES,
+  async () => {
+    const { scratch, start } = await installation()
+    const first = await start()
+    const proxy = await scratch.start([
+      ...['proxy', '--port', '0', '--json', '--executor', 'box', '--data', scratch.data],
+      ...['--', process.execPath, COUNTING_SERVER],
+    ])
+    const client = await connectClient(httpTransport({ url: proxy.ready.mcp, token: proxy.ready.token }), {
+      clientInfo: { name: 'test', version: '1' },
+    })
+    expect((await client.request('tools/list', {})).tools).not.toHaveLength(0)
+    first.kill('SIGKILL')
+    await first.exited
+    await expect.poll(proxy.err).toContain('the executor is away')
+    const underWay = client.request('tools/list', {})
+    underWay.catch(() => undefined)
+    await start()
+    await expect(underWay).rejects.toThrow('may or may not have run')
+    expect((await client.request('tools/list', {})).tools).not.toHaveLength(0)
+    // Once that it went, once that it will not come back as it was: not for each try.
+    expect(proxy.err().match(/the executor is (?:away|back|given up)/g)).toEqual([
+      'the executor is away',
+      'the executor is given up',
+    ])
+    await client.close()
+  },
+)
+
 test('what is wrong with a line is said', async () => {
   const scratch = new Scratch()
   onTestFinished(() => scratch[Symbol.asyncDispose]())
