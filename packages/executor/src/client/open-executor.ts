@@ -1,11 +1,12 @@
 import { type JsonObject, within } from '@parley/protocol'
-import type { FrameLink } from '@parley/rpc/frame'
+import { type FrameLink, RemoteFailure } from '@parley/rpc/frame'
 import { uriOf } from '../api/file-uri.ts'
 import { outputOf } from '../api/output-frame.ts'
 import { eventOf, outputIn } from '../api/wire-event.ts'
 import { type ExecBackend, type ExecSpec, retentionOf } from '../backend/exec-spec.ts'
 import { ExecutorLink, FailedAgain } from './executor-link.ts'
 import { RemoteProcess } from './remote-process.ts'
+import { notStarted, SessionRefused } from './session-refused.ts'
 
 /** What ending the processes may take when an executor is closed. */
 const CLOSE_MS = 2_000
@@ -33,7 +34,7 @@ export interface Executor extends ExecBackend, AsyncDisposable {
   close(): Promise<void>
 }
 
-/** Connects to an exec-server: ours, or the real `codex exec-server`. */
+/** Connects to an exec-server: ours, or the real `codex exec-server`. Throws `WireError`, or `SessionRefused`. */
 export async function openExecutor(options: ExecutorOptions): Promise<Executor> {
   const { log = () => undefined, resumes = true, inherit = 'none', ...rest } = options
   const processes = new Map<string, RemoteProcess>()
@@ -66,6 +67,8 @@ export async function openExecutor(options: ExecutorOptions): Promise<Executor> 
       for (const process of processes.values()) process.fail(error.message)
       processes.clear()
     },
+  }).catch((error: unknown) => {
+    throw error instanceof RemoteFailure ? new SessionRefused(error) : error
   })
   const close = async (): Promise<void> => {
     const ending = [...processes.values()].map((process) => process.terminate({ force: true }))
@@ -88,7 +91,7 @@ export async function openExecutor(options: ExecutorOptions): Promise<Executor> 
         await start(link, { ...spec, ...retention }, inherit)
       } catch (error) {
         processes.delete(spec.processId)
-        throw error
+        throw notStarted(error)
       }
       process.started()
       void process.ended.then(() => processes.delete(spec.processId))

@@ -1,5 +1,6 @@
 import type { Invocation } from '@parley/command-line'
 import { instanceOf } from '../../config/instance.ts'
+import { isPageBuilt, PAGE_BUILDING } from '../../data/page-files.ts'
 import { serveGateway } from '../../gateway-process/serve-gateway.ts'
 import { readyAt } from '../../up/ready-message.ts'
 import { signInMessage } from '../../up/sign-in-message.ts'
@@ -21,6 +22,7 @@ export async function gateway(invocation: Invocation): Promise<number> {
         [`The gateway is ready: ${readyAt(ready, settings.publicUrl).url}/`, ...signInMessage(ready, values), ''].join('\n'),
       ),
     )
+  if (!isPageBuilt()) io.err(`The page is not built: ${PAGE_BUILDING}.\n`)
   await end.asked
   await served.close(GRACE_MS)
   end.ignore()
