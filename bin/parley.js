@@ -28,6 +28,8 @@ const FORWARDED = ['SIGINT', 'SIGTERM', 'SIGHUP']
 const TOLD_MS = 250
 
 const self = fileURLToPath(import.meta.url)
+/** What makes a clone ready: npm looks for its package in the folder that it is called in. */
+const INSTALL = `run npm run setup in ${dirname(dirname(self))}`
 let isEnding = false
 
 if (!isSomewhere()) {
@@ -50,8 +52,15 @@ async function run() {
   holdLifeline()
   watchScriptShell()
   keepCompiled()
-  const { main } = await import('../packages/cli/src/main.ts')
+  const { main } = await import('../packages/cli/src/main.ts').catch(withoutPackages)
   process.exitCode = await main(process.argv.slice(2))
+}
+
+/** A clone that nothing was installed in yet finds not even its own rooms. */
+function withoutPackages(error) {
+  if (error.code !== 'ERR_MODULE_NOT_FOUND') throw error
+  process.stderr.write(`parley: its packages are not installed yet (${INSTALL})\n`)
+  process.exit(1)
 }
 
 /** A start takes half the time when nothing has to be compiled. Where nothing can be kept, nothing is lost. */
@@ -168,7 +177,7 @@ function endInOrder() {
 function relaunch() {
   const runtime = findRuntime(self)
   if (runtime === undefined) {
-    process.stderr.write(`${missingRuntime()}\n`)
+    process.stderr.write(`${missingRuntime(INSTALL)}\n`)
     process.exitCode = 1
     return
   }

@@ -45,11 +45,11 @@ export function carriedRuntime(from) {
   }
 }
 
-/** What to tell a person who has no usable Node. */
-export function missingRuntime() {
+/** What to tell a person who has no usable Node. `install` is the command that brings it, and where to run it. */
+export function missingRuntime(install) {
   const name = carrierName()
   const here = `this is Node ${process.versions.node} on ${process.platform}-${process.arch}`
   return name === undefined
     ? `parley needs Node ${NEEDED_MAJOR} or newer and npm carries none for this platform (${here}): install Node ${NEEDED_MAJOR} yourself`
-    : `parley needs Node ${NEEDED_MAJOR} or newer and the package ${name} that carries it is missing (${here}): run npm ci --include=optional`
+    : `parley needs Node ${NEEDED_MAJOR} or newer and the package ${name} that carries it is missing (${here}): ${install}`
 }

@@ -102,7 +102,20 @@ test('without a usable Node it says what to install', () => {
   cpSync(join(root, 'bin'), join(made.root, 'bin'), { recursive: true })
   const { status, stderr } = spawnSync(process.execPath, [...OLD, 'bin/parley.js'], { cwd: made.root, encoding: 'utf8' })
   expect(status).toBe(1)
-  expect(stderr).toMatch(/^parley needs Node 26 or newer and .*: (run npm ci --include=optional|install Node 26 yourself)\n$/)
+  expect(stderr).toMatch(/^parley needs Node 26 or newer and .*: (run npm run setup in \/.*|install Node 26 yourself)\n$/)
+})
+
+test('in a clone that nothing was installed in it says what to run, and where', () => {
+  using made = openScratch({
+    'package.json': { name: 'tiny', type: 'module' },
+    'packages/cli/src/main.ts': `import { parseLine } from '@parley/command-line'\nexport const main = parseLine\n`,
+  })
+  cpSync(join(root, 'bin'), join(made.root, 'bin'), { recursive: true })
+  const { status, stderr } = spawnSync(process.execPath, [join(made.root, 'bin/parley.js')], { cwd: '/', encoding: 'utf8' })
+  expect({ status, stderr }).toEqual({
+    status: 1,
+    stderr: `parley: its packages are not installed yet (run npm run setup in ${made.root})\n`,
+  })
 })
 
 /** Writes its pid, then counts the signals it gets; ends 200 ms after the first one. */

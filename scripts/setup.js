@@ -19,7 +19,8 @@ const NEED_PAGE = ['start', 'test', 'verify', 'soak', 'bench']
 try {
   const purpose = purposeOf(process.argv.slice(2))
   await ensureInstalled(root)
-  if (carriedRuntime(`${root}/package.json`) === undefined && !isNewEnough()) throw new SetupError(missingRuntime())
+  if (carriedRuntime(`${root}/package.json`) === undefined && !isNewEnough())
+    throw new SetupError(missingRuntime(`run npm ci --include=optional in ${root}`))
   if (NEED_PAGE.includes(purpose)) await ensurePage(root)
   ensureSystemPackages(purpose)
 } catch (error) {

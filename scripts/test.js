@@ -8,7 +8,7 @@ import { findRuntime, missingRuntime } from '../bin/runtime.js'
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
 const node = findRuntime(join(root, 'package.json'))
 if (node === undefined) {
-  process.stderr.write(`${missingRuntime()}\n`)
+  process.stderr.write(`${missingRuntime(`run npm ci --include=optional in ${root}`)}\n`)
   process.exitCode = 1
 } else {
   const { status } = spawnSync(node, [join(root, 'scripts/test/main.ts'), ...process.argv.slice(2)], {

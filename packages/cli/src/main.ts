@@ -1,14 +1,25 @@
 import { randomBytes } from 'node:crypto'
-import { CommandError, type CommandGroup, eachRequest, helpFor, type Io, parseLine, type ProcessIo } from '@parley/command-line'
+import {
+  CommandError,
+  type CommandGroup,
+  type CommandSpec,
+  eachRequest,
+  helpFor,
+  type Io,
+  parseLine,
+  type ProcessIo,
+} from '@parley/command-line'
 import { programName, withProgram } from './wording/program.ts'
 import { SERVER_COMMANDS } from './commands/server/server-table.ts'
 import { asCommandError } from './wording/failure.ts'
+import { wayOut } from './wording/way-out.ts'
 import { plainText } from '@parley/screen'
 
 /** Runs one command line and answers the exit code. Nothing is thrown: what fails is one line on stderr. */
 export async function main(argv: readonly string[], given: ProcessIo = processIo()): Promise<number> {
   const io = inWordsOfCaller(given)
   const asJson = wantsJson(argv)
+  let command: CommandSpec | undefined
   try {
     const groups = await groupsFor(argv)
     const parsed = parseLine(
@@ -20,12 +31,13 @@ export async function main(argv: readonly string[], given: ProcessIo = processIo
       io.out(helpFor(parsed.words, groups, io.typed))
       return 0
     }
-    return await parsed.command.run({ io, values: parsed.values, positionals: parsed.positionals, rest: parsed.rest })
+    command = parsed.command
+    return await command.run({ io, values: parsed.values, positionals: parsed.positionals, rest: parsed.rest })
   } catch (error) {
     const known = error instanceof CommandError ? error : asCommandError(error)
     if (known.code === 'internal' && io.env['PARLEY_DEBUG'] !== undefined)
       io.err(`${error instanceof Error ? error.stack : String(error)}\n`)
-    return report(io, known, asJson)
+    return report(io, known, asJson, command)
   }
 }
 
@@ -36,7 +48,8 @@ async function groupsFor([first]: readonly string[]): Promise<readonly CommandGr
 }
 
 /** Errors are for stderr either way; `--json` makes them data. */
-function report(io: Io, { code, message, hint: advice, exitCode }: CommandError, asJson: boolean): number {
+function report(io: Io, error: CommandError, asJson: boolean, command?: CommandSpec): number {
+  const { code, message, exitCode, hint: advice = wayOut(code, command) } = error
   const line = io.typed(plainText(message.replaceAll(/\s*\n\s*/g, ' ')))
   const hint = advice === undefined ? undefined : io.typed(advice)
   if (asJson) io.err(`${JSON.stringify({ error: { code, message: line, ...(hint === undefined ? {} : { hint }) } })}\n`)

@@ -38,9 +38,12 @@ function textFor(words: string, groups: readonly CommandGroup[]): string {
   const begun = commands.filter(({ name }) => name.startsWith(`${words} `))
   const group = groups.find(({ name }) => name === words)
   const usage = begun.length > 0 ? `${words} COMMAND` : 'COMMAND'
+  // The word of a group may be the first of some of its commands as well: who asks for it wants to see all of it.
+  const others = group?.commands.filter((command) => !begun.includes(command)) ?? []
+  const lists = [begun, others].filter((commands) => commands.length > 0)
   return [
     `Usage: parley ${usage} [OPTIONS]\n`,
-    listOf(begun.length > 0 ? begun : (group?.commands ?? [])),
+    lists.map((commands) => listOf(commands)).join(`\n\nAlso about ${group?.title}:\n\n`),
     `\nparley ${usage} --help says more.\n`,
   ].join('\n')
 }

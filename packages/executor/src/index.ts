@@ -15,6 +15,8 @@ export { type ExecBackend, type ExecSpec, StartRefused } from './backend/exec-sp
 export { type LocalBackendOptions, localBackend } from './backend/local-backend.ts'
 export { dialTunnel } from './client/dial-tunnel.ts'
 export { ExecutorLost } from './client/executor-lost.ts'
+export { LastingExecutor } from './client/lasting-executor.ts'
+export { SessionRefused } from './client/session-refused.ts'
 export { type Executor, type ExecutorOptions, openExecutor } from './client/open-executor.ts'
 export type { ExecProcess, ProcessEvent, ReadRequest, ReadResult, Subscription, WriteStatus } from './process/exec-process.ts'
 export { followProcess, type ProcessEnd, type ProcessFollower } from './process/follow-process.ts'

@@ -1,5 +1,5 @@
 import { hkdfSync } from 'node:crypto'
-import type { StoredSettings } from '@parley/store'
+import type { Store, StoredSettings } from '@parley/store'
 import { GatewayRefused } from './failure.ts'
 
 /** One secret, one key per purpose: none of them gives away another or the secret. */
@@ -30,6 +30,11 @@ export function deriveKeys(secret: Uint8Array): Keys {
     channelKeys: derive('channel-keys', KEY_BYTES),
     fingerprint: Buffer.from(derive('fingerprint', FINGERPRINT_BYTES)).toString('hex'),
   }
+}
+
+/** Whether the database is bound to a secret already: a new one would be refused. */
+export async function hasSecret({ settings }: Pick<Store, 'settings'>): Promise<boolean> {
+  return (await settings.get(FINGERPRINT_SETTING)) !== undefined
 }
 
 /** Binds the database to the secret at the first start; afterwards another secret is refused, before anything is served. */

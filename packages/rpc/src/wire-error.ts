@@ -35,10 +35,13 @@ export type WireErrorCode =
 export class WireError extends Error {
   readonly code: WireErrorCode
   readonly status: number | undefined
-  constructor(code: WireErrorCode, message: string, more: { status?: number; cause?: unknown } = {}) {
+  /** What the peer itself said of a refusal, without who it is and by which status: `message` has all of it. */
+  readonly said: string | undefined
+  constructor(code: WireErrorCode, message: string, more: { status?: number; said?: string | undefined; cause?: unknown } = {}) {
     super(message, more.cause === undefined ? undefined : { cause: more.cause })
     this.name = 'WireError'
     this.code = code
     this.status = more.status
+    this.said = more.said
   }
 }

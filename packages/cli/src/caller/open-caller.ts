@@ -52,9 +52,7 @@ function wayTo(invocation: Invocation, needed: 'user' | 'admin'): Way {
     )
   const data = dataDirAt(invocation.io.cwd, settings.dataDir)
   const { adminSocket, path } = data
-  const missing = new CommandError('gateway_missing', `no gateway runs on ${path}`, {
-    hint: 'start one with parley up, or name another by --data or --url',
-  })
+  const missing = new CommandError('gateway_missing', `no gateway runs on ${path}`)
   if (!existsSync(adminSocket)) {
     if (settings.databaseUrl === undefined) checkDatabaseIsHere(data)
     throw missing

@@ -202,7 +202,7 @@ const PROXY_COMMANDS: readonly CommandSpec[] = [
     },
     positionals: [{ name: 'URL', doc: 'an MCP server over HTTP, instead of a command', optional: true }],
     rest: 'CMD [ARGS…]',
-    notes: ['Clients that declare nothing to be asked share one child; any other session has a child of its own.', TOKEN_NOTE],
+    notes: ['Clients that declare nothing to be asked share one child; any other session has a child of its own.'],
     run: async (invocation) => (await import('./instance/proxy.ts')).proxy(invocation),
   },
 ]

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import { expect, test } from 'vitest'
-import { readPage } from './page-files.ts'
+import { readPage, unbuiltPage } from './page-files.ts'
 
 test('a file that was built in other codings has them, if they are smaller; by themselves they are not served', () => {
   const folder = mkdtempSync(join(tmpdir(), 'parley-page-'))
@@ -18,6 +18,8 @@ test('a file that was built in other codings has them, if they are smaller; by t
     expect([page?.('/assets/a.js')?.coded, page?.('/b.gz')?.body.toString()]).toEqual([{}, 'y'])
     rmSync(join(folder, 'index.html'))
     expect(readPage(folder)).toBeUndefined()
+    expect(String(unbuiltPage()('/index.html')?.body)).toContain('Run "npm run setup" in the clone of Parley')
+    expect(unbuiltPage()('/assets/a.js')).toBeUndefined()
   } finally {
     rmSync(folder, { recursive: true })
   }

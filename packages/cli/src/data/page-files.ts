@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { readFileSync, readdirSync } from 'node:fs'
+import { existsSync, readFileSync, readdirSync } from 'node:fs'
 import { extname, join, relative, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { PageFile, PageFiles } from '@parley/gateway'
@@ -59,6 +59,20 @@ export function readPage(folder = fileURLToPath(PAGE_FOLDER)): PageFiles | undef
   }
   return files.has('/index.html') ? (path) => files.get(path) : undefined
 }
+
+/** How the page is built, for who sees this machine; only a clone can be without. */
+export const PAGE_BUILDING = `npm run setup in ${fileURLToPath(new URL('../../../../', import.meta.url))} builds it`
+
+/** What stands in the place of a page that was not built. Anybody may see it, so it names no folder. */
+export function unbuiltPage(): PageFiles {
+  const words = 'The page is not built. Run "npm run setup" in the clone of Parley, and start it again. MCP is served at /mcp.'
+  const body = `<!doctype html><meta charset="utf-8"><title>Parley</title><p>${words}\n`
+  const file: PageFile = { body, contentType: 'text/html; charset=utf-8', etag: '"unbuilt"' }
+  return (path) => (path === '/index.html' ? file : undefined)
+}
+
+/** Whether there is a page, without reading it. */
+export const isPageBuilt = (): boolean => existsSync(new URL('index.html', PAGE_FOLDER))
 
 function pathsBelow(folder: string): string[] {
   try {

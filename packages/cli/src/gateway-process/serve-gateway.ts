@@ -1,11 +1,13 @@
-import { type GatewayOptions, createLogger, openGateway } from '@parley/gateway'
+import { type GatewayOptions, createLogger, hasSecret, openGateway } from '@parley/gateway'
+import type { Store } from '@parley/store'
+import { CommandError } from '@parley/command-line'
 import { channelSeedsOf, quotaOf } from '../config/gateway-models.ts'
 import type { Settings } from '../config/setting.ts'
 import { type DataDir, dataDirAt, makeDataDir } from '../data/data-dir.ts'
 import { forgetDatabase, noteDatabase } from '../data/database-note.ts'
-import { readPage } from '../data/page-files.ts'
+import { readPage, unbuiltPage } from '../data/page-files.ts'
 import { scriptsOf } from '../data/scripts.ts'
-import { ensureSecret } from '../data/secret.ts'
+import { ensureSecret, readSecret } from '../data/secret.ts'
 import { ownVersion } from '../version.ts'
 import { checkExposure, isNameless } from './exposure.ts'
 import { isPostgres } from '../config/database-url.ts'
@@ -36,11 +38,9 @@ export async function serveGateway({ settings, cwd }: GatewayPlan, { random, err
   try {
     if (settings.databaseUrl !== undefined && isPostgres(settings.databaseUrl)) noteDatabase(data, settings.databaseUrl)
     else forgetDatabase(data)
-    const page = readPage()
-    if (page === undefined) log.warn('the page is not built: only the wires are served')
     const gateway = await openGateway({
       store,
-      secret: settings.secret === undefined ? ensureSecret(data.secret, random) : Buffer.from(settings.secret),
+      secret: settings.secret === undefined ? await secretFor(store, data, random) : Buffer.from(settings.secret),
       listen: { host: settings.host, port: settings.port, ...(tls === undefined ? {} : { tls }) },
       ...optional(settings, data),
       allowedHosts: settings.allowedHosts,
@@ -58,7 +58,7 @@ export async function serveGateway({ settings, cwd }: GatewayPlan, { random, err
       log,
       now: store.now,
       random,
-      ...(page === undefined ? {} : { page }),
+      page: readPage() ?? unbuiltPage(),
       version: ownVersion(),
     }).catch((error: unknown) => {
       throw listenFailure(error, settings)
@@ -75,6 +75,15 @@ export async function serveGateway({ settings, cwd }: GatewayPlan, { random, err
     await store.close()
     throw error
   }
+}
+
+/** The secret in the data folder, made at the first start. Beside a database that has one already another would be of no use. */
+async function secretFor(store: Store, data: DataDir, random: GatewayPorts['random']): Promise<Uint8Array> {
+  if (readSecret(data.secret) === undefined && (await hasSecret(store)))
+    throw new CommandError('secret_missing', `${data.secret} is not there, and this database was made with one`, {
+      hint: 'copy it (mode 600) from DATA/secret of the instance that the database or backup comes from, or set PARLEY_SECRET to what stands in it',
+    })
+  return ensureSecret(data.secret, random)
 }
 
 function optional(settings: Settings, data: DataDir): Partial<GatewayOptions> {

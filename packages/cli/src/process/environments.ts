@@ -1,13 +1,13 @@
 import { tmpdir } from 'node:os'
 import { resolve } from 'node:path'
 import { type EnvironmentEntry, readConfig, readEnvironments } from '@parley/codex/config'
-import { type ExecBackend, type LazyProcesses, openExecutor } from '@parley/executor'
+import { type ExecBackend, type Executor, LastingExecutor, type LazyProcesses, openExecutor } from '@parley/executor'
 import { dialFrames, lineFrames } from '@parley/rpc/frame'
 
-/** The places that a file in the form of Codex's `environments.toml` names, each connected to once, when first needed. */
+/** The places that a file in the form of Codex's `environments.toml` names, each connected to when first needed, and again after it was lost. */
 export function openEnvironments(file: string, processes: LazyProcesses, complain: (text: string) => void) {
-  const opening = new Map<string, Promise<ExecBackend & AsyncDisposable>>()
-  const open = async (id: string): Promise<ExecBackend & AsyncDisposable> => {
+  const places = new Map<string, LastingExecutor>()
+  const open = async (id: string): Promise<Executor> => {
     const entry = readEnvironments(await readConfig(file)).get(id)
     if (entry === undefined) throw new TypeError(`environment_id: there is no environment ${JSON.stringify(id)} in ${file}`)
     const log = (message: string): void => complain(`${id}: ${message}\n`)
@@ -15,15 +15,12 @@ export function openEnvironments(file: string, processes: LazyProcesses, complai
   }
   return {
     place: (id: string): Promise<ExecBackend> => {
-      const place = opening.get(id) ?? open(id)
-      opening.set(id, place)
-      // The next one may find it there.
-      place.catch(() => opening.delete(id))
-      return place
+      const place = places.get(id) ?? new LastingExecutor(() => open(id))
+      places.set(id, place)
+      return place.current()
     },
     close: async (): Promise<void> => {
-      const opened = await Promise.allSettled(opening.values())
-      await Promise.all(opened.map(async (each) => (each.status === 'fulfilled' ? each.value[Symbol.asyncDispose]() : undefined)))
+      await Promise.all([...places.values()].map((place) => place.close()))
     },
   }
 }

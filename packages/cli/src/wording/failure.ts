@@ -1,19 +1,6 @@
 import { CommandError, pathWords } from '@parley/command-line'
 import { inCommands } from './tool-words.ts'
 
-/** What to do about failures of other rooms, by their codes. They know what happened; only here is known which command helps. */
-const HINTS: Readonly<Record<string, string>> = {
-  locked: 'stop the gateway that runs on it, or choose another folder with --data',
-  schema_too_new: 'run the version that wrote it, or restore a backup',
-  unavailable: 'check that the database runs and --database is right',
-  secret_mismatch: 'use the secret this database was made with: DATA/secret or PARLEY_SECRET',
-  unreachable: 'check --url and that the gateway runs',
-  unauthorized: 'check --token-file or PARLEY_TOKEN; parley doctor --url U says which step fails',
-  not_empty: 'restore into a new folder with --data, or into an empty database',
-  spawn_failed: 'check the command after --',
-  git_failed: 'git is needed to make a repository to try',
-}
-
 /** Names that our typed errors carry; anything else is a bug of ours. */
 const TYPED = new Set([
   'ToolError',
@@ -26,9 +13,11 @@ const TYPED = new Set([
   'BadRunRequest',
   'WorkFolderFailed',
   'EngineMissing',
+  'ExecutorLost',
+  'SessionRefused',
 ])
 
-/** Turns whatever was thrown into one line with a code and a way out. */
+/** Turns whatever was thrown into one line with a code, and the way out where whoever threw it knows one. */
 export function asCommandError(error: unknown): CommandError {
   if (error instanceof CommandError) return error
   if (!(error instanceof Error)) return new CommandError('internal', String(error))
@@ -36,11 +25,11 @@ export function asCommandError(error: unknown): CommandError {
     'code' in error && (typeof error.code === 'string' || typeof error.code === 'number') ? String(error.code) : undefined
   if (code !== undefined && isTyped(error)) {
     const told = textIn(error, 'hint')
-    const hint = told === undefined ? HINTS[code] : inCommands(told)
+    const hint = told === undefined ? undefined : inCommands(told)
     const field = textIn(error, 'field')
     const said = code === 'unauthorized' ? withoutChallenge(error.message) : error.message
     if (code === 'unreachable' && told === undefined) {
-      const { what, advice = hint } = splitAdvice(said)
+      const { what, advice } = splitAdvice(said)
       return new CommandError(code, what, { cause: error, ...(advice === undefined ? {} : { hint: advice }) })
     }
     const message = field === undefined || said.includes(field) ? said : `${field}: ${said}`

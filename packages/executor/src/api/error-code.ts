@@ -1,3 +1,4 @@
+import type { JsonValue } from '@parley/protocol'
 import { RemoteFailure } from '@parley/rpc/frame'
 
 /** The codes of the process API, as the real `codex exec-server` answers with them. */
@@ -12,7 +13,10 @@ export const CODE = {
   sessionAttached: -32_010,
 } as const
 
+/** Stands beside the refusal of a session, so that our clients can tell it from others; the words are for people. */
+export const DRAINING = { reason: 'draining' } as const
+
 /** A request that is answered with an error. */
-export function refusal(code: keyof typeof CODE, message: string): RemoteFailure {
-  return new RemoteFailure(CODE[code], message)
+export function refusal(code: keyof typeof CODE, message: string, data?: JsonValue): RemoteFailure {
+  return new RemoteFailure(CODE[code], message, data)
 }

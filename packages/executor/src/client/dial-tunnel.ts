@@ -1,8 +1,8 @@
 import { TUNNEL_PATH } from '@parley/protocol'
-import { type DialFramesOptions, dialFrames, type FrameLink, TUNNEL_PIECE_BYTES } from '@parley/rpc/frame'
+import { type DialFramesOptions, dialFrames, type FrameLink, TUNNEL_PIECE_BYTES, WireError } from '@parley/rpc/frame'
 
 /** Opens one end of a tunnel at a gateway: `http://host:port`, `https://…`, or `unix:PATH` for its socket file. */
-export function dialTunnel(
+export async function dialTunnel(
   gateway: string,
   options: Pick<DialFramesOptions, 'token' | 'headers'> & { readonly executor?: string },
 ): Promise<FrameLink> {
@@ -10,5 +10,11 @@ export function dialTunnel(
   const path = executor === undefined ? TUNNEL_PATH : `${TUNNEL_PATH}?executor=${encodeURIComponent(executor)}`
   const isFile = gateway.startsWith('unix:')
   const url = isFile ? gateway : `${gateway.replace(/^http/, 'ws').replace(/\/+$/, '')}${path}`
-  return dialFrames({ ...rest, url, path, limits: { pieceBytes: TUNNEL_PIECE_BYTES } })
+  try {
+    return await dialFrames({ ...rest, url, path, limits: { pieceBytes: TUNNEL_PIECE_BYTES } })
+  } catch (error) {
+    // A gateway says in whole sentences why not; by which status, and that it was to be a WebSocket, is nothing to people.
+    if (!(error instanceof WireError) || error.said === undefined) throw error
+    throw new WireError(error.code, error.said, { ...(error.status === undefined ? {} : { status: error.status }), cause: error })
+  }
 }

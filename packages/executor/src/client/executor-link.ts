@@ -80,6 +80,9 @@ export class ExecutorLink {
   get info(): JsonObject {
     return this.#info
   }
+  get isLost(): boolean {
+    return this.#lost !== undefined
+  }
   /** Whether the server says that it can do this. */
   can(capability: string): boolean {
     const { capabilities } = this.#info
@@ -235,17 +238,24 @@ export class ExecutorLink {
     const until = this.#awaySince + recoveryMs
     // One that was cut before it said anything is not dialled again at once.
     if (isAgain) await sleep(Math.min(RETRY_MAX_MS, recoveryMs), undefined, { ref: false })
+    let isToldAway = false
     for (let pauseMs = RETRY_MS; ; pauseMs = Math.min(pauseMs * 2, RETRY_MAX_MS)) {
       try {
         if (isAgain && performance.now() > until) throw new PeerGone('no connection lasts')
         const peer = await this.#connect()
+        if (isToldAway) log('the executor is back')
         setImmediate(() => this.#options.resumed())
         return peer
       } catch (error) {
         if (this.#lost !== undefined) throw this.#lost
         const reason = messageOf(error)
-        if (isFinal(error) || performance.now() > until) throw this.#lose(new ExecutorLost(reason))
-        log(`the executor is away, trying again: ${reason}`)
+        if (isFinal(error) || performance.now() > until) {
+          log(`the executor is given up: ${reason}`)
+          throw this.#lose(new ExecutorLost(reason))
+        }
+        // Once: who waits for it learns nothing from hearing it for each try.
+        if (!isToldAway) log(`the executor is away, trying again: ${reason}`)
+        isToldAway = true
       }
       await sleep(pauseMs, undefined, { ref: false })
     }

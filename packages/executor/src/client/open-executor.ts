@@ -1,11 +1,12 @@
 import { type JsonObject, within } from '@parley/protocol'
-import type { FrameLink } from '@parley/rpc/frame'
+import { type FrameLink, RemoteFailure } from '@parley/rpc/frame'
 import { uriOf } from '../api/file-uri.ts'
 import { outputOf } from '../api/output-frame.ts'
 import { eventOf, outputIn } from '../api/wire-event.ts'
 import { type ExecBackend, type ExecSpec, retentionOf } from '../backend/exec-spec.ts'
 import { ExecutorLink, FailedAgain } from './executor-link.ts'
 import { RemoteProcess } from './remote-process.ts'
+import { notStarted, SessionRefused } from './session-refused.ts'
 
 /** What ending the processes may take when an executor is closed. */
 const CLOSE_MS = 2_000
@@ -29,11 +30,13 @@ export interface ExecutorOptions {
 export interface Executor extends ExecBackend, AsyncDisposable {
   /** What the server says of itself. */
   readonly info: JsonObject
+  /** Whether the session is lost for good: every operation fails, and only another executor can be opened. */
+  readonly isLost: boolean
   /** Ends the processes that were started by this and the session with them. */
   close(): Promise<void>
 }
 
-/** Connects to an exec-server: ours, or the real `codex exec-server`. */
+/** Connects to an exec-server: ours, or the real `codex exec-server`. Throws `WireError`, or `SessionRefused`. */
 export async function openExecutor(options: ExecutorOptions): Promise<Executor> {
   const { log = () => undefined, resumes = true, inherit = 'none', ...rest } = options
   const processes = new Map<string, RemoteProcess>()
@@ -66,6 +69,8 @@ export async function openExecutor(options: ExecutorOptions): Promise<Executor> 
       for (const process of processes.values()) process.fail(error.message)
       processes.clear()
     },
+  }).catch((error: unknown) => {
+    throw error instanceof RemoteFailure ? new SessionRefused(error) : error
   })
   const close = async (): Promise<void> => {
     const ending = [...processes.values()].map((process) => process.terminate({ force: true }))
@@ -74,6 +79,9 @@ export async function openExecutor(options: ExecutorOptions): Promise<Executor> 
   }
   return {
     info: link.info,
+    get isLost() {
+      return link.isLost
+    },
     start: async (spec) => {
       const kept = retentionOf(spec)
       const retention = kept.onFull === 'hold' && !link.can('outputHold') ? { ...kept, onFull: 'drop' as const } : kept
@@ -85,7 +93,7 @@ export async function openExecutor(options: ExecutorOptions): Promise<Executor> 
         await start(link, { ...spec, ...retention }, inherit)
       } catch (error) {
         processes.delete(spec.processId)
-        throw error
+        throw notStarted(error)
       }
       process.started()
       void process.ended.then(() => processes.delete(spec.processId))

@@ -25,6 +25,8 @@ export interface JoinOptions {
   readonly labels: WorkerLabels
   readonly slots: number
   readonly log: (message: string) => void
+  /** Gives up the wait for the first gateway, which may be away for as long as it likes. */
+  readonly signal?: AbortSignal
 }
 
 export interface Joined {
@@ -91,6 +93,8 @@ export async function joinGateways(options: JoinOptions): Promise<Joined> {
     isClosed = true
     await Promise.all([...links.values()].map((link) => link.close()))
   }
+  const giveUp = (): void => void close()
+  options.signal?.addEventListener('abort', giveUp, { once: true })
   try {
     const told = await open(first).begin()
     heard(first, told)
@@ -98,6 +102,8 @@ export async function joinGateways(options: JoinOptions): Promise<Joined> {
   } catch (error) {
     await close()
     throw error
+  } finally {
+    options.signal?.removeEventListener('abort', giveUp)
   }
 }
 

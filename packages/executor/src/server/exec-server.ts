@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { FrameLink } from '@parley/rpc/frame'
-import { refusal } from '../api/error-code.ts'
+import { DRAINING, refusal } from '../api/error-code.ts'
 import { DETACH_MS } from '../api/params.ts'
 import type { ExecBackend } from '../backend/exec-spec.ts'
 import { ServedLink } from './served-link.ts'
@@ -53,7 +53,7 @@ export function openExecServer(options: ExecServerOptions): ExecServer {
   const running = (): readonly RunningEntry[] => [...sessions.values(), ...ending].flatMap((session) => session.running())
 
   const newSession = (detachMs: number): Session => {
-    if (isDraining) throw refusal('invalidRequest', 'this executor is being drained: it takes no new sessions')
+    if (isDraining) throw refusal('invalidRequest', 'this executor is being drained: it takes no new sessions', DRAINING)
     if (sessions.size >= limits.sessions)
       throw refusal('invalidRequest', `${limits.sessions} sessions are open; no more are taken`)
     const id = randomUUID()

@@ -123,7 +123,7 @@ async function checkedCopy(file: string, path: string, now: () => number): Promi
   try {
     await copySqlite(file, path)
   } catch (cause) {
-    throw new NotAStore(file, 'cannot be read', { cause })
+    throw new NotAStore(file, isNoDatabase(cause) ? 'is no backup' : 'cannot be read', { cause })
   }
   let copy: SqliteDatabase | undefined
   try {
@@ -146,6 +146,10 @@ async function checkedCopy(file: string, path: string, now: () => number): Promi
       : new NotAStore(file, 'is damaged', { cause: error })
   }
 }
+
+/** What SQLite says of a file that is none of its own. */
+const isNoDatabase = (error: unknown): boolean => error instanceof Error && 'errcode' in error && error.errcode === SQLITE_NOTADB
+const SQLITE_NOTADB = 26
 
 /** Nobody has heard of the copy: what is wrong with it is said of the file. */
 function openCopy(file: string, path: string): SqliteDatabase {

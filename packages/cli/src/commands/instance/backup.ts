@@ -46,8 +46,15 @@ export async function restore(invocation: Invocation): Promise<number> {
   const file = resolve(io.cwd, positionals[0] ?? '')
   checkGiven({ what: 'FILE', file: positionals[0] ?? '', cwd: io.cwd })
   const data = dataDirAt(io.cwd, settings.dataDir)
+  const isNew = !existsSync(data.path)
   makeDataDir(data)
-  await restoreStore(file, databaseUrlOf(settings, data, io.cwd), { lockPath: data.lock })
+  try {
+    await restoreStore(file, databaseUrlOf(settings, data, io.cwd), { lockPath: data.lock })
+  } catch (error) {
+    // All that is in there by now is our lock.
+    if (isNew) rmSync(data.path, { recursive: true, force: true })
+    throw error
+  }
   const hasSecret = settings.secret !== undefined || existsSync(data.secret)
   if (!hasSecret) io.err(`Put the secret of that instance into ${data.secret} (mode 600) before you start a gateway on it.\n`)
   return show(invocation, { data: data.path, has_secret: hasSecret }, `${file} was restored into ${data.path}.`)

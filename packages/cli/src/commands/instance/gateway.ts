@@ -1,5 +1,6 @@
 import type { Invocation } from '@parley/command-line'
 import { instanceOf } from '../../config/instance.ts'
+import { isPageBuilt, PAGE_BUILDING } from '../../data/page-files.ts'
 import { serveGateway } from '../../gateway-process/serve-gateway.ts'
 import { readyAt } from '../../up/ready-message.ts'
 import { signInMessage } from '../../up/sign-in-message.ts'
@@ -10,9 +11,9 @@ const GRACE_MS = 10_000
 /** One gateway in this process, until it is told to end. */
 export async function gateway(invocation: Invocation): Promise<number> {
   const { io, values } = invocation
-  const { asked, ignore } = hearEnd(io)
+  const end = hearEnd(io)
   const settings = instanceOf(invocation)
-  const served = await serveGateway({ settings, cwd: io.cwd }, io)
+  const served = await end.before(serveGateway({ settings, cwd: io.cwd }, io), 'the gateway', (late) => late.close(0))
   const { ready } = served
   if (values.has('json')) io.out(`${JSON.stringify(ready)}\n`)
   else
@@ -21,8 +22,9 @@ export async function gateway(invocation: Invocation): Promise<number> {
         [`The gateway is ready: ${readyAt(ready, settings.publicUrl).url}/`, ...signInMessage(ready, values), ''].join('\n'),
       ),
     )
-  await asked
+  if (!isPageBuilt()) io.err(`The page is not built: ${PAGE_BUILDING}.\n`)
+  await end.asked
   await served.close(GRACE_MS)
-  ignore()
+  end.ignore()
   return 0
 }

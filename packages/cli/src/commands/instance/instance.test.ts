@@ -1,4 +1,4 @@
-import { copyFileSync, existsSync, mkdirSync, statSync } from 'node:fs'
+import { copyFileSync, existsSync, mkdirSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { MANY_PROCESSES, Scratch } from '../../fixture/parley.ts'
@@ -21,6 +21,15 @@ test('a backup of a running instance, restored elsewhere with its secret, has ev
 
   const other = join(scratch.folder, 'other')
   expect(await scratch.json(['restore', file, '--data', other])).toEqual({ data: other, has_secret: false })
+  const early = await scratch.run(['up', '--no-judge', '--port', '0', '--data', other, '--json'])
+  expect(JSON.parse(early.err)).toMatchObject({
+    error: {
+      code: 'secret_missing',
+      message: `${join(other, 'secret')} is not there, and this database was made with one`,
+      hint: expect.stringContaining('from DATA/secret of the instance'),
+    },
+  })
+  expect(existsSync(join(other, 'secret'))).toBe(false)
   copyFileSync(join(scratch.data, 'secret'), join(other, 'secret'))
   const restored = await scratch.start(['up', '--no-judge', '--port', '0', '--data', other, '--json'])
   const { items } = await here.json(['user', 'list', '--data', other])
@@ -32,6 +41,23 @@ test('a backup of a running instance, restored elsewhere with its secret, has ev
   })
   const refused = await here.run(['restore', file, '--data', scratch.data, '--json'])
   expect(JSON.parse(refused.err)).toMatchObject({ error: { code: 'not_empty' } })
+})
+
+test('what is no backup is said to be none, and leaves no folder behind', async () => {
+  await using scratch = new Scratch()
+  const { run } = commandsHere(scratch)
+  const [text, empty] = ['text', 'empty'].map((name) => join(scratch.folder, name))
+  writeFileSync(text ?? '', 'dear diary')
+  writeFileSync(empty ?? '', '')
+  for (const file of [text, empty]) {
+    const { code, err } = await run(['restore', file ?? '', '--data', scratch.data])
+    expect({ code, err }).toEqual({ code: 1, err: `parley: ${file} is no backup\n` })
+    expect(existsSync(scratch.data)).toBe(false)
+  }
+  // One that was there before stays.
+  mkdirSync(scratch.data)
+  await run(['restore', text ?? '', '--data', scratch.data])
+  expect(existsSync(scratch.data)).toBe(true)
 })
 
 test('doctor walks a connection and names the step that fails', MANY_PROCESSES, async () => {

@@ -81,6 +81,25 @@ test('the command runs on the exec-server that is named, in its folder and with 
   await gone(child)
 })
 
+test('an exec-server that was killed and started again runs the command anew at the next call', async () => {
+  await using scratch = new Scratch()
+  await using there = new Scratch()
+  const listen = ['exec-server', '--json', '--listen', `unix:${join(there.folder, 'exec.sock')}`]
+  const first = await there.start(listen)
+  const options = ['--port', '0', '--json', '--no-auth', '--executor', first.ready.url]
+  const proxy = await scratch.start(['proxy', ...options, ...command])
+  const client = await connect(proxy.ready.mcp, 'anything')
+  const before = await childPid(client)
+  first.kill('SIGKILL')
+  await gone(before)
+  await there.start(listen, { env: { LANG: 'another' } })
+  await expect.poll(proxy.err, { timeout: 30_000 }).toContain('the executor is given up')
+  const { content } = await client.callTool({ name: 'env', arguments: {} })
+  expect(JSON.parse(JSON.parse(JSON.stringify(content))[0].text)).toMatchObject({ LANG: 'another' })
+  expect(await childPid(client)).not.toBe(before)
+  await client.close()
+})
+
 test.each([['proxy'], ['spawner']])('kill -9 of the %s leaves no child behind', async (victim) => {
   await using scratch = new Scratch()
   const proxy = await scratch.start(['proxy', '--port', '0', '--json', ...command])

@@ -27,21 +27,22 @@ export async function proxy(invocation: Invocation): Promise<number> {
   const { io, values } = invocation
   const listen = listenOf(invocation)
   const token = tokenOf(invocation)
-  const { asked, ignore } = hearEnd(io)
+  const end = hearEnd(io)
   await using processes = await openProcesses({ maxProcesses: CHILDREN_MAX })
-  await using executor = await namedExecutor(invocation)
-  const relay = await openRelay({
-    connect: upstreamOf(invocation, (spec) => {
+  await using executor = await end.before(namedExecutor(invocation), 'the executor', (late) => closed(late))
+  const opening = openRelay({
+    connect: upstreamOf(invocation, async (spec) => {
       const here = { ...spec, env: childEnv(io.env, values.text('env')), cwd: io.cwd }
       if (executor === undefined) return startMcpServer(here, localBackend({ processes }), serverLog(io.err))
-      const there = { ...spec, env: namedEnv(io.env, values.text('env')), cwd: executor.folder }
-      return startMcpServer(there, executor.place, serverLog(io.err))
+      const { place, folder } = await executor.current()
+      return startMcpServer({ ...spec, env: namedEnv(io.env, values.text('env')), cwd: folder }, place, serverLog(io.err))
     }),
     clientInfo: { name: 'parley-proxy', version: ownVersion() },
     era: eraOf(invocation),
     limits: ONE_CALLER_RELAY_LIMITS,
     log: (level, message) => io.err(`${level}: ${message}\n`),
   })
+  const relay = await end.before(opening, 'the server', (late) => late.close())
   try {
     const server = await openHttpServer({
       listen,
@@ -61,15 +62,17 @@ export async function proxy(invocation: Invocation): Promise<number> {
       io.out(
         `Serving ${relay.info.name} ${relay.info.version}\n  MCP    ${mcp}\n  ws     ${ws}\n${shown === null ? '' : `  token  ${shown}\n`}`,
       )
-    await asked
+    await end.asked
     await server.close(GRACE_MS)
   } finally {
     await relay.close()
     await processes.close(GRACE_MS)
-    ignore()
+    end.ignore()
   }
   return 0
 }
+
+const closed = async (late: AsyncDisposable | undefined): Promise<void> => await late?.[Symbol.asyncDispose]()
 
 type Start = (spec: Pick<McpServerSpec, 'command' | 'args'>) => Promise<ClientTransport>
 

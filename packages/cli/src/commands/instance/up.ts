@@ -3,6 +3,7 @@ import { CommandError, type Invocation } from '@parley/command-line'
 import { instanceOf } from '../../config/instance.ts'
 import { loadSettings } from '../../config/load.ts'
 import type { Settings } from '../../config/setting.ts'
+import { isPageBuilt, PAGE_BUILDING } from '../../data/page-files.ts'
 import type { Ready } from '../../gateway-process/plan.ts'
 import { localPlan } from '../../judge-process/judge-plan-of.ts'
 import type { JudgePlan } from '../../judge-process/plan.ts'
@@ -39,12 +40,14 @@ export async function up(invocation: Invocation): Promise<number> {
       judgeFor: judge.starts ? judgeFor : undefined,
       // A certificate that nobody else vouches for is good enough for our own judge.
       judgeEnv: settings.tlsCert === undefined ? {} : { NODE_EXTRA_CA_CERTS: resolve(io.cwd, settings.tlsCert) },
-      onReady: (ready) =>
+      onReady: (ready) => {
         io.out(
           values.has('json')
             ? `${JSON.stringify(ready)}\n`
             : io.typed(readyMessage(readyAt(ready, settings.publicUrl), judge.says, signInMessage(ready, values))),
-        ),
+        )
+        if (!isPageBuilt()) io.err(`The page is not built: ${PAGE_BUILDING}.\n`)
+      },
       onJudge: (ready) => io.err(judgeMessage(ready)),
     },
     io,

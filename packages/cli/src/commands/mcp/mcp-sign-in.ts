@@ -30,10 +30,12 @@ export async function mcpLogin(invocation: Invocation): Promise<number> {
       ?.split(',')
       .filter((scope) => scope !== '') ?? entry.scopes
   const stop = new AbortController()
-  const ignore = io.onSignal(() => stop.abort())
+  let ignore = (): void => {}
   let closeBrowser = (): Promise<void> => Promise.resolve()
   try {
     const server = await discoverOauth(url)
+    // Not before: while the server is asked there is nothing to put away, and a signal ends the command by itself.
+    ignore = io.onSignal(() => stop.abort())
     if (server === undefined)
       throw new CommandError('unsupported', `${name} wants no sign-in`, {
         hint: `nothing at ${new URL(url).origin} speaks of OAuth`,

@@ -140,6 +140,72 @@ test('kill -9 of an executor leaves nothing, and the next one of its name takes 
   await expect(process.read({})).rejects.toMatchObject({ code: 'executor_lost' })
 })
 
+test(
+  'a proxy opens a new session on an executor that was lost and came again; a call under way then is not sent twice',
+  MANY_PROCESSES,
+  async () => {
+    const { scratch, start } = await installation()
+    const first = await start()
+    const proxy = await scratch.start([
+      ...['proxy', '--port', '0', '--json', '--executor', 'box', '--data', scratch.data],
+      ...['--', process.execPath, COUNTING_SERVER],
+    ])
+    const client = await connectClient(httpTransport({ url: proxy.ready.mcp, token: proxy.ready.token }), {
+      clientInfo: { name: 'test', version: '1' },
+    })
+    expect((await client.request('tools/list', {})).tools).not.toHaveLength(0)
+    first.kill('SIGKILL')
+    await first.exited
+    await expect.poll(proxy.err).toContain('the executor is away')
+    const underWay = client.request('tools/list', {})
+    underWay.catch(() => undefined)
+    await start()
+    await expect(underWay).rejects.toThrow('may or may not have run')
+    expect((await client.request('tools/list', {})).tools).not.toHaveLength(0)
+    // Once that it went, once that it will not come back as it was: not for each try.
+    expect(proxy.err().match(/the executor is (?:away|back|given up)/g)).toEqual([
+      'the executor is away',
+      'the executor is given up',
+    ])
+    await client.close()
+  },
+)
+
+test('what keeps a proxy from its executor is said with what helps', MANY_PROCESSES, async () => {
+  const { scratch, gateway, start } = await installation()
+  await start()
+  const { run } = commandsHere(scratch)
+  const proxy = async (...args: readonly string[]) => {
+    const { code, out, err } = await run(['proxy', '--port', '0', '--executor', ...args])
+    expect({ args, code, out }).toEqual({ args, code: 1, out: '' })
+    return err
+  }
+  const data = ['--data', scratch.data]
+  const byToken = ['--gateway', gateway.url, '--executor-token-file', 'token']
+  expect(await proxy('box', ...data, '--', 'no-such-server')).toBe(
+    'parley: the executor says: cannot run no-such-server: it is not on PATH (ENOENT) (check the command after --)\n',
+  )
+  expect(await proxy('bax', ...data, '--', 'cat')).toBe(
+    'parley: there is no executor called bax; parley executor list shows those that are\n',
+  )
+  expect(await proxy('box', '--data', 'nowhere', '--', 'cat')).toBe(
+    `parley: no gateway runs on ${join(scratch.folder, 'nowhere')} (start one with parley up, or name another by --data or --gateway)\n`,
+  )
+  expect(await proxy('box', ...byToken, '--', 'cat')).toBe(
+    'parley: only an admin may reach an executor (check --executor-token-file or PARLEY_TOKEN)\n',
+  )
+  expect(await proxy('box', '--gateway', 'http://127.0.0.1:1', '--executor-token-file', 'token', '--', 'cat')).toContain(
+    '(check --gateway and that the gateway runs)',
+  )
+  expect(await proxy('ws://127.0.0.1:1', '--', 'cat')).toContain('(check --executor and that the exec-server runs)')
+  await run(['executor', 'drain', 'box', ...data])
+  await expect
+    .poll(() => proxy('box', ...data, '--', 'no-such-server'))
+    .toBe(
+      'parley: this executor is being drained: it takes no new sessions (parley executor drain NAME --undo lets it take sessions again)\n',
+    )
+})
+
 test('what is wrong with a line is said', async () => {
   const scratch = new Scratch()
   onTestFinished(() => scratch[Symbol.asyncDispose]())

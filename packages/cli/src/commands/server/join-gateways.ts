@@ -50,8 +50,8 @@ export async function serveGateways(
   server: ExecServer,
   { url, token, name, labels, slots }: JoinPlace & { readonly slots: number },
 ): Promise<void> {
-  const { asked, ignore } = hearEnd(io)
-  const joined = await joinGateways({
+  const end = hearEnd(io)
+  const joining = joinGateways({
     url,
     token,
     connect: (gateway) => connectWorker('executor', { url: `${gateway.replace(/^http/, 'ws')}/api/mcp/ws`, token }),
@@ -61,11 +61,13 @@ export async function serveGateways(
     labels,
     slots,
     log: (message) => io.err(`${message}\n`),
+    signal: end.signal,
   })
+  const joined = await end.before(joining, 'the gateway', (late) => late.close())
   io.out(values.has('json') ? `${JSON.stringify({ name: joined.name, url })}\n` : `${joined.name} takes part at ${url}\n`)
-  await asked
+  await end.asked
   await joined.close()
-  ignore()
+  end.ignore()
 }
 
 function tokenOf({ io, values }: Pick<Invocation, 'io' | 'values'>): string {

@@ -26,7 +26,7 @@ export function openedSocket<Link>(
       const code = status === 401 || status === 403 ? 'unauthorized' : 'http_status'
       const words = `${name} answered ${status} instead of opening a WebSocket`
       void within(saidIn(response), REFUSAL_MS).then((said) => {
-        reject(new WireError(code, said === undefined ? words : `${words}: ${said}`, { status }))
+        reject(new WireError(code, said === undefined ? words : `${words}: ${said}`, { status, said }))
         socket.terminate()
       })
     })
