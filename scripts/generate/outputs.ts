@@ -4,6 +4,7 @@ import { pathToFileURL } from 'node:url'
 import { renderMethodTable } from '@parley/codex-server/app-server'
 import { Registry } from '@parley/contracts'
 import {
+  COMPOSITOR_TOOLS,
   DOCUMENTS,
   type JsonObject,
   NOTIFICATIONS,
@@ -34,7 +35,8 @@ export function outputs(root: string): ReadonlyMap<string, string> {
   const tools = Object.values(TOOLS)
   const files = new Map<string, string>()
   const statusTools = Object.values(STATUS_TOOLS)
-  for (const spec of [...tools, ...statusTools]) {
+  const compositorTools = Object.values(COMPOSITOR_TOOLS)
+  for (const spec of [...tools, ...statusTools, ...compositorTools]) {
     const { name, inputSchema, outputSchema } = describeTool(spec)
     files.set(`${SCHEMA_FOLDER}/${name}.input.schema.json`, schemaFile(`${name}: arguments`, inputSchema))
     files.set(`${SCHEMA_FOLDER}/${name}.output.schema.json`, schemaFile(`${name}: result`, outputSchema))
@@ -47,6 +49,7 @@ export function outputs(root: string): ReadonlyMap<string, string> {
     reference({
       tools,
       statusTools,
+      compositorTools,
       resources: Object.values(RESOURCES),
       notifications: Object.values(NOTIFICATIONS),
       documents,

@@ -17,12 +17,14 @@ import {
 export function reference({
   tools,
   statusTools,
+  compositorTools,
   resources,
   notifications,
   documents,
 }: {
   readonly tools: readonly ToolSpec[]
   readonly statusTools: readonly ToolSpec[]
+  readonly compositorTools: readonly ToolSpec[]
   readonly resources: readonly ResourceSpec[]
   readonly notifications: readonly NotificationSpec[]
   readonly documents: readonly { readonly name: string; readonly doc: string }[]
@@ -42,6 +44,9 @@ export function reference({
       '## Tools of the status server',
       'What an engine finds under the mount `realmoi-status`: `parley status-server` on stdio. They reach the judge at work on the job.',
       ...statusTools.map(toolSection),
+      '## Tools of a compositor',
+      'What an agent finds besides the tools of its mounts. `tools_search` is there where it was asked for.',
+      ...compositorTools.map(toolSection),
       '## Resources',
       'Subscribe, get `notifications/resources/updated`, read again. Only subscribers are told.',
       table(

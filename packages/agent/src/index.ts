@@ -1,5 +1,19 @@
 export type { ApprovalDecision, ApprovalRequest } from './approval.ts'
 export { checkInput, checkOptions } from './check-input.ts'
+export { type Compositor, openCompositor } from './compositor/compositor.ts'
+export { type CompositorLimits, DEFAULT_COMPOSITOR_LIMITS } from './compositor/compositor-limits.ts'
+export type { MountOptions, Root, ToolChoice } from './compositor/mount-options.ts'
+export type { LeftOut, MountState, MountStatus } from './compositor/mount-state.ts'
+export type {
+  CallRecorder,
+  CompositorOptions,
+  ConnectNeed,
+  MountCall,
+  MountCallKind,
+  MountDecision,
+  MountGate,
+  SubscriptionShelf,
+} from './compositor/ports.ts'
 export { type CommandOutcome, type CommandRequest, type Commands, refusedCommand } from './commands.ts'
 export type {
   ApprovalMode,

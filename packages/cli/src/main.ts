@@ -11,8 +11,8 @@ import {
 } from '@parley/command-line'
 import { programName, withProgram } from './wording/program.ts'
 import { SERVER_COMMANDS } from './commands/server/server-table.ts'
-import { asCommandError } from './wording/failure.ts'
-import { wayOut } from './wording/way-out.ts'
+import { asCommandError } from '@parley/command-line/wording'
+import { wayOut } from '@parley/command-line/wording'
 import { plainText } from '@parley/screen'
 
 /** Runs one command line and answers the exit code. Nothing is thrown: what fails is one line on stderr. */

@@ -5,6 +5,8 @@ import { callTool, listIn, mint, openTestGateway, request } from './fixture/test
 import { TestSession, TestSocket, refusedUpgrade } from './fixture/wires.ts'
 import { deriveKeys } from './keys.ts'
 
+const AGENT_TOOLS = ['agent.create', 'agent.delete', 'agent.get', 'agent.list', 'agent.token', 'agent.update']
+const MOUNT_TOOLS = ['mount.attach', 'mount.detach', 'mount.list']
 const BLOB_TOOLS = ['blob.abort', 'blob.begin', 'blob.commit', 'blob.write']
 const JOB_TOOLS = [
   'job.cancel',
@@ -25,10 +27,12 @@ const JOB_TOOLS = [
   'job.wait',
 ]
 const USAGE_TOOLS = ['usage.events', 'usage.summary']
+/** An agent finds its compositor instead. */
 const TOOLS_BY_ROLE = {
   admin: [
     'account.get',
     'account.passwd',
+    ...AGENT_TOOLS,
     'audit.export',
     'audit.search',
     ...BLOB_TOOLS,
@@ -38,10 +42,15 @@ const TOOLS_BY_ROLE = {
     'channel.set',
     'executor.drain',
     'executor.list',
+    'grant.list',
+    'grant.set',
+    'host.drain',
+    'host.list',
     ...JOB_TOOLS,
     'judge.drain',
     'judge.list',
     'models.list',
+    ...MOUNT_TOOLS,
     'pricing.delete',
     'pricing.list',
     'pricing.set',
@@ -61,7 +70,16 @@ const TOOLS_BY_ROLE = {
     'user.set_identity',
     'user.set_quota',
   ],
-  user: ['account.get', 'account.passwd', ...BLOB_TOOLS, ...JOB_TOOLS, 'models.list', ...USAGE_TOOLS],
+  user: [
+    'account.get',
+    'account.passwd',
+    ...AGENT_TOOLS,
+    ...BLOB_TOOLS,
+    ...JOB_TOOLS,
+    'models.list',
+    ...MOUNT_TOOLS,
+    ...USAGE_TOOLS,
+  ],
   judge: [
     'account.get',
     'judge.claim_next',
@@ -80,11 +98,19 @@ const TOOLS_BY_ROLE = {
     'judge.release_claim',
     'judge.usage.ingest',
   ],
-  agent: [],
-  host: ['account.get', 'worker.heartbeat'],
+  host: [
+    'account.get',
+    'host.agent_get',
+    'host.agent_listen',
+    'host.agent_report',
+    'host.append_calls',
+    'host.claim_next',
+    'host.release',
+    'host.renew',
+    'worker.heartbeat',
+  ],
   executor: ['account.get', 'worker.heartbeat'],
 }
-const AGENT_ID = `agt_${'0'.repeat(26)}`
 
 test('each role sees its own tools and resources, in one order, and its role in the server info', async () => {
   await using gw = await openTestGateway()
@@ -93,7 +119,6 @@ test('each role sees its own tools and resources, in one order, and its role in 
     admin: gw.adminToken,
     user: (await mint(gw, { role: 'user', username: 'ada' })).token,
     judge: (await mint(gw, { role: 'judge', name: 'j1' })).token,
-    agent: (await mint(gw, { role: 'agent', agent_id: AGENT_ID })).token,
     host: (await mint(gw, { role: 'host', name: 'h1' })).token,
     executor: (await mint(gw, { role: 'executor', name: 'e1' })).token,
   }
@@ -119,7 +144,6 @@ test('each role sees its own tools and resources, in one order, and its role in 
     admin: { name: 'parley', version: '0.0.0-test', role: 'user', admin: true },
     user: { name: 'parley', version: '0.0.0-test', role: 'user' },
     judge: { name: 'parley', version: '0.0.0-test', role: 'judge' },
-    agent: { name: 'parley', version: '0.0.0-test', role: 'agent' },
     host: { name: 'parley', version: '0.0.0-test', role: 'host' },
     executor: { name: 'parley', version: '0.0.0-test', role: 'executor' },
   })

@@ -1,6 +1,8 @@
 import { JOB_LIMITS } from '@parley/protocol'
 import { Denied, type Door, type HttpServer, Meter, MeterTable, openHttpServer } from '@parley/rpc'
 import { openModelProxy, seedChannels, seedFault } from '@parley/models'
+import { AgentServices } from './agent/agent-services.ts'
+import { executorRefusal } from './agent/executor-refusal.ts'
 import { openLastUse } from './audit/last-use.ts'
 import { isTokenText } from './auth/bearer.ts'
 import { openAuthenticate } from './auth/authenticate.ts'
@@ -66,6 +68,11 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     countClaim,
     models: options,
     channelKey: keys.channelKeys,
+    agents: {
+      mountKey: keys.mounts,
+      ...(options.presets === undefined ? {} : { presets: options.presets }),
+      ...(options.gate === undefined ? {} : { gate: options.gate }),
+    },
   })
   const { audit } = world
   // Nobody could renew a lease while we were away: whoever comes back in time goes on with what they held.
@@ -75,7 +82,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
   const signInTokens = openSignInTokens({ key: keys.jwt, signIns: store.signIns, now, random })
   const externalTokens = options.jwks === undefined ? undefined : openExternalTokens(options.jwks, store.users, now)
   const identify = openIdentify({ store, signInTokens, externalTokens, workerTokens, now })
-  const serviceFor = openRoleServices({
+  const roleService = openRoleServices({
     world,
     version: options.version,
     log,
@@ -106,7 +113,12 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     }),
   )
   const models = openModelProxy({ ...world, counts: metrics.models })
-  const tunnel = new Tunnels(world)
+  const tunnel = new Tunnels(world, (claim, executor) => executorRefusal(store, claim, executor))
+  const agents = new AgentServices(world, tunnel, { version: options.version, ...options.limits })
+  const serviceFor = (caller: GatewayCaller) =>
+    (caller.agentId === null ? undefined : agents.of(caller.agentId)) ?? roleService(caller)
+  /** An agent finds its compositor behind the door, so that is opened first. */
+  const letIn = (caller: GatewayCaller) => (caller.role === 'agent' ? agents.ready(caller) : caller)
   const auth = authRoutes({ world, authenticate, signInTokens, signup: options.signup, metrics, log })
   const sessions = () => servers.reduce((sum, server) => sum + server.links(), 0)
   const shared = {
@@ -123,8 +135,10 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     const deadline = now() + graceMs
     world.watch.close()
     world.desk.polls.close()
+    world.hostControls.close()
     await inFlight.idle(graceMs)
     tokenWatch.stop()
+    await agents.close()
     await sweeper.stop()
     await world.gateways.close()
     world.workers.close()
@@ -140,7 +154,8 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
   const door = (authenticated: Door<GatewayCaller>['authenticate'], again = authenticated): Door<GatewayCaller> => ({
     authenticate(credentials) {
       if (draining) throw new Denied(503, 'draining', 'shutting down; come back in a moment', RETRY_SECONDS)
-      return authenticated(credentials)
+      const caller = authenticated(credentials)
+      return caller instanceof Promise ? caller.then(letIn) : letIn(caller)
     },
     // What is under way may end while we go.
     again,

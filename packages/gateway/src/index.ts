@@ -1,5 +1,6 @@
 export { openGateway } from './gateway.ts'
 export { type Gateway, type GatewayOptions } from './options.ts'
+export { presetsIn } from './agent/preset-files.ts'
 export { openLocalAdmin } from './local-admin.ts'
 export { type ServedTool } from './tool/served-tool.ts'
 export { type World, serveTool } from './world.ts'

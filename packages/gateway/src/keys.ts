@@ -7,6 +7,7 @@ export interface Keys {
   readonly jwt: Uint8Array
   readonly requestState: Uint8Array
   readonly channelKeys: Uint8Array
+  readonly mounts: Uint8Array
   /** Recognises the secret without giving it away; stored in the database. */
   readonly fingerprint: string
 }
@@ -28,6 +29,7 @@ export function deriveKeys(secret: Uint8Array): Keys {
     jwt: derive('jwt', KEY_BYTES),
     requestState: derive('request-state', KEY_BYTES),
     channelKeys: derive('channel-keys', KEY_BYTES),
+    mounts: derive('mounts', KEY_BYTES),
     fingerprint: Buffer.from(derive('fingerprint', FINGERPRINT_BYTES)).toString('hex'),
   }
 }

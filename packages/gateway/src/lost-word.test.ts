@@ -69,6 +69,7 @@ test('a token revoked while it is being looked up does not get in on the row tha
       return row
     },
     byId: (wanted) => tokens.byId(wanted),
+    ofAgent: (agentId) => tokens.ofAgent(agentId),
     list: (page) => tokens.list(page),
     revoke: (wanted) => tokens.revoke(wanted),
     used: (ids, at) => tokens.used(ids, at),

@@ -1,8 +1,9 @@
 import type { Limits, Rate } from '@parley/rpc'
 import type { Store } from '@parley/store'
 import type { ModelOptions } from '@parley/models'
-import type { RandomBytes } from '@parley/protocol'
+import type { GateDefault, RandomBytes } from '@parley/protocol'
 import type { Logger } from 'pino'
+import type { Presets } from './agent/agent-world.ts'
 import type { JwksOptions } from './auth/external-token.ts'
 import type { FirstAdmin } from './first-admin.ts'
 import type { PageFiles } from './http/page-route.ts'
@@ -40,6 +41,10 @@ export interface GatewayOptions extends ModelOptions {
   readonly now: () => number
   readonly random: RandomBytes
   readonly page?: PageFiles
+  /** What agents are made from; left out, an empty `default` alone. */
+  readonly presets?: Presets
+  /** What every call of an agent is answered by the gate, `deny` when left out. */
+  readonly gate?: GateDefault
   readonly version: string
   readonly limits?: GatewayLimits
   /** Tools beside the built-in ones. */
@@ -55,6 +60,9 @@ export interface GatewayLimits {
   readonly recheckMs?: number
   /** How long a judge holds a job without a call. */
   readonly leaseMs?: number
+  /** How long a client waits for a host to take its agent, and after how long without one an agent is let go of. */
+  readonly wakeMs?: number
+  readonly quietMs?: number
 }
 
 export interface Gateway {

@@ -1,4 +1,5 @@
 import { ACCOUNT_RESOURCES } from './account/resources.ts'
+import { AGENT_RESOURCES } from './agent/resources.ts'
 import { models } from './channel/resources.ts'
 import { JOB_RESOURCES } from './job/resources.ts'
 import { executors } from './worker/resources.ts'
@@ -9,6 +10,7 @@ import type { World } from './world.ts'
 /** Every resource of the protocol that works here. */
 export const SERVED_RESOURCES: readonly ServedResource<World>[] = [
   ...ACCOUNT_RESOURCES,
+  ...AGENT_RESOURCES,
   ...JOB_RESOURCES,
   judges,
   models,

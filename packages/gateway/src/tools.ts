@@ -48,10 +48,31 @@ import {
 import { executorDrain, executorList, workerHeartbeat } from './worker/tools.ts'
 import { userDelete, userDemote, userPromote } from './account/user-rights-tools.ts'
 
+import { agentCreate, agentDelete, agentGet, agentList, agentToken, agentUpdate } from './agent/agent-tools.ts'
+import { grantList, grantSet } from './agent/grant-tools.ts'
+import {
+  hostAgentGet,
+  hostAgentListen,
+  hostAgentReport,
+  hostAppendCalls,
+  hostClaimNext,
+  hostDrain,
+  hostList,
+  hostRelease,
+  hostRenew,
+} from './agent/host-tools.ts'
+import { mountAttach, mountDetach, mountList } from './agent/mount-tools.ts'
+
 /** Every tool of the protocol, and what does it. One that is declared and not served is a fault that the types tell. */
 export const BUILT_IN_TOOLS = {
   'account.get': accountGet,
   'account.passwd': accountPasswd,
+  'agent.create': agentCreate,
+  'agent.delete': agentDelete,
+  'agent.get': agentGet,
+  'agent.list': agentList,
+  'agent.token': agentToken,
+  'agent.update': agentUpdate,
   'audit.export': auditExport,
   'audit.search': auditSearch,
   'blob.abort': blobAbort,
@@ -64,6 +85,17 @@ export const BUILT_IN_TOOLS = {
   'channel.set': channelSet,
   'executor.drain': executorDrain,
   'executor.list': executorList,
+  'grant.list': grantList,
+  'grant.set': grantSet,
+  'host.agent_get': hostAgentGet,
+  'host.agent_listen': hostAgentListen,
+  'host.agent_report': hostAgentReport,
+  'host.append_calls': hostAppendCalls,
+  'host.claim_next': hostClaimNext,
+  'host.drain': hostDrain,
+  'host.list': hostList,
+  'host.release': hostRelease,
+  'host.renew': hostRenew,
   'job.cancel': jobCancel,
   'job.create': jobCreate,
   'job.delete': jobDelete,
@@ -98,6 +130,9 @@ export const BUILT_IN_TOOLS = {
   'judge.release_claim': judgeReleaseClaim,
   'judge.usage.ingest': judgeUsageIngest,
   'models.list': modelsList,
+  'mount.attach': mountAttach,
+  'mount.detach': mountDetach,
+  'mount.list': mountList,
   'pricing.delete': pricingDelete,
   'pricing.list': pricingList,
   'pricing.set': pricingSet,

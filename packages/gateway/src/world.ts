@@ -1,8 +1,10 @@
 import type { Store } from '@parley/store'
-import { type ModelOptions, openModels } from '@parley/models'
-import type { RandomBytes } from '@parley/protocol'
+import { type ModelOptions, NO_SEALER, openModels, openSealer } from '@parley/models'
+import { type GateDefault, Preset, type RandomBytes } from '@parley/protocol'
 import type { Logger } from 'pino'
 import type { AccountWorld } from './account/account-world.ts'
+import type { AgentWorld, Presets } from './agent/agent-world.ts'
+import { HostControls } from './agent/host-controls.ts'
 import { openRecorder } from './audit/recorder.ts'
 import { openOneTimeLinks } from './auth/one-time-link.ts'
 import { openPasswords } from './auth/password.ts'
@@ -19,7 +21,7 @@ import { LinkedWorkers } from './worker/linked-workers.ts'
 import type { WorkerWorld } from './worker/worker-world.ts'
 
 /** What the tools of every noun work with. One for the whole gateway. */
-export interface World extends AccountWorld, ChannelWorld, JobWorld, JudgeWorld, WorkerWorld {}
+export interface World extends AccountWorld, AgentWorld, ChannelWorld, JobWorld, JudgeWorld, WorkerWorld {}
 
 /** For tools that come from outside of the gateway: they may use all of it. */
 export const serveTool = serving<World>()
@@ -41,8 +43,10 @@ export function openWorld(options: {
   readonly models?: ModelOptions
   /** What the keys of channels are sealed with. */
   readonly channelKey?: Uint8Array
+  /** What the specifications of mounts are sealed with, what agents are made from, and what the gate answers. */
+  readonly agents?: { readonly mountKey?: Uint8Array; readonly presets?: Presets; readonly gate?: GateDefault }
 }): World {
-  const { store, log, now, random, leaseMs, countClaim } = options
+  const { store, log, now, random, leaseMs, countClaim, agents = {} } = options
   const desk = openJudgeDesk({ store, log, now, ...(leaseMs && { leaseMs }), ...(countClaim && { count: countClaim }) })
   return {
     store,
@@ -55,6 +59,10 @@ export function openWorld(options: {
     here: desk.here,
     workers: new LinkedWorkers(store, log),
     gateways: new AnnouncedGateways({ gateways: store.gateways, log, now, random }),
+    hostControls: new HostControls(store, log),
+    presets: agents.presets ?? (() => Promise.resolve(new Map([['default', Preset.parse({})]]))),
+    mountSealer: agents.mountKey === undefined ? NO_SEALER : openSealer(agents.mountKey, random),
+    gate: agents.gate ?? 'deny',
     ...openModels({ store, log, now, random }, options.models ?? {}, options.channelKey),
     signInLimit: new SignInLimit(options.signInRates, now),
     urlFor: options.urlFor ?? options.baseUrl,

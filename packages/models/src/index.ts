@@ -9,4 +9,4 @@ export { type QuotaBook, type QuotaDefaults, openQuotaBook } from './quota/quota
 export { mintModelKey } from './proxy/model-key.ts'
 export { openModelProxy } from './proxy/proxy.ts'
 export { boundWords, payable, unpricedWords } from './proxy/reserve.ts'
-export { openSealer } from './secret/seal.ts'
+export { NO_SEALER, openSealer, type Sealer } from './secret/seal.ts'

@@ -12,6 +12,13 @@ export {
   ToolErrorCode,
   wrongArgument,
 } from './errors.ts'
+export { Agent, AgentKind, AgentName, AgentSettings, AgentStatus } from './agent/agent.ts'
+export { AGENT_LIMITS } from './agent/limits.ts'
+export { MountName, MountSettings, MountPlace, ServerSpec, MountReport, RESERVED_MOUNTS } from './agent/mount.ts'
+export { Preset } from './agent/preset.ts'
+export { Grant, NO_GRANT } from './tools/grant.ts'
+export { AgentClaim, CALLER_META, CallerMeta, GateDefault, type HeldMount, HostAction, type HostView } from './tools/host.ts'
+export { Mount } from './tools/mount.ts'
 export { type Moves, Place } from './moves.ts'
 export { settlesWithin, unlessAborted, within } from './bounded-wait.ts'
 export { asError, messageOf } from './thrown.ts'
@@ -63,6 +70,7 @@ export { ClaimId, JUDGE_HOLDS_MAX, Judge, JudgeAction, JudgeFacts, MachineId } f
 export { Channel, ChannelKind } from './tools/channel.ts'
 export { ChannelCheck, ChannelName, Model, ModelName } from './tools/models.ts'
 export { PricedModel } from './tools/pricing.ts'
+export { COMPOSITOR_TOOL_LIMITS, COMPOSITOR_TOOLS } from './tools/compositor.ts'
 export { STATUS_LIMITS, STATUS_SERVER_NAME, STATUS_TOOLS, SelfTestFailure } from './tools/status.ts'
 export {
   ExecutorView,
@@ -75,8 +83,8 @@ export {
   WorkerInstance,
   WorkerLabels,
   WorkerLoad,
-  WorkerName,
 } from './tools/worker.ts'
+export { WorkerName } from './worker-name.ts'
 export { Quota, UsageEvent, UsageTotal } from './tools/usage.ts'
 export { Budget, JobBudget, NO_BUDGET } from './model/budget.ts'
 export { costText, dollars } from './model/money-text.ts'

@@ -1,10 +1,12 @@
 import * as z from 'zod'
-import { JobId } from './ids.ts'
+import { AgentId, JobId } from './ids.ts'
 import { AgentStatusItem } from './job/agent-status.ts'
 import { CaseItem } from './job/case.ts'
 import { JobState } from './job/state.ts'
+import { HostAction } from './tools/host.ts'
 import { JudgeAction } from './tools/judge.ts'
-import { TunnelKind, WorkerName } from './tools/worker.ts'
+import { TunnelKind } from './tools/worker.ts'
+import { WorkerName } from './worker-name.ts'
 
 const Offset = z.int().min(0)
 
@@ -26,6 +28,11 @@ export const NOTIFICATIONS = {
     method: 'case_result',
     params: z.object({ job_id: JobId, offset: Offset, item: CaseItem }),
     doc: 'A case is done. `offset` as above.',
+  },
+  host_control: {
+    method: 'host_control',
+    params: z.object({ agent_id: AgentId, claim_id: z.string(), action: HostAction }),
+    doc: 'To the host that holds the agent: something about it was changed (`update`: host.agent_get has it), or it is to be let go of (`release`).',
   },
   job_state: {
     method: 'job_state',

@@ -8,6 +8,7 @@ import {
   RPC_CODES,
   Role,
   STATUS_SERVER_NAME,
+  COMPOSITOR_TOOLS,
   STATUS_TOOLS,
   TOOLS,
   TOOL_ERROR_META,
@@ -19,6 +20,12 @@ test('tools keep their names and audiences', () => {
   expect(Object.fromEntries(Object.values(TOOLS).map((spec) => [spec.name, spec.roles]))).toEqual({
     'account.get': ['user', 'judge', 'host', 'executor'],
     'account.passwd': ['user'],
+    'agent.create': ['user'],
+    'agent.delete': ['user'],
+    'agent.get': ['user'],
+    'agent.list': ['user'],
+    'agent.token': ['user'],
+    'agent.update': ['user'],
     'audit.export': ['admin'],
     'audit.search': ['admin'],
     'blob.abort': ['user'],
@@ -31,6 +38,17 @@ test('tools keep their names and audiences', () => {
     'channel.set': ['admin'],
     'executor.drain': ['admin'],
     'executor.list': ['admin'],
+    'grant.list': ['admin'],
+    'grant.set': ['admin'],
+    'host.agent_get': ['host'],
+    'host.agent_listen': ['host'],
+    'host.agent_report': ['host'],
+    'host.append_calls': ['host'],
+    'host.claim_next': ['host'],
+    'host.drain': ['admin'],
+    'host.list': ['admin'],
+    'host.release': ['host'],
+    'host.renew': ['host'],
     'job.cancel': ['user'],
     'job.create': ['user'],
     'job.delete': ['user'],
@@ -65,6 +83,9 @@ test('tools keep their names and audiences', () => {
     'judge.release_claim': ['judge'],
     'judge.usage.ingest': ['judge'],
     'models.list': ['user'],
+    'mount.attach': ['user'],
+    'mount.detach': ['user'],
+    'mount.list': ['user'],
     'pricing.delete': ['admin'],
     'pricing.list': ['admin'],
     'pricing.set': ['admin'],
@@ -105,6 +126,12 @@ test('tools keep the hints that clients act on', () => {
   expect(Object.fromEntries(kinds)).toEqual({
     'account.get': 'reads idempotent',
     'account.passwd': 'idempotent',
+    'agent.create': '',
+    'agent.delete': 'destroys idempotent',
+    'agent.get': 'reads idempotent',
+    'agent.list': 'reads idempotent',
+    'agent.token': '',
+    'agent.update': 'idempotent',
     'audit.export': 'reads idempotent',
     'audit.search': 'reads idempotent',
     'blob.abort': 'destroys idempotent',
@@ -117,6 +144,17 @@ test('tools keep the hints that clients act on', () => {
     'channel.set': 'idempotent',
     'executor.drain': 'idempotent',
     'executor.list': 'reads idempotent',
+    'grant.list': 'reads idempotent',
+    'grant.set': 'idempotent',
+    'host.agent_get': 'reads idempotent',
+    'host.agent_listen': 'idempotent',
+    'host.agent_report': 'idempotent',
+    'host.append_calls': 'idempotent',
+    'host.claim_next': 'idempotent',
+    'host.drain': 'idempotent',
+    'host.list': 'reads idempotent',
+    'host.release': 'destroys idempotent',
+    'host.renew': 'idempotent',
     'job.cancel': 'destroys idempotent',
     'job.create': '',
     'job.delete': 'destroys idempotent',
@@ -151,6 +189,9 @@ test('tools keep the hints that clients act on', () => {
     'judge.release_claim': 'idempotent',
     'judge.usage.ingest': 'idempotent',
     'models.list': 'reads idempotent',
+    'mount.attach': 'idempotent',
+    'mount.detach': 'destroys idempotent',
+    'mount.list': 'reads idempotent',
     'pricing.delete': 'destroys idempotent',
     'pricing.list': 'reads idempotent',
     'pricing.set': 'idempotent',
@@ -183,6 +224,17 @@ test('the status server keeps its name, its tools and what they take', () => {
   ])
 })
 
+test('the compositor keeps its tools and what they take', () => {
+  expect(Object.values(COMPOSITOR_TOOLS).map(({ name, input }) => [name, ...Object.keys(input.shape)])).toEqual([
+    ['resources_list', 'mount', 'uri_prefix', 'cursor'],
+    ['resources_read', 'uri', 'part', 'offset', 'max_bytes', 'version'],
+    ['resources_subscribe', 'uri'],
+    ['resources_templates', 'mount'],
+    ['resources_unsubscribe', 'uri'],
+    ['tools_search', 'query', 'limit'],
+  ])
+})
+
 test('kinds of channels and wires to models', () => {
   expect([ChannelKind.options, ModelWire.options]).toEqual([
     ['openai', 'script'],
@@ -197,7 +249,12 @@ test('roles', () => {
 test('resources keep their URIs and audiences', () => {
   expect(Object.fromEntries(Object.entries(RESOURCES).map(([key, { uri, roles }]) => [key, [uri, ...roles]]))).toEqual({
     'resource://account': ['resource://account', 'user', 'judge', 'host', 'executor'],
+    'resource://agents/list': ['resource://agents/list', 'user'],
+    'resource://agents/{id}/state': ['resource://agents/{id}/state', 'user'],
+    'resource://agents/{id}/mounts': ['resource://agents/{id}/mounts', 'user'],
+    'resource://agents/{id}/calls': ['resource://agents/{id}/calls', 'user'],
     'resource://executors/list': ['resource://executors/list', 'admin'],
+    'resource://hosts/list': ['resource://hosts/list', 'admin'],
     'resource://jobs/list': ['resource://jobs/list', 'user'],
     'resource://jobs/{id}/state': ['resource://jobs/{id}/state', 'user'],
     'resource://jobs/{id}/report': ['resource://jobs/{id}/report', 'user'],
@@ -215,6 +272,7 @@ test('notifications', () => {
   expect(Object.keys(NOTIFICATIONS)).toEqual([
     'agent_status',
     'case_result',
+    'host_control',
     'job_state',
     'judge_control',
     'notifications/resources/updated',

@@ -1,14 +1,18 @@
 import type * as z from 'zod'
 import type { ToolSpec } from './tool.ts'
 import * as account from './tools/account.ts'
+import * as agent from './tools/agent.ts'
 import * as audit from './tools/audit.ts'
 import * as blob from './tools/blob.ts'
 import * as channel from './tools/channel.ts'
+import * as grant from './tools/grant.ts'
+import * as host from './tools/host.ts'
 import * as jobContent from './tools/job-content.ts'
 import * as job from './tools/job.ts'
 import * as judgeJob from './tools/judge-job.ts'
 import * as judge from './tools/judge.ts'
 import * as models from './tools/models.ts'
+import * as mount from './tools/mount.ts'
 import * as pricing from './tools/pricing.ts'
 import * as token from './tools/token.ts'
 import * as usage from './tools/usage.ts'
@@ -18,14 +22,18 @@ import * as worker from './tools/worker.ts'
 /** All that the files of the nouns export: their tools, and the schemas that others need too. */
 const DECLARED = {
   ...account,
+  ...agent,
   ...audit,
   ...blob,
   ...channel,
+  ...grant,
+  ...host,
   ...job,
   ...jobContent,
   ...judge,
   ...judgeJob,
   ...models,
+  ...mount,
   ...pricing,
   ...token,
   ...usage,

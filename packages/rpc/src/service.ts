@@ -154,9 +154,10 @@ export interface Service<C extends Caller = Caller> {
   notified?(method: string, params: JsonObject, link: Link<C> | undefined): void
   /**
    * Starts watching a resource for one subscriber; the answer ends it. Throw `RpcError` to refuse. `link` is the
-   * subscriber's session, where it has one: what stands behind a service may differ from session to session.
+   * subscriber's session, where it has one: what stands behind a service may differ from session to session. What `changed` is
+   * given goes into `_meta` of the news.
    */
-  watch?(uri: string, changed: () => void, caller: C, link?: Link<C>): (() => void) | Promise<() => void>
+  watch?(uri: string, changed: (meta?: JsonObject) => void, caller: C, link?: Link<C>): (() => void) | Promise<() => void>
   /** Tells when one of the lists changed; the answer ends it. */
   watchLists?(changed: (kind: ListKind) => void, caller: C): () => void
   setLevel?(level: LogLevel, link: Link<C>): void | Promise<void>

@@ -32,10 +32,12 @@ export class LeaseLost extends StoreError {
   }
 }
 
-/** The name is taken. Choose another, or use what is there. */
+/** The name is taken. Choose another, or use what is there. `field` names the parameter, where one of several could be meant. */
 export class AlreadyExists extends StoreError {
-  constructor(what: string) {
+  readonly field: string | undefined
+  constructor(what: string, field?: string) {
     super('already_exists', `${what} already exists`)
+    this.field = field
   }
 }
 
@@ -82,10 +84,20 @@ export class TooLarge extends StoreError {
 
 /**
  * One person would have us keep more than their share: of bytes, of jobs, of jobs that have not ended, of jobs that wait or run, of
- * uploads under way, of kept ones. Nothing was written. Delete something first, or wait for a job to end.
+ * uploads under way, of kept ones, of agents, or of what one agent has mounted or listens to. Nothing was written. Delete something
+ * first, or wait for a job to end.
  */
 export class ShareExceeded extends StoreError {
-  readonly bound: 'bytes' | 'jobs' | 'unfinished' | 'jobs_at_once' | 'uploads' | 'kept_uploads'
+  readonly bound:
+    | 'bytes'
+    | 'jobs'
+    | 'unfinished'
+    | 'jobs_at_once'
+    | 'uploads'
+    | 'kept_uploads'
+    | 'agents'
+    | 'mounts'
+    | 'subscriptions'
   readonly limit: number
   constructor(bound: ShareExceeded['bound'], limit: number) {
     super('quota_exceeded', `beyond a share of ${limit} (${bound})`)

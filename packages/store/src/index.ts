@@ -37,6 +37,18 @@ export { PERSON_HOLDERS, leftHolder, personHolder } from './share/holder.ts'
 export type { GatewayRecord, Gateways } from './record/gateway/gateway.ts'
 export { type WorkerKind, type WorkerRecord, type Workers, workersTopic } from './record/worker/worker.ts'
 export { isHere as isWorkerHere } from './record/worker/sql-workers.ts'
+export {
+  AGENT_QUEUE,
+  type AgentRecord,
+  type Agents,
+  type MountRecord,
+  type NewAgent,
+  type NewMount,
+  agentTopic,
+  agentsTopic,
+  callsLog,
+} from './record/agent/agent.ts'
+export type { GrantRecord, Grants } from './record/grant/grant.ts'
 export { type JudgeRecord, type Judges, type SeenJudge, ownMachineId } from './record/judge/judge.ts'
 export {
   AlreadyExists,

@@ -35,6 +35,10 @@ export const MAX_BLOB_BYTES = JOB_LIMITS.blobBytes
 export const MAX_BLOB_READ_BYTES = 16 * MIB
 /** An upload that nobody touched for this long is collected. */
 export const UPLOAD_AGE_MS = 60 * 60_000
+/** What is kept of a mount: its sealed specification, and what is shown of it. */
+export const MAX_MOUNT_BYTES = MIB
+/** What an agent listens to: 4,096 characters, however many bytes each has. */
+export const MAX_URI_BYTES = 16 * KIB
 /** Rows of one page of a list. */
 export const MAX_LIST = 1_000
 

@@ -10,10 +10,12 @@ import type { MachineClocks } from './database/steady-clock.ts'
 import { SqlLeases } from './lease/sql-leases.ts'
 import { SqlLogs } from './log/sql-logs.ts'
 import { migrate } from './migration/migrate.ts'
+import { SqlAgents } from './record/agent/sql-agents.ts'
 import { SqlAudit } from './record/audit/sql-audit.ts'
 import { SqlChannels } from './record/channel/sql-channels.ts'
 import { SqlJobs } from './record/job/sql-jobs.ts'
 import { SqlGateways } from './record/gateway/sql-gateways.ts'
+import { SqlGrants } from './record/grant/sql-grants.ts'
 import { SqlJudges } from './record/judge/sql-judges.ts'
 import { SqlModelKeys } from './record/model-key/sql-model-keys.ts'
 import { SqlQuotas } from './record/quota/sql-quotas.ts'
@@ -136,6 +138,8 @@ function assemble(
     judges: new SqlJudges(db, now),
     workers: new SqlWorkers(db, now),
     gateways: new SqlGateways(db, now),
+    agents: new SqlAgents(db, now, random),
+    grants: new SqlGrants(db, now),
     channels: new SqlChannels(db, now),
     modelKeys: new SqlModelKeys(db, now),
     usages: new SqlUsages(db, now, random),

@@ -1,10 +1,12 @@
 import type { Blobs } from './blob/blob.ts'
 import type { Leases } from './lease/lease.ts'
 import type { Logs } from './log/log.ts'
+import type { Agents } from './record/agent/agent.ts'
 import type { AuditEntries } from './record/audit/audit.ts'
 import type { Channels } from './record/channel/channel.ts'
 import type { Jobs } from './record/job/job.ts'
 import type { Gateways } from './record/gateway/gateway.ts'
+import type { Grants } from './record/grant/grant.ts'
 import type { Judges } from './record/judge/judge.ts'
 import type { ModelKeys } from './record/model-key/model-key.ts'
 import type { Quotas } from './record/quota/quota.ts'
@@ -35,6 +37,8 @@ export interface Store {
   readonly judges: Judges
   readonly workers: Workers
   readonly gateways: Gateways
+  readonly agents: Agents
+  readonly grants: Grants
   readonly channels: Channels
   readonly modelKeys: ModelKeys
   readonly usages: Usages

@@ -37,6 +37,8 @@ export function countTopics(store: Store): { readonly store: Store; readonly sub
       judges: store.judges,
       workers: store.workers,
       gateways: store.gateways,
+      agents: store.agents,
+      grants: store.grants,
       channels: store.channels,
       modelKeys: store.modelKeys,
       usages: store.usages,

@@ -1,14 +1,9 @@
 import { once } from 'node:events'
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { type Server, type Socket, connect, createServer } from 'node:net'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
-import { outputOf } from '../measure/output-of.ts'
 import { type Program, startProgram } from '../measure/program.ts'
+import { GatewayProcess, LAUNCHER } from './gateway-process.ts'
 import type { SeededRandom } from './random.ts'
-
-const LAUNCHER = fileURLToPath(new URL('../../../../bin/parley.js', import.meta.url))
 
 /** An exec-server as a process of its own, which can be killed and started again on the same port. */
 export class ExecServerProcess {
@@ -38,43 +33,23 @@ export class ExecServerProcess {
 }
 
 /** A gateway and an executor that takes part in it: programs of their own, which can be killed and started again where they were. */
-export class GatewayWithExecutor {
-  readonly #folder = mkdtempSync(join(tmpdir(), 'parley-soak-'))
-  #gateway: Program | undefined
+export class GatewayWithExecutor extends GatewayProcess {
   #executor: Program | undefined
-  #port = 0
-  token = ''
-
-  get port(): number {
-    return this.#port
-  }
 
   /** The options that lead `parley proxy` to this gateway. */
   get options(): readonly string[] {
-    return ['--gateway', `http://127.0.0.1:${this.#port}`, '--executor-token-file', join(this.#folder, 'admin')]
+    return ['--gateway', this.url, '--executor-token-file', join(this.folder, 'admin')]
   }
 
-  async open(): Promise<void> {
-    await this.startGateway()
-    this.token = await this.#made('admin', ['--role', 'user', '--user', 'admin'])
-    await this.#made('executor', ['--role', 'executor', '--name', 'soak'])
+  override async open(): Promise<void> {
+    await super.open()
+    await this.makeToken('executor', ['--role', 'executor', '--name', 'soak'])
     await this.startExecutor()
   }
 
-  async startGateway(): Promise<void> {
-    const options = ['--data', this.#folder, '--port', String(this.#port), '--log', 'silent', '--json']
-    this.#gateway = await startProgram([process.execPath, LAUNCHER, 'gateway', ...options])
-    this.#port = Number(new URL(String(this.#gateway.ready['url'])).port)
-  }
-
   async startExecutor(): Promise<void> {
-    const options = ['--join', `http://127.0.0.1:${this.#port}`, '--token-file', join(this.#folder, 'executor'), '--json']
+    const options = ['--join', this.url, '--token-file', join(this.folder, 'executor'), '--json']
     this.#executor = await startProgram([process.execPath, LAUNCHER, 'exec-server', ...options])
-  }
-
-  async killGateway(): Promise<void> {
-    this.#gateway?.kill('SIGKILL')
-    await this.#gateway?.ended()
   }
 
   async killExecutor(): Promise<void> {
@@ -82,17 +57,9 @@ export class GatewayWithExecutor {
     await this.#executor?.ended()
   }
 
-  async close(): Promise<void> {
+  override async close(): Promise<void> {
     await this.#executor?.stop()
-    await this.#gateway?.stop()
-    rmSync(this.#folder, { recursive: true, force: true })
-  }
-
-  /** A token in a file of that name, and its text. */
-  async #made(name: string, options: readonly string[]): Promise<string> {
-    const file = join(this.#folder, name)
-    await outputOf(process.execPath, [LAUNCHER, 'token', 'create', ...options, '--data', this.#folder, '--out', file])
-    return readFileSync(file, 'utf8').trim()
+    await super.close()
   }
 }
 

@@ -38,7 +38,10 @@ export function startOfId({ noun, what, prefix, list }: Omit<IdKind<string>, 'wh
     isWord && start.length < START_MIN
       ? `: at least ${START_MIN} characters of it are needed after ${prefix}`
       : `, nor its first ${START_MIN} characters or more`
-  throw usageError(`${what} ${JSON.stringify(given)} is no id of a ${noun}${why}`, `${list} shows the ids`)
+  throw usageError(
+    `${what} ${JSON.stringify(given)} is no id of ${/^[aeiou]/.test(noun) ? 'an' : 'a'} ${noun}${why}`,
+    `${list} shows the ids`,
+  )
 }
 
 /** The id that was meant by the whole of it or by a beginning that no other has. */

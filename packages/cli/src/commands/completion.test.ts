@@ -24,7 +24,7 @@ test.each([
     ['disable', 'demote', 'delete'],
   ],
   [['job', 'submit', '--checker', 'tok'], ['tokens']],
-  [['up', '--no'], ['--no-judge']],
+  [['up', '--no-j'], ['--no-judge']],
   // A command by itself, and the first word of others.
   [['judge', 'd'], ['drain']],
   [['judge', '--sl'], ['--slots']],

@@ -3,8 +3,10 @@ import { SHELLS } from '@parley/command-line/completion'
 import { INSTANCE_OPTIONS, LISTEN_OPTIONS } from '../option/instance-options.ts'
 import { TARGET_OPTIONS } from '../option/target.ts'
 import { ACCOUNT_COMMANDS } from './account/account-table.ts'
+import { AGENT_COMMANDS } from './agent/agent-table.ts'
 import { CONTRACTS_COMMANDS } from './contracts/contracts-table.ts'
 import { EXECUTOR_COMMANDS } from './executor/executor-table.ts'
+import { HOST_COMMANDS, HOST_OPTIONS } from './host/host-table.ts'
 import { JOB_COMMANDS } from './job/job-table.ts'
 import { JSON_OPTION } from '../option/json-option.ts'
 import { JUDGE_COMMANDS, JUDGE_OPTIONS } from './judge/judge-table.ts'
@@ -19,12 +21,14 @@ const TOKEN_NOTE = 'A token given by --token shows in ps: rather use --token-fil
 const START_COMMANDS: readonly CommandSpec[] = [
   {
     name: 'up',
-    summary: 'Starts everything on this machine: gateway, page, one judge',
+    summary: 'Starts everything on this machine: gateway, page, judge, host',
     more: 'It keeps its data in SQLite under .parley/.',
     options: {
       ...LISTEN_OPTIONS,
       ...INSTANCE_OPTIONS,
       'no-judge': { doc: 'starts no judge' },
+      'no-host': { doc: 'starts no host: agents wait for one' },
+      root: HOST_OPTIONS.root,
       slots: JUDGE_OPTIONS.slots,
       sandbox: JUDGE_OPTIONS.sandbox,
       engine: JUDGE_OPTIONS.engine,
@@ -212,6 +216,7 @@ export const GROUPS: readonly CommandGroup[] = [
   { name: 'start', title: 'Start', commands: START_COMMANDS },
   { name: 'jobs', title: 'Jobs', commands: JOB_COMMANDS },
   { name: 'judges', title: 'Judges and the sandbox', commands: JUDGE_COMMANDS },
+  { name: 'agents', title: 'Agents, what is mounted for them, and hosts', commands: [...AGENT_COMMANDS, ...HOST_COMMANDS] },
   { name: 'models', title: 'Models, and what they cost', commands: MODEL_COMMANDS },
   { name: 'codex', title: 'What was written for Codex', commands: [...SERVER_COMMANDS, ...CONTRACTS_COMMANDS] },
   { name: 'mcp', title: 'MCP servers, and where they run', commands: [...MCP_COMMANDS, ...PROXY_COMMANDS, ...EXECUTOR_COMMANDS] },

@@ -134,6 +134,12 @@ export const SETTINGS = {
     schema: LeaseMs.default(DEFAULT_LEASE_MS),
     doc: 'after how long without a word from its judge a job goes to another, in milliseconds',
   },
+  gateDefault: {
+    key: 'gate.default',
+    env: ['PARLEY_GATE_DEFAULT'],
+    schema: z.enum(['deny', 'allow'], { error: 'must be deny or allow' }).default('deny'),
+    doc: 'what the gate answers to every call of an agent',
+  },
   adminUsername: {
     key: 'admin.username',
     env: ['PARLEY_ADMIN_USERNAME'],

@@ -15,6 +15,8 @@ export interface DataDir {
   readonly adminSocket: string
   /** Scripts of this instance's own, beside those that come with the installation. */
   readonly scripts: string
+  /** What new agents are made from, beside the built-in one. */
+  readonly presets: string
 }
 
 const OTHERS = 0o077
@@ -33,6 +35,7 @@ export function dataDirAt(cwd: string, dataDir: string): DataDir {
     secret: at('secret'),
     adminSocket: at('admin.sock'),
     scripts: at('scripts'),
+    presets: at('presets'),
   }
 }
 

@@ -47,11 +47,13 @@ export async function openPrivateInstance(channel: ChannelSetting, io: Io, signa
   const running = supervise(
     {
       gateway: { settings, cwd: folder },
-      judgeFor: (ready) => judgePlan(ready, settings, io),
-      judgeEnv: {},
       onReady: (ready) => (gateway = ready),
-      onJudge: (judge) => gateway !== undefined && started.resolve({ ready: gateway, judge }),
-      onJudgeMissing: (error) => started.reject(error),
+      judge: {
+        planFor: (ready) => judgePlan(ready, settings, io),
+        env: {},
+        onReady: (judge) => gateway !== undefined && started.resolve({ ready: gateway, judge }),
+        onMissing: (error) => started.reject(error),
+      },
     },
     {
       env: io.env,

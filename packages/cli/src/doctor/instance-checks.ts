@@ -9,7 +9,7 @@ import { isPostgres } from '../config/database-url.ts'
 import { listenFailure } from '../gateway-process/listen-failure.ts'
 import { type DoctorCheck, reasonOf } from './doctor-check.ts'
 import { checkDatabaseIsHere } from '../data/database-note.ts'
-import { asCommandError } from '../wording/failure.ts'
+import { asCommandError } from '@parley/command-line/wording'
 
 /** Folder, secret, database and port of one instance. */
 export async function checkInstance(settings: Settings, io: Io): Promise<DoctorCheck[]> {

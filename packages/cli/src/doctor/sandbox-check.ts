@@ -26,11 +26,25 @@ export async function checkJudging(io: Io): Promise<DoctorCheck[]> {
     const { driver, tier, missing } = sandbox.report
     const holes = missing.length === 0 ? '' : `; not enforced: ${missing.join('; ')}`
     const held: DoctorCheck = { name, status: 'ok', detail: `${driver}, ${tier}${holes}` }
+    const boxes = boxesOf(sandbox)
     try {
-      return [held, ...(await checkLanguages(sandbox, io))]
+      return [held, boxes, ...(await checkLanguages(sandbox, io))]
     } catch (error) {
       const hint = 'parley sandbox run -- true says more'
-      return [held, { name: 'languages', status: 'failed', detail: reasonOf(error), hint }]
+      return [held, boxes, { name: 'languages', status: 'failed', detail: reasonOf(error), hint }]
     }
   })
+}
+
+/** Whether a host of this machine can run what agents mount. */
+function boxesOf({ unheldWorkspace, start, report }: Sandbox): DoctorCheck {
+  if (unheldWorkspace === undefined && start !== undefined)
+    return { name: 'mounts', status: 'ok', detail: 'a host can box what agents mount' }
+  const why = unheldWorkspace ?? `${report.driver} gives a program no network of its own`
+  return {
+    name: 'mounts',
+    status: 'missing',
+    detail: `nothing can be boxed for agents: ${why}`,
+    hint: 'parley sandbox check says more',
+  }
 }

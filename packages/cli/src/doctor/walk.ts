@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type ToolOutput, isJsonObject } from '@parley/protocol'
 import { type Client, WireError, connectClient, httpTransport } from '@parley/rpc'
-import { asCommandError, splitAdvice } from '../wording/failure.ts'
+import { asCommandError, splitAdvice } from '@parley/command-line/wording'
 import type { Target } from '../option/target.ts'
 import { ownVersion } from '../version.ts'
 import { type DoctorCheck, reasonOf } from './doctor-check.ts'

@@ -1,6 +1,7 @@
-import { type GatewayOptions, createLogger, hasSecret, openGateway } from '@parley/gateway'
+import { type GatewayOptions, createLogger, hasSecret, openGateway, presetsIn } from '@parley/gateway'
 import type { Store } from '@parley/store'
 import { CommandError } from '@parley/command-line'
+import { parse as parseToml } from 'smol-toml'
 import { channelSeedsOf, quotaOf } from '../config/gateway-models.ts'
 import type { Settings } from '../config/setting.ts'
 import { type DataDir, dataDirAt, makeDataDir } from '../data/data-dir.ts'
@@ -55,6 +56,8 @@ export async function serveGateway({ settings, cwd }: GatewayPlan, { random, err
       channels: channelSeedsOf(settings),
       scripts: scriptsOf(data),
       quota: quotaOf(settings),
+      gate: settings.gateDefault,
+      presets: presetsIn(data.presets, parseToml),
       log,
       now: store.now,
       random,

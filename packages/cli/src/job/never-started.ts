@@ -1,7 +1,7 @@
 import type { SteadyClient } from '@parley/client'
 import { type JobId, ToolError, type ToolOutput } from '@parley/protocol'
 import { CommandError } from '@parley/command-line'
-import { asCommandError } from '../wording/failure.ts'
+import { asCommandError } from '@parley/command-line/wording'
 
 /** What can be done about a job that somebody made and did not start: nothing in the shell starts one that is there. */
 const wayOut = (id: JobId): string =>

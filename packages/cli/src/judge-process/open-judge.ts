@@ -1,7 +1,8 @@
-import { judgeLog, openWorker } from '@parley/judge'
+import { openWorker } from '@parley/judge'
 import type { Client } from '@parley/rpc'
 import { ownVersion } from '../version.ts'
 import { connectWorker } from '../process/connect-worker.ts'
+import { workerLog } from '../process/worker-log.ts'
 import { openEngines } from './open-engines.ts'
 import { type Testing, openTesting, tryLock } from './open-testing.ts'
 import type { JudgePlan, JudgeReady } from './plan.ts'
@@ -22,7 +23,7 @@ export interface OpenJudge {
 
 /** Opens sandbox, tester and worker, and waits for the gateway. */
 export async function openJudge(plan: JudgePlan, ports: JudgePorts): Promise<OpenJudge> {
-  const log = judgeLog(plan.logLevel, plan.token, ports)
+  const log = workerLog('judge', plan, ports)
   const testing = await openTesting(plan, (message) => log('warn', message))
   try {
     return await openWork(plan, ports, testing, log)
@@ -36,7 +37,7 @@ async function openWork(
   plan: JudgePlan,
   ports: JudgePorts,
   testing: Testing,
-  log: ReturnType<typeof judgeLog>,
+  log: ReturnType<typeof workerLog>,
 ): Promise<OpenJudge> {
   const { machineId, slots, url, workFolder } = plan
   const { sandbox, tester } = testing

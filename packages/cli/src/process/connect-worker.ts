@@ -1,4 +1,5 @@
 import type { Connect } from '@parley/client'
+import type { ControlConnect } from '@parley/client/worker'
 import { WireError, connectClient, httpTransport, webSocketTransport } from '@parley/rpc'
 import { ownVersion } from '../version.ts'
 
@@ -7,13 +8,10 @@ const HANDSHAKE_MS = 10_000
 /** A connection that died without a word is found out within twice this, which is a lease; a slow one has time to carry a report. */
 const KEEP_ALIVE_MS = 15_000
 
-const A = { judge: 'a judge', executor: 'an executor' } as const
+const A = { judge: 'a judge', host: 'a host', executor: 'an executor' } as const
 
 /** How a worker reaches its gateway. A WebSocket opens the legacy way, because only there can the gateway speak unasked. */
-export function connectWorker(
-  worker: 'judge' | 'executor',
-  { url, token }: { readonly url: string; readonly token: string },
-): Connect {
+export function connectWorker(worker: keyof typeof A, { url, token }: { readonly url: string; readonly token: string }): Connect {
   const isSocket = url.startsWith('ws')
   return async (heard, signal) => {
     const client = await connectClient(isSocket ? webSocketTransport({ url, token }) : httpTransport({ url, token }), {
@@ -33,3 +31,9 @@ export function connectWorker(
     throw new WireError('unauthorized', `this token is ${who}; ${A[worker]} needs one of parley token create --role ${worker}`)
   }
 }
+
+/** The same for one that holds a connection to each gateway, which it knows by `http://host:port`. */
+export const connectAt =
+  (worker: keyof typeof A, token: string): ControlConnect =>
+  (gateway) =>
+    connectWorker(worker, { url: `${gateway.replace(/^http/, 'ws')}/api/mcp/ws`, token })

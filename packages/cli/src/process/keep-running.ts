@@ -14,7 +14,7 @@ const STOP_MS = 10_000
 
 export interface KeptProgram<Ready> {
   /** As people know it. */
-  readonly name: 'gateway' | 'judge'
+  readonly name: 'gateway' | 'judge' | 'host'
   readonly entry: URL
   readonly env: Readonly<Record<string, string>>
   /** Tells the word that it is ready from any other. */

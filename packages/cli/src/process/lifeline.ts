@@ -1,4 +1,4 @@
-import { asCommandError } from '../wording/failure.ts'
+import { asCommandError } from '@parley/command-line/wording'
 
 /** What a process of `parley up` says to its supervisor, one JSON line. */
 export type Word<Ready> =

@@ -1,5 +1,11 @@
-import { fileURLToPath } from 'node:url'
-import { dialTunnel, type ExecBackend, type ExecutorOptions, LastingExecutor, openExecutor } from '@parley/executor'
+import {
+  dialTunnel,
+  type ExecBackend,
+  executorFolder,
+  type ExecutorOptions,
+  LastingExecutor,
+  openExecutor,
+} from '@parley/executor'
 import { WorkerName } from '@parley/protocol'
 import { dialFrames, WireError } from '@parley/rpc/frame'
 import { CommandError, type Invocation, usageError } from '@parley/command-line'
@@ -31,8 +37,7 @@ export async function namedExecutor(invocation: Invocation): Promise<NamedExecut
   return {
     current: async () => {
       const place = await lasting.current()
-      const { cwd } = place.info
-      return { place, folder: typeof cwd === 'string' ? folderIn(cwd) : '/' }
+      return { place, folder: executorFolder(place) }
     },
     [Symbol.asyncDispose]: () => lasting.close(),
   }
@@ -102,13 +107,4 @@ function gatewayOf(
       'parley token create --role user --user NAME makes one, for an admin',
     )
   return { url: url.origin, token }
-}
-
-/** What an exec-server says of its folder may be anything. */
-function folderIn(uri: string): string {
-  try {
-    return fileURLToPath(uri)
-  } catch {
-    return '/'
-  }
 }

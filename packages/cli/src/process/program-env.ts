@@ -17,7 +17,14 @@ const GATEWAY = [
   ...['NODE_USE_ENV_PROXY', 'HTTP_PROXY', 'HTTPS_PROXY', 'NO_PROXY'],
 ]
 
-const NAMES = { gateway: new Set([...PROGRAM, ...GATEWAY]), judge: new Set(PROGRAM) }
+const NAMES = { gateway: new Set([...PROGRAM, ...GATEWAY]), judge: new Set(PROGRAM), host: new Set(PROGRAM) }
+
+/** What a program of others needs to run at all. Everything else, secrets above all, it gets only when it is named. */
+const CORE = ['PATH', 'HOME', 'USER', 'LOGNAME', 'SHELL', 'TERM', 'LANG', 'LC_ALL', 'TMPDIR', 'TZ']
+
+/** The environment of a program of others, beside what it is given. */
+export const coreEnv = (env: Io['env']): Record<string, string> =>
+  Object.fromEntries(CORE.flatMap((name) => (env[name] === undefined ? [] : [[name, env[name]] as const])))
 
 /** The environment as a child gets it that does what its caller could do: all of it. */
 export const wholeEnv = (env: Io['env']): Record<string, string> =>

@@ -1,4 +1,5 @@
 import type { Ready } from '../gateway-process/plan.ts'
+import type { HostReady } from '../host-process/plan.ts'
 import type { JudgeReady } from '../judge-process/plan.ts'
 
 /** The same under the address by which people know it. */
@@ -8,8 +9,12 @@ export function readyAt(ready: Ready, publicUrl: string | undefined): Ready {
   return { ...ready, url, mcp: `${url}/mcp`, ws: `${url.replace(/^http/, 'ws')}/api/mcp/ws` }
 }
 
-/** What a person sees when everything is up. `judge` says in a few words whether there will be one, `signIn` how to get in. */
-export function readyMessage({ url, mcp, ws, data }: Ready, judge: string, signIn: readonly string[]): string {
+/** What a person sees when everything is up. `workers` say in a few words whether there will be one, `signIn` how to get in. */
+export function readyMessage(
+  { url, mcp, ws, data }: Ready,
+  workers: { readonly judge: string; readonly host: string },
+  signIn: readonly string[],
+): string {
   return [
     'Parley is ready.',
     '',
@@ -17,7 +22,8 @@ export function readyMessage({ url, mcp, ws, data }: Ready, judge: string, signI
     `  MCP    ${mcp}`,
     `  ws     ${ws}`,
     `  data   ${data}`,
-    `  judge  ${judge}`,
+    `  judge  ${workers.judge}`,
+    `  host   ${workers.host}`,
     '',
     ...signIn,
     '',
@@ -30,4 +36,9 @@ export function readyMessage({ url, mcp, ws, data }: Ready, judge: string, signI
 export function judgeMessage({ name, slots, languages, sandbox }: JudgeReady): string {
   const names = languages.map(({ language }) => language).join(', ')
   return `The judge ${name} is ready: ${slots} ${slots === 1 ? 'job' : 'jobs'} at once, sandbox ${sandbox.driver} (${sandbox.tier}), ${names === '' ? 'no language found' : names}.\n`
+}
+
+/** One line about a host that takes part. */
+export function hostMessage({ name, slots }: HostReady): string {
+  return `The host ${name} is ready: ${slots} ${slots === 1 ? 'agent' : 'agents'} at once.\n`
 }

@@ -31,7 +31,7 @@ function lastLine(out: string) {
 }
 
 async function judgeUp(scratch: Scratch, ...more: string[]) {
-  const up = await scratch.start(['up', '--port', '0', '--data', scratch.data, '--json', ...more])
+  const up = await scratch.start(['up', '--no-host', '--port', '0', '--data', scratch.data, '--json', ...more])
   await expect.poll(() => up.err(), { timeout: SLOW_MS }).toMatch(IS_READY)
   return up
 }
@@ -90,7 +90,7 @@ test('kill -9 of the supervisor ends the gateway, the judge, its boxes and what 
 test('up without a sandbox runs on, says what is missing, and has no judge', { timeout: SLOW_MS }, async () => {
   await using scratch = new Scratch()
   writeFileSync(join(scratch.folder, 'in-the-way'), '')
-  const up = await scratch.start(['up', '--port', '0', '--data', scratch.data, '--json'], {
+  const up = await scratch.start(['up', '--no-host', '--port', '0', '--data', scratch.data, '--json'], {
     env: { PARLEY_CACHE: join(scratch.folder, 'in-the-way') },
   })
   await expect.poll(() => up.err(), { timeout: SLOW_MS }).toContain('there is no judge')

@@ -85,6 +85,7 @@ test.each([['up', '--no-judge'], ['gateway']])(
       return said
     }
     const first = await say()
+    if (start[0] === 'up') expect(first).toMatch(/^ {2}judge {2}none \(--no-judge\)\n {2}host {3}starting$/m)
     expect(first).toMatch(/Sign in as admin by this link\. It works once, within 15 minutes:\n {2}http:\S+#link=/)
     expect(first).toContain('admin has no password yet; tokens made before it has one end with it.')
     const [, program = ''] = /with: (\S+) user passwd admin --data 'my data'\n/.exec(first) ?? []
@@ -114,12 +115,14 @@ test('a gateway that is killed comes back on the same port, with the same accoun
   expect(childrenOf(up.pid)).not.toContain(before)
 })
 
-test('kill -9 of the supervisor ends the gateway', async () => {
+test('kill -9 of the supervisor ends the gateway and the host', async () => {
   await using scratch = new Scratch()
   const up = await scratch.start(['up', '--no-judge', '--port', '0', '--data', scratch.data, '--json'])
-  const [gateway = 0] = childrenOf(up.pid)
+  await expect.poll(() => up.err(), { timeout: 60_000 }).toMatch(/The host \S+ is ready/)
+  const children = childrenOf(up.pid)
+  expect(children).toHaveLength(2)
   process.kill(up.pid, 'SIGKILL')
-  await gone(gateway)
+  for (const child of children) await gone(child)
   expect(await isAnswering(up.ready.url)).toBe(false)
 })
 

@@ -12,6 +12,7 @@ const PLAIN = /^[\w@%+=:,./-]+$/
 
 /** The first words of our commands: what makes `parley` in a text a command and not a name. */
 export const FIRST_WORDS = [
+  'agent',
   'app-server',
   'audit',
   'backup',
@@ -24,12 +25,15 @@ export const FIRST_WORDS = [
   'exec-server',
   'executor',
   'gateway',
+  'grant',
   'help',
+  'host',
   'job',
   'judge',
   'mcp',
   'mcp-server',
   'model',
+  'mount',
   'pricing',
   'proxy',
   'quota',

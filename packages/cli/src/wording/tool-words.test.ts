@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 import { TOOLS } from '@parley/protocol'
 import { expect, test } from 'vitest'
 import { COMMANDS } from '../commands/table.ts'
-import { COMMAND_OF, inCommands } from './tool-words.ts'
+import { COMMAND_OF, inCommands } from '@parley/command-line/wording'
 
 const GATEWAY = fileURLToPath(new URL('../../../gateway/src/', import.meta.url))
 
@@ -17,10 +17,12 @@ const FOR_PROGRAMS = [
   'job.read_log',
   'job.subscribe',
   'job.unsubscribe',
+  'host.claim_next',
   'job.wait',
   'judge.claim_next',
   'judge.input.list',
   'judge.prepare_generate',
+  'worker.heartbeat',
 ]
 
 /** Texts for people in a source: those with a space in them. */

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { COMMANDS } from '../commands/table.ts'
-import { KNOWN_CODES, wayOut } from './way-out.ts'
+import { KNOWN_CODES, wayOut } from '@parley/command-line/wording'
 
 /** Options of other commands, and of another program, are named behind it. */
 const OF_OTHERS = /\b(?:parley|codex)(?: [a-zA-Z-]+)*(?: --[\w-]+(?: [A-Z][\w-]*)?)*/g

@@ -19,10 +19,9 @@ export class ModernCalls {
     const calls = await this.#open()
     const parked = this.#continued(calls, call) ?? this.#started(calls, call, run)
     const port = this.#ports.get(parked)
-    const result = await parked.next(call)
+    const result = await calls.next(parked.id, call)
     // Either it is over, or the client has to come back.
     port?.detach()
-    if (!parked.isOpen) calls.forget(parked)
     return result
   }
 
@@ -38,7 +37,6 @@ export class ModernCalls {
     if (!isJsonObject(call.state) || typeof call.state['parked'] !== 'string') return undefined
     const parked = calls.find(call.state['parked'], call.caller.key)
     this.#ports.get(parked)?.attach(call)
-    parked.answer(call.answers ?? {})
     return parked
   }
 

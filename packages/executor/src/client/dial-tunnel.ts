@@ -1,13 +1,18 @@
-import { TUNNEL_PATH } from '@parley/protocol'
+import { type AgentClaim, TUNNEL_PATH } from '@parley/protocol'
 import { type DialFramesOptions, dialFrames, type FrameLink, TUNNEL_PIECE_BYTES, WireError } from '@parley/rpc/frame'
 
+export interface TunnelOptions extends Pick<DialFramesOptions, 'token' | 'headers'> {
+  /** The executor to reach, by its name. Left out by a worker that dials back. */
+  readonly executor?: string
+  /** The agent that a host holds and reaches the executor for. */
+  readonly claim?: AgentClaim
+}
+
 /** Opens one end of a tunnel at a gateway: `http://host:port`, `https://…`, or `unix:PATH` for its socket file. */
-export async function dialTunnel(
-  gateway: string,
-  options: Pick<DialFramesOptions, 'token' | 'headers'> & { readonly executor?: string },
-): Promise<FrameLink> {
-  const { executor, ...rest } = options
-  const path = executor === undefined ? TUNNEL_PATH : `${TUNNEL_PATH}?executor=${encodeURIComponent(executor)}`
+export async function dialTunnel(gateway: string, options: TunnelOptions): Promise<FrameLink> {
+  const { executor, claim, ...rest } = options
+  const query = new URLSearchParams({ ...(executor === undefined ? {} : { executor }), ...claim }).toString()
+  const path = query === '' ? TUNNEL_PATH : `${TUNNEL_PATH}?${query}`
   const isFile = gateway.startsWith('unix:')
   const url = isFile ? gateway : `${gateway.replace(/^http/, 'ws').replace(/\/+$/, '')}${path}`
   try {

@@ -1,3 +1,4 @@
+import { fileURLToPath } from 'node:url'
 import { type JsonObject, within } from '@parley/protocol'
 import { type FrameLink, RemoteFailure } from '@parley/rpc/frame'
 import { uriOf } from '../api/file-uri.ts'
@@ -101,6 +102,15 @@ export async function openExecutor(options: ExecutorOptions): Promise<Executor> 
     },
     close,
     [Symbol.asyncDispose]: close,
+  }
+}
+
+/** The folder that an exec-server works in. What it says of it may be anything. */
+export function executorFolder({ info: { cwd } }: Pick<Executor, 'info'>): string {
+  try {
+    return typeof cwd === 'string' ? fileURLToPath(cwd) : '/'
+  } catch {
+    return '/'
   }
 }
 

@@ -61,6 +61,12 @@ const WORDS: Record<ShareExceeded['bound'], (limit: number, whose: string) => re
     `${limit} uploads of yours are kept or under way, and no more may be`,
     'each goes by itself a day after its last use; hand in many files as one zip',
   ],
+  agents: (limit, whose) => [`${limit} of ${whose} agents are there, and no more may be`, 'agent.delete one that is not needed'],
+  mounts: (limit) => [`an agent has ${limit} mounts at most`, 'mount.detach one that is not needed'],
+  subscriptions: (limit) => [
+    `an agent listens to ${limit} resources at most`,
+    'resources_unsubscribe from one that is not needed',
+  ],
 }
 
 /** In the largest unit that has it as a whole number. */

@@ -1,7 +1,7 @@
 import type * as z from 'zod'
 import { TOOL_ERROR_META, ToolError, type ToolErrorBody, ToolErrorCode, wrongArgument } from '@parley/protocol'
 import { JsonText } from '@parley/rpc'
-import { InvalidArgument, StoreError, StoreUnavailable, TooLarge, unavailableWords } from '@parley/store'
+import { AlreadyExists, InvalidArgument, StoreError, StoreUnavailable, TooLarge, unavailableWords } from '@parley/store'
 import { AuditUnavailable } from '../audit/recorder.ts'
 import { LanesFull } from '../limit/lanes.ts'
 
@@ -27,7 +27,8 @@ export function expectedError(error: unknown): ToolError | undefined {
   if (!(error instanceof StoreError)) return undefined
   if (error instanceof TooLarge) return new ToolError('invalid_argument', error.message, { hint: 'send less', cause: error })
   const code = ToolErrorCode.safeParse(error.code)
-  const field = error instanceof InvalidArgument ? { field: error.field } : {}
+  const named = error instanceof InvalidArgument || error instanceof AlreadyExists ? error.field : undefined
+  const field = named === undefined ? {} : { field: named }
   return code.success ? new ToolError(code.data, error.message, { ...field, cause: error }) : undefined
 }
 

@@ -1,6 +1,14 @@
-import { NOTIFICATIONS, TUNNEL_PATH, TUNNEL_TICKET_HEADER, WorkerName, unlessAborted } from '@parley/protocol'
+import {
+  AgentClaim,
+  NOTIFICATIONS,
+  TUNNEL_PATH,
+  TUNNEL_TICKET_HEADER,
+  type TunnelKind,
+  WorkerName,
+  unlessAborted,
+} from '@parley/protocol'
 import { Denied, type Knock, type Link, type TunnelEnd, type TunnelRoute, joinEnds } from '@parley/rpc'
-import { isWorkerHere } from '@parley/store'
+import { type WorkerKind, isWorkerHere } from '@parley/store'
 import { lineOf } from '../audit/line.ts'
 import { hashText } from '../auth/token-text.ts'
 import type { GatewayCaller } from '../caller.ts'
@@ -15,6 +23,19 @@ const RETRY_SECONDS = 1
 const ID_BYTES = 12
 const TICKET_BYTES = 32
 
+/** What somebody wants to reach, and how long they wait for it. */
+export interface TunnelWish {
+  readonly kind: TunnelKind
+  /** The name of the worker that has it. */
+  readonly worker: string
+  readonly subject: string
+  readonly person: string
+  /** Nobody waits for it any more. Once it is open this says nothing. */
+  readonly gone: AbortSignal
+}
+
+const WORKER_KINDS = { executor: 'executor', agent: 'host' } as const satisfies Record<TunnelKind, WorkerKind>
+
 /** A tunnel that was asked for and whose worker has not come yet. */
 interface Waiting {
   readonly person: string
@@ -25,6 +46,15 @@ interface Waiting {
 
 type GatewayKnock = Knock<GatewayCaller>
 
+/** Why a host may not reach an executor for the agent that it claims to hold; `undefined`: it may. */
+export type ExecutorRefusal = (claim: AgentClaim, executor: string) => Promise<string | undefined>
+
+/** On whose behalf somebody asks: how many they may wait for is bounded by `person`, and `target` is what is written down. */
+interface Asker {
+  readonly person: string
+  readonly target: string
+}
+
 /**
  * Brings together who asks for something in a worker and that worker, which nobody can dial: it is told on its own connection, and
  * dials back with a ticket that is good once. What passes then is not read.
@@ -32,11 +62,13 @@ type GatewayKnock = Knock<GatewayCaller>
 export class Tunnels implements TunnelRoute<GatewayCaller> {
   readonly path = TUNNEL_PATH
   readonly #world: WorkerWorld
+  readonly #refusal: ExecutorRefusal
   readonly #openMs: number
   readonly #waiting = new Map<string, Waiting>()
 
-  constructor(world: WorkerWorld, openMs = OPEN_MS) {
+  constructor(world: WorkerWorld, refusal: ExecutorRefusal, openMs = OPEN_MS) {
     this.#world = world
+    this.#refusal = refusal
     this.#openMs = openMs
   }
 
@@ -56,36 +88,70 @@ export class Tunnels implements TunnelRoute<GatewayCaller> {
 
   async #ask(knock: GatewayKnock): Promise<(end: TunnelEnd) => void> {
     const { caller } = knock
-    if (caller.role !== 'user' || !caller.admin) {
-      this.#note(caller, 'denied', 'forbidden')
-      throw new Denied(403, 'forbidden', 'only an admin may reach an executor')
-    }
+    if (caller.role !== 'host' && (caller.role !== 'user' || !caller.admin))
+      throw this.#denied(caller, 'only an admin may reach an executor, and a host for an agent that it holds')
     const name = WorkerName.safeParse(knock.query.get('executor'))
     if (!name.success) throw new Denied(400, 'invalid_argument', 'executor must be the name of an executor')
+    const { person, target } = await this.#askerOf(knock, name.data)
     try {
-      const link = await this.#linkTo(name.data)
+      const wish = { kind: 'executor', worker: name.data, subject: name.data, person, gone: knock.signal } as const
+      const link = await this.#linkTo(wish)
       // Before anything happens on the other machine: what cannot be written down is not done.
-      await this.#world.audit.record(this.#line(caller, 'ok', undefined, name.data))
-      return await this.#opened(name.data, link, knock)
+      await this.#world.audit.record(this.#line(caller, 'ok', undefined, target))
+      const { end: worker, tunnel } = await this.#opened(wish, link)
+      const { log } = this.#world
+      knock.signal.addEventListener('abort', () => worker.close('whoever asked went away'), { once: true })
+      return (asker) => {
+        log.info({ tunnel, executor: name.data, key: caller.key }, 'tunnel opened')
+        void joinEnds(asker, worker).then(({ bytes, reason }) =>
+          log.info({ tunnel, executor: name.data, bytes, reason }, 'tunnel closed'),
+        )
+      }
     } catch (error) {
-      this.#note(caller, 'failed', error instanceof Denied ? error.code : 'unavailable', name.data)
+      this.#note(caller, 'failed', error instanceof Denied ? error.code : 'unavailable', target)
       throw error
     }
   }
 
-  async #linkTo(name: string): Promise<Link<GatewayCaller>> {
-    const link = this.#world.workers.linkTo('executor', name)
-    if (link !== undefined) return link
-    const record = await this.#world.store.workers.byName('executor', name)
-    if (record !== undefined && isWorkerHere(record, this.#world.now()))
-      throw new Denied(503, 'unavailable', `${name} has no connection to this gateway now; try again`, RETRY_SECONDS)
-    const words = record === undefined ? `there is no executor called ${name}` : `${name} is not here now`
-    throw new Denied(404, 'not_found', `${words}; parley executor list shows those that are`)
+  /** An admin asks for themselves. A host asks for an agent, while it holds it and its owner was granted the executor. */
+  async #askerOf({ caller, query }: GatewayKnock, executor: string): Promise<Asker> {
+    if (caller.role !== 'host') return { person: caller.person, target: executor }
+    const claim = AgentClaim.safeParse({ agent_id: query.get('agent_id'), claim_id: query.get('claim_id') })
+    if (!claim.success) throw new Denied(400, 'invalid_argument', 'agent_id and claim_id must be a claim of this host')
+    const id = claim.data.agent_id
+    const asker = { person: `agent ${id}`, target: `${executor} for ${id}` }
+    const refused = await this.#refusal(claim.data, executor)
+    if (refused !== undefined) throw this.#denied(caller, refused, asker.target)
+    return asker
   }
 
-  async #opened(name: string, link: Link<GatewayCaller>, knock: GatewayKnock): Promise<(end: TunnelEnd) => void> {
-    const { random, log } = this.#world
-    const { person } = knock.caller
+  #denied(caller: GatewayCaller, why: string, target?: string): Denied {
+    this.#note(caller, 'denied', 'forbidden', target)
+    return new Denied(403, 'forbidden', why)
+  }
+
+  /** Has a worker dial back, for this gateway itself. Throws `Denied` where it is not there or does not come. */
+  async open(wish: TunnelWish): Promise<TunnelEnd> {
+    const { end } = await this.#opened(wish, await this.#linkTo(wish))
+    return end
+  }
+
+  async #linkTo({ kind: tunnelKind, worker: name }: TunnelWish): Promise<Link<GatewayCaller>> {
+    const kind = WORKER_KINDS[tunnelKind]
+    const link = this.#world.workers.linkTo(kind, name)
+    if (link !== undefined) return link
+    const record = await this.#world.store.workers.byName(kind, name)
+    if (record !== undefined && isWorkerHere(record, this.#world.now()))
+      throw new Denied(503, 'unavailable', `${name} has no connection to this gateway now; try again`, RETRY_SECONDS)
+    const words = record === undefined ? `there is no ${kind} called ${name}` : `${name} is not here now`
+    throw new Denied(404, 'not_found', `${words}; parley ${kind} list shows those that are`)
+  }
+
+  async #opened(
+    { kind, worker: name, subject, person, gone }: TunnelWish,
+    link: Link<GatewayCaller>,
+  ): Promise<{ readonly end: TunnelEnd; readonly tunnel: string }> {
+    const { random } = this.#world
     const ofPerson = [...this.#waiting.values()].filter((waiting) => waiting.person === person).length
     if (this.#waiting.size >= WAITING_MAX || ofPerson >= WAITING_PER_PERSON)
       throw new Denied(429, 'overloaded', 'too many tunnels wait for their workers; try again', RETRY_SECONDS)
@@ -95,18 +161,12 @@ export class Tunnels implements TunnelRoute<GatewayCaller> {
     const hash = hashText(ticket)
     this.#waiting.set(hash, { person, workerKey: link.caller.key, came })
     try {
-      const worker = await this.#inTime(name, { gone: knock.signal, left: link.signal }, async () => {
-        const params = { tunnel, kind: 'executor', subject: name, ticket } as const
+      const end = await this.#inTime(name, { gone, left: link.signal }, async () => {
+        const params = { tunnel, kind, subject, ticket } as const
         while (!link.signal.aborted && !link.notify(NOTIFICATIONS.open.method, params)) await link.drained()
         return came.promise
       })
-      knock.signal.addEventListener('abort', () => worker.close('whoever asked went away'), { once: true })
-      return (asker) => {
-        log.info({ tunnel, executor: name, key: knock.caller.key }, 'tunnel opened')
-        void joinEnds(asker, worker).then(({ bytes, reason }) =>
-          log.info({ tunnel, executor: name, bytes, reason }, 'tunnel closed'),
-        )
-      }
+      return { end, tunnel }
     } catch (error) {
       // It may be on its way all the same.
       void came.promise.then((late) => late.close('nobody waits for it any more'))

@@ -1,7 +1,7 @@
 import { TOOLS, ToolError, WORKER_LIMITS, WorkerName } from '@parley/protocol'
 import { Conflict, type WorkerKind, type WorkerRecord } from '@parley/store'
 import type { GatewayCaller } from '../caller.ts'
-import { executorViews } from './worker-view.ts'
+import { workerViews } from './worker-view.ts'
 import { type WorkerWorld, serveTool } from './worker-world.ts'
 
 /** Comes every few seconds from each of them: what it changes stands in the list. */
@@ -33,7 +33,7 @@ export const workerHeartbeat = serveTool(
   { audit: 'failures' },
 )
 
-export const executorList = serveTool(TOOLS['executor.list'], (args, { world }) => executorViews(world, args))
+export const executorList = serveTool(TOOLS['executor.list'], (args, { world }) => workerViews(world, 'executor', args))
 
 export const executorDrain = serveTool(TOOLS['executor.drain'], async ({ name, drain }, context) => {
   context.target = name

@@ -1,16 +1,17 @@
 import { type ExecutorView, iso } from '@parley/protocol'
-import { type WorkerRecord, isWorkerHere } from '@parley/store'
+import { type WorkerKind, type WorkerRecord, isWorkerHere } from '@parley/store'
 import type { WorkerWorld } from './worker-world.ts'
 
 const LISTED_MS = 86_400_000
 
-/** The executors that are here, as admins see them; `gone` adds those of the last day that are not. */
-export async function executorViews(
+/** The workers of a kind that are here, as admins see them; `gone` adds those of the last day that are not. */
+export async function workerViews(
   { store, now }: Pick<WorkerWorld, 'store' | 'now'>,
+  kind: WorkerKind,
   { gone }: { readonly gone: boolean },
 ): Promise<{ items: ExecutorView[] }> {
-  const executors = await store.workers.list('executor', now() - LISTED_MS)
-  const items = executors.map((executor) => viewOf(executor, now()))
+  const workers = await store.workers.list(kind, now() - LISTED_MS)
+  const items = workers.map((worker) => viewOf(worker, now()))
   return { items: gone ? items : items.filter(({ state }) => state !== 'gone') }
 }
 

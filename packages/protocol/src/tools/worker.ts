@@ -1,11 +1,12 @@
 import * as z from 'zod'
 import { READS, SETS, tool } from '../tool.ts'
+import { WorkerName } from '../worker-name.ts'
 
 /** How a tunnel is asked for, by its two ends: a WebSocket, the ticket of the worker's end in a header of its own. */
 export const TUNNEL_PATH = '/api/tunnel'
 export const TUNNEL_TICKET_HEADER = 'parley-ticket'
-/** What runs on a tunnel: the process API of an executor. */
-export const TunnelKind = z.enum(['executor'])
+/** What runs on a tunnel: the process API of an executor, or the MCP of an agent that a host holds. */
+export const TunnelKind = z.enum(['executor', 'agent'])
 export type TunnelKind = z.infer<typeof TunnelKind>
 
 /** Every bound of what a worker tells, by name. */
@@ -19,10 +20,6 @@ export const WORKER_LIMITS = {
   silentMs: 30_000,
 } as const
 
-/** What people and programs call a host or an executor. Never to be taken for a URL. */
-export const WorkerName = z
-  .string()
-  .regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$/, 'must have 1 to 63 letters, digits, - _ or ., and begin with a letter or digit')
 /** Tells one start of a worker from the next. */
 export const WorkerInstance = z.string().regex(/^[0-9a-f]{32}$/, 'must be 32 hex digits, new at each start')
 const LabelKey = z.string().regex(/^[a-z0-9][a-z0-9._/-]{0,62}$/, 'must have 1 to 63 small letters, digits, - _ . or /')

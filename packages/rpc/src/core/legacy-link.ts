@@ -233,7 +233,8 @@ export class LegacyLink<C extends Caller> implements Link<C>, Holding<C> {
 }
 
 const SUBSCRIPTION_TEXT = {
-  updated: (uri: string): string => notificationText('notifications/resources/updated', { uri }),
+  updated: (uri: string, _meta: JsonObject | undefined): string =>
+    notificationText('notifications/resources/updated', { uri, _meta }),
   listChanged: (kind: ListKind): string => notificationText(`notifications/${kind}/list_changed`, {}),
 }
 

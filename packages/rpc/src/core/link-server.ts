@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { RPC_CODES, RpcError } from '@parley/protocol/wire'
+import { isJsonObject, type JsonObject, RPC_CODES, RpcError } from '@parley/protocol/wire'
 import { serviceIn } from '../door.ts'
 import {
   classify,
@@ -211,7 +211,7 @@ export class LinkServer<C extends Caller> implements Holding<C> {
       const call = serveModern<C>({
         served,
         service: this.#service.modern,
-        caller,
+        caller: served.callerIn === undefined ? caller : served.callerIn(metaOf(message.params)),
         link: this.#link,
         message,
         envelope,
@@ -293,3 +293,5 @@ export class LinkServer<C extends Caller> implements Holding<C> {
     if (!(outlet.answer?.(text) ?? outlet.send(text))) this.end('the client does not read')
   }
 }
+
+const metaOf = ({ _meta }: JsonObject): JsonObject => (isJsonObject(_meta) ? _meta : {})

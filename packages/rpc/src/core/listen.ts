@@ -126,13 +126,14 @@ export class Listen<C extends Caller> implements Holding<C> {
 
 function textFor(id: RequestId) {
   return {
-    updated: (uri: string): string => notificationText('notifications/resources/updated', { ...tag(id), uri }),
+    updated: (uri: string, meta: JsonObject | undefined): string =>
+      notificationText('notifications/resources/updated', { ...tag(id, meta), uri }),
     listChanged: (kind: ListKind): string => notificationText(`notifications/${kind}/list_changed`, tag(id)),
   }
 }
 
-function tag(id: RequestId): JsonObject {
-  return { _meta: { [META.subscriptionId]: id } }
+function tag(id: RequestId, meta?: JsonObject): JsonObject {
+  return { _meta: { ...meta, [META.subscriptionId]: id } }
 }
 
 function wishesOf(params: JsonObject, limit: number): Wishes {

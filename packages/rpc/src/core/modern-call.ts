@@ -35,7 +35,8 @@ const CACHED: ReadonlySet<string> = new Set([
 ])
 /** How much of a word that is wrong is told back. */
 const SHOWN_CHARS = 64
-const MAY_ASK: ReadonlySet<string> = new Set(['tools/call', 'prompts/get', 'resources/read'])
+/** What may need something from the client first. */
+export const MAY_ASK: ReadonlySet<string> = new Set(['tools/call', 'prompts/get', 'resources/read'])
 
 export interface ModernStart<C extends Caller> {
   readonly served: ServedWire<C>

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import type { JsonObject } from '@parley/protocol/wire'
 import type { Door, Wire } from '../door.ts'
 import { BodyRoom } from '../limit/body-room.ts'
 import { CallerTable } from '../limit/callers.ts'
@@ -23,6 +24,8 @@ export interface ServedWire<C extends Caller> {
   readonly replays: BodyRoom
   readonly turns: Turns
   readonly now: () => number
+  /** Whom a modern request is made for, where whoever sends it speaks for many. */
+  readonly callerIn?: ((meta: JsonObject) => C) | undefined
   /** Calls under way on all links: what a shutdown waits for. */
   readonly active: { calls: number }
 }
@@ -33,10 +36,18 @@ export interface LoneWireStart<C extends Caller> {
   readonly caller: C
   readonly limits?: Partial<Limits> | undefined
   readonly observer?: Observer<C> | undefined
+  readonly callerIn?: ServedWire<C>['callerIn']
 }
 
 /** A wire with one link, whose caller is known before anything is said: a pipe, a pair in memory. */
-export function loneWire<C extends Caller>({ wire, service, caller, observer = {}, ...more }: LoneWireStart<C>): ServedWire<C> {
+export function loneWire<C extends Caller>({
+  wire,
+  service,
+  caller,
+  observer = {},
+  callerIn,
+  ...more
+}: LoneWireStart<C>): ServedWire<C> {
   const limits = { ...DEFAULT_LIMITS, ...more.limits }
   return {
     wire,
@@ -50,6 +61,7 @@ export function loneWire<C extends Caller>({ wire, service, caller, observer = {
     replays: openReplayRoom(limits),
     turns: new Turns(limits),
     now: Date.now,
+    callerIn,
     active: { calls: 0 },
   }
 }

@@ -1,11 +1,11 @@
-import { RpcError } from '@parley/protocol/wire'
+import { type JsonObject, RpcError } from '@parley/protocol/wire'
 import type { Caller, Link, ListKind, Service } from '../service.ts'
 import { charge } from '../limit/charge.ts'
 import type { ServedWire } from './served-wire.ts'
 import type { Outlet } from './outlet.ts'
 
 export interface SubscriptionText {
-  updated(uri: string): string
+  updated(uri: string, meta: JsonObject | undefined): string
   listChanged(kind: ListKind): string
 }
 
@@ -28,7 +28,7 @@ export class Subscriptions<C extends Caller> {
   readonly #served: Pick<ServedWire<C>, 'callers' | 'limits'>
   readonly #watches = new Map<string, Watch>()
   readonly #lists = new Set<ListKind>()
-  readonly #changed = new Set<string>()
+  readonly #changed = new Map<string, JsonObject | undefined>()
   readonly #changedLists = new Set<ListKind>()
   #endLists: (() => void) | undefined
   #waiting = false
@@ -80,7 +80,7 @@ export class Subscriptions<C extends Caller> {
 
   async #begin(uri: string, watch: Watch): Promise<void> {
     try {
-      const stop = await this.#service.watch?.(uri, () => this.#resourceChanged(uri), this.#caller, this.#link)
+      const stop = await this.#service.watch?.(uri, (meta) => this.#resourceChanged(uri, meta), this.#caller, this.#link)
       // Ended or unsubscribed while the service worked, perhaps subscribed anew: then this one belongs to nobody.
       if (this.#watches.get(uri) === watch) watch.stop = stop ?? watch.stop
       else stop?.()
@@ -111,7 +111,7 @@ export class Subscriptions<C extends Caller> {
 
   /** After a gap nobody knows what was missed: everything counts as changed. */
   markAllChanged(): void {
-    for (const uri of this.#watches.keys()) this.#changed.add(uri)
+    for (const uri of this.#watches.keys()) this.#changed.set(uri, this.#changed.get(uri))
     for (const kind of this.#lists) this.#changedLists.add(kind)
     this.#flush()
   }
@@ -127,9 +127,9 @@ export class Subscriptions<C extends Caller> {
     this.#endLists = undefined
   }
 
-  #resourceChanged(uri: string): void {
+  #resourceChanged(uri: string, meta: JsonObject | undefined): void {
     if (!this.#watches.has(uri)) return
-    this.#changed.add(uri)
+    this.#changed.set(uri, meta)
     this.#flush()
   }
 
@@ -139,8 +139,8 @@ export class Subscriptions<C extends Caller> {
       if (!this.#outlet.send(this.#text.listChanged(kind))) return this.#flushWhenDrained()
       this.#changedLists.delete(kind)
     }
-    for (const uri of this.#changed) {
-      if (!this.#outlet.send(this.#text.updated(uri))) return this.#flushWhenDrained()
+    for (const [uri, meta] of this.#changed) {
+      if (!this.#outlet.send(this.#text.updated(uri, meta))) return this.#flushWhenDrained()
       this.#changed.delete(uri)
     }
   }

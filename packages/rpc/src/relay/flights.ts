@@ -25,7 +25,7 @@ export class Flights<C extends Caller> {
   }
 
   /**
-   * Who is to answer a question: the call it came with where the link can tell, else the newest that can. Where the calls are
+   * Who is to answer a question: the call it came with where the link can tell, else the newest that can, if any. Where the calls are
    * of several clients nobody is: it may be about another's secret.
    */
   asked(during: number | undefined): Flight<C> | undefined {
@@ -34,7 +34,7 @@ export class Flights<C extends Caller> {
     let newest: Flight<C> | undefined
     for (const flight of this.#byId.values()) {
       clients.add(flight.call.link ?? flight.call)
-      if (flight.parked !== undefined || flight.call.era === 'legacy') newest = flight
+      if (newest === undefined || flight.parked !== undefined || flight.call.era === 'legacy') newest = flight
     }
     return clients.size > 1 ? undefined : newest
   }

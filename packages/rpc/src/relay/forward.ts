@@ -1,11 +1,11 @@
 import { isJsonObject, type JsonObject, messageOf, RPC_CODES, RpcError } from '@parley/protocol'
 import type { Client } from '../client/client.ts'
+import type { ExchangeOptions } from '../client/client-options.ts'
 import type { Reply } from '../client/connection.ts'
 import { isLogLevel } from '../core/log-level.ts'
 import { META } from '../revision.ts'
 import { JsonText } from '../message/text.ts'
 import { type Call, type Caller, InputRequired, type LogLevel, type ServiceResult } from '../service.ts'
-import { askable } from './askable.ts'
 import type { Flight } from './flights.ts'
 import type { ParkedCall } from './parked-call.ts'
 import { type OutputWrapping, callerError, inputRequired, legacyParams, urlQuestions, withoutInvalidTools } from './translate.ts'
@@ -17,50 +17,53 @@ export interface ForwardParts {
   readonly log: (message: string) => void
   /** The level that a legacy session asked for. */
   readonly levelOf: (linkId: string) => LogLevel | undefined
+  /** What is added to the `_meta` of a request to a modern server. */
+  readonly stamp?: ((call: Call) => JsonObject) | undefined
+  /** What of a client's capabilities a modern server is told. */
+  readonly askable: (capabilities: JsonObject) => JsonObject
+  /** What the client sees of an answer; the result itself where nothing is to be changed. Left out: every result as it is. */
+  readonly shown?: (method: string, reply: Reply) => JsonObject
+}
+
+export interface Sending<C extends Caller> {
+  readonly method: string
+  readonly params: JsonObject
+  readonly call: Call<C>
+  /** Where a legacy server's questions go. */
+  readonly parked?: ParkedCall | undefined
+  /** The answers of this round to a modern server, where they are not those of the call. */
+  readonly round?: Pick<Call, 'answers' | 'state'>
+}
+
+/** Where a call goes. */
+interface Way<C extends Caller> {
+  readonly parts: ForwardParts
+  readonly upstream: Upstream<C>
+  readonly client: Client
 }
 
 /** Sends one call upstream and brings its answer back, in whatever eras the two sides speak. */
 export function forward<C extends Caller>(
   parts: ForwardParts,
   upstream: Upstream<C>,
-  method: string,
-  params: JsonObject,
-  call: Call<C>,
-  parked?: ParkedCall,
+  sending: Sending<C>,
 ): Promise<ServiceResult> {
   const { client } = upstream
-  if (client !== undefined) return send(parts, upstream, client, { method, params, call, parked })
+  if (client !== undefined) return send({ parts, upstream, client }, sending)
   return upstream.open().then(
-    (opened) => send(parts, upstream, opened, { method, params, call, parked }),
+    (opened) => send({ parts, upstream, client: opened }, sending),
     (error: unknown) => {
       throw new RpcError('internal_error', `the upstream server cannot be reached: ${messageOf(error)}`)
     },
   )
 }
 
-interface Sending<C extends Caller> {
-  readonly method: string
-  readonly params: JsonObject
-  readonly call: Call<C>
-  readonly parked: ParkedCall | undefined
-}
-
-function send<C extends Caller>(
-  parts: ForwardParts,
-  upstream: Upstream<C>,
-  client: Client,
-  sending: Sending<C>,
-): Promise<ServiceResult> {
-  return client.era === 'legacy' ? sendLegacy(parts, upstream, client, sending) : sendModern(parts, upstream, client, sending)
+function send<C extends Caller>(way: Way<C>, sending: Sending<C>): Promise<ServiceResult> {
+  return way.client.era === 'legacy' ? sendLegacy(way, sending) : sendModern(way, sending)
 }
 
 /** The hot path: the parsed parameters go out as they are, and the text of the result comes back as it is. */
-function sendLegacy<C extends Caller>(
-  parts: ForwardParts,
-  upstream: Upstream<C>,
-  client: Client,
-  sending: Sending<C>,
-): Promise<ServiceResult> {
+function sendLegacy<C extends Caller>({ parts, upstream, client }: Way<C>, sending: Sending<C>): Promise<ServiceResult> {
   const { method, params, call, parked } = sending
   const flight: Flight<C> = { id: 0, call, parked }
   const modern = call.era === 'modern'
@@ -68,21 +71,15 @@ function sendLegacy<C extends Caller>(
   return client
     .exchange(method, modern ? legacyParams(params) : params, {
       signal: parked?.signal ?? call.cancellation,
-      timeoutMs: parts.callMs,
-      onProgress:
-        call.meta.progressToken === undefined
-          ? undefined
-          : ({ progress, total, message }) => call.progress(progress, total, message),
-      onSent: (id) => {
-        flight.id = id
-        upstream.flights.add(flight)
-      },
+      ...followed(parts, upstream, flight),
     })
     .then(
       (reply) => {
         upstream.flights.remove(flight)
         upstream.succeeded()
-        return modern && method === 'tools/list' ? withoutInvalidTools(reply.result, parts.log) : asText(reply)
+        return modern && method === 'tools/list'
+          ? withoutInvalidTools(reply.result, parts.log)
+          : asText(reply, parts.shown?.(method, reply))
       },
       (error: unknown) => {
         upstream.flights.remove(flight)
@@ -93,38 +90,40 @@ function sendLegacy<C extends Caller>(
     )
 }
 
-/** Each era adds its own to `_meta`, so only a result without one can go on as text. */
-function asText({ result, text }: Reply): ServiceResult {
-  return text === undefined || result._meta !== undefined ? result : new JsonText(text)
+/** How a call upstream is waited for, in either era. */
+function followed<C extends Caller>({ callMs }: ForwardParts, { flights }: Upstream<C>, flight: Flight<C>): ExchangeOptions {
+  const { call } = flight
+  return {
+    timeoutMs: callMs,
+    onSent: (id) => {
+      flight.id = id
+      flights.add(flight)
+    },
+    ...(call.meta.progressToken === undefined
+      ? {}
+      : { onProgress: ({ progress, total, message }) => call.progress(progress, total, message) }),
+  }
 }
 
-async function sendModern<C extends Caller>(
-  parts: ForwardParts,
-  upstream: Upstream<C>,
-  client: Client,
-  sending: Sending<C>,
-): Promise<ServiceResult> {
+/** Each era adds its own to `_meta`, so only a result without one can go on as text. */
+function asText({ result, text }: Reply, shown = result): ServiceResult {
+  return text === undefined || shown !== result || result._meta !== undefined ? shown : new JsonText(text)
+}
+
+async function sendModern<C extends Caller>({ parts, upstream, client }: Way<C>, sending: Sending<C>): Promise<ServiceResult> {
   const { method, params, call } = sending
   const flight: Flight<C> = { id: 0, call, parked: undefined }
   const logLevel = call.era === 'legacy' && call.link !== undefined ? (parts.levelOf(call.link.id) ?? 'info') : undefined
   try {
-    const { result } = await client.exchange(method, withAnswers(params, call), {
+    const reply = await client.exchange(method, stamped(withAnswers(params, sending.round ?? call), parts.stamp?.(call)), {
       signal: call.cancellation,
-      timeoutMs: parts.callMs,
-      onProgress:
-        call.meta.progressToken === undefined
-          ? undefined
-          : ({ progress, total, message }) => call.progress(progress, total, message),
+      ...followed(parts, upstream, flight),
       onNotification: (name, told) => (name === 'notifications/message' ? logTo(call, told) : undefined),
-      onSent: (id) => {
-        flight.id = id
-        upstream.flights.add(flight)
-      },
-      onBehalfOf: { capabilities: askable(call.client.capabilities), info: call.client.info },
+      onBehalfOf: { capabilities: parts.askable(call.client.capabilities), info: call.client.info },
       ...(logLevel === undefined ? {} : { logLevel }),
     })
     upstream.succeeded()
-    return modernResult(parts, result, sending)
+    return modernResult(parts, parts.shown?.(method, reply) ?? reply.result, sending)
   } catch (error) {
     if (
       call.era === 'legacy' &&
@@ -161,7 +160,7 @@ function modernResult<C extends Caller>(
  * The answers of this round and the state that the upstream gave for it, instead of what our own wire sealed. A client may
  * answer what it was not asked yet, without any state.
  */
-function withAnswers<C extends Caller>(params: JsonObject, { state, answers }: Call<C>): JsonObject {
+function withAnswers(params: JsonObject, { state, answers }: Pick<Call, 'answers' | 'state'>): JsonObject {
   const { inputResponses: _inputResponses, requestState: _requestState, ...rest } = params
   const given = isJsonObject(state) ? state.upstream : undefined
   return {
@@ -169,6 +168,11 @@ function withAnswers<C extends Caller>(params: JsonObject, { state, answers }: C
     ...(answers === undefined ? {} : { inputResponses: { ...answers } }),
     ...(typeof given === 'string' ? { requestState: given } : {}),
   }
+}
+
+function stamped(params: JsonObject, stamp: JsonObject | undefined): JsonObject {
+  if (stamp === undefined) return params
+  return { ...params, _meta: { ...(isJsonObject(params._meta) ? params._meta : {}), ...stamp } }
 }
 
 function wantLogs<C extends Caller>(upstream: Upstream<C>, { meta }: Call<C>): void {

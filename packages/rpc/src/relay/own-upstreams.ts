@@ -49,7 +49,7 @@ export class OwnUpstreams<C extends Caller> {
     return this.#byLink.get(link.id)?.upstream
   }
 
-  open(link: Link<C>, orphans: Orphans): Upstream<C> {
+  open(link: Link<C>, orphans: Orphans<C>): Upstream<C> {
     this.#makeRoom(link.caller)
     const upstream = new Upstream<C>(this.#parts, askable(link.client.capabilities), orphans)
     this.#byLink.set(link.id, {

@@ -155,7 +155,14 @@ export class ParkedCalls {
     return parked
   }
 
-  forget(parked: ParkedCall): void {
-    this.#calls.delete(parked.id)
+  /** Takes the answers that a call came back with; its result, or its next question. */
+  async next<C extends Caller>(id: string, call: Call<C>): Promise<ServiceResult> {
+    const parked = this.find(id, call.caller.key)
+    parked.answer(call.answers ?? {})
+    try {
+      return await parked.next(call)
+    } finally {
+      if (!parked.isOpen) this.#calls.delete(parked.id)
+    }
   }
 }

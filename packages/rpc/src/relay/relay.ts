@@ -3,7 +3,7 @@ import type { ClientLimits } from '../client/client-limits.ts'
 import type { EraChoice } from '../client/negotiate.ts'
 import type { ClientTransport } from '../client/link/client-link.ts'
 import type { Era } from '../revision.ts'
-import type { Caller, Implementation, Service } from '../service.ts'
+import type { Call, Caller, Implementation, Service } from '../service.ts'
 import { learnLegacy } from './learn-legacy.ts'
 import { DEFAULT_RELAY_LIMITS, type RelayLimits } from './relay-limits.ts'
 import { ServerRelay } from './server-relay.ts'
@@ -16,6 +16,8 @@ export interface RelayOptions {
   readonly clientInfo: Implementation
   /** The era that is spoken upstream, whatever the clients speak. `auto`, the default: each client's own where the server has it. */
   readonly era?: EraChoice
+  /** What is added to the `_meta` of each request upstream, for a server of ours that is to know whom it is made for. Modern era alone. */
+  readonly stamp?: (call: Call) => JsonObject
   readonly limits?: Partial<RelayLimits>
   readonly clientLimits?: Partial<ClientLimits>
   readonly log?: (level: 'info' | 'warn', message: string) => void
@@ -55,6 +57,7 @@ function partsOf(options: RelayOptions, era: EraChoice): RelayParts {
     limits: { ...DEFAULT_RELAY_LIMITS, ...options.limits },
     clientLimits: { pendingRequests: SHARED_PENDING_REQUESTS, ...options.clientLimits },
     log: options.log ?? (() => {}),
+    ...(options.stamp === undefined ? {} : { stamp: options.stamp }),
     isChosen: options.era !== undefined && options.era !== 'auto',
     spoken: { era },
   }

@@ -1,15 +1,14 @@
 import { type JsonObject, RpcError, isJsonObject } from '@parley/protocol'
 import type { Agreement } from '../client/negotiate.ts'
 import { isAtLeast, isLogLevel } from '../core/log-level.ts'
+import { MAY_ASK } from '../core/modern-call.ts'
 import type { Call, Caller, HeaderParam, Implementation, Link, ListKind, LogLevel, Service, ServiceResult } from '../service.ts'
-import { canBeAsked } from './askable.ts'
+import { askable, canBeAsked } from './askable.ts'
 import { type ForwardParts, forward } from './forward.ts'
 import { OwnUpstreams } from './own-upstreams.ts'
 import { ParkedCalls } from './parked-call.ts'
-import { OutputWrapping } from './translate.ts'
+import { OutputWrapping, unlessVisited } from './translate.ts'
 import { type RelayParts, Upstream } from './upstream.ts'
-
-const MAY_ASK: ReadonlySet<string> = new Set(['tools/call', 'prompts/get', 'resources/read'])
 
 /** A server as it is found in one era, served to clients of either. */
 export class ServerRelay<C extends Caller> implements Service<C> {
@@ -34,6 +33,8 @@ export class ServerRelay<C extends Caller> implements Service<C> {
       wrapping: new OutputWrapping(),
       log: (message) => parts.log('warn', message),
       levelOf: (id) => this.#levels.get(id),
+      stamp: parts.stamp,
+      askable,
     }
   }
 
@@ -127,10 +128,10 @@ export class ServerRelay<C extends Caller> implements Service<C> {
   /** Modern servers hear in each request what its client can be asked, so one connection serves all. */
   #start(method: string, params: JsonObject, call: Call<C>): Promise<ServiceResult> {
     if (this.#parts.spoken.era === 'modern' || !canBeAsked(call.client.capabilities)) {
-      return forward(this.#forward, this.#shared, method, params, call)
+      return forward(this.#forward, this.#shared, { method, params, call })
     }
     if (call.era === 'legacy' && call.link !== undefined)
-      return forward(this.#forward, this.#upstreamOf(call.link), method, params, call)
+      return forward(this.#forward, this.#upstreamOf(call.link), { method, params, call })
     return this.#startAskable(method, params, call)
   }
 
@@ -139,7 +140,7 @@ export class ServerRelay<C extends Caller> implements Service<C> {
     const known = this.#own.ofLink(link)
     if (known !== undefined) return known
     const own = this.#own.open(link, {
-      ask: ({ method, params, signal }) => link.ask(method, params, { signal }),
+      ask: ({ method, params, signal }, flight) => (flight?.call ?? link).ask(method, params, { signal }),
       notified: (method, params) => this.#tell(link, method, params),
     })
     own.watches.addLists((kind) => link.notify(`notifications/${kind}/list_changed`, {}))
@@ -148,13 +149,14 @@ export class ServerRelay<C extends Caller> implements Service<C> {
 
   #startAskable(method: string, params: JsonObject, call: Call<C>): Promise<ServiceResult> {
     const lease = this.#own.lease(call)
-    if (!MAY_ASK.has(method)) return forward(this.#forward, lease.upstream, method, params, call).finally(() => lease.release())
+    if (!MAY_ASK.has(method))
+      return forward(this.#forward, lease.upstream, { method, params, call }).finally(() => lease.release())
     try {
       const parked = this.#parked.start(call.caller.key, (started) => {
         lease.park(started)
-        return forward(this.#forward, lease.upstream, method, params, call, started).finally(() => lease.release())
+        return forward(this.#forward, lease.upstream, { method, params, call, parked: started }).finally(() => lease.release())
       })
-      return this.#next(parked.id, call)
+      return this.#parked.next(parked.id, call)
     } catch (error) {
       lease.release()
       throw error
@@ -164,30 +166,9 @@ export class ServerRelay<C extends Caller> implements Service<C> {
   /** A call that comes back with answers. */
   #goOn(method: string, params: JsonObject, call: Call<C>): Promise<ServiceResult> {
     const state = isJsonObject(call.state) ? call.state : {}
-    if (typeof state.parked === 'string') {
-      this.#parked.find(state.parked, call.caller.key).answer(call.answers ?? {})
-      return this.#next(state.parked, call)
-    }
-    if (state.visited === true) return this.#visited(method, params, call)
-    return forward(this.#forward, this.#shared, method, params, call)
-  }
-
-  async #next(id: string, call: Call<C>): Promise<ServiceResult> {
-    const parked = this.#parked.find(id, call.caller.key)
-    try {
-      return await parked.next(call)
-    } finally {
-      if (!parked.isOpen) this.#parked.forget(parked)
-    }
-  }
-
-  /** The pages that a legacy server wanted visited were, or not. Its call never ran, so it may run now. */
-  #visited(method: string, params: JsonObject, call: Call<C>): Promise<ServiceResult> {
-    const answers = Object.values(call.answers ?? {})
-    if (answers.length > 0 && answers.every(({ action }) => action === 'accept')) return this.#start(method, params, call)
-    if (method !== 'tools/call')
-      return Promise.reject(new RpcError('internal_error', 'a page that the server needs was not visited'))
-    return Promise.resolve({ isError: true, content: [{ type: 'text', text: 'a page that the server needs was not visited' }] })
+    if (typeof state.parked === 'string') return this.#parked.next(state.parked, call)
+    if (state.visited === true) return Promise.resolve(unlessVisited(method, call) ?? this.#start(method, params, call))
+    return forward(this.#forward, this.#shared, { method, params, call })
   }
 
   /** What the shared server says outside any call is for everybody, unless they are different people. */

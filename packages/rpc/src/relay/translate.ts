@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { type JsonObject, type JsonValue, RPC_CODES, RpcError, isJsonObject } from '@parley/protocol'
 import { readMirroring } from '../client/tool/mirrored-headers.ts'
 import { WireError } from '../wire-error.ts'
-import { type Call, InputRequired, type InputRequest } from '../service.ts'
+import { type Call, type Caller, InputRequired, type InputRequest } from '../service.ts'
 
 const MODERN_META = 'io.modelcontextprotocol/'
 
@@ -62,6 +62,15 @@ export function urlQuestions(error: unknown): Record<string, InputRequest> | und
       modernQuestion('elicitation/create', { mode: 'url', ...page }),
     ]),
   )
+}
+
+/** What a call comes to whose pages were not visited; `undefined`: they were. It never ran, so it may run then. */
+export function unlessVisited<C extends Caller>(method: string, { answers }: Call<C>): JsonObject | undefined {
+  const given = Object.values(answers ?? {})
+  if (given.length > 0 && given.every(({ action }) => action === 'accept')) return undefined
+  const text = 'a page that the server needs was not visited'
+  if (method !== 'tools/call') throw new RpcError('internal_error', text)
+  return { isError: true, content: [{ type: 'text', text }] }
 }
 
 /** A question of a legacy server for a modern client, which knows no `elicitationId`. */

@@ -9,7 +9,7 @@ import type { ClientTransport } from '../client/link/client-link.ts'
 import { WireError } from '../wire-error.ts'
 import { isAtLeast, isLogLevel } from '../core/log-level.ts'
 import type { Call, Caller, Implementation, LogLevel } from '../service.ts'
-import { Flights } from './flights.ts'
+import { type Flight, Flights } from './flights.ts'
 import type { RelayLimits } from './relay-limits.ts'
 import { Watches } from './watches.ts'
 
@@ -19,6 +19,7 @@ export interface RelayParts {
   readonly clientInfo: Implementation
   readonly limits: RelayLimits
   readonly clientLimits: Partial<ClientLimits>
+  readonly stamp?: (call: Call) => JsonObject
   readonly log: (level: 'info' | 'warn', message: string) => void
   /** The era was named by whoever opened the relay, and stays what it is. */
   readonly isChosen: boolean
@@ -26,10 +27,14 @@ export interface RelayParts {
   readonly spoken: { era: EraChoice }
 }
 
-/** Who hears what belongs to no call. */
-export interface Orphans {
-  ask?(request: ServerRequest): Promise<JsonObject>
+/** Who hears what an upstream cannot settle by itself. */
+export interface Orphans<C extends Caller> {
+  /** Answers a question; `flight` is the call that it belongs to, where that can be told. Left out: parked calls alone are asked. */
+  ask?(request: ServerRequest, flight: Flight<C> | undefined): Promise<JsonObject>
+  /** What belongs to no call. */
   notified(method: string, params: JsonObject): void
+  connected?(client: Client): void
+  ended?(reason: string): void
 }
 
 /**
@@ -41,7 +46,7 @@ export class Upstream<C extends Caller> {
   readonly watches: Watches
   readonly #parts: RelayParts
   readonly #capabilities: JsonObject
-  readonly #orphans: Orphans
+  readonly #orphans: Orphans<C>
   readonly #backoff: Backoff
   readonly #life = new AbortController()
   #client: Client | undefined
@@ -49,7 +54,7 @@ export class Upstream<C extends Caller> {
   #notBefore = 0
   #level: LogLevel | undefined
 
-  constructor(parts: RelayParts, capabilities: JsonObject, orphans: Orphans) {
+  constructor(parts: RelayParts, capabilities: JsonObject, orphans: Orphans<C>) {
     this.#parts = parts
     this.#capabilities = capabilities
     this.#orphans = orphans
@@ -143,6 +148,7 @@ export class Upstream<C extends Caller> {
   #restore(client: Client): void {
     this.watches.connected(client)
     if (this.#level !== undefined) this.setLevel(this.#level).catch(() => {})
+    this.#orphans.connected?.(client)
   }
 
   #ended(reason: string): void {
@@ -151,6 +157,7 @@ export class Upstream<C extends Caller> {
     if (this.#life.signal.aborted) return
     this.#notBefore = performance.now() + this.#backoff.next()
     this.#parts.log('warn', `the upstream server is gone: ${reason}`)
+    this.#orphans.ended?.(reason)
     // Somebody waits for news: do not wait for a call to dial again.
     if (this.watches.size > 0) this.#redial()
   }
@@ -163,11 +170,8 @@ export class Upstream<C extends Caller> {
 
   #ask(request: ServerRequest): Promise<JsonObject> {
     const flight = this.flights.asked(request.during)
+    if (this.#orphans.ask !== undefined) return this.#orphans.ask(request, flight)
     if (flight?.parked !== undefined) return flight.parked.ask(request)
-    if (flight?.call.era === 'legacy' && this.#orphans.ask !== undefined) {
-      return flight.call.ask(request.method, request.params, { signal: request.signal })
-    }
-    if (this.#orphans.ask !== undefined) return this.#orphans.ask(request)
     return Promise.reject(new RpcError('method_not_found', 'there is nobody to ask'))
   }
 

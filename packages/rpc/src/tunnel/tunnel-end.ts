@@ -26,9 +26,7 @@ export class TunnelEnd {
     this.#socket = socket
     socket.pause()
     socket.on('error', () => undefined)
-    socket.on('pong', () => {
-      this.#isHeard = true
-    })
+    for (const sign of ['pong', 'message']) socket.on(sign, () => (this.#isHeard = true))
     socket.on('ping', (data) => {
       if (socket.bufferedAmount <= AHEAD_BYTES && socket.readyState === WebSocket.OPEN) socket.pong(data)
     })
@@ -38,6 +36,11 @@ export class TunnelEnd {
   /** Settles with why it ended: it was closed, or we told it to close. Nothing is taken from it any more. */
   get closed(): Promise<string> {
     return this.#over.promise
+  }
+
+  /** Gives the socket to whoever reads it here, instead of joining it with another end. It is still closed and asked for a sign by this. */
+  take(): WebSocket {
+    return this.#socket
   }
 
   /** Hands on each message to the other end, as it came, and waits where that one is slow. `passed` hears of every message. */

@@ -2,10 +2,10 @@ import { mkdtemp, open, readdir, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { type JobId, NO_BUDGET, NO_PRICES, type TokenId, type UserId } from '@parley/protocol'
+import { type AgentId, type JobId, NO_BUDGET, NO_GRANT, NO_PRICES, type TokenId, type UserId } from '@parley/protocol'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { text } from '../database/column.ts'
-import { type ClaimKey, type Lease, type Store, jobLog, openStore, restoreStore } from '../index.ts'
+import { AGENT_QUEUE, type ClaimKey, type Lease, type Store, callsLog, jobLog, openStore, restoreStore } from '../index.ts'
 import { execute } from '../testing/execute.ts'
 import { ENGINES, type TestEngine, startEngine } from '../testing/engines.ts'
 import { openSqlite } from '../database/sqlite.ts'
@@ -15,6 +15,7 @@ import { migrate } from '../migration/migrate.ts'
 import { PASSING_TABLES, TABLES } from './tables.ts'
 import { fromInputs } from '../record/job/row.ts'
 import { claimNext, newJobId, sampleCall, sampleInputs, startedJob, storeFor } from '../fixture/sample-job.ts'
+import { awakeAgent, sampleAgent, sampleMount } from '../fixture/sample-agent.ts'
 import { WORKER } from '../fixture/worker.ts'
 
 const bytes = (value: string) => new TextEncoder().encode(value)
@@ -204,7 +205,8 @@ async function fill(store: Store): Promise<Filled> {
   const upload = await store.blobs.begin('ann')
   await store.blobs.write(upload, 'ann', 0, bytes('half'))
   const jobId = await fillJob(store, user.id)
-  const ids = { tokenId: token.id, sha256: blob.sha256, jobId, lease, completed }
+  const agentId = await fillAgents(store, user.id)
+  const ids = { tokenId: token.id, sha256: blob.sha256, jobId, agentId, lease, completed }
   return { ...ids, snapshot: await snapshot(store, ids) }
 }
 
@@ -212,6 +214,7 @@ interface Filled {
   readonly tokenId: TokenId
   readonly sha256: string
   readonly jobId: JobId
+  readonly agentId: AgentId
   readonly lease: Lease
   readonly completed: Lease
   readonly snapshot: Awaited<ReturnType<typeof snapshot>>
@@ -229,6 +232,22 @@ async function fillJob(store: Store, ownerId: UserId): Promise<JobId> {
   await store.workers.seen(WORKER)
   await store.gateways.announce({ id: 'g', url: 'http://g' })
   return id
+}
+
+/** One that is awake with all that an agent can have, one that waits, one that is being deleted; and what their owner was granted. */
+async function fillAgents(store: Store, ownerId: UserId): Promise<AgentId> {
+  const mounts = [sampleMount('files', { plain: true }), sampleMount('web')]
+  const { agent, lease } = await awakeAgent(store, ownerId, { mounts, ttlMs: 5_000 })
+  await store.agents.report(lease, [{ name: 'web', state: 'active', tools: 2, restarts: 0, error: null }])
+  await store.agents.listen(lease, 'file:///a', 5)
+  await store.logs.append(callsLog(agent.id), [bytes('{}')], { fence: lease })
+  await store.tokens.add({ hash: 'agent', role: 'agent', name: 'n', agentId: agent.id })
+  await store.agents.wake((await store.agents.add(sampleAgent(ownerId))).id)
+  const gone = await store.agents.add(sampleAgent(ownerId))
+  await store.tokens.add({ hash: 'gone', role: 'agent', name: 'n', agentId: gone.id })
+  await store.agents.markDeleting(gone.id)
+  await store.grants.set(ownerId, { ...NO_GRANT, folders: ['/srv'], executors: ['*'] })
+  return agent.id
 }
 
 async function fillModels(store: Store, ownerId: UserId, key: ClaimKey): Promise<void> {
@@ -252,7 +271,7 @@ async function fillModels(store: Store, ownerId: UserId, key: ClaimKey): Promise
   })
 }
 
-async function snapshot(store: Store, { tokenId, sha256, jobId, lease }: Omit<Filled, 'snapshot' | 'completed'>) {
+async function snapshot(store: Store, { tokenId, sha256, jobId, agentId, lease }: Omit<Filled, 'snapshot' | 'completed'>) {
   return {
     users: await store.users.list({ limit: 10 }),
     token: await store.tokens.byId(tokenId),
@@ -277,5 +296,14 @@ async function snapshot(store: Store, { tokenId, sha256, jobId, lease }: Omit<Fi
     terminal: await store.logs.end(jobLog(jobId, 'terminal')),
     judges: await store.judges.list(0),
     workers: await store.workers.list('executor', 0),
+    agents: await store.agents.list({ limit: 10 }),
+    held: await store.agents.held(agentId),
+    waiting: await store.leases.count(AGENT_QUEUE),
+    mounts: await store.agents.mounts(agentId),
+    subscriptions: await store.agents.subscriptions(agentId),
+    calls: await store.logs.end(callsLog(agentId)),
+    agentTokens: [await store.tokens.byHash('agent'), await store.tokens.byHash('gone')],
+    deleting: await store.agents.deleting(10),
+    grants: await store.grants.list(),
   }
 }

@@ -1,6 +1,9 @@
-import { isEnd } from '@parley/protocol'
+import { AgentId, isEnd } from '@parley/protocol'
 import type { Queries, Row } from '../database/database.ts'
 import { NotAStore } from '../errors.ts'
+import { AGENT_QUEUE } from '../record/agent/agent.ts'
+import { isShown, toAgent, toMount, uriHash } from '../record/agent/row.ts'
+import { toGrant } from '../record/grant/sql-grants.ts'
 import { JOB_QUEUE } from '../record/job/job.ts'
 import { toInputs, toJob } from '../record/job/row.ts'
 import { brokenRule } from '../record/job/rules.ts'
@@ -13,7 +16,7 @@ import { toOwnKey } from '../record/model-key/sql-model-keys.ts'
 import { toToken } from '../record/token/sql-tokens.ts'
 import { toUser } from '../record/user/row.ts'
 import { toUsage } from '../record/usage/row.ts'
-import { integer, text, textOrNull } from '../database/column.ts'
+import { flag, integer, text, textOrNull } from '../database/column.ts'
 import { rowsOf } from './copy-rows.ts'
 import { shown } from './check-values.ts'
 import { TABLES, type Table } from './tables.ts'
@@ -38,15 +41,25 @@ const readBy = (read: (row: Row) => unknown): Reader => ({
   },
 })
 
+/** Of an agent that is active; those that are being deleted have neither tokens nor a lease. */
+const ownerOfAgent = (id: string) => `SELECT owner_id FROM agents WHERE id = ${id} AND status = 'active'`
+
 /**
  * How each table is read. Those that are not here hold what is never parsed: the types of their columns, which the schema
  * keeps, and references are all there is to them.
  */
 export const READERS: ReadonlyMap<string, Reader> = new Map([
   ['users', readBy(toUser)],
-  ['tokens', readBy(toToken)],
+  ['tokens', { more: `, (${ownerOfAgent('tokens.agent_id')}) AS agent_owner`, read: readToken }],
   ['audit_entries', readBy(toAudit)],
-  ['leases', { more: `, (SELECT coalesce(owner_id, '') FROM jobs WHERE id = leases.key) AS owner`, read: readLease }],
+  [
+    'leases',
+    {
+      more: `, CASE queue WHEN '${AGENT_QUEUE}' THEN (${ownerOfAgent('leases.key')})
+        ELSE (SELECT coalesce(owner_id, '') FROM jobs WHERE id = leases.key) END AS owner`,
+      read: readLease,
+    },
+  ],
   ['served_rounds', { read: readRound }],
   [
     'jobs',
@@ -63,11 +76,43 @@ export const READERS: ReadonlyMap<string, Reader> = new Map([
   ['usage', readBy(toUsage)],
   ['judges', readBy(toJudge)],
   ['workers', readBy(toWorker)],
+  [
+    'agents',
+    {
+      // What was reported is read whoever holds the agent.
+      more: ', (SELECT username FROM users WHERE id = agents.owner_id) AS owner_name, 0 AS mount_count, 1 AS is_reported',
+      ...readBy(toAgent),
+    },
+  ],
+  ['mounts', { read: readMount }],
+  ['subscriptions', { read: readSubscription }],
+  ['grants', { more: ', (SELECT username FROM users WHERE id = grants.user_id) AS username', ...readBy(toGrant) }],
 ])
 
-/** There is one queue, that of the jobs that wait or are held. */
+/** There are two queues: of the jobs that wait or are held, and of the agents that are to be awake or are. */
+const QUEUES: readonly string[] = [JOB_QUEUE, AGENT_QUEUE]
+
 function readQueue(row: Row): Trouble | undefined {
-  return text(row, 'queue') === JOB_QUEUE ? undefined : { column: 'queue', words: 'there is no such queue' }
+  return QUEUES.includes(text(row, 'queue')) ? undefined : { column: 'queue', words: 'there is no such queue' }
+}
+
+function readToken(row: Row): Trouble | undefined {
+  const token = toToken(row)
+  if (token === undefined || token.agentId === null || token.revokedAt !== null) return undefined
+  return textOrNull(row, 'agent_owner') === null ? noAgent('agent_id') : undefined
+}
+
+function readMount(row: Row): Trouble | undefined {
+  const { options, shown: specification } = toMount(row)
+  if (!isShown(specification)) return { column: 'shown', words: 'that is no JSON object' }
+  return flag(row, 'plain') === options.plain ? undefined : { column: 'plain', words: 'its options say something else' }
+}
+
+function readSubscription(row: Row): Trouble | undefined {
+  AgentId.parse(text(row, 'agent_id'))
+  return text(row, 'hash') === uriHash(text(row, 'uri'))
+    ? undefined
+    : { column: 'hash', words: 'that is not the hash of its URI' }
 }
 
 function readJob(row: Row): Trouble | undefined {
@@ -86,11 +131,14 @@ function readRound(row: Row): Trouble | undefined {
 function readLease(row: Row): Trouble | undefined {
   const trouble = readQueue(row)
   if (trouble !== undefined) return trouble
+  const noun = text(row, 'queue') === JOB_QUEUE ? 'job' : 'agent'
   text(row, 'key')
   const owner = textOrNull(row, 'owner')
-  if (owner === null) return { column: 'key', words: 'there is no such job' }
-  return text(row, 'lane') === owner ? undefined : { column: 'lane', words: 'that is not the owner of its job' }
+  if (owner === null) return noun === 'job' ? { column: 'key', words: 'there is no such job' } : noAgent('key')
+  return text(row, 'lane') === owner ? undefined : { column: 'lane', words: `that is not the owner of its ${noun}` }
 }
+
+const noAgent = (column: string): Trouble => ({ column, words: 'there is no such agent, or it is being deleted' })
 
 /**
  * Throws `NotAStore` that names table, row and column of a value that a gateway could not read, or of one that no sequence of

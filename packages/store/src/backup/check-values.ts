@@ -1,4 +1,4 @@
-import { ChannelKind, JobStatus, ModelWire, Role } from '@parley/protocol'
+import { AgentKind, ChannelKind, JobStatus, ModelWire, Role } from '@parley/protocol'
 import { text } from '../database/column.ts'
 import type { Queries } from '../database/database.ts'
 import { NotAStore } from '../errors.ts'
@@ -20,6 +20,7 @@ const KNOWN: Readonly<Record<string, Readonly<Record<string, readonly string[]>>
   channels: { kind: ChannelKind.options, wire: ModelWire.options, source: ['settings', 'admin'] },
   models: { source: ['settings', 'admin'] },
   workers: { kind: ['host', 'executor'] },
+  agents: { status: ['active', 'deleting'], kind: AgentKind.options },
 }
 /** What a gateway counts one by one. */
 const MAX_COUNT = 2 ** 52
@@ -32,6 +33,8 @@ const MOST: Readonly<Record<string, Readonly<Record<string, number>>>> = {
   uploads: { size: MAX_BYTES },
   leases: { turns: MAX_TURNS, round: MAX_COUNT, claims: MAX_COUNT },
   served_rounds: { round: MAX_COUNT },
+  agents: { version: MAX_COUNT },
+  mounts: { version: MAX_COUNT },
 }
 /** Numbers that are added up over rows. As large as these a sum is still one that more can be added to. */
 const SUMMED: Readonly<Record<string, string>> = { jobs: 'kept_bytes', blobs: 'size', uploads: 'size' }
@@ -54,6 +57,7 @@ const FLAGS: Readonly<Record<string, readonly string[]>> = {
   usage: ['estimated'],
   judges: ['drain'],
   workers: ['drain'],
+  mounts: ['plain'],
 }
 const flagsOf = (table: string): readonly Wrong[] =>
   (FLAGS[table] ?? []).map((column) => ({ column, where: `${column} NOT IN (0, 1)`, words: 'is neither 0 nor 1' }))
@@ -115,10 +119,10 @@ export async function checkDue(copy: Queries, file: string, now: number): Promis
   }
 }
 
-/** Throws `NotAStore` for a claim under a fence that nobody was given yet: it would be as good as that of whoever gets it. */
+/** Throws `NotAStore` for a claim or a report under a fence that nobody was given yet: it would be as good as that of whoever gets it. */
 export async function checkFences(copy: Queries, file: string): Promise<void> {
   const given = `(SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = 'leases')`
-  for (const table of TABLES.filter(({ name }) => name === 'jobs')) {
+  for (const table of TABLES.filter(({ name }) => name === 'jobs' || name === 'agents')) {
     const place = await firstWhere(copy, table, 'fence', `fence >= ${firstFence(`${given} + 1`)}`)
     if (place !== undefined) throw new NotAStore(file, `holds ${place}, which was never given`)
   }

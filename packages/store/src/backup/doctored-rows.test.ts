@@ -2,12 +2,13 @@ import { copyFile, mkdtemp, readdir, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { NO_BUDGET, NO_PRICES } from '@parley/protocol'
+import { NO_BUDGET, NO_GRANT, NO_PRICES } from '@parley/protocol'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Store, openStore, restoreStore } from '../index.ts'
 import { openSqlite } from '../database/sqlite.ts'
 import { ENGINES, type TestEngine, startEngine } from '../testing/engines.ts'
 import { claimNext, endJob, newJobId, sampleCall, sampleInputs, startedJob } from '../fixture/sample-job.ts'
+import { awakeAgent, sampleMount } from '../fixture/sample-agent.ts'
 import { WORKER } from '../fixture/worker.ts'
 import { READERS, watched } from './check-readable.ts'
 import { rowsOf } from './copy-rows.ts'
@@ -47,6 +48,12 @@ async function fill(store: Store): Promise<void> {
   await store.usages.add(sampleCall({ jobId: key.jobId, ownerId, claimId: key.claimId, prices: NO_PRICES, costMicrousd: 3 }))
   await store.judges.seen({ machineId: 'm1', name: 'n', tokenId })
   await store.workers.seen(WORKER)
+  const { agent, lease } = await awakeAgent(store, ownerId, { mounts: [sampleMount('web')], ttlMs: TTL_MS })
+  await store.leases.serve(lease)
+  await store.agents.report(lease, [])
+  await store.agents.listen(lease, 'file:///a', 5)
+  await store.tokens.add({ hash: 'agent', role: 'agent', name: 'n', agentId: agent.id })
+  await store.grants.set(ownerId, NO_GRANT)
 }
 
 const of = (status: string): string => `WHERE status = '${status}'`
@@ -102,17 +109,68 @@ const DOCTORED: readonly (readonly [what: string, sql: string, words: string])[]
   ['a worker whose labels are no JSON', `UPDATE workers SET labels = '{'`, '"{" in workers.labels of'],
   ['facts that are none', `UPDATE judges SET facts = '7'`, '"7" in judges.facts of the row "m1"'],
   ['a judge of a token that is none', `UPDATE judges SET token_id = 'x'`, '"x" in judges.token_id of'],
-  ['an account whose id is none', `UPDATE users SET id = 'x'; UPDATE jobs SET owner_id = 'x'`, '"x" in users.id of the row "x"'],
-  ['a token whose id is none', `UPDATE tokens SET id = 'x'`, '"x" in tokens.id of the row "x"'],
+  [
+    'an account whose id is none',
+    `UPDATE users SET id = 'x'; UPDATE jobs SET owner_id = 'x'; UPDATE agents SET owner_id = 'x'; UPDATE grants SET user_id = 'x'`,
+    '"x" in users.id of the row "x"',
+  ],
+  ['a token whose id is none', `UPDATE tokens SET id = 'x' WHERE role = 'judge'`, '"x" in tokens.id of the row "x"'],
   ['a token of an agent that is none', `UPDATE tokens SET agent_id = 'x'`, '"x" in tokens.agent_id of'],
-  ['a lease of a job that is not there', `UPDATE leases SET key = 'x' || id`, 'in leases.key of the row "jobs '],
+  [
+    'a lease of a job that is not there',
+    `UPDATE leases SET key = 'x' || id WHERE queue = 'jobs'`,
+    'in leases.key of the row "jobs ',
+  ],
   ['a lease of another queue', `UPDATE leases SET queue = 'other'`, '"other" in leases.queue of the row "other '],
-  ['a lease in the lane of another', `UPDATE leases SET lane = 'x'`, '"x" in leases.lane of the row "jobs '],
-  ['a round of another queue', `UPDATE served_rounds SET queue = 'other'`, '"other" in served_rounds.queue of the row "other"'],
+  ['a lease in the lane of another', `UPDATE leases SET lane = 'x' WHERE queue = 'jobs'`, '"x" in leases.lane of the row "jobs '],
+  [
+    'a round of another queue',
+    `UPDATE served_rounds SET queue = 'other' WHERE queue = 'jobs'`,
+    '"other" in served_rounds.queue of the row "other"',
+  ],
   [
     'a round that none comes after',
     'UPDATE served_rounds SET round = 9007199254740991',
     '"9007199254740991" in served_rounds.round of',
+  ],
+  ['an agent of no kind', `UPDATE agents SET kind = 'x'`, '"x" in agents.kind of the row "agt_'],
+  ['an agent of no status', `UPDATE agents SET status = 'x'`, '"x" in agents.status of the row "agt_'],
+  ['an agent whose name is none', `UPDATE agents SET name = ' '`, '" " in agents.name of the row "agt_'],
+  ['an agent of settings that are none', `UPDATE agents SET settings = '{}'`, '"{}" in agents.settings of the row "agt_'],
+  ['a report that is none', `UPDATE agents SET reported = '{'`, '"{" in agents.reported of the row "agt_'],
+  ['a report under a fence that nobody has yet', 'UPDATE agents SET fence = 1048576 * 1000', '"1048576000" in agents.fence of'],
+  ['more versions than can be counted', 'UPDATE agents SET version = 9007199254740991', 'in agents.version of the row "agt_'],
+  [
+    'more versions of a mount than can be counted',
+    'UPDATE mounts SET version = 9007199254740991',
+    '"9007199254740991" in mounts.version of the row "agt_',
+  ],
+  ['an agent that was made at no time', 'UPDATE agents SET created_at = -1', '"-1" in agents.created_at of the row "agt_'],
+  ['a mount whose options are none', `UPDATE mounts SET options = '[]'`, '"[]" in mounts.options of the row "agt_'],
+  ['a mount that shows nothing', `UPDATE mounts SET shown = '1'`, '"1" in mounts.shown of the row "agt_'],
+  ['a mount that is plain by more than a yes', 'UPDATE mounts SET plain = 2', '"2" in mounts.plain of the row "agt_'],
+  ['a mount that is plain against its options', 'UPDATE mounts SET plain = 1', '"1" in mounts.plain of the row "agt_'],
+  ['a subscription under another hash', `UPDATE subscriptions SET uri = 'x'`, 'in subscriptions.hash of the row "agt_'],
+  ['a grant that is none', `UPDATE grants SET body = '{}'`, '"{}" in grants.body of the row "usr_'],
+  [
+    'a lease of an agent that is not there',
+    `UPDATE leases SET key = 'x' WHERE queue = 'agents'`,
+    '"x" in leases.key of the row "agents ',
+  ],
+  [
+    'a lease of an agent that is being deleted',
+    `UPDATE agents SET status = 'deleting'; DELETE FROM tokens WHERE role = 'agent'`,
+    'there is no such agent, or it is being deleted',
+  ],
+  [
+    'a lease of an agent in the lane of another',
+    `UPDATE leases SET lane = 'x' WHERE queue = 'agents'`,
+    'that is not the owner of its agent',
+  ],
+  [
+    'a token of an agent that is not there',
+    `UPDATE tokens SET agent_id = 'agt_00000000000000000000000000' WHERE role = 'agent'`,
+    '"agt_00000000000000000000000000" in tokens.agent_id of the row "tok_',
   ],
   ['entries of a log without bytes', `UPDATE log_entries SET bytes = x''`, '"" in log_entries.bytes of the row "'],
   ['a log that does not begin at its first entry', 'UPDATE log_entries SET seq = seq + 1', '"1" in log_entries.seq of the row "'],
@@ -212,6 +270,7 @@ const UNREAD: Readonly<Record<string, readonly string[]>> = {
   tokens: ['hash'],
   leases: ['id', 'payload', 'holder', 'turns', 'claims', 'available_at', 'round'],
   jobs: ['released', 'kept_bytes'],
+  agents: ['fence'],
   job_inputs: ['job_id'],
   model_keys: ['job_id'],
 }

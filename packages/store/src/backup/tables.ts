@@ -57,6 +57,10 @@ export const TABLES: readonly Table[] = [
   table('quotas', 'user_id', 'jobs_at_once tokens_per_day microusd_per_day kept_bytes kept_jobs'),
   table('judges', 'machine_id', 'name token_id drain first_seen_at last_seen_at left_at facts'),
   table('workers', 'kind name', 'token_id instance drain first_seen_at last_seen_at left_at slots labels facts load'),
+  table('agents', 'id', 'owner_id name kind preset settings status version reported fence created_at updated_at'),
+  table('mounts', 'agent_id name', 'sealed shown options plain version attached_at'),
+  table('subscriptions', 'agent_id hash', 'uri'),
+  table('grants', 'user_id', 'body set_at'),
 ]
 
 /** Tables that are about this moment alone: which gateways run. Their rows are not copied. */

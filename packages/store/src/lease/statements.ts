@@ -37,7 +37,9 @@ export const NEXT_DUE: Sql = 'SELECT min(available_at) AS due FROM leases WHERE 
 export const RENEW: Sql = `UPDATE leases SET available_at = $6 WHERE ${heldBy(1)}`
 export const RELEASE: Sql = `UPDATE leases SET holder = NULL, available_at = $6, claims = claims - $7 WHERE ${heldBy(1)}`
 export const COMPLETE: Sql = `DELETE FROM leases WHERE ${heldBy(1)}`
-export const CHECK: Sql = `SELECT 1 AS one FROM leases WHERE ${heldBy(1)}`
+export const CHECK = `SELECT 1 AS one FROM leases WHERE ${heldBy(1)}`
+/** As `CHECK`, and nobody takes it before the end of the transaction. */
+export const CHECK_FOR_CHANGE: Sql = { sqlite: CHECK, postgres: `${CHECK} FOR UPDATE` }
 
 export const WITHDRAW: Sql = 'DELETE FROM leases WHERE queue = $1 AND key = $2'
 /** Also those that ran out and were not taken: they did so while nobody could renew them. */

@@ -1,3 +1,23 @@
+agents.id text COLLATE "C" NOT NULL
+agents.owner_id text COLLATE "C" NOT NULL
+agents.name text COLLATE "C" NOT NULL
+agents.kind text NOT NULL
+agents.preset text NOT NULL
+agents.settings text NOT NULL
+agents.status text NOT NULL DEFAULT 'active'::text
+agents.version bigint NOT NULL DEFAULT 1
+agents.reported text NOT NULL DEFAULT '[]'::text
+agents.fence bigint
+agents.created_at bigint NOT NULL
+agents.updated_at bigint NOT NULL
+agents: agents_owner_id_fkey FOREIGN KEY (owner_id) REFERENCES users(id)
+agents: agents_owner_id_name_key UNIQUE (owner_id, name)
+agents: agents_pkey PRIMARY KEY (id)
+CREATE INDEX agents_by_age ON agents USING btree (created_at, id)
+CREATE INDEX agents_by_owner ON agents USING btree (owner_id, created_at, id)
+CREATE INDEX agents_deleting ON agents USING btree (id) WHERE (status = 'deleting'::text)
+CREATE UNIQUE INDEX agents_owner_id_name_key ON agents USING btree (owner_id, name)
+CREATE UNIQUE INDEX agents_pkey ON agents USING btree (id)
 audit_end.last_seq bigint NOT NULL
 audit_entries.seq bigint NOT NULL
 audit_entries.at bigint NOT NULL
@@ -55,6 +75,12 @@ gateways.started_at bigint NOT NULL
 gateways.last_seen_at bigint NOT NULL
 gateways: gateways_pkey PRIMARY KEY (id)
 CREATE UNIQUE INDEX gateways_pkey ON gateways USING btree (id)
+grants.user_id text COLLATE "C" NOT NULL
+grants.body text NOT NULL
+grants.set_at bigint NOT NULL
+grants: grants_pkey PRIMARY KEY (user_id)
+grants: grants_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id)
+CREATE UNIQUE INDEX grants_pkey ON grants USING btree (user_id)
 job_artifacts.job_id text COLLATE "C" NOT NULL
 job_artifacts.name text COLLATE "C" NOT NULL
 job_artifacts.attempt bigint NOT NULL
@@ -179,6 +205,18 @@ models.updated_at bigint NOT NULL
 models: models_channel_fkey FOREIGN KEY (channel) REFERENCES channels(name) ON DELETE CASCADE
 models: models_pkey PRIMARY KEY (channel, model)
 CREATE UNIQUE INDEX models_pkey ON models USING btree (channel, model)
+mounts.agent_id text COLLATE "C" NOT NULL
+mounts.name text COLLATE "C" NOT NULL
+mounts.sealed text NOT NULL
+mounts.shown text NOT NULL
+mounts.options text NOT NULL
+mounts.plain integer NOT NULL
+mounts.version bigint NOT NULL
+mounts.attached_at bigint NOT NULL
+mounts: mounts_agent_id_fkey FOREIGN KEY (agent_id) REFERENCES agents(id) ON DELETE CASCADE
+mounts: mounts_pkey PRIMARY KEY (agent_id, name)
+CREATE UNIQUE INDEX mounts_pkey ON mounts USING btree (agent_id, name)
+CREATE UNIQUE INDEX mounts_plain ON mounts USING btree (agent_id) WHERE (plain = 1)
 quotas.user_id text COLLATE "C" NOT NULL
 quotas.jobs_at_once bigint
 quotas.tokens_per_day bigint
@@ -216,6 +254,12 @@ sign_ins: sign_ins_pkey PRIMARY KEY (jti)
 sign_ins: sign_ins_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id)
 CREATE INDEX sign_ins_by_user ON sign_ins USING btree (user_id)
 CREATE UNIQUE INDEX sign_ins_pkey ON sign_ins USING btree (jti)
+subscriptions.agent_id text COLLATE "C" NOT NULL
+subscriptions.hash text COLLATE "C" NOT NULL
+subscriptions.uri text COLLATE "C" NOT NULL
+subscriptions: subscriptions_agent_id_fkey FOREIGN KEY (agent_id) REFERENCES agents(id) ON DELETE CASCADE
+subscriptions: subscriptions_pkey PRIMARY KEY (agent_id, hash)
+CREATE UNIQUE INDEX subscriptions_pkey ON subscriptions USING btree (agent_id, hash)
 tokens.id text COLLATE "C" NOT NULL
 tokens.hash text COLLATE "C" NOT NULL
 tokens.role text NOT NULL
@@ -230,6 +274,7 @@ tokens: tokens_hash_key UNIQUE (hash)
 tokens: tokens_pkey PRIMARY KEY (id)
 tokens: tokens_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id)
 CREATE INDEX tokens_by_age ON tokens USING btree (created_at, id)
+CREATE INDEX tokens_by_agent ON tokens USING btree (agent_id) WHERE (agent_id IS NOT NULL)
 CREATE INDEX tokens_by_user ON tokens USING btree (user_id)
 CREATE UNIQUE INDEX tokens_hash_key ON tokens USING btree (hash)
 CREATE UNIQUE INDEX tokens_pkey ON tokens USING btree (id)

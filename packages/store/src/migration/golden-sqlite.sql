@@ -1,3 +1,21 @@
+CREATE TABLE agents (
+  id TEXT PRIMARY KEY,
+  owner_id TEXT NOT NULL REFERENCES users (id),
+  name TEXT NOT NULL,
+  kind TEXT NOT NULL,
+  preset TEXT NOT NULL,
+  settings TEXT NOT NULL,
+  status TEXT NOT NULL DEFAULT 'active',
+  version INTEGER NOT NULL DEFAULT 1,
+  reported TEXT NOT NULL DEFAULT '[]',
+  fence INTEGER,
+  created_at INTEGER NOT NULL,
+  updated_at INTEGER NOT NULL,
+  UNIQUE (owner_id, name)
+) STRICT;
+CREATE INDEX agents_by_age ON agents (created_at, id);
+CREATE INDEX agents_by_owner ON agents (owner_id, created_at, id);
+CREATE INDEX agents_deleting ON agents (id) WHERE status = 'deleting';
 CREATE TABLE audit_entries (
   seq INTEGER PRIMARY KEY AUTOINCREMENT,
   at INTEGER NOT NULL,
@@ -51,6 +69,11 @@ CREATE TABLE gateways (
   started_at INTEGER NOT NULL,
   last_seen_at INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
+CREATE TABLE grants (
+  user_id TEXT PRIMARY KEY REFERENCES users (id),
+  body TEXT NOT NULL,
+  set_at INTEGER NOT NULL
+) STRICT;
 CREATE TABLE job_artifacts (
   job_id TEXT NOT NULL REFERENCES jobs (id) ON DELETE CASCADE,
   name TEXT NOT NULL,
@@ -160,6 +183,18 @@ CREATE TABLE models (
   updated_at INTEGER NOT NULL,
   PRIMARY KEY (channel, model)
 ) STRICT, WITHOUT ROWID;
+CREATE TABLE mounts (
+  agent_id TEXT NOT NULL REFERENCES agents (id) ON DELETE CASCADE,
+  name TEXT NOT NULL,
+  sealed TEXT NOT NULL,
+  shown TEXT NOT NULL,
+  options TEXT NOT NULL,
+  plain INTEGER NOT NULL,
+  version INTEGER NOT NULL,
+  attached_at INTEGER NOT NULL,
+  PRIMARY KEY (agent_id, name)
+) STRICT;
+CREATE UNIQUE INDEX mounts_plain ON mounts (agent_id) WHERE plain = 1;
 CREATE TABLE quotas (
   user_id TEXT PRIMARY KEY REFERENCES users (id),
   jobs_at_once INTEGER,
@@ -181,6 +216,12 @@ CREATE TABLE sign_ins (
   revoked_at INTEGER
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX sign_ins_by_user ON sign_ins (user_id);
+CREATE TABLE subscriptions (
+  agent_id TEXT NOT NULL REFERENCES agents (id) ON DELETE CASCADE,
+  hash TEXT NOT NULL,
+  uri TEXT NOT NULL,
+  PRIMARY KEY (agent_id, hash)
+) STRICT;
 CREATE TABLE tokens (
   id TEXT PRIMARY KEY,
   hash TEXT NOT NULL UNIQUE,
@@ -194,6 +235,7 @@ CREATE TABLE tokens (
   last_used_at INTEGER
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX tokens_by_age ON tokens (created_at, id);
+CREATE INDEX tokens_by_agent ON tokens (agent_id) WHERE agent_id IS NOT NULL;
 CREATE INDEX tokens_by_user ON tokens (user_id);
 CREATE TABLE uploads (
   id TEXT PRIMARY KEY,

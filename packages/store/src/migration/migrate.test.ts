@@ -18,7 +18,7 @@ import { deletedUsers } from './0005-deleted-users.ts'
 import { usedLinks } from './0006-used-links.ts'
 import { identities } from './0007-identities.ts'
 import { shares } from './0008-shares.ts'
-import { migrate, schemaVersion } from './migrate.ts'
+import { MIGRATIONS, migrate, schemaVersion } from './migrate.ts'
 import { schemaDump } from '../fixture/schema-dump.ts'
 
 /** Set it to 1 after adding a migration to write the dumps anew; the difference is part of the review. */
@@ -229,6 +229,26 @@ describe.each(ENGINES)('migrations on %s', (engine) => {
       for (let turn = 0; turn < 4; turn += 1) next.push((await store.leases.claim('jobs', 'judge', { ttlMs: 1_000 }))?.key[4])
       expect(next).toEqual(['3', '4', '1', '2'])
       expect(await store.leases.claim('other', 'h', { ttlMs: 1_000 })).toMatchObject({ key: JOB })
+    } finally {
+      await store.close()
+    }
+  })
+
+  test('tokens of agents that were never there have ended after the upgrade, and no other has', async () => {
+    const url = await host.freshUrl()
+    const db = await open(url)
+    await migrate(db, () => 0, MIGRATIONS.slice(0, 12))
+    const add = 'INSERT INTO tokens (id, hash, role, name, agent_id, created_at, revoked_at) VALUES ($1, $2, $3, $4, $5, 5, $6)'
+    const agent = `agt_${'0'.repeat(26)}`
+    await db.run(add, [`tok_${'0'.repeat(26)}`, 'agent', 'agent', 'n', agent, null])
+    await db.run(add, [`tok_${'1'.repeat(26)}`, 'ended', 'agent', 'n', agent, 7])
+    await db.run(add, [`tok_${'2'.repeat(26)}`, 'judge', 'judge', 'n', null, null])
+    await db.close()
+    const store = await openStore({ url })
+    try {
+      expect((await store.tokens.byHash('agent'))?.revokedAt).toBeGreaterThan(1_000_000_000_000)
+      expect(await store.tokens.byHash('ended')).toMatchObject({ revokedAt: 7 })
+      expect(await store.tokens.byHash('judge')).toMatchObject({ revokedAt: null })
     } finally {
       await store.close()
     }

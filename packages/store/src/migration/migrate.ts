@@ -14,6 +14,7 @@ import { lanes } from './0009-lanes.ts'
 import { waitingLanes } from './0010-waiting-lanes.ts'
 import { servedRounds } from './0011-served-rounds.ts'
 import { workers } from './0012-workers.ts'
+import { agents } from './0013-agents.ts'
 import type { Migration } from './migration.ts'
 
 export const MIGRATIONS: readonly Migration[] = [
@@ -29,6 +30,7 @@ export const MIGRATIONS: readonly Migration[] = [
   waitingLanes,
   servedRounds,
   workers,
+  agents,
 ]
 
 /** The schema that this version reads and writes. */

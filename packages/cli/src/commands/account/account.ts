@@ -1,7 +1,6 @@
-import { resolve } from 'node:path'
 import { AgentId, type Token, TokenId, type ToolInput } from '@parley/protocol'
 import { CommandError, type Invocation, usageError } from '@parley/command-line'
-import { askYes, canAsk, makePrivateFile, show } from '@parley/command-line/commands'
+import { askYes, canAsk, parseDuration, show } from '@parley/command-line/commands'
 import type { Admin } from '../../admin/admin.ts'
 import { openAdmin } from '../../admin/open-admin.ts'
 import { readPassword } from '../../admin/read-password.ts'
@@ -10,7 +9,7 @@ import { instanceOf } from '../../config/instance.ts'
 import { findId, startOfId } from '../../caller/find-id.ts'
 import { allItems } from '../../caller/items-of.ts'
 import { targetOf } from '../../option/target.ts'
-import { parseDuration } from '../../option/duration.ts'
+import { showNewToken } from './show-new-token.ts'
 
 const PAGE = 500
 /** More than this is no list for a terminal; by then there is something wrong with paging. */
@@ -128,25 +127,16 @@ export const userLink = (invocation: Invocation): Promise<number> =>
   })
 
 export async function tokenCreate(invocation: Invocation): Promise<number> {
-  const { io, values } = invocation
   const input = tokenInput(invocation)
-  const out = values.text('out')
-  return withAdmin(invocation, async (admin) => {
-    const create = async () => {
-      const made = await admin.call('token.create', input)
-      return { ...made, text: `${made.token}\n` }
+  return withAdmin(invocation, (admin) => {
+    const make = async () => {
+      const { token, id, role, expires_at } = await admin.call('token.create', input)
+      return { token, id, role, expires_at }
     }
-    const { token, id, role, expires_at } =
-      out === undefined ? await create() : await makePrivateFile({ what: '--out', file: out, cwd: io.cwd }, create)
-    // Only the token goes to stdout: `$(…)` makes a variable of it.
-    if (!values.has('json')) {
-      const until = expires_at === null ? 'until revoked' : `until ${timeText(expires_at, io)}`
-      const where = out === undefined ? 'It is not shown again.' : `It is in ${out}, which only you can read.`
-      io.err(`${id} is a ${role}'s token for ${holderOf(input)}, good ${until}. ${where}\n`)
-    }
-    if (out === undefined) return show(invocation, { token, id, role, expires_at }, token)
-    if (values.has('json')) return show(invocation, { file: resolve(io.cwd, out), id, role, expires_at }, '')
-    return 0
+    return showNewToken(invocation, make, ({ id, role, expires_at }) => {
+      const until = expires_at === null ? 'until revoked' : `until ${timeText(expires_at, invocation.io)}`
+      return `${id} is a ${role}'s token for ${holderOf(input)}, good ${until}.`
+    })
   })
 }
 

@@ -15,11 +15,11 @@ import {
 import { type Processes, openProcesses } from '@parley/executor'
 import { settlesWithin } from '@parley/protocol'
 import { CommandError, type Invocation, noneOf, pathFailure, usageError } from '@parley/command-line'
+import { splitWords } from '@parley/command-line/commands'
 import { type NamedCodex, namedCodex } from '../../contracts/named-codex.ts'
 import { openWorldsHere } from '../../contracts/open-worlds-here.ts'
 import { basisFor } from '../../contracts/version-option.ts'
 import { type Screen, columns } from '@parley/screen'
-import { splitWords } from '../../option/split-words.ts'
 
 const DRIFT_EXIT = 1
 const PROCESSES_MAX = 32

@@ -11,7 +11,7 @@ export const EXECUTOR_COMMANDS: readonly CommandSpec[] = [
       WHERE_NOTE,
       'parley exec-server --join makes a machine an executor; parley proxy --executor NAME runs a server there.',
     ],
-    run: async (invocation) => (await import('./executors.ts')).executorList(invocation),
+    run: async (invocation) => (await import('./workers.ts')).workerList('executor', invocation),
   },
   {
     name: 'executor drain',
@@ -20,6 +20,6 @@ export const EXECUTOR_COMMANDS: readonly CommandSpec[] = [
     options: { undo: { doc: 'lets it take sessions again' }, ...JOB_OPTIONS },
     positionals: [{ name: 'NAME', doc: 'the executor, as executor list names it' }],
     notes: [WHERE_NOTE],
-    run: async (invocation) => (await import('./executors.ts')).executorDrain(invocation),
+    run: async (invocation) => (await import('./workers.ts')).workerDrain('executor', invocation),
   },
 ]

@@ -1,14 +1,11 @@
 import { usageError } from '@parley/command-line'
-
-/** What a program needs to run at all. Everything else, secrets above all, it gets only when it is named. */
-const ALWAYS = ['PATH', 'HOME', 'USER', 'LOGNAME', 'SHELL', 'TERM', 'LANG', 'LC_ALL', 'TMPDIR', 'TZ']
+import { coreEnv } from '../../process/program-env.ts'
 
 type Env = Readonly<Record<string, string | undefined>>
 
 /** The environment of a child: the usual, and what `--env A,B=value` names. */
 export function childEnv(env: Env, named: string | undefined): Record<string, string> {
-  const usual = ALWAYS.flatMap((name) => (env[name] === undefined ? [] : [[name, env[name]] as const]))
-  return { ...Object.fromEntries(usual), ...namedEnv(env, named) }
+  return { ...coreEnv(env), ...namedEnv(env, named) }
 }
 
 /** What `--env A,B=value` names, and nothing else: for a child of another machine, whose usual variables are its own. */

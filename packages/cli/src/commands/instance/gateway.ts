@@ -1,10 +1,10 @@
 import type { Invocation } from '@parley/command-line'
+import { hearEnd } from '@parley/command-line/commands'
 import { instanceOf } from '../../config/instance.ts'
 import { isPageBuilt, PAGE_BUILDING } from '../../data/page-files.ts'
 import { serveGateway } from '../../gateway-process/serve-gateway.ts'
 import { readyAt } from '../../up/ready-message.ts'
 import { signInMessage } from '../../up/sign-in-message.ts'
-import { hearEnd } from '../../process/hear-end.ts'
 
 const GRACE_MS = 10_000
 

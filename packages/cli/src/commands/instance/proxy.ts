@@ -1,7 +1,7 @@
 import { localBackend, type McpServerSpec, openProcesses, startMcpServer } from '@parley/executor'
 import { type ClientTransport, httpTransport, openHttpServer, openRelay, type Route, webSocketTransport } from '@parley/rpc'
 import { type Invocation, usageError } from '@parley/command-line'
-import { readSecretLine } from '@parley/command-line/commands'
+import { hearEnd, readSecretLine } from '@parley/command-line/commands'
 import { checkExposure, isLoopback } from '../../gateway-process/exposure.ts'
 import { listenFailure } from '../../gateway-process/listen-failure.ts'
 import { readTls } from '../../gateway-process/read-tls.ts'
@@ -10,7 +10,6 @@ import { serverLog } from '../../process/server-log.ts'
 import { childEnv, namedEnv } from './child-env.ts'
 import { ONE_CALLER_LIMITS, ONE_CALLER_RELAY_LIMITS, oneTokenDoor } from './one-token-door.ts'
 import { ownVersion } from '../../version.ts'
-import { hearEnd } from '../../process/hear-end.ts'
 
 const DEFAULT_PORT = 7401
 const TOKEN_BYTES = 32

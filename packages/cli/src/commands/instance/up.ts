@@ -1,3 +1,4 @@
+import { hostname } from 'node:os'
 import { resolve } from 'node:path'
 import { CommandError, type Invocation } from '@parley/command-line'
 import { instanceOf } from '../../config/instance.ts'
@@ -5,13 +6,17 @@ import { loadSettings } from '../../config/load.ts'
 import type { Settings } from '../../config/setting.ts'
 import { isPageBuilt, PAGE_BUILDING } from '../../data/page-files.ts'
 import type { Ready } from '../../gateway-process/plan.ts'
+import { type LocalHostPlan, localHostPlan, SLOTS_USUAL } from '../../host-process/host-plan-of.ts'
+import type { HostPlan } from '../../host-process/plan.ts'
 import { localPlan } from '../../judge-process/judge-plan-of.ts'
 import type { JudgePlan } from '../../judge-process/plan.ts'
-import { judgeMessage, readyAt, readyMessage } from '../../up/ready-message.ts'
+import { hostMessage, judgeMessage, readyAt, readyMessage } from '../../up/ready-message.ts'
 import { sameInstance, signInMessage } from '../../up/sign-in-message.ts'
 import { supervise } from '../../up/supervise.ts'
 
 const TOKEN_BYTES = 32
+const HOST_NAME_CHARS = 50
+const NAME_BYTES = 2
 
 /** Everything on one machine, until it is told to end. */
 export async function up(invocation: Invocation): Promise<number> {
@@ -22,33 +27,52 @@ export async function up(invocation: Invocation): Promise<number> {
     values.has('log') ||
     loadSettings({ env: io.env, cwd: io.cwd, configFile: values.text('config') }).values.logLevel?.source !== 'default'
   const judge = judgeOf(values.has('no-judge'))
+  const startsHost = !values.has('no-host')
+  const freshToken = (): string => Buffer.from(io.random(TOKEN_BYTES)).toString('hex')
   const settings: Settings = {
     ...given,
     logLevel: wasAsked ? given.logLevel : 'warn',
-    // Its own judge gets a token that lives as long as this process, unless one is set for all judges.
-    judgeToken: given.judgeToken ?? (judge.starts ? Buffer.from(io.random(TOKEN_BYTES)).toString('hex') : undefined),
+    // Its own workers get tokens that live as long as this process, unless one is set for all of their kind.
+    judgeToken: given.judgeToken ?? (judge.starts ? freshToken() : undefined),
+    hostToken: given.hostToken ?? (startsHost ? freshToken() : undefined),
   }
   const judgeFor = (ready: Ready): JudgePlan => ({
     ...localPlan(invocation, settings),
-    url: judgeUrl(ready, settings),
+    url: workerUrl(ready, settings),
     token: settings.judgeToken ?? '',
     logLevel: settings.logLevel,
   })
+  const localHost = startsHost ? localHostPlan(invocation, settings) : undefined
+  const hostFor = (local: LocalHostPlan, ready: Ready): HostPlan => ({
+    ...local,
+    url: new URL(workerUrl(ready, settings)).origin.replace(/^ws/, 'http'),
+    token: settings.hostToken ?? '',
+    // Another one at each start: nobody has to wait until the one before is known to be gone.
+    name: `${hostname()
+      .replace(/[^A-Za-z0-9._-]/g, '-')
+      .slice(0, HOST_NAME_CHARS)}-${Buffer.from(io.random(NAME_BYTES)).toString('hex')}`,
+    labels: [],
+    slots: SLOTS_USUAL,
+  })
+  // A certificate that nobody else vouches for is good enough for our own workers.
+  const env = settings.tlsCert === undefined ? {} : { NODE_EXTRA_CA_CERTS: resolve(io.cwd, settings.tlsCert) }
+  const host = startsHost ? 'starting' : 'none (--no-host)'
   return supervise(
     {
       gateway: { settings, cwd: io.cwd },
-      judgeFor: judge.starts ? judgeFor : undefined,
-      // A certificate that nobody else vouches for is good enough for our own judge.
-      judgeEnv: settings.tlsCert === undefined ? {} : { NODE_EXTRA_CA_CERTS: resolve(io.cwd, settings.tlsCert) },
       onReady: (ready) => {
+        const words = { judge: judge.says, host }
         io.out(
           values.has('json')
             ? `${JSON.stringify(ready)}\n`
-            : io.typed(readyMessage(readyAt(ready, settings.publicUrl), judge.says, signInMessage(ready, values))),
+            : io.typed(readyMessage(readyAt(ready, settings.publicUrl), words, signInMessage(ready, values))),
         )
         if (!isPageBuilt()) io.err(`The page is not built: ${PAGE_BUILDING}.\n`)
       },
-      onJudge: (ready) => io.err(judgeMessage(ready)),
+      ...(judge.starts ? { judge: { planFor: judgeFor, env, onReady: (ready) => io.err(judgeMessage(ready)) } } : {}),
+      ...(localHost === undefined
+        ? {}
+        : { host: { planFor: (ready) => hostFor(localHost, ready), env, onReady: (ready) => io.err(hostMessage(ready)) } }),
     },
     io,
   ).catch((error: unknown) => {
@@ -72,8 +96,8 @@ function judgeOf(isUnwanted: boolean): { readonly starts: boolean; readonly says
   return { starts: true, says: 'starting' }
 }
 
-/** Where our own judge dials: with TLS the name that the certificate is for, if we know it. */
-function judgeUrl({ ws }: Ready, { tlsCert, publicUrl }: Settings): string {
+/** Where our own workers dial: with TLS the name that the certificate is for, if we know it. */
+function workerUrl({ ws }: Ready, { tlsCert, publicUrl }: Settings): string {
   if (tlsCert !== undefined && publicUrl !== undefined) return new URL('/api/mcp/ws', publicUrl.replace(/^http/, 'ws')).href
   const url = new URL(ws)
   // An address that means all of this machine's is none to dial.

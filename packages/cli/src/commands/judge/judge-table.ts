@@ -4,6 +4,7 @@ import { JOB_OPTIONS, WHERE_NOTE } from '../../option/job-options.ts'
 import { ENGINE_CHOICES, SANDBOX_CHOICES } from '../../judge-process/plan.ts'
 import { TARGET_OPTIONS } from '../../option/target.ts'
 import { JSON_OPTION } from '../../option/json-option.ts'
+import { WORKER_LOG_OPTION } from '../../option/worker-options.ts'
 
 const SANDBOX_OPTION = {
   sandbox: {
@@ -44,11 +45,7 @@ export const JUDGE_COMMANDS: readonly CommandSpec[] = [
       ...JUDGE_OPTIONS,
       data: INSTANCE_OPTIONS.data,
       config: INSTANCE_OPTIONS.config,
-      log: {
-        doc: 'how much is logged to stderr (PARLEY_LOG)',
-        value: 'LEVEL',
-        choices: ['debug', 'info', 'warn', 'error', 'silent'],
-      },
+      ...WORKER_LOG_OPTION,
       ...JSON_OPTION,
     },
     notes: [

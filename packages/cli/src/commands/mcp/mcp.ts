@@ -14,14 +14,11 @@ import {
   withoutServer,
 } from '@parley/codex/config'
 import { CommandError, type Invocation, usageError, type Values } from '@parley/command-line'
-import { askYes, canAsk, show } from '@parley/command-line/commands'
+import { askYes, canAsk, envPairs, isVariable, show, splitWords } from '@parley/command-line/commands'
 import { authStatusOf, probeOauth } from '../../mcp-config/auth-status.ts'
 import { named, serversFileOf } from '../../mcp-config/servers-file.ts'
-import { splitWords } from '../../option/split-words.ts'
 import { tokenShelf } from '../../mcp-config/token-file.ts'
 import { columns } from '@parley/screen'
-
-const VARIABLE = /^[A-Za-z_][A-Za-z0-9_]*$/
 
 export async function mcpAdd(invocation: Invocation): Promise<number> {
   const { io, values, positionals } = invocation
@@ -130,7 +127,7 @@ function entryOf({ values, rest }: Invocation): TomlTable {
   for (const option of ['bearer-token-env-var', 'oauth-client-id', 'oauth-resource'])
     if (values.has(option)) throw usageError(`--${option} goes with --url`)
   const [command = '', ...args] = words
-  const env = envOf(values.all('env'))
+  const env = envPairs('--env', values.all('env'))
   const environment = values.text('environment')
   return {
     command,
@@ -152,7 +149,7 @@ function httpEntry(url: string, values: Values): TomlTable {
       'put the token into a variable and name it with --bearer-token-env-var',
     )
   const variable = values.text('bearer-token-env-var')
-  if (variable !== undefined && !VARIABLE.test(variable))
+  if (variable !== undefined && !isVariable(variable))
     throw usageError('--bearer-token-env-var must be the name of a variable, not the token itself')
   const client = values.text('oauth-client-id')
   const resource = values.text('oauth-resource')
@@ -162,14 +159,4 @@ function httpEntry(url: string, values: Values): TomlTable {
     ...(resource === undefined ? {} : { oauth_resource: resource }),
     ...(client === undefined ? {} : { oauth: { client_id: client } }),
   }
-}
-
-function envOf(pairs: readonly string[]): Record<string, string> {
-  const entries = pairs.map((pair): [string, string] => {
-    const at = pair.indexOf('=')
-    const key = pair.slice(0, Math.max(at, 0))
-    if (at < 0 || !VARIABLE.test(key)) throw usageError('--env must be KEY=VALUE', 'its KEY is letters, digits and _')
-    return [key, pair.slice(at + 1)]
-  })
-  return Object.fromEntries(entries.toSorted(([left], [right]) => (left < right ? -1 : 1)))
 }

@@ -1,7 +1,7 @@
 import { constants } from 'node:os'
 import { type RunLimits, type RunOutcome, type Sandbox, openSandbox } from '@parley/sandbox'
 import { type Invocation, usageError } from '@parley/command-line'
-import { wholeNumber } from '../../option/whole-number.ts'
+import { wholeNumber } from '@parley/command-line/commands'
 import { readInstance } from '../../config/instance.ts'
 import { cacheDirOf } from '../../data/cache-dir.ts'
 import { dataDirAt } from '../../data/data-dir.ts'

@@ -1,16 +1,14 @@
-import { realpathSync, statSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { type ExecServer, localBackend, openExecServer, openProcesses } from '@parley/executor'
 import { lineFrames, listenFrames } from '@parley/rpc/frame'
-import { atPath, CommandError, type Invocation, usageError } from '@parley/command-line'
-import { readSecretLine } from '@parley/command-line/commands'
+import { CommandError, type Invocation, usageError } from '@parley/command-line'
+import { hearEnd, readSecretLine, wholeNumber } from '@parley/command-line/commands'
 import { wholeEnv } from '../../process/program-env.ts'
 import { checkExposure, isLoopback } from '../../gateway-process/exposure.ts'
 import { listenFailure } from '../../gateway-process/listen-failure.ts'
 import { readTls } from '../../gateway-process/read-tls.ts'
 import { ownVersion } from '../../version.ts'
-import { hearEnd } from '../../process/hear-end.ts'
-import { wholeNumber } from '../../option/whole-number.ts'
+import { rootsOf } from '../../option/worker-options.ts'
 import { type JoinPlace, joinPlaceOf, serveGateways } from './join-gateways.ts'
 
 const DEFAULT_LISTEN = 'ws://127.0.0.1:0'
@@ -33,7 +31,7 @@ export async function execServerCommand(invocation: Invocation): Promise<number>
   const place = placeOf(invocation)
   const token = place.kind === 'gateway' ? undefined : tokenOf(invocation, place)
   const slots = wholeNumber(values, 'slots', { min: 1, max: PROCESSES_MAX }) ?? PROCESSES_MAX
-  const roots = values.all('root').map((root) => rootOf(root, io.cwd))
+  const roots = rootsOf(invocation)
   await using processes = await openProcesses({ maxProcesses: PROCESSES_MAX })
   await using server = openExecServer({
     backend: localBackend({ processes, contained: values.has('contain') }),
@@ -117,12 +115,6 @@ function tokenOf({ io, values }: Invocation, place: Place): string | undefined {
   return token
 }
 const TOKEN_CHARS = 32
-
-function rootOf(given: string, cwd: string): string {
-  const path = atPath(`--root ${given}`, () => realpathSync(resolve(cwd, given)))
-  if (statSync(path).isDirectory()) return path
-  throw usageError(`--root ${given} is not a folder`)
-}
 
 function socketFailure(error: unknown, path: string): unknown {
   if (!(error instanceof Error && 'code' in error && error.code === 'EADDRINUSE')) return error

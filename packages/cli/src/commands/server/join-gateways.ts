@@ -1,9 +1,9 @@
-import { type ExecServer, joinGateways } from '@parley/executor'
-import { WorkerLabels, WorkerName } from '@parley/protocol'
+import { type ExecServer, joinAsExecutor } from '@parley/executor'
+import type { WorkerLabels } from '@parley/protocol'
 import { type Invocation, usageError } from '@parley/command-line'
-import { readSecretLine } from '@parley/command-line/commands'
-import { connectWorker } from '../../process/connect-worker.ts'
-import { hearEnd } from '../../process/hear-end.ts'
+import { hearEnd, readSecretLine } from '@parley/command-line/commands'
+import { labelsOf, workerNameOf } from '../../option/worker-options.ts'
+import { connectAt } from '../../process/connect-worker.ts'
 import { ownVersion } from '../../version.ts'
 
 /** A gateway to take part in, and as whom. */
@@ -32,15 +32,12 @@ export function joinPlaceOf({ io, values }: Invocation): JoinPlace | undefined {
   const url = URL.parse(given)
   if (url === null || !/^(http|ws)s?:$/.test(url.protocol) || url.pathname !== '/')
     throw usageError(`--join must be http://HOST:PORT or https://…, not ${JSON.stringify(given)}`)
-  const name = values.text('name')
-  const named = WorkerName.optional().safeParse(name)
-  if (!named.success) throw usageError(`--name ${named.error.issues[0]?.message}`)
   return {
     kind: 'gateway',
     url: url.origin.replace(/^ws/, 'http'),
     token: tokenOf({ io, values }),
-    ...(named.data === undefined ? {} : { name: named.data }),
-    labels: labelsOf(values.all('label')),
+    ...workerNameOf(values),
+    labels: labelsOf(values),
   }
 }
 
@@ -51,10 +48,10 @@ export async function serveGateways(
   { url, token, name, labels, slots }: JoinPlace & { readonly slots: number },
 ): Promise<void> {
   const end = hearEnd(io)
-  const joining = joinGateways({
+  const joining = joinAsExecutor({
     url,
     token,
-    connect: (gateway) => connectWorker('executor', { url: `${gateway.replace(/^http/, 'ws')}/api/mcp/ws`, token }),
+    connect: connectAt('executor', token),
     server,
     version: ownVersion(),
     ...(name === undefined ? {} : { name }),
@@ -79,17 +76,4 @@ function tokenOf({ io, values }: Pick<Invocation, 'io' | 'values'>): string {
     '--join needs a token',
     'make one with parley token create --role executor --name N, and give it by --token-file or PARLEY_EXECUTOR_TOKEN',
   )
-}
-
-function labelsOf(given: readonly string[]): WorkerLabels {
-  const pairs = given.map((text) => {
-    const at = text.indexOf('=')
-    if (at < 1) throw usageError(`--label must be KEY=VALUE, not ${JSON.stringify(text)}`)
-    return { key: text.slice(0, at), value: text.slice(at + 1) }
-  })
-  const labels = WorkerLabels.safeParse(pairs)
-  if (labels.success) return labels.data
-  const [issue] = labels.error.issues
-  const at = issue?.path[0]
-  throw usageError(`--label ${typeof at === 'number' ? `${given[at]}: ` : ''}${issue?.message}`)
 }

@@ -3,7 +3,7 @@ import { createLogger, type Gateway, openGateway } from '@parley/gateway'
 import {
   dialTunnel,
   type ExecServer,
-  joinGateways,
+  joinAsExecutor,
   localBackend,
   openExecServer,
   openExecutor,
@@ -53,7 +53,7 @@ async function adminOf({ url }: Gateway): Promise<string> {
 }
 
 function join(url: string, server: ExecServer, name: string) {
-  return joinGateways({
+  return joinAsExecutor({
     url,
     token: EXECUTOR_TOKEN,
     connect: (gateway) =>

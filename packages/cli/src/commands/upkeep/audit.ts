@@ -3,10 +3,8 @@ import { resolve } from 'node:path'
 import type { AuditEntry } from '@parley/protocol'
 import { columns, secondText } from '@parley/screen'
 import { atPath, type Invocation } from '@parley/command-line'
-import { show } from '@parley/command-line/commands'
-import { wholeNumber } from '../../option/whole-number.ts'
+import { momentOf, show, wholeNumber } from '@parley/command-line/commands'
 import { searchChanges } from './audit-changes.ts'
-import { momentOf } from '../../option/moment.ts'
 import { withCaller } from '../../caller/with-caller.ts'
 
 const LIMIT = { min: 1, max: 1_000 }

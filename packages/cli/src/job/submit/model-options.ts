@@ -1,7 +1,7 @@
 import type { SteadyClient } from '@parley/client'
 import { EngineName, type Model, type ToolInput } from '@parley/protocol'
 import { CommandError, type Invocation, usageError } from '@parley/command-line'
-import { wholeNumber } from '../../option/whole-number.ts'
+import { wholeNumber } from '@parley/command-line/commands'
 
 type ModelInput = Pick<ToolInput<'job.create'>, 'model' | 'upstream_channel' | 'engine' | 'max_attempts' | 'budget'>
 

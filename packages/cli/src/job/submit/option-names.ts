@@ -1,6 +1,6 @@
 import { ToolError } from '@parley/protocol'
 import { CommandError, type Invocation } from '@parley/command-line'
-import { inCommands } from '../../wording/tool-words.ts'
+import { inCommands } from '@parley/command-line/wording'
 
 /** Which option a field of `job.create` was made from. */
 const OPTIONS: Readonly<Record<string, string>> = {

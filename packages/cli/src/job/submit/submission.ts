@@ -2,10 +2,9 @@ import { statSync } from 'node:fs'
 import { basename, resolve } from 'node:path'
 import { CompareMode, JOB_LIMITS, Language, type ToolInput, languageOfFile } from '@parley/protocol'
 import { atPath, type Invocation, noneOf, usageError } from '@parley/command-line'
-import { readGiven, readGivenText } from '@parley/command-line/commands'
+import { readGiven, readGivenText, wholeNumber } from '@parley/command-line/commands'
 import { looksLikeZip } from './looks-like-zip.ts'
 import { modelOf, refuseModelOptions } from './model-options.ts'
-import { wholeNumber } from '../../option/whole-number.ts'
 import { zipFolder } from './zip-folder.ts'
 
 /** What a person hands in, read and checked as far as that can be done here. */

@@ -1,3 +1,4 @@
+import type { LookupFunction } from 'node:net'
 import { Pool } from 'undici'
 import type { ClientLimits } from '../client-limits.ts'
 import { HttpLink } from './http-link.ts'
@@ -11,6 +12,8 @@ export interface HttpTransportOptions {
   readonly token?: string
   /** Dials this socket file instead of the URL's host. */
   readonly socketPath?: string
+  /** Finds the addresses of the URL's host each time a connection is made, where not every one may be dialled. Not asked for an address. */
+  readonly lookup?: LookupFunction
 }
 
 /** Streamable HTTP, both eras. */
@@ -19,25 +22,37 @@ export function httpTransport(options: HttpTransportOptions): ClientTransport {
   if (url.protocol !== 'http:' && url.protocol !== 'https:') {
     throw new WireError('unreachable', `url: must begin with http:// or https://, got ${url.protocol}`)
   }
-  const { socketPath } = options
+  const { socketPath, lookup } = options
   const dialled = { url, ...(socketPath === undefined ? {} : { socketPath }) }
   return {
     kind: 'http',
     open: (sink, limits, warn) =>
-      new HttpLink({ pool: openPool(url, socketPath, limits), ...dialled, headers: baseHeaders(options), sink, limits, warn }),
+      new HttpLink({
+        pool: openPool(url, { socketPath, lookup }, limits),
+        ...dialled,
+        headers: baseHeaders(options),
+        sink,
+        limits,
+        warn,
+      }),
   }
 }
 
 /** Answers to the server must never wait for a connection behind requests that wait for those answers. */
 const SPARE_CONNECTIONS = 8
 
-function openPool(url: URL, socketPath: string | undefined, limits: ClientLimits): Pool {
+function openPool(
+  url: URL,
+  { socketPath, lookup }: { readonly socketPath: string | undefined; readonly lookup: LookupFunction | undefined },
+  limits: ClientLimits,
+): Pool {
   return new Pool(url.origin, {
     connections: limits.pendingRequests + limits.pendingAsks + SPARE_CONNECTIONS,
     // Deadlines are the connection's: undici's own would cut streams that are merely quiet.
     headersTimeout: 0,
     bodyTimeout: 0,
     ...(socketPath === undefined ? {} : { socketPath }),
+    ...(lookup === undefined ? {} : { connect: { lookup } }),
   })
 }
 

@@ -13,13 +13,24 @@ export async function checkEnabled(queries: Queries, userId: UserId): Promise<vo
 
 /** As `checkEnabled`, and nobody else adds for the same user before the end of the transaction: what is counted after this stays true. */
 export async function lockEnabled(queries: Queries, userId: UserId): Promise<void> {
-  await queries.get(LOCK, [userId])
+  await lockUser(queries, userId)
   await checkEnabled(queries, userId)
+}
+
+/** Whoever else locks the same user waits for the end of the transaction. */
+export async function lockUser(queries: Queries, userId: UserId): Promise<void> {
+  await queries.get(LOCK, [userId])
 }
 
 /** As `checkEnabled`, and a deleted user is not found. */
 export async function checkOwner(queries: Queries, userId: UserId): Promise<void> {
   await checkRow(queries, ENABLED_OWNER, userId)
+}
+
+/** Whether a user is neither deleted nor disabled; locked as in `checkEnabled`. */
+export async function isPresent(queries: Queries, userId: UserId): Promise<boolean> {
+  const row = await queries.get(ENABLED_OWNER, [userId])
+  return row !== undefined && !flag(row, 'disabled')
 }
 
 async function checkRow(queries: Queries, statement: Sql, userId: UserId): Promise<void> {

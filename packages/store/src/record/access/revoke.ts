@@ -1,14 +1,19 @@
-import type { UserId } from '@parley/protocol'
+import type { AgentId, UserId } from '@parley/protocol'
 import { text } from '../../database/column.ts'
-import type { Transaction } from '../../database/database.ts'
+import type { Row, Sql, Transaction } from '../../database/database.ts'
 import { topicSignal } from '../../topic/signal-topics.ts'
 
-/** Ends all tokens of a user that still stand. */
+/** Ends all tokens that still stand of a user, and of their agents: those act for the user. */
 export async function revokeTokens(tx: Transaction, userId: UserId, now: number): Promise<void> {
-  const rows = await tx.all('UPDATE tokens SET revoked_at = $2 WHERE user_id = $1 AND revoked_at IS NULL RETURNING id', [
-    userId,
-    now,
-  ])
+  announceRevoked(tx, await tx.all(REVOKE_OF_USER, [userId, now]))
+}
+
+/** Ends all tokens of an agent that still stand. */
+export async function revokeAgentTokens(tx: Transaction, agentId: AgentId, now: number): Promise<void> {
+  announceRevoked(tx, await tx.all(REVOKE_OF_AGENT, [agentId, now]))
+}
+
+function announceRevoked(tx: Transaction, rows: readonly Row[]): void {
   for (const row of rows) tx.signal(topicSignal(`token/${text(row, 'id')}`))
   if (rows.length > 0) tx.signal(topicSignal('tokens'))
 }
@@ -21,3 +26,9 @@ export async function revokeSignIns(tx: Transaction, userId: UserId, now: number
   ])
   for (const row of rows) tx.signal(topicSignal(`sign-in/${text(row, 'jti')}`))
 }
+
+/** $1 user, $2 now. Two lists, each by its index, are put together: with `OR` all tokens would be looked at. */
+const REVOKE_OF_USER: Sql = `UPDATE tokens SET revoked_at = $2 WHERE revoked_at IS NULL AND id IN (
+  SELECT id FROM tokens WHERE user_id = $1 UNION SELECT t.id FROM agents a JOIN tokens t ON t.agent_id = a.id WHERE a.owner_id = $1)
+  RETURNING id`
+const REVOKE_OF_AGENT: Sql = 'UPDATE tokens SET revoked_at = $2 WHERE agent_id = $1 AND revoked_at IS NULL RETURNING id'

@@ -2,10 +2,11 @@ import { AgentId, Role, TokenId, UserId, makeId } from '@parley/protocol'
 import { integer, integerOrNull, text, textOrNull } from '../../database/column.ts'
 import type { Database, Row, Sql } from '../../database/database.ts'
 import { parsedOrNull } from '../../database/json-column.ts'
-import { AlreadyExists } from '../../errors.ts'
+import { AlreadyExists, InvalidArgument } from '../../errors.ts'
 import { MAX_LIST, checkInteger, checkName } from '../../limits.ts'
 import { topicSignal } from '../../topic/signal-topics.ts'
 import { checkEnabled } from '../access/enabled.ts'
+import { lockUsable } from '../agent/steps.ts'
 import { kindOf } from '../worker/sql-workers.ts'
 import { workersTopic } from '../worker/worker.ts'
 import type { TokenRecord, Tokens } from './token.ts'
@@ -26,8 +27,12 @@ export class SqlTokens implements Tokens {
     checkName('hash', token.hash)
     checkName('name', token.name)
     const { userId = null, agentId = null, expiresAt = null } = token
+    if ((token.role === 'agent') !== (agentId !== null))
+      throw new InvalidArgument('agentId', 'must be given for the token of an agent, and for no other')
     return this.#db.transaction(async (tx) => {
       if (userId !== null) await checkEnabled(tx, userId)
+      // Whoever ends the agent, or the access of its owner, waits for this and then revokes the token, or came first and is seen here.
+      if (agentId !== null) await lockUsable(tx, agentId)
       const id = makeId(TokenId, 'tok', this.#random)
       const added = toToken(
         await tx.get(INSERT, [id, token.hash, token.role, token.name, userId, agentId, this.#now(), expiresAt]),
@@ -44,6 +49,10 @@ export class SqlTokens implements Tokens {
 
   async byId(id: TokenId): Promise<TokenRecord | undefined> {
     return toToken(await this.#db.get('SELECT * FROM tokens WHERE id = $1', [id]))
+  }
+
+  async ofAgent(agentId: AgentId): Promise<readonly TokenRecord[]> {
+    return (await this.#db.all(OF_AGENT, [agentId, this.#now(), MAX_LIST])).flatMap((row) => toToken(row) ?? [])
   }
 
   async list(page: {
@@ -81,6 +90,8 @@ export class SqlTokens implements Tokens {
 
 const INSERT: Sql = `INSERT INTO tokens (id, hash, role, name, user_id, agent_id, created_at, expires_at)
   VALUES ($1, $2, $3, $4, $5, $6, $7, $8) ON CONFLICT (hash) DO NOTHING RETURNING *`
+const OF_AGENT: Sql = `SELECT * FROM tokens WHERE agent_id = $1 AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > $2)
+  ORDER BY created_at, id LIMIT $3`
 const LIST: Sql = `SELECT * FROM tokens WHERE created_at < $1 OR (created_at = $1 AND id < $2)
   ORDER BY created_at DESC, id DESC LIMIT $3`
 const USED: Sql = 'UPDATE tokens SET last_used_at = $2 WHERE id = $1 AND (last_used_at IS NULL OR last_used_at < $2)'

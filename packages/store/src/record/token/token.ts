@@ -12,7 +12,10 @@ export interface TokenRecord {
   readonly lastUsedAt: number | null
 }
 export interface Tokens {
-  /** `hash` is the SHA-256 of the token's text, hex. The text itself is never here. */
+  /**
+   * `hash` is the SHA-256 of the token's text, hex. The text itself is never here. A token of an agent is for one that is active, and
+   * whose owner is not disabled: `NotFound` otherwise.
+   */
   add(token: {
     readonly hash: string
     readonly role: Role
@@ -28,6 +31,8 @@ export interface Tokens {
     readonly beforeId?: TokenId
     readonly limit: number
   }): Promise<readonly TokenRecord[]>
+  /** Those of an agent that still count. */
+  ofAgent(agentId: AgentId): Promise<readonly TokenRecord[]>
   /** Publishes `token/ID` and `tokens`; judges and workers that came with it are forgotten. Answers the record, or `undefined` when there is none. Idempotent. */
   revoke(id: TokenId): Promise<TokenRecord | undefined>
   used(ids: readonly TokenId[], at: number): Promise<void>

@@ -4,6 +4,8 @@ import { AlreadyExists, Conflict, NotFound } from '../../errors.ts'
 import { MAX_LIST, checkInteger, checkName } from '../../limits.ts'
 import { topicSignal } from '../../topic/signal-topics.ts'
 import { revokeSignIns, revokeTokens } from '../access/revoke.ts'
+import { markAllOf, withdrawAllOf } from '../agent/owner.ts'
+import { GRANTS_CHANGED } from '../grant/sql-grants.ts'
 import { OWNER_DISABLED, cancelAllOf } from '../job/owner.ts'
 import { cancelled } from '../job/transitions.ts'
 import { toUser } from './row.ts'
@@ -72,6 +74,7 @@ export class SqlUsers implements Users {
       return 0
     }
     return this.#unlessLast(id, sql.DISABLE, [], async (tx) => {
+      await withdrawAllOf(tx, id)
       await this.#endAccess(tx, id)
       // Whoever was adding a job held the row of the account until its commit: all of them are found now.
       return cancelAllOf(tx, id, { reason: OWNER_DISABLED, now: this.#now() })
@@ -101,6 +104,8 @@ export class SqlUsers implements Users {
   async delete(id: UserId): Promise<number> {
     return this.#unlessLast(id, sql.DELETE, [this.#now(), deletedName(id)], async (tx) => {
       await tx.run(sql.DELETE_QUOTA, [id])
+      if ((await tx.run(sql.DELETE_GRANT, [id])) > 0) tx.signal(GRANTS_CHANGED)
+      await markAllOf(tx, id, this.#now())
       await this.#endAccess(tx, id)
       // Whoever was adding a job held the row of the account until its commit: all of them are found now.
       return cancelAllOf(tx, id, { reason: cancelled(undefined), now: this.#now() })

@@ -21,7 +21,7 @@ export interface ExternalIdentity {
 /** What jobs of a deleted account show as their owner. No account can be called so. */
 export const deletedName = (id: UserId): string => `deleted user ${id.slice('usr_'.length).slice(0, 12)}`
 
-/** Accounts. Every change publishes `users` and `user/ID`. Disabling and a new password end the user's sign-ins, links and tokens. */
+/** Accounts. Every change publishes `users` and `user/ID`. Disabling and a new password end the user's sign-ins, links and tokens, those of their agents among them. */
 export interface Users {
   /** Throws `AlreadyExists` when the name is taken. */
   add(user: { readonly username: string; readonly passwordHash: string | null; readonly admin: boolean }): Promise<UserRecord>
@@ -34,15 +34,15 @@ export interface Users {
   oldestAdmin(): Promise<UserRecord | undefined>
   list(page: { readonly afterName?: string; readonly limit: number }): Promise<readonly UserRecord[]>
   /**
-   * Disabling cancels, in the same commit, whatever of theirs has not ended (`owner_disabled`), and answers how many jobs. Throws
-   * `Conflict` rather than disable the last admin, whoever else is doing the same at this moment.
+   * Disabling cancels, in the same commit, whatever of theirs has not ended (`owner_disabled`), and answers how many jobs; it puts their
+   * agents to sleep, and none wakes until they are enabled. Throws `Conflict` rather than disable the last admin, whoever else is doing the same at this moment.
    */
   setDisabled(id: UserId, disabled: boolean): Promise<number>
   /** The same for taking an admin's rights. What it publishes makes whoever is connected come back with the rights that they have now. */
   setAdmin(id: UserId, admin: boolean): Promise<void>
   /**
-   * For good: no name, no password, no quota; tokens, sign-ins and links end, and jobs that have not ended are cancelled, all in one
-   * commit. Nothing finds the account any more; its jobs stay, under `deletedName`, and no new one is added. Throws `Conflict` for
+   * For good: no name, no password, no quota, no grant; tokens, sign-ins and links end, jobs that have not ended are cancelled, and agents
+   * are marked as `deleting`, all in one commit. Nothing finds the account any more; its jobs stay, under `deletedName`, and no new one is added. Throws `Conflict` for
    * the last admin as above. Answers how many jobs were cancelled.
    */
   delete(id: UserId): Promise<number>

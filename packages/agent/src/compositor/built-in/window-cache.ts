@@ -1,0 +1,46 @@
+import type { CompositorLimits } from '../compositor-limits.ts'
+import type { ResourceContent } from './read-window.ts'
+
+interface Kept {
+  readonly content: ResourceContent
+  readonly until: number
+}
+
+/** Contents of which more windows may be read: a reader finds the version it began with, and the server is asked once. */
+export class WindowCache {
+  readonly #limits: Pick<CompositorLimits, 'windowCacheBytes' | 'windowCacheMs'>
+  readonly #now: () => number
+  readonly #kept = new Map<string, Kept>()
+  #bytes = 0
+
+  constructor(limits: Pick<CompositorLimits, 'windowCacheBytes' | 'windowCacheMs'>, now: () => number) {
+    this.#limits = limits
+    this.#now = now
+  }
+
+  get(key: string): ResourceContent | undefined {
+    const kept = this.#kept.get(key)
+    if (kept === undefined || kept.until > this.#now()) return kept?.content
+    this.forget(key)
+    return undefined
+  }
+
+  put(key: string, content: ResourceContent): void {
+    this.forget(key)
+    if (content.bytes > this.#limits.windowCacheBytes) return
+    this.#kept.set(key, { content, until: this.#now() + this.#limits.windowCacheMs })
+    this.#bytes += content.bytes
+    // The oldest go first.
+    for (const oldest of this.#kept.keys()) {
+      if (this.#bytes <= this.#limits.windowCacheBytes) break
+      this.forget(oldest)
+    }
+  }
+
+  forget(key: string): void {
+    const kept = this.#kept.get(key)
+    if (kept === undefined) return
+    this.#kept.delete(key)
+    this.#bytes -= kept.content.bytes
+  }
+}

@@ -1,0 +1,98 @@
+import { messageOf, RPC_CODES, RpcError } from '@parley/protocol'
+import { type Caller, InputRequired, JsonText, type ServiceResult } from '@parley/rpc'
+import { deniedError, evaluatorError } from './policy-error.ts'
+import type { CallRecorder, CompositorOptions, MountCall, MountDecision } from './ports.ts'
+
+/** A call that the gate let through. */
+export interface AllowedCall {
+  /** It goes out now; each round of questions is a part of it. */
+  dispatched(): void
+  /** How it ended. A question is no end. */
+  returned(result: ServiceResult): void
+  failed(error: unknown): void
+}
+
+/** Asks the gate about every call and has it written down, before anything is sent and after it came back. */
+export class GatedCalls<C extends Caller> {
+  readonly #options: Pick<CompositorOptions<C>, 'gate' | 'recorder' | 'log' | 'now'>
+  #last = 0
+
+  constructor(options: Pick<CompositorOptions<C>, 'gate' | 'recorder' | 'log' | 'now'>) {
+    this.#options = options
+  }
+
+  /** Throws where the call is denied, or cannot be written down. */
+  async allow(call: MountCall<C>, signal: AbortSignal): Promise<AllowedCall> {
+    const { recorder, now } = this.#options
+    const id = ++this.#last
+    const startedAt = now()
+    const { decision, denial } = await this.#decide(call, signal)
+    await this.#record(recorder, () => recorder?.decided(id, call, decision, now() - startedAt))
+    if (denial !== undefined) throw denial
+    signal.throwIfAborted()
+    return this.#followed(id, recorder)
+  }
+
+  async #decide(
+    call: MountCall<C>,
+    signal: AbortSignal,
+  ): Promise<{ readonly decision: MountDecision; readonly denial: RpcError | undefined }> {
+    try {
+      const decision = await this.#options.gate.decide(call, signal)
+      return { decision, denial: decision.kind === 'deny' ? deniedError(call, decision) : undefined }
+    } catch (error) {
+      this.#options.log('warn', `the gate failed for ${call.kind} ${call.name} of ${call.mount}: ${messageOf(error)}`)
+      const denial = evaluatorError(call, error)
+      return { decision: { kind: 'deny', reason: denial.message, endsTurn: false }, denial }
+    }
+  }
+
+  async #record(recorder: CallRecorder<C> | undefined, write: () => void | Promise<void>): Promise<void> {
+    if (recorder === undefined) return
+    try {
+      await write()
+    } catch (cause) {
+      throw new RpcError('internal_error', 'the call could not be recorded, so it was not made', undefined, { cause })
+    }
+  }
+
+  #followed(id: number, recorder: CallRecorder<C> | undefined): AllowedCall {
+    if (recorder === undefined) return UNRECORDED
+    const { now } = this.#options
+    let sentAt: number | undefined
+    const ms = (): number => (sentAt === undefined ? 0 : now() - sentAt)
+    return {
+      dispatched: () => {
+        if (sentAt !== undefined) return
+        sentAt = now()
+        this.#tell(() => recorder.dispatched(id))
+      },
+      returned: (result) => {
+        if (result instanceof InputRequired) return
+        this.#tell(() => recorder.returned(id, { ms: ms(), isError: isErrorResult(result) }))
+      },
+      failed: (error) => {
+        const code = error instanceof RpcError ? error.code : RPC_CODES.internal_error
+        this.#tell(() => recorder.failed(id, { ms: ms(), code, message: messageOf(error) }))
+      },
+    }
+  }
+
+  /** What was sent is sent: a recorder that fails now changes nothing of what its caller hears. */
+  #tell(record: () => void): void {
+    try {
+      record()
+    } catch (error) {
+      this.#options.log('warn', `what became of a call was not recorded: ${messageOf(error)}`)
+    }
+  }
+}
+
+/** Of a call that nobody writes down. */
+export const UNRECORDED: AllowedCall = { dispatched: () => {}, returned: () => {}, failed: () => {} }
+
+const IS_ERROR = /"isError":\s*true/
+
+function isErrorResult(result: Exclude<ServiceResult, InputRequired>): boolean {
+  return result instanceof JsonText ? IS_ERROR.test(result.text) : result.isError === true
+}

@@ -1,0 +1,149 @@
+import { isJsonObject, type JsonObject, messageOf, settlesWithin } from '@parley/protocol'
+import type { Client, ListKind } from '@parley/rpc'
+import type { CompositorLimits } from '../compositor-limits.ts'
+import { type Listed, LISTED, changedWith, fetchList, methodOf } from './fetch-list.ts'
+
+interface CachedList {
+  items: readonly JsonObject[] | undefined
+  /** Counts what was told, so that an answer that was under way meanwhile is not taken for current. */
+  told: number
+  /** The count that the items belong to, and when they came. */
+  current: number
+  fetchedAt: number
+  pending: Promise<void> | undefined
+  /** Somebody was given less than there is: they are told when the rest is there. */
+  owed: boolean
+  problem: string | undefined
+  cut: string | undefined
+}
+
+export interface MountListsParts {
+  readonly limits: CompositorLimits
+  readonly now: () => number
+  /** The connection, as soon as there is one. */
+  readonly ready: () => Promise<Client>
+  /** A list is another one than it was. */
+  readonly changed: (kind: ListKind) => void
+  /** There is something new to say about a list. */
+  readonly noted: () => void
+}
+
+/** The lists of one mount: asked for once, kept until the server tells of a change, and never waited for longer than a bound. */
+export class MountLists {
+  readonly #parts: MountListsParts
+  readonly #lists = new Map<Listed, CachedList>(LISTED.map((kind) => [kind, newList()]))
+  #tells: ReadonlySet<ListKind> = new Set()
+  #tools: { readonly from: readonly JsonObject[]; readonly byName: ReadonlyMap<string, JsonObject> } | undefined
+
+  constructor(parts: MountListsParts) {
+    this.#parts = parts
+  }
+
+  /** The list as it is now, or as it last was when that does not come in time. */
+  async get(kind: Listed): Promise<readonly JsonObject[]> {
+    const list = this.#of(kind)
+    if (this.#isCurrent(kind, list)) return list.items ?? []
+    list.pending ??= this.#fetch(kind, list).finally(() => {
+      list.pending = undefined
+    })
+    if (await settlesWithin(list.pending, this.#parts.limits.listMs)) {
+      list.owed ||= list.problem !== undefined
+      return list.items ?? []
+    }
+    list.owed = true
+    this.#note(list, `${methodOf(kind)} was not answered within ${this.#parts.limits.listMs} ms`)
+    return list.items ?? []
+  }
+
+  /** What is known without asking. */
+  known(kind: Listed): readonly JsonObject[] {
+    return this.#of(kind).items ?? []
+  }
+
+  /** What the server said about one of its tools, if it was listed. */
+  tool(name: string): JsonObject | undefined {
+    const from = this.known('tools')
+    if (this.#tools?.from !== from) this.#tools = { from, byName: byName(from) }
+    return this.#tools.byName.get(name)
+  }
+
+  problems(): readonly string[] {
+    return [...this.#lists.values()].flatMap(({ problem, cut }) => [problem, cut].filter((words) => words !== undefined))
+  }
+
+  /** A new connection: the server may be another one than before. */
+  connected(client: Client): void {
+    const { capabilities } = client.server
+    const tells = ({ listChanged }: JsonObject): boolean => listChanged === true
+    this.#tells = new Set(
+      KINDS.filter((kind) => {
+        const capability = capabilities[kind]
+        return isJsonObject(capability) && tells(capability)
+      }),
+    )
+    for (const list of this.#lists.values()) list.told++
+    for (const kind of LISTED) this.#settleDebt(kind)
+  }
+
+  /** The server says that a list changed. */
+  invalidate(kind: ListKind): void {
+    for (const listed of LISTED) if (changedWith(listed) === kind) this.#of(listed).told++
+    this.#parts.changed(kind)
+  }
+
+  #of(kind: Listed): CachedList {
+    const list = this.#lists.get(kind)
+    if (list === undefined) throw new Error(`there is no list ${kind}`)
+    return list
+  }
+
+  #isCurrent(kind: Listed, { items, told, current, fetchedAt }: CachedList): boolean {
+    if (items === undefined || told !== current) return false
+    return this.#tells.has(changedWith(kind)) || this.#parts.now() - fetchedAt < this.#parts.limits.untoldListMs
+  }
+
+  async #fetch(kind: Listed, list: CachedList): Promise<void> {
+    try {
+      const client = await this.#parts.ready()
+      const { told } = list
+      const { items, cut } = await fetchList(client, kind, this.#parts.limits)
+      Object.assign(list, { items, current: told, fetchedAt: this.#parts.now(), cut })
+      this.#note(list, undefined)
+      this.#settleDebt(kind)
+    } catch (error) {
+      this.#note(list, `${methodOf(kind)} failed: ${messageOf(error)}`)
+    }
+  }
+
+  #settleDebt(kind: Listed): void {
+    const list = this.#of(kind)
+    if (!list.owed) return
+    list.owed = false
+    this.#parts.changed(changedWith(kind))
+  }
+
+  #note(list: CachedList, problem: string | undefined): void {
+    const isNew = list.problem !== problem
+    list.problem = problem
+    if (isNew) this.#parts.noted()
+  }
+}
+
+function byName(tools: readonly JsonObject[]): ReadonlyMap<string, JsonObject> {
+  return new Map(tools.flatMap((tool) => (typeof tool.name === 'string' ? [[tool.name, tool] as const] : [])))
+}
+
+const KINDS: readonly ListKind[] = ['tools', 'prompts', 'resources']
+
+function newList(): CachedList {
+  return {
+    items: undefined,
+    told: 0,
+    current: -1,
+    fetchedAt: 0,
+    pending: undefined,
+    owed: false,
+    problem: undefined,
+    cut: undefined,
+  }
+}

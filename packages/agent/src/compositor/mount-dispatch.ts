@@ -1,0 +1,189 @@
+import { isJsonObject, type JsonObject, type JsonValue, RpcError } from '@parley/protocol'
+import {
+  type Call,
+  type Caller,
+  canBeAsked,
+  forward,
+  InputRequired,
+  MAY_ASK,
+  type ParkedCall,
+  ParkedCalls,
+  RecentMap,
+  type ServiceResult,
+  unlessVisited,
+  WireError,
+} from '@parley/rpc'
+import type { CompositorLimits } from './compositor-limits.ts'
+import { type AllowedCall, type GatedCalls, UNRECORDED } from './gated-calls.ts'
+import { ownRoots } from './mount-options.ts'
+import type { MountTarget } from './mount-table.ts'
+import type { MountedServer } from './mounted-server.ts'
+import { withoutForgery } from './policy-error.ts'
+import type { MountCallKind } from './ports.ts'
+import { forbiddenQuestion } from './questions.ts'
+import { annotationsOf } from './shown/shown-lists.ts'
+
+/** A call of a client as the server of a mount will get it. */
+export interface MountRequest<C extends Caller> {
+  readonly kind: MountCallKind
+  readonly target: MountTarget<C>
+  readonly method: string
+  readonly params: JsonObject
+  readonly call: Call<C>
+}
+
+/** Takes calls through the gate to their mounts, and what comes back to their callers. */
+export class MountDispatch<C extends Caller> {
+  readonly #gated: GatedCalls<C>
+  readonly #limits: CompositorLimits
+  readonly #parked: ParkedCalls
+  /** Calls whose clients were asked and may come back: how they end is still to be written down. */
+  readonly #asked: RecentMap<number, AllowedCall>
+  #lastAsked = 0
+
+  constructor(gated: GatedCalls<C>, limits: CompositorLimits) {
+    this.#gated = gated
+    this.#limits = limits
+    this.#parked = new ParkedCalls(limits.parkedCalls, limits.parkedMs)
+    this.#asked = new RecentMap(limits.parkedCalls)
+  }
+
+  /** A call that comes back with answers was decided about when it came first: its state is sealed, and bound to the call. */
+  async call(request: MountRequest<C>): Promise<ServiceResult> {
+    const { target, method, call } = request
+    const state = isJsonObject(call.state) ? call.state : undefined
+    if (typeof state?.parked === 'string') return this.#parked.next(state.parked, call)
+    if (state?.generation === undefined) return this.#send(request, await this.allow(request))
+    if (state.generation !== target.mount.generation)
+      throw new RpcError('invalid_params', 'requestState is about a mount that is gone; send the call again without it', {
+        field: 'requestState',
+      })
+    // Once: who sends the same answers again makes another call, which is decided about like any other.
+    const allowed = this.#takeUp(state.asked) ?? (await this.allow(request))
+    const unvisited = state.visited === true ? unlessVisited(method, call) : undefined
+    if (unvisited === undefined) return this.#send(request, allowed)
+    allowed.returned(unvisited)
+    return unvisited
+  }
+
+  async allow({ kind, target: { mount, name }, params, call }: MountRequest<C>): Promise<AllowedCall> {
+    // A gate may go by what the server says of its tool, so the tools are listed once before the first call.
+    if (kind === 'tool' && mount.lists.tool(name) === undefined) await mount.lists.get('tools')
+    return this.#gated.allow(
+      {
+        caller: call.caller,
+        kind,
+        mount: mount.name,
+        name,
+        arguments: params.arguments ?? {},
+        annotations: kind === 'tool' ? annotationsOf(mount.lists.tool(name)) : undefined,
+      },
+      call.signal,
+    )
+  }
+
+  /** What needs no leave: completing an argument shows nothing of what it completes. */
+  async complete(request: MountRequest<C>): Promise<ServiceResult> {
+    return this.#send(request, UNRECORDED)
+  }
+
+  async #send(request: MountRequest<C>, allowed: AllowedCall): Promise<ServiceResult> {
+    const { target, method, call } = request
+    const { mount } = target
+    const { era } = await mount.ready().catch((error: unknown) => {
+      allowed.failed(error)
+      throw error
+    })
+    const isParked = era === 'legacy' && call.era === 'modern' && MAY_ASK.has(method) && canBeAsked(call.client.capabilities)
+    if (!isParked) return this.#run(request, allowed, undefined)
+    const { id } = this.#parked.start(call.caller.key, (parked) => this.#run(request, allowed, parked))
+    return this.#parked.next(id, call)
+  }
+
+  async #run(request: MountRequest<C>, allowed: AllowedCall, parked: ParkedCall | undefined): Promise<ServiceResult> {
+    const { mount, name } = request.target
+    try {
+      const over = mount.began()
+      try {
+        allowed.dispatched()
+        const result = await this.#rounds(request, parked)
+        if (result instanceof InputRequired) return this.#hold(result, allowed)
+        allowed.returned(result)
+        return result
+      } finally {
+        over()
+      }
+    } catch (error) {
+      const told = ofMount(mount, withoutForgery({ mount: mount.name, name }, error))
+      allowed.failed(told)
+      throw told
+    }
+  }
+
+  #hold({ requests, state }: InputRequired, allowed: AllowedCall): InputRequired {
+    const asked = ++this.#lastAsked
+    this.#asked.set(asked, allowed)
+    return new InputRequired(requests, { ...(isJsonObject(state) ? state : {}), asked })
+  }
+
+  #takeUp(asked: JsonValue | undefined): AllowedCall | undefined {
+    if (typeof asked !== 'number') return undefined
+    const allowed = this.#asked.get(asked)
+    this.#asked.delete(asked)
+    return allowed
+  }
+
+  /** Forwards, and answers what a modern server asks of the compositor itself. */
+  async #rounds(
+    { target: { mount }, method, params, call }: MountRequest<C>,
+    parked: ParkedCall | undefined,
+  ): Promise<ServiceResult> {
+    let round: Pick<Call, 'answers' | 'state'> = withRoots(mount, call)
+    for (let count = 0; count < this.#limits.inputRounds; count++) {
+      const result = await forward(mount.forwarding, mount.upstream, { method, params, call, parked, round })
+      if (!(result instanceof InputRequired)) return result
+      const next = questionsFor(mount, result)
+      if (next instanceof InputRequired) return next
+      round = next
+    }
+    throw new RpcError('internal_error', `mount ${mount.name} asked for roots ${this.#limits.inputRounds} times in one call`)
+  }
+}
+
+/**
+ * What the caller is asked. Roots are the compositor's own to tell, unless the mount is given those of its clients: where nothing
+ * else is asked, the answer is the next round.
+ */
+function questionsFor<C extends Caller>(
+  mount: MountedServer<C>,
+  { requests, state }: InputRequired,
+): InputRequired | Pick<Call, 'answers' | 'state'> {
+  const own = ownRoots(mount.options)
+  const rootKeys: string[] = []
+  for (const [key, request] of Object.entries(requests)) {
+    const forbidden = forbiddenQuestion(mount.options, request)
+    if (forbidden !== undefined) throw new RpcError('internal_error', forbidden)
+    if (request.method === 'roots/list' && own !== undefined) rootKeys.push(key)
+  }
+  const theirs = Object.entries(requests).filter(([key]) => !rootKeys.includes(key))
+  const kept: JsonObject = { ...(isJsonObject(state) ? state : {}), generation: mount.generation, rootKeys }
+  if (rootKeys.length > 0 && theirs.length === 0) return withRoots(mount, { answers: undefined, state: kept })
+  return new InputRequired(Object.fromEntries(theirs), kept)
+}
+
+function withRoots<C extends Caller>(
+  mount: MountedServer<C>,
+  { answers, state }: Pick<Call, 'answers' | 'state'>,
+): Pick<Call, 'answers' | 'state'> {
+  const kept = isJsonObject(state) && Array.isArray(state.rootKeys) ? state.rootKeys : []
+  const keys = kept.filter((key) => typeof key === 'string')
+  const own = ownRoots(mount.options)
+  if (keys.length === 0 || own === undefined) return { answers, state }
+  return { answers: { ...answers, ...Object.fromEntries(keys.map((key) => [key, own])) }, state }
+}
+
+/** What went wrong on the way to a mount names it; what its server said is passed on as it is. */
+function ofMount<C extends Caller>({ name }: MountedServer<C>, error: unknown): unknown {
+  if (!(error instanceof RpcError) || !(error.cause instanceof WireError)) return error
+  return new RpcError(error.code, `mount ${name}: ${error.message}`, error.data, { cause: error.cause })
+}

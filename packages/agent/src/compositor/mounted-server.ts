@@ -1,0 +1,257 @@
+import { iso, type JsonObject, messageOf, Place, RpcError, unlessAborted, within } from '@parley/protocol'
+import {
+  type Caller,
+  type Client,
+  type ClientTransport,
+  DEFAULT_RELAY_LIMITS,
+  type ForwardParts,
+  type ListKind,
+  type LogLevel,
+  OutputWrapping,
+  Upstream,
+} from '@parley/rpc'
+import type { CompositorLimits } from './compositor-limits.ts'
+import { MountLists } from './list/mount-lists.ts'
+import { declaredFor, declaredTo, type MountOptions } from './mount-options.ts'
+import { MOUNT_MOVES, type MountState, type MountStatus } from './mount-state.ts'
+import type { CompositorOptions } from './ports.ts'
+import { askCaller } from './questions.ts'
+import { resultOver } from './shown/result-size.ts'
+import { MountView, type TakenNames } from './shown/shown-lists.ts'
+import { shownResult } from './shown/shown-result.ts'
+
+/** One connection carries the calls of every client, the requests of the compositor itself, and all listening. */
+const OWN_REQUESTS = 64
+
+export interface MountedServerParts<C extends Caller> {
+  readonly options: MountOptions
+  /** Another one for each time that something is attached: what was said to one mount is not said to its successor. */
+  readonly generation: number
+  readonly limits: CompositorLimits
+  readonly ports: Pick<CompositorOptions<C>, 'info' | 'connect' | 'log' | 'now'>
+  readonly taken: TakenNames
+  readonly levelOf: (linkId: string) => LogLevel | undefined
+  /** Its state, or something that its state tells, is another one. */
+  readonly changed: () => void
+  readonly listChanged: (kind: ListKind) => void
+  readonly connected: (client: Client) => void
+  readonly lost: () => void
+  /** What it says outside any call. */
+  readonly notified: (method: string, params: JsonObject) => void
+}
+
+/**
+ * One mount: a connection that is kept up by itself once somebody needed it, what the server lists, and how all that is shown.
+ * It is tried again without end; calls under way when it dies fail, and none is sent twice.
+ */
+export class MountedServer<C extends Caller> {
+  readonly options: MountOptions
+  readonly generation: number
+  readonly upstream: Upstream<C>
+  readonly lists: MountLists
+  readonly view: MountView
+  readonly forwarding: ForwardParts
+  readonly #parts: MountedServerParts<C>
+  readonly #place = new Place<MountState>(MOUNT_MOVES, 'pending')
+  readonly #life = new AbortController()
+  #since: number
+  #lastError: string | undefined
+  #restarts = 0
+  /** Tries in a row that failed. */
+  #failures = 0
+  #isSupervised = false
+  #calls = 0
+  #instructions: string | undefined
+
+  constructor(parts: MountedServerParts<C>) {
+    const { options, limits, ports } = parts
+    this.#parts = parts
+    this.options = options
+    this.generation = parts.generation
+    this.#since = ports.now()
+    this.view = new MountView(options, parts.taken)
+    this.upstream = new Upstream<C>(
+      {
+        connect: ({ capabilities }) => this.#connect(capabilities),
+        clientInfo: ports.info,
+        limits: { ...DEFAULT_RELAY_LIMITS, reconnectMs: limits.restartMs, reconnectMaxMs: limits.restartMaxMs },
+        clientLimits: {
+          pendingRequests: limits.callsPerMount + OWN_REQUESTS,
+          requestTimeoutMs: limits.startMs,
+          subscriptions: limits.subscriptions,
+        },
+        log: (level, message) => ports.log(level, `mount ${options.name}: ${message}`),
+        isChosen: options.era !== undefined,
+        spoken: { era: options.era ?? 'auto' },
+      },
+      declaredTo(options),
+      {
+        ask: (request, flight) => askCaller(options, request, flight),
+        notified: parts.notified,
+        connected: (client) => this.#connected(client),
+        ended: (reason) => this.#ended(reason),
+      },
+    )
+    this.lists = new MountLists({
+      limits,
+      now: ports.now,
+      ready: () => this.ready(),
+      changed: parts.listChanged,
+      noted: parts.changed,
+    })
+    this.upstream.watches.addLists((kind) => this.lists.invalidate(kind))
+    this.forwarding = {
+      callMs: limits.callMs,
+      wrapping: new OutputWrapping(),
+      log: (message) => ports.log('warn', `mount ${options.name}: ${message}`),
+      levelOf: parts.levelOf,
+      askable: (capabilities) => declaredFor(options, capabilities),
+      shown: (method, reply) =>
+        resultOver(method, reply, limits.resultBytes) ?? shownResult(method, reply.result, (uri) => this.view.uri(uri) ?? uri),
+    }
+  }
+
+  get name(): string {
+    return this.options.name
+  }
+  get isPlain(): boolean {
+    return this.options.plain === true
+  }
+  get state(): MountState {
+    return this.#place.at
+  }
+  get instructions(): string | undefined {
+    return this.#instructions
+  }
+
+  /** Connects, and goes on trying until it is closed. */
+  start(): void {
+    if (this.#isSupervised || this.#place.at === 'active' || this.#place.at === 'closed') return
+    this.#isSupervised = true
+    void this.#supervise().finally(() => {
+      this.#isSupervised = false
+    })
+  }
+
+  /** The connection as soon as there is one. One that fails again and again is not waited for. */
+  async ready(): Promise<Client> {
+    const { client } = this.upstream
+    if (client !== undefined) return client
+    if (this.#place.at === 'closed' || (this.#place.at === 'failed' && this.#failures > 1)) throw this.#unavailable()
+    this.start()
+    const opened = await within(
+      this.upstream.open().catch(() => undefined),
+      this.#parts.limits.startMs,
+    )
+    if (opened === undefined) throw this.#unavailable()
+    return opened
+  }
+
+  /** Counts a call until it is over. */
+  began(): () => void {
+    const { callsPerMount } = this.#parts.limits
+    if (this.#calls >= callsPerMount)
+      throw new RpcError(
+        'overloaded',
+        `mount ${this.name} has ${callsPerMount} calls under way, the most that callsPerMount allows`,
+      )
+    this.#calls++
+    return () => {
+      this.#calls--
+    }
+  }
+
+  status(): MountStatus {
+    const { lists, view } = this
+    const { client } = this.upstream
+    const tools = view.tools(lists.known('tools'))
+    const leftOut = [
+      ...tools.leftOut,
+      ...view.prompts(lists.known('prompts')).leftOut,
+      ...view.resources(lists.known('resources')).leftOut,
+      ...view.templates(lists.known('templates')).leftOut,
+    ]
+    return {
+      name: this.name,
+      plain: this.isPlain,
+      state: this.#place.at,
+      since: iso(this.#since),
+      server: client === undefined ? null : { name: client.server.info.name, version: client.server.info.version },
+      era: client?.era ?? null,
+      restarts: this.#restarts,
+      last_error: this.#lastError ?? null,
+      tools: tools.items.flatMap(({ name }) => (typeof name === 'string' ? name : [])),
+      left_out: leftOut.slice(0, this.#parts.limits.leftOutShown),
+      problems: lists.problems(),
+    }
+  }
+
+  async close(): Promise<void> {
+    if (this.#place.at !== 'closed') this.#move('closed')
+    this.#life.abort(new Error(`mount ${this.name} was detached`))
+    await this.upstream.close()
+  }
+
+  async #supervise(): Promise<void> {
+    while (!this.#life.signal.aborted) {
+      try {
+        await this.upstream.open()
+        return
+      } catch (error) {
+        this.#failed(messageOf(error))
+      }
+    }
+  }
+
+  async #connect(capabilities: JsonObject): Promise<ClientTransport> {
+    if (this.#place.at === 'pending') this.#move('starting')
+    if (this.#place.at === 'failed') this.#move('restarting')
+    const { limits, ports } = this.#parts
+    // Not a signal that fires later: whoever connects may hold on to it, and would end what it has made.
+    const waiting = new AbortController()
+    const stop = (): void => waiting.abort(new Error('the mount was detached'))
+    const late = setTimeout(() => waiting.abort(new Error(`no connection within ${limits.startMs} ms`)), limits.startMs)
+    this.#life.signal.addEventListener('abort', stop, { once: true })
+    try {
+      return await unlessAborted(ports.connect(this.name, { capabilities, signal: waiting.signal }), waiting.signal)
+    } finally {
+      clearTimeout(late)
+      this.#life.signal.removeEventListener('abort', stop)
+    }
+  }
+
+  #connected(client: Client): void {
+    if (this.#place.at === 'closed') return
+    if (this.#place.at === 'restarting') this.#restarts++
+    this.#failures = 0
+    this.#instructions = client.server.instructions
+    this.#move('active')
+    this.lists.connected(client)
+    this.#parts.connected(client)
+  }
+
+  #ended(reason: string): void {
+    if (this.#place.at !== 'active') return
+    this.#failed(reason)
+    this.#parts.lost()
+    this.start()
+  }
+
+  #failed(words: string): void {
+    if (this.#place.at === 'closed') return
+    this.#failures++
+    this.#lastError = words
+    if (this.#place.may('failed')) this.#move('failed')
+  }
+
+  #move(next: MountState): void {
+    this.#place.to(next)
+    this.#since = this.#parts.ports.now()
+    this.#parts.changed()
+  }
+
+  #unavailable(): RpcError {
+    const why = this.#lastError === undefined ? '' : `: ${this.#lastError}`
+    return new RpcError('internal_error', `mount ${this.name} is not there (${this.#place.at})${why}`)
+  }
+}

@@ -1,0 +1,71 @@
+import type { JsonObject, JsonValue } from '@parley/protocol'
+import type { Caller, ClientTransport, Implementation } from '@parley/rpc'
+import type { GateDecision } from '../gate.ts'
+import type { CompositorLimits } from './compositor-limits.ts'
+
+export type MountCallKind = 'tool' | 'resource' | 'prompt'
+
+/** A call of a mount that is about to be made: by the names that its server gives, whatever clients see. */
+export interface MountCall<C extends Caller> {
+  readonly caller: C
+  readonly kind: MountCallKind
+  readonly mount: string
+  /** The tool, the prompt, or the resource's URI. */
+  readonly name: string
+  readonly arguments: JsonValue
+  /** What the server says about a tool, where it was listed. A hint: a server may lie. */
+  readonly annotations: JsonObject | undefined
+}
+
+/** Asking a person is not decided here yet: whoever wants to ask does so before it answers. */
+export type MountDecision = Exclude<GateDecision, { readonly kind: 'ask' }>
+
+/** Every call of a mount passes here first, and so does every subscription: watching is reading. One that throws denies. */
+export interface MountGate<C extends Caller> {
+  decide(call: MountCall<C>, signal: AbortSignal): MountDecision | Promise<MountDecision>
+}
+
+/** What becomes of calls, for whoever keeps a log of them. */
+export interface CallRecorder<C extends Caller> {
+  /** Proposed and decided. Nothing is sent before this settles; where it fails, nothing is sent at all. */
+  decided(id: number, call: MountCall<C>, decision: MountDecision, ms: number): void | Promise<void>
+  dispatched(id: number): void
+  /** `isError`: the tool ran and says that it failed. */
+  returned(id: number, end: { readonly ms: number; readonly isError: boolean }): void
+  failed(id: number, end: { readonly ms: number; readonly code: number; readonly message: string }): void
+}
+
+/** Where the agent's own subscriptions are kept, by the URIs that clients see. */
+export interface SubscriptionShelf {
+  list(): readonly string[] | Promise<readonly string[]>
+  add(uri: string): void | Promise<void>
+  remove(uri: string): void | Promise<void>
+  /** One of them changed. `version` grows with each change of that resource. */
+  updated?(uri: string, version: number): void
+}
+
+export interface ConnectNeed {
+  /** What the server will be told that it can ask. */
+  readonly capabilities: JsonObject
+  /** Aborted when nobody waits for the connection any more. */
+  readonly signal: AbortSignal
+}
+
+export interface CompositorOptions<C extends Caller> {
+  /** Who the compositor says it is, to its clients and to its mounts. */
+  readonly info: Implementation
+  readonly gate: MountGate<C>
+  /**
+   * Makes a way to the server of a mount that is not open yet: a new child, a new dial. Called again after one ended. The words of
+   * an error are shown to clients and logged, so they must not hold a secret.
+   */
+  readonly connect: (mount: string, need: ConnectNeed) => Promise<ClientTransport>
+  readonly recorder?: CallRecorder<C>
+  readonly subscriptions?: SubscriptionShelf
+  /** Offers `tools_search`: beside all tools, or instead of those that are not marked. Left out: not at all. */
+  readonly toolSearch?: 'beside' | 'instead'
+  readonly limits?: Partial<CompositorLimits>
+  readonly log: (level: 'info' | 'warn', message: string) => void
+  /** Milliseconds since 1970. */
+  readonly now: () => number
+}

@@ -1,0 +1,120 @@
+import { type Agent, type AgentId, AgentName, AGENT_LIMITS, EngineName, type ToolInput } from '@parley/protocol'
+import { agoText, columns, timeText } from '@parley/screen'
+import type { SteadyClient } from '@parley/client'
+import { type Invocation, usageError } from '@parley/command-line'
+import { parseDuration, readGivenText, show } from '@parley/command-line/commands'
+import { allItems } from '../../caller/items-of.ts'
+import { withCaller } from '../../caller/with-caller.ts'
+import { showNewToken } from '../account/show-new-token.ts'
+import { findAgentId } from './find-agent.ts'
+
+const PAGE = 200
+/** More than this is no list for a terminal. */
+const PAGES_MAX = 1_000
+const HEADER = ['name', 'status', 'mounts', 'host', 'owner', 'changed', 'id']
+
+/** Does something with the agent that is named first. */
+export const withAgent = (
+  invocation: Invocation,
+  use: (caller: SteadyClient, agentId: AgentId) => Promise<number>,
+): Promise<number> =>
+  withCaller(invocation, 'user', async (caller) => use(caller, await findAgentId(caller, invocation.positionals[0] ?? '')))
+
+export const agentCreate = (invocation: Invocation): Promise<number> => {
+  const { values, positionals } = invocation
+  const preset = values.text('preset')
+  const input = { ...nameOf('NAME', positionals[0]), ...(preset === undefined ? {} : { preset }), ...settingsOf(invocation) }
+  return withCaller(invocation, 'user', async (caller) => {
+    const agent = await caller.call('agent.create', input)
+    const text = `${agent.name} is made: ${agent.agent_id}\nparley mount attach ${agent.name} NAME -- CMD mounts a server for it; parley agent token ${agent.name} lets a program be it.`
+    return show(invocation, agent, invocation.io.typed(text))
+  })
+}
+
+export const agentList = (invocation: Invocation): Promise<number> =>
+  withCaller(invocation, 'user', async (caller) => {
+    const { io, values } = invocation
+    const items = await allItems((from) => caller.call('agent.list', { limit: PAGE, ...from }), PAGES_MAX)
+    if (items.length === 0 && !values.has('json')) io.err('there is no agent; parley agent create makes one\n')
+    const rows = items.map((agent) => rowOf(agent, invocation))
+    return show(invocation, { items }, columns([HEADER, ...rows], io.screen(), { mayGo: ['owner', 'host'] }))
+  })
+
+export const agentShow = (invocation: Invocation): Promise<number> =>
+  withAgent(invocation, async (caller, agent_id) => showAgent(invocation, await caller.call('agent.get', { agent_id })))
+
+export const agentUpdate = (invocation: Invocation): Promise<number> => {
+  const changes = { ...nameOf('--name', invocation.values.text('name')), ...settingsOf(invocation) }
+  if (Object.keys(changes).length === 0) throw usageError('agent update needs something to change', 'parley agent update --help')
+  return withAgent(invocation, async (caller, agent_id) =>
+    showAgent(invocation, await caller.call('agent.update', { agent_id, ...changes })),
+  )
+}
+
+export const agentDelete = (invocation: Invocation): Promise<number> =>
+  withAgent(invocation, async (caller, agent_id) =>
+    show(invocation, await caller.call('agent.delete', { agent_id }), `${agent_id} is deleted.`),
+  )
+
+export const agentToken = (invocation: Invocation): Promise<number> => {
+  const { values, io } = invocation
+  const ttl = values.text('ttl')
+  const more = { ...(ttl === undefined ? {} : { ttl_seconds: parseDuration('--ttl', ttl) }), rotate: values.has('rotate') }
+  return withAgent(invocation, (caller, agent_id) =>
+    showNewToken(
+      invocation,
+      () => caller.call('agent.token', { agent_id, ...more }),
+      ({ id, expires_at, revoked }) => {
+        const ended = revoked === 0 ? '' : ` ${revoked === 1 ? 'One before it has' : `${revoked} before it have`} ended.`
+        return `${id} is a token of ${agent_id}, good until ${timeText(expires_at, io)}.${ended}`
+      },
+    ),
+  )
+}
+
+function settingsOf({ values, io }: Invocation): Partial<Pick<ToolInput<'agent.update'>, 'instructions' | 'model' | 'engine'>> {
+  const file = values.text('instructions-file')
+  const model = values.text('model')
+  const engine = EngineName.optional().parse(values.text('engine'))
+  const given = { what: '--instructions-file', file: file ?? '', cwd: io.cwd }
+  return {
+    ...(file === undefined ? {} : { instructions: readGivenText(given, AGENT_LIMITS.instructionsBytes) }),
+    ...(model === undefined ? {} : { model }),
+    ...(engine === undefined ? {} : { engine }),
+  }
+}
+
+function nameOf(what: string, given: string | undefined): { readonly name?: string } {
+  if (given === undefined) return {}
+  const name = AgentName.safeParse(given)
+  if (name.success) return { name: name.data }
+  throw usageError(`${what} ${name.error.issues[0]?.message}`)
+}
+
+function showAgent(invocation: Invocation, agent: Agent): number {
+  const { name, agent_id, owner, preset, status, host, mounts, model, engine, instructions, created_at, updated_at } = agent
+  const rows = [
+    ['agent', `${name} (${agent_id})`],
+    ['owner', owner],
+    ['preset', preset],
+    ['status', host === null ? status : `${status}, on ${host}`],
+    ['mounts', String(mounts)],
+    ['model', model ?? ''],
+    ['engine', engine ?? ''],
+    ['made', agoText(created_at, invocation.io)],
+    ['changed', agoText(updated_at, invocation.io)],
+    ['told', instructions.split('\n')[0] ?? ''],
+  ]
+  return show(
+    invocation,
+    agent,
+    columns(
+      rows.filter(([, value]) => value !== ''),
+      invocation.io.screen(),
+    ),
+  )
+}
+
+function rowOf({ name, status, mounts, host, owner, updated_at, agent_id }: Agent, { io }: Pick<Invocation, 'io'>): string[] {
+  return [name, status, String(mounts), host ?? '', owner, agoText(updated_at, io), agent_id]
+}

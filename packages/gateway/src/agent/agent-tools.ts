@@ -1,0 +1,130 @@
+import {
+  AGENT_LIMITS,
+  AgentId,
+  type AgentSettings,
+  type Preset,
+  TOOLS,
+  ToolError,
+  type UserId,
+  iso,
+  makeId,
+} from '@parley/protocol'
+import type { Store } from '@parley/store'
+import { hashText, mintToken } from '../auth/token-text.ts'
+import type { GatewayCaller } from '../caller.ts'
+import { withinShare } from '../blob/inputs-share.ts'
+import { cursorOf, pageOf, readCursor } from '../tool/page.ts'
+import { type AgentWorld, serveTool } from './agent-world.ts'
+import { agentView } from './agent-view.ts'
+import { findAgent, isTheirs, noSuchAgent } from './find-agent.ts'
+import { mountRefusal } from './may-mount.ts'
+import { sealedMount } from './mount-secrets.ts'
+
+export const agentCreate = serveTool(TOOLS['agent.create'], async (args, context) => {
+  const { caller, world } = context
+  const { store, random, mountSealer } = world
+  const ownerId = caller.userId
+  if (ownerId === null) throw new ToolError('conflict', 'an agent belongs to an account, and there is none', { hint: 'user.add' })
+  const preset = await presetOf(world, args.preset)
+  const id = makeId(AgentId, 'agt', random)
+  const grant = await store.grants.of(ownerId)
+  for (const { name, server } of preset.mounts) {
+    const refused = mountRefusal(server, grant)
+    if (refused !== undefined)
+      throw new ToolError('forbidden', `preset: its mount ${name} is not for you: ${refused.reason}`, { field: 'preset' })
+  }
+  const agent = await withinShare({}, () =>
+    store.agents.add({
+      id,
+      ownerId,
+      ...(args.name === undefined ? {} : { name: args.name }),
+      base: args.preset,
+      kind: args.kind,
+      preset: args.preset,
+      settings: {
+        instructions: args.instructions ?? preset.instructions ?? '',
+        model: args.model ?? preset.model ?? null,
+        engine: args.engine ?? preset.engine ?? null,
+      },
+      mounts: preset.mounts.map((mount) => sealedMount(mountSealer, id, mount)),
+      maxAgents: AGENT_LIMITS.perPerson,
+    }),
+  )
+  context.target = agent.id
+  return agentView(store, agent)
+})
+
+async function presetOf({ presets }: Pick<AgentWorld, 'presets'>, name: string): Promise<Preset> {
+  const all = await presets()
+  const preset = all.get(name)
+  if (preset instanceof Error)
+    throw new ToolError('invalid_argument', `preset: ${preset.message}`, { field: 'preset', hint: 'an admin corrects the file' })
+  if (preset !== undefined) return preset
+  throw new ToolError('not_found', `there is no preset ${name}`, {
+    field: 'preset',
+    hint: `there are: ${[...all.keys()].toSorted().join(', ')}`,
+  })
+}
+
+/** A page of somebody's agents, newest first. */
+export async function agentPage(
+  store: Pick<Store, 'agents'>,
+  caller: Pick<GatewayCaller, 'admin' | 'userId'>,
+  page: { readonly ownerId?: UserId; readonly beforeCreatedAt?: number; readonly beforeId?: AgentId; readonly limit: number },
+) {
+  const { ownerId: wanted, ...rest } = page
+  const ownerId = caller.admin ? wanted : caller.userId
+  if (ownerId === null || (!caller.admin && wanted !== undefined && wanted !== caller.userId))
+    return { items: [], next_cursor: null }
+  const found = await store.agents.list({ ...rest, ...(ownerId === undefined ? {} : { ownerId }), limit: page.limit + 1 })
+  const { items, next } = pageOf(found, page.limit, cursorOf)
+  return { items: await Promise.all(items.map((agent) => agentView(store, agent))), next_cursor: next }
+}
+
+export const agentList = serveTool(TOOLS['agent.list'], ({ owner_user_id: ownerId, cursor, limit }, { caller, world }) =>
+  agentPage(world.store, caller, {
+    ...(ownerId === undefined ? {} : { ownerId }),
+    ...(cursor === undefined ? {} : readCursor(cursor, AgentId, 'agent.list')),
+    limit,
+  }),
+)
+
+export const agentGet = serveTool(TOOLS['agent.get'], async ({ agent_id: id }, { caller, world: { store } }) =>
+  agentView(store, await findAgent(store, id, caller)),
+)
+
+export const agentUpdate = serveTool(TOOLS['agent.update'], async ({ agent_id: id, name, ...given }, context) => {
+  context.target = id
+  const { store } = context.world
+  await findAgent(store, id, context.caller)
+  const settings: Partial<AgentSettings> = {
+    ...(given.instructions === undefined ? {} : { instructions: given.instructions }),
+    ...(given.model === undefined ? {} : { model: given.model }),
+    ...(given.engine === undefined ? {} : { engine: given.engine }),
+  }
+  return agentView(store, await store.agents.update(id, { ...(name === undefined ? {} : { name }), settings }))
+})
+
+/** Its tokens end with the first step, so that nothing of it goes on while the rest is removed. A second call finishes what a first began. */
+export const agentDelete = serveTool(TOOLS['agent.delete'], async ({ agent_id: id }, context) => {
+  context.target = id
+  const { store } = context.world
+  const agent = await store.agents.byId(id)
+  if (agent === undefined || !isTheirs(agent, context.caller)) throw noSuchAgent(id)
+  await store.agents.markDeleting(id)
+  await store.agents.remove(id)
+  return { agent_id: id, deleted: true as const }
+})
+
+export const agentToken = serveTool(TOOLS['agent.token'], async ({ agent_id: id, ttl_seconds: ttl, rotate }, context) => {
+  context.target = id
+  const { store, now, random } = context.world
+  const agent = await findAgent(store, id, context.caller)
+  const before = rotate ? await store.tokens.ofAgent(id) : []
+  const text = mintToken('agent', random)
+  const expiresAt = now() + ttl * 1_000
+  const token = await store.tokens.add({ hash: hashText(text), role: 'agent', name: agent.name, agentId: id, expiresAt })
+  // The new one first: a program that is told both in this order is never without.
+  for (const { id: old } of before) await store.tokens.revoke(old)
+  return { token: text, id: token.id, agent_id: id, expires_at: iso(expiresAt), revoked: before.length }
+})

@@ -1,0 +1,21 @@
+import type { GateDefault, Preset } from '@parley/protocol'
+import type { Sealer } from '@parley/models'
+import type { JobWorld } from '../job/job-world.ts'
+import { serving } from '../tool/served-tool.ts'
+import type { WorkerWorld } from '../worker/worker-world.ts'
+import type { HostControls } from './host-controls.ts'
+
+/** What new agents are made from, by name; an error says what is wrong with one. Asked each time: they are files that people change. */
+export type Presets = () => Promise<ReadonlyMap<string, Preset | Error>>
+
+/** What the tools of agents, mounts, grants and hosts work with. */
+export interface AgentWorld extends WorkerWorld, Pick<JobWorld, 'watch'> {
+  readonly presets: Presets
+  /** Keeps the specifications of mounts at rest. */
+  readonly mountSealer: Sealer
+  /** What every call of an agent is answered by the gate, until there are policies. */
+  readonly gate: GateDefault
+  readonly hostControls: HostControls
+}
+
+export const serveTool = serving<AgentWorld>()

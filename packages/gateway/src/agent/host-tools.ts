@@ -1,0 +1,191 @@
+import { AGENT_LIMITS, type AgentClaim, AgentId, TOOLS, ToolError } from '@parley/protocol'
+import {
+  AGENT_QUEUE,
+  type AgentRecord,
+  type Lease,
+  LeaseLost,
+  type Store,
+  agentTopic,
+  agentsTopic,
+  callsLog,
+} from '@parley/store'
+import { withinShare } from '../blob/inputs-share.ts'
+import type { ToolContext } from '../tool/served-tool.ts'
+import { workerViews } from '../worker/worker-view.ts'
+import { type AgentWorld, serveTool } from './agent-world.ts'
+import { asHost, fenceOf } from './held-agent.ts'
+import { mountRefusal } from './may-mount.ts'
+import { openedMount } from './mount-secrets.ts'
+
+const QUIET = { audit: 'failures' } as const
+
+/** Who asks, by the name that it spoke for on this connection: what it holds is written down under it. */
+function hostOf({ call, world }: ToolContext<AgentWorld>): string {
+  const name = call?.link === undefined ? undefined : world.workers.nameOn(call.link)
+  if (name === undefined)
+    throw new ToolError('no_session', 'a host says on its connection that it is here before it asks for agents', {
+      hint: 'call worker.heartbeat first',
+    })
+  return name
+}
+
+export const hostClaimNext = serveTool(
+  TOOLS['host.claim_next'],
+  async ({ wait_ms: waitMs }, context) => {
+    const { store } = context.world
+    const host = hostOf(context)
+    const nothing = { claim: null, lease_ms: AGENT_LIMITS.leaseMs }
+    if ((await store.workers.byName('host', host))?.drain === true) return nothing
+    const { call } = context
+    const lease = await store.leases.claim(AGENT_QUEUE, host, {
+      ttlMs: AGENT_LIMITS.leaseMs,
+      waitMs,
+      ...(call === undefined ? {} : { signal: AbortSignal.any([call.signal, context.world.hostControls.closing]) }),
+    })
+    if (lease === undefined) return nothing
+    return { claim: await claimed(context, lease), lease_ms: AGENT_LIMITS.leaseMs }
+  },
+  QUIET,
+)
+
+/** The claim of an agent that is still there; one that is not leaves the queue. */
+async function claimed({ call, world }: ToolContext<AgentWorld>, lease: Lease): Promise<AgentClaim | null> {
+  const { store, hostControls } = world
+  const { data: id } = AgentId.safeParse(lease.key)
+  const agent = id === undefined ? undefined : await store.agents.byId(id)
+  if (agent === undefined || agent.status === 'deleting') {
+    await store.leases.complete(lease)
+    return null
+  }
+  await store.leases.serve(lease)
+  await announced(store, agent)
+  const claim = { agent_id: agent.id, claim_id: String(lease.fence) }
+  if (call?.link !== undefined) hostControls.watch(claim, call.link)
+  return claim
+}
+
+/** Who holds an agent has changed, and its lease tells nobody. */
+async function announced({ topics }: Pick<Store, 'topics'>, { id, ownerId }: AgentRecord): Promise<void> {
+  for (const topic of [agentTopic(id), agentsTopic(ownerId), 'agents']) await topics.publish(topic)
+}
+
+export const hostRenew = serveTool(
+  TOOLS['host.renew'],
+  async ({ claims }, { call, world: { store, hostControls } }) => {
+    const lost: AgentId[] = []
+    for (const claim of claims) {
+      try {
+        await store.leases.renew(fenceOf(claim), AGENT_LIMITS.leaseMs)
+        if (call?.link !== undefined) hostControls.watch(claim, call.link)
+      } catch (error) {
+        if (!(error instanceof LeaseLost)) throw error
+        hostControls.forget(claim)
+        lost.push(claim.agent_id)
+      }
+    }
+    return { lost, lease_ms: AGENT_LIMITS.leaseMs }
+  },
+  QUIET,
+)
+
+export const hostRelease = serveTool(TOOLS['host.release'], async ({ asleep, ...claim }, context) => {
+  const { store, hostControls } = context.world
+  context.target = claim.agent_id
+  hostControls.forget(claim)
+  try {
+    if (asleep) await store.agents.sleep(fenceOf(claim))
+    else {
+      await store.leases.release(fenceOf(claim), { countClaim: false })
+      const agent = await store.agents.byId(claim.agent_id)
+      if (agent !== undefined) await announced(store, agent)
+    }
+  } catch (error) {
+    // Somebody else has it, or it is gone: there is nothing left to let go of.
+    if (!(error instanceof LeaseLost)) throw error
+  }
+  return { agent_id: claim.agent_id, released: true as const }
+})
+
+export const hostAgentGet = serveTool(
+  TOOLS['host.agent_get'],
+  (claim, context) =>
+    asHost(claim, context, async (_fence, agent) => {
+      const { store, mountSealer, gate, hostControls } = context.world
+      const { id, name, kind, ownerId, ownerName, settings, version } = agent
+      const [grant, mounts, subscriptions, calls] = await Promise.all([
+        store.grants.of(ownerId),
+        store.agents.mounts(id),
+        store.agents.subscriptions(id),
+        store.logs.end(callsLog(id)),
+      ])
+      if (context.call?.link !== undefined) hostControls.watch(claim, context.call.link, version)
+      return {
+        agent_id: id,
+        name,
+        kind,
+        owner: ownerName,
+        ...settings,
+        version,
+        mounts: mounts.map((mount) => {
+          const server = openedMount(mountSealer, id, mount)
+          const refused = mountRefusal(server, grant)?.reason ?? null
+          return { name: mount.name, server, options: mount.options, version: mount.version, refused }
+        }),
+        subscriptions: [...subscriptions],
+        calls_offset: calls.offset,
+        gate,
+        private_http: grant.private_http,
+      }
+    }),
+  QUIET,
+)
+
+export const hostAgentReport = serveTool(
+  TOOLS['host.agent_report'],
+  ({ mounts, ...claim }, context) =>
+    asHost(claim, context, async (fence) => {
+      await context.world.store.agents.report(fence, mounts)
+      return { agent_id: claim.agent_id }
+    }),
+  QUIET,
+)
+
+export const hostAgentListen = serveTool(
+  TOOLS['host.agent_listen'],
+  ({ uri, listens, ...claim }, context) =>
+    asHost(claim, context, async (fence) => {
+      const { agents } = context.world.store
+      if (listens) await withinShare({}, () => agents.listen(fence, uri, AGENT_LIMITS.subscriptions))
+      else await agents.unlisten(fence, uri)
+      return { agent_id: claim.agent_id, uri, listens }
+    }),
+  QUIET,
+)
+
+/** What was called is in a log of its own, which is written by the batch. */
+export const hostAppendCalls = serveTool(
+  TOOLS['host.append_calls'],
+  ({ offset, lines, ...claim }, context) =>
+    asHost(claim, context, async (fence) => {
+      const log = callsLog(claim.agent_id)
+      const entries = lines.map((line) => Buffer.from(`${line}\n`))
+      const outcome = await context.world.store.logs.append(log, entries, { at: { offset }, fence })
+      if (outcome.kind === 'appended' || outcome.kind === 'repeated') return { ok: true as const, next_offset: outcome.offset }
+      if (outcome.kind === 'mismatch')
+        return { ok: false as const, code: 'offset_mismatch' as const, current_offset: outcome.offset }
+      throw new ToolError('quota_exceeded', 'the log of this agent’s calls is full', {
+        hint: 'agent.delete, or agent.create anew',
+      })
+    }),
+  { ...QUIET, anyText: ['lines'] },
+)
+
+export const hostList = serveTool(TOOLS['host.list'], ({ gone }, { world }) => workerViews(world, 'host', { gone }))
+
+export const hostDrain = serveTool(TOOLS['host.drain'], async ({ name, drain }, context) => {
+  context.target = name
+  const host = await context.world.store.workers.setDrain('host', name, drain)
+  if (host === undefined)
+    throw new ToolError('not_found', `there is no host ${name}`, { field: 'name', hint: 'host.list has them' })
+  return { name: host.name, drain: host.drain }
+})

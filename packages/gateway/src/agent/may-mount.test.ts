@@ -1,0 +1,30 @@
+import { type Grant, ServerSpec, NO_GRANT } from '@parley/protocol'
+import { expect, test } from 'vitest'
+import { mountRefusal } from './may-mount.ts'
+
+const stdio = (more: object): ServerSpec => ServerSpec.parse({ kind: 'stdio', command: 'x', ...more })
+const granted = (more: Partial<Grant>): Grant => ({ ...NO_GRANT, ...more })
+const at = (executor: string) => stdio({ place: { kind: 'executor', executor } })
+
+test.for<[string, ServerSpec, Grant, string | undefined]>([
+  ['a box', stdio({}), NO_GRANT, undefined],
+  ['a URL', ServerSpec.parse({ kind: 'http', url: 'https://example.com/mcp' }), NO_GRANT, undefined],
+  ['a host', stdio({ place: { kind: 'host' } }), NO_GRANT, 'server.place'],
+  ['a host, granted', stdio({ place: { kind: 'host' } }), granted({ unboxed: true }), undefined],
+  ['an executor', at('box'), NO_GRANT, 'server.place.executor'],
+  ['another executor', at('box'), granted({ executors: ['other'] }), 'server.place.executor'],
+  ['an executor, granted', at('box'), granted({ executors: ['box'] }), undefined],
+  ['all executors, granted', at('box'), granted({ executors: ['*'] }), undefined],
+  ['an executor is no host', stdio({ place: { kind: 'host' } }), granted({ executors: ['*'] }), 'server.place'],
+  ['a box with a network', stdio({ network: true }), NO_GRANT, 'server.network'],
+  ['a box with a network, granted', stdio({ network: true }), granted({ private_http: true }), undefined],
+  ['a folder', stdio({ folder: '/srv/x' }), NO_GRANT, 'server.folder'],
+  ['a folder, granted', stdio({ folder: '/srv/x' }), granted({ folders: ['/srv/x'] }), undefined],
+  ['a folder below one', stdio({ folder: '/srv/x/y/' }), granted({ folders: ['/srv/x'] }), undefined],
+  ['a folder that begins like one', stdio({ folder: '/srv/xy' }), granted({ folders: ['/srv/x'] }), 'server.folder'],
+  ['a folder that climbs out', stdio({ folder: '/srv/x/../y' }), granted({ folders: ['/srv/x'] }), 'server.folder'],
+  ['a folder that is no path', stdio({ folder: 'srv/x' }), granted({ folders: ['/'] }), 'server.folder'],
+  ['unboxed grants no folder', stdio({ folder: '/srv', place: { kind: 'host' } }), granted({ unboxed: true }), 'server.folder'],
+])('%s', ([, server, grant, field]) => {
+  expect(mountRefusal(server, grant)?.field).toBe(field)
+})

@@ -1,0 +1,20 @@
+import type { MountOptions } from '@parley/agent'
+import type { HeldMount } from '@parley/protocol'
+
+/** A mount as the compositor takes it: how it is shown and what it may ask, without where its server is. */
+export function composedMount({ name, options }: HeldMount): MountOptions {
+  const { plain, eager, allow, deny, renames, roots, asks, samples, era } = options
+  return {
+    name,
+    plain,
+    eager,
+    ...(era === undefined ? {} : { era }),
+    tools: {
+      ...(allow === undefined ? {} : { only: allow }),
+      without: deny,
+      renamed: Object.fromEntries(renames.map(({ from, to }) => [from, to])),
+    },
+    questions: { elicitation: asks, sampling: samples },
+    roots: roots.map((uri) => ({ uri })),
+  }
+}

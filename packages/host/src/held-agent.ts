@@ -1,0 +1,236 @@
+import { type CallRecorder, type Compositor, type MountGate, type MountStatus, openCompositor } from '@parley/agent'
+import {
+  AGENT_LIMITS,
+  type AgentClaim,
+  type AgentId,
+  CALLER_META,
+  CallerMeta,
+  type HeldMount,
+  iso,
+  messageOf,
+  type MountReport,
+  type ToolOutput,
+} from '@parley/protocol'
+import type { Caller, ClientTransport } from '@parley/rpc'
+import { type FrameLink, serveFrames } from '@parley/rpc/frame'
+import { CallLog } from './call-log.ts'
+import type { GatewayCall } from './gateway-calls.ts'
+import { composedMount } from './composed-mount.ts'
+import type { ReachMount } from './mount/reach-mount.ts'
+
+/** How many requests one gateway may have under way for all clients of an agent. */
+const TUNNEL_REQUESTS = 4_096
+/** Several changes of mounts that come together are told as one. */
+const REPORT_MS = 100
+const ERROR_CHARS = 2_000
+
+export interface HeldAgentOptions {
+  readonly claim: AgentClaim
+  readonly call: GatewayCall
+  readonly reachMount: ReachMount
+  readonly version: string
+  readonly now: () => number
+  readonly log: (level: 'info' | 'warn', message: string) => void
+  /** Nobody has used it for a while. */
+  readonly quiet: () => void
+  /** It cannot be held any more: what it does cannot be written down. */
+  readonly failed: (why: string) => void
+}
+
+type Spec = ToolOutput<'host.agent_get'>
+
+/** An agent that this host holds: its compositor with its mounts, the tunnels to it, the log of its calls. */
+export class HeldAgent {
+  readonly claim: AgentClaim
+  readonly #options: HeldAgentOptions
+  readonly #ended = new AbortController()
+  readonly #links = new Set<FrameLink>()
+  readonly #mounts = new Map<string, HeldMount>()
+  #spec: Spec
+  readonly #calls: CallLog
+  /** There from the moment that it can be reached. */
+  #compositor: Compositor | undefined
+  #updating: Promise<void> = Promise.resolve()
+  #reporting: NodeJS.Timeout | undefined
+  #resting: NodeJS.Timeout | undefined
+  #isClosing = false
+
+  private constructor(options: HeldAgentOptions, spec: Spec) {
+    this.#options = options
+    this.claim = options.claim
+    this.#spec = spec
+    const { call, claim } = options
+    this.#calls = new CallLog({
+      claim,
+      call,
+      signal: this.#ended.signal,
+      offset: spec.calls_offset,
+      failed: options.failed,
+    })
+    this.#rest()
+  }
+
+  /** Takes what the gateway has of the agent, and mounts what there is. Throws when it is not ours any more. */
+  static async open(options: HeldAgentOptions, signal: AbortSignal): Promise<HeldAgent> {
+    const held = new HeldAgent(options, await options.call('host.agent_get', options.claim, signal))
+    await held.#begin()
+    return held
+  }
+
+  async #begin(): Promise<void> {
+    const listened = this.#spec.subscriptions
+    const { call, claim, version, now, log } = this.#options
+    const { signal } = this.#ended
+    const listen = async (uri: string, listens: boolean): Promise<void> =>
+      void (await call('host.agent_listen', { ...claim, uri, listens }, signal))
+    const compositor = await openCompositor({
+      info: { name: 'parley', version, role: 'agent' },
+      gate: this.#gate(),
+      recorder: this.#recorder(),
+      connect: (name, need) => this.#connect(name, need.signal),
+      subscriptions: { list: () => listened, add: (uri) => listen(uri, true), remove: (uri) => listen(uri, false) },
+      log,
+      now,
+    })
+    this.#compositor = compositor
+    compositor.watchMounts(() => this.#report())
+    await this.#converge(compositor)
+  }
+
+  get id(): AgentId {
+    return this.claim.agent_id
+  }
+
+  /** Something about it was changed. */
+  update(): Promise<void> {
+    this.#updating = this.#updating.then(async () => {
+      if (this.#ended.signal.aborted) return
+      this.#spec = await this.#options.call('host.agent_get', this.claim, this.#ended.signal)
+      if (this.#compositor !== undefined) await this.#converge(this.#compositor)
+    })
+    this.#updating = this.#updating.catch((error: unknown) => {
+      if (!this.#ended.signal.aborted) this.#options.log('warn', `what changed cannot be read: ${messageOf(error)}`)
+    })
+    return this.#updating
+  }
+
+  /** A gateway’s end of a tunnel: MCP, for whichever of its clients each request is made. */
+  serve(link: FrameLink): void {
+    const service = this.#compositor
+    if (this.#ended.signal.aborted || service === undefined) return link.close('the agent is not here any more')
+    this.#links.add(link)
+    clearTimeout(this.#resting)
+    const limits = { inFlightRequests: TUNNEL_REQUESTS, callsPerCaller: TUNNEL_REQUESTS }
+    const left = (): void => {
+      this.#links.delete(link)
+      if (this.#links.size === 0) this.#rest()
+    }
+    serveFrames<Caller>({
+      link: { ...linkOf(link), open: (sink) => link.open({ ...sink, ended: (reason) => (left(), sink.ended(reason)) }) },
+      service,
+      caller: { key: 'gateway' },
+      callerIn: (meta) => callerOf(CallerMeta.safeParse(meta[CALLER_META]).data),
+      limits,
+    })
+  }
+
+  /** Ends all that belongs to it. */
+  async close(): Promise<void> {
+    this.#isClosing = true
+    clearTimeout(this.#resting)
+    clearTimeout(this.#reporting)
+    for (const link of this.#links) link.close('the agent is let go of')
+    await this.#compositor?.close()
+    await this.#calls.idle()
+    this.#ended.abort()
+  }
+
+  /** Mounts what is new, takes off what is gone, and replaces what was attached again. */
+  async #converge(compositor: Compositor): Promise<void> {
+    const wanted = new Map(this.#spec.mounts.map((mount) => [mount.name, mount]))
+    for (const [name, mount] of this.#mounts) {
+      const now = wanted.get(name)
+      if (now !== undefined && now.version === mount.version && now.refused === mount.refused) continue
+      this.#mounts.delete(name)
+      await compositor.detach(name)
+    }
+    for (const [name, mount] of wanted) {
+      if (this.#mounts.has(name)) continue
+      this.#mounts.set(name, mount)
+      compositor.attach(composedMount(mount))
+    }
+    this.#report()
+  }
+
+  async #connect(name: string, signal: AbortSignal): Promise<ClientTransport> {
+    const mount = this.#mounts.get(name)
+    if (mount === undefined) throw new Error(`${name} is not mounted any more`)
+    if (mount.refused !== null) throw new Error(mount.refused)
+    return this.#options.reachMount({ claim: this.claim, privateHttp: this.#spec.private_http }, mount, signal)
+  }
+
+  #gate(): MountGate<Caller> {
+    return {
+      decide: () =>
+        this.#spec.gate === 'allow'
+          ? { kind: 'allow' }
+          : { kind: 'deny', reason: 'this installation lets agents call nothing: an admin sets gate.default', endsTurn: false },
+    }
+  }
+
+  /** What is called is written down before it is sent. */
+  #recorder(): CallRecorder<Caller> {
+    const { now } = this.#options
+    const at = (): string => iso(now())
+    return {
+      decided: (id, { caller, kind, mount, name, arguments: args }, decision, ms) =>
+        this.#calls.write({ at: at(), id, step: 'decided', by: caller.key, kind, mount, name, arguments: args, decision, ms }),
+      dispatched: (id) => this.#calls.note({ at: at(), id, step: 'dispatched' }),
+      returned: (id, end) => this.#calls.note({ at: at(), id, step: 'returned', ...end }),
+      failed: (id, end) => this.#calls.note({ at: at(), id, step: 'failed', ...end }),
+    }
+  }
+
+  #report(): void {
+    if (this.#isClosing) return
+    this.#reporting ??= setTimeout(() => void this.#tellMounts(), REPORT_MS)
+  }
+
+  async #tellMounts(): Promise<void> {
+    this.#reporting = undefined
+    const { call, log } = this.#options
+    const mounts = (this.#compositor?.mounts() ?? []).map(reportOf)
+    try {
+      await call('host.agent_report', { ...this.claim, mounts }, this.#ended.signal)
+    } catch (error) {
+      if (!this.#ended.signal.aborted) log('warn', `its mounts cannot be told: ${messageOf(error)}`)
+    }
+  }
+
+  #rest(): void {
+    clearTimeout(this.#resting)
+    // The last link goes also because we close: nobody is to be told that it is quiet then, and a timer would hold the process.
+    if (this.#isClosing) return
+    this.#resting = setTimeout(() => this.#options.quiet(), AGENT_LIMITS.quietMs)
+  }
+}
+
+/** What people are told of a mount; all of it is in `compositor://{mount}/state`. */
+function reportOf({ name, state, tools, restarts, last_error: error }: MountStatus): MountReport {
+  return { name, state, tools: tools.length, restarts, error: error?.slice(0, ERROR_CHARS) ?? null }
+}
+
+/** Each session of a token is a client of its own: a question goes to the one whose call it belongs to. */
+function callerOf(meta: CallerMeta | undefined): Caller {
+  if (meta === undefined) return { key: 'gateway' }
+  return { key: meta.link === undefined ? meta.key : `${meta.key} ${meta.link}` }
+}
+
+function linkOf(link: FrameLink): Omit<FrameLink, 'open' | 'sendBytes'> {
+  return {
+    send: (text) => link.send(text),
+    bufferedBytes: () => link.bufferedBytes(),
+    drained: (below) => link.drained(below),
+    close: (reason) => link.close(reason),
+  }
+}

@@ -1,0 +1,31 @@
+import { ServerSpec } from '@parley/protocol'
+import { expect, test } from 'vitest'
+import { maskedError, maskOf } from './masked-secrets.ts'
+
+const SECRET = 'tök en+/='
+
+test('values of variables, headers, passwords and queries are taken out of what is said, however they are written', () => {
+  const stdio = ServerSpec.parse({
+    kind: 'stdio',
+    command: 'x',
+    env: [
+      { name: 'KEY', value: 'long-secret' },
+      { name: 'PART', value: 'long' },
+      { name: 'N', value: '1' },
+    ],
+  })
+  expect(maskOf({ server: stdio })('1 long-secret and longer')).toBe('1 •••• and ••••er')
+  const url = `https://me:${encodeURIComponent(SECRET)}@example.com/mcp?key=${encodeURIComponent(SECRET)}&flag`
+  const http = ServerSpec.parse({ kind: 'http', url, headers: [{ name: 'Authorization', value: 'Bearer abcdef' }] })
+  const mask = maskOf({ server: http })
+  expect(mask(`${http.kind} abcdef ${SECRET} ${encodeURIComponent(SECRET)}`)).toBe('http •••• •••• ••••')
+  expect(mask(new URL(url).href)).not.toContain('%2B')
+})
+
+test('an error stays what it is, also one whose words cannot be set', () => {
+  const mask = (text: string): string => text.replaceAll('secret', '••••')
+  const error = Object.assign(new TypeError('a secret'), { code: 'x' })
+  expect(maskedError(error, mask)).toBe(error)
+  expect(error).toMatchObject({ message: 'a ••••', code: 'x' })
+  expect(maskedError(new DOMException('a secret', 'AbortError'), mask)).toMatchObject({ message: 'a ••••', name: 'AbortError' })
+})

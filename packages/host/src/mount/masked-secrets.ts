@@ -1,0 +1,54 @@
+import { asError, type HeldMount } from '@parley/protocol'
+import type { ClientTransport, Sink } from '@parley/rpc'
+
+/** A shorter text stands in every other word: to mask it would tell where it is. */
+const SECRET_CHARS = 4
+const MASKED = '••••'
+
+type MaskText = (text: string) => string
+
+/** Takes the values of a mount's variables and headers out of what is said of it, and what may be a secret in its URL. */
+export function maskOf({ server }: Pick<HeldMount, 'server'>): MaskText {
+  const named = (server.kind === 'stdio' ? server.env : server.headers).map(({ value }) => value)
+  // A header is often a word and a secret.
+  const all = [...named.flatMap((value) => [value, ...value.split(' ')]), ...(server.kind === 'http' ? inUrl(server.url) : [])]
+  const values = all.filter((value) => value.length >= SECRET_CHARS)
+  const longestFirst = [...new Set(values)].toSorted((one, other) => other.length - one.length)
+  return (text) => longestFirst.reduce((masked, value) => masked.replaceAll(value, MASKED), text)
+}
+
+function inUrl(text: string): readonly string[] {
+  const { password, search, searchParams } = new URL(text)
+  const written = search
+    .slice(1)
+    .split('&')
+    .map((pair) => pair.slice(pair.indexOf('=') + 1))
+  return [password, decodeURIComponent(password), ...written, ...searchParams.values()]
+}
+
+/** The same way, whose failures say nothing that is a secret: a server may repeat a header in its refusal. */
+export function maskedTransport(transport: ClientTransport, mask: MaskText): ClientTransport {
+  return {
+    kind: transport.kind,
+    open: async (sink, limits, warn) => {
+      const masked: Sink = {
+        receive: (text, during) => sink.receive(text, during),
+        sessionLost: () => sink.sessionLost(),
+        fail: (id, error) => sink.fail(id, maskedError(error, mask)),
+        ended: ({ code, reason }) => sink.ended({ code, reason: mask(reason) }),
+      }
+      try {
+        return await transport.open(masked, limits, (message) => warn(mask(message)))
+      } catch (error) {
+        throw maskedError(error, mask)
+      }
+    },
+  }
+}
+
+/** The error itself, because others look at what it is. */
+export function maskedError(thrown: unknown, mask: MaskText): Error {
+  const error = asError(thrown)
+  const masked = mask(error.message)
+  return masked === error.message ? error : Object.defineProperty(error, 'message', { value: masked, configurable: true })
+}

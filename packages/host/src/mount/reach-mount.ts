@@ -1,0 +1,168 @@
+import { mkdir, realpath } from 'node:fs/promises'
+import { join } from 'node:path'
+import {
+  dialTunnel,
+  type ExecBackend,
+  type Executor,
+  executorFolder,
+  type ExecutorProcessTransport,
+  LazyProcesses,
+  localBackend,
+  openExecutor,
+  ProcessError,
+  startMcpServer,
+} from '@parley/executor'
+import { type AgentClaim, type HeldMount, MountName, type ServerSpec } from '@parley/protocol'
+import { type ClientTransport, DEFAULT_LIMITS, httpTransport } from '@parley/rpc'
+import { type BoxOptions, openBoxes } from './boxes.ts'
+import { maskedError, maskedTransport, maskOf } from './masked-secrets.ts'
+import { mountFolder } from './mount-folder.ts'
+import { checkPublic, publicLookup } from './public-address.ts'
+
+/** Makes a way to the server of a mount: starts it where it is to run, or dials it. The words of an error hold no secret. */
+export type ReachMount = (
+  agent: { readonly claim: AgentClaim; readonly privateHttp: boolean },
+  mount: HeldMount,
+  signal: AbortSignal,
+) => Promise<ClientTransport>
+
+export interface HostMountsOptions extends BoxOptions {
+  /** The gateway by which executors are reached, and the host's token there. */
+  readonly url: string
+  readonly token: string
+  /** Folders that mounts may be given, where the gateway grants it, with all below them. */
+  readonly roots: readonly string[]
+  /** What programs outside of boxes get of the environment. */
+  readonly env: Readonly<Record<string, string>>
+  readonly log: Log
+}
+
+/** Ways to the servers that agents mount. */
+export interface HostMounts {
+  readonly reach: ReachMount
+  /** Ends the servers that were started here. */
+  close(): Promise<void>
+}
+
+type StdioServer = Extract<ServerSpec, { kind: 'stdio' }>
+type Log = (level: 'debug' | 'info' | 'warn', message: string) => void
+
+/** One program of an agent's: what it is, for whom it runs, and where its own folder is. */
+interface Program {
+  readonly server: StdioServer
+  readonly claim: AgentClaim
+  readonly ownFolder: string
+  readonly log: Log
+}
+
+/** What a server gets to end by itself. */
+const STOP_MS = 2_000
+const SERVERS_MAX = 1_024
+const OWNER_ONLY = 0o700
+
+/**
+ * Connects to what agents mount: a program in a box, on this machine or on an executor, or a URL. Programs of this machine come from the spawner
+ * or hold their own box, so that none is left when this process is killed.
+ */
+export function openHostMounts(options: HostMountsOptions): HostMounts {
+  const { log } = options
+  const processes = new LazyProcesses(SERVERS_MAX)
+  const boxes = openBoxes(options)
+  const here = containedBackend(processes)
+
+  const start = (program: Program): Promise<ExecutorProcessTransport> => {
+    switch (program.server.place.kind) {
+      case 'boxed':
+        return inBox(program)
+      case 'host':
+        return inFolder(program, options.env, here)
+      case 'executor':
+        return onExecutor(options, program.server.place.executor, program)
+    }
+  }
+  const inBox = async (program: Program): Promise<ExecutorProcessTransport> => {
+    const { place, env } = await boxes(program.server)
+    return inFolder(program, { ...env, HOME: program.ownFolder }, place)
+  }
+  const inFolder = async (
+    { server, ownFolder, log: say }: Program,
+    env: Readonly<Record<string, string>>,
+    place: ExecBackend,
+  ): Promise<ExecutorProcessTransport> => {
+    await mkdir(ownFolder, { recursive: true, mode: OWNER_ONLY })
+    const cwd = server.folder === undefined ? await realpath(ownFolder) : await mountFolder(server.folder, options.roots)
+    return startMcpServer({ ...programOf(server), env: { ...env, ...envOf(server) }, cwd }, place, logTo(say))
+  }
+  const reach: ReachMount = async ({ claim, privateHttp }, mount, signal) => {
+    const { server } = mount
+    const mask = maskOf(mount)
+    const say: Log = (level, message) => log(level, mask(`${claim.agent_id} ${mount.name}: ${message}`))
+    try {
+      signal.throwIfAborted()
+      if (server.kind === 'http') return maskedTransport(httpTo(server, privateHttp), mask)
+      const ownFolder = join(options.dataFolder, 'agents', claim.agent_id, MountName.parse(mount.name))
+      const transport = await start({ server, claim, ownFolder, log: say })
+      if (signal.aborted) await transport[Symbol.asyncDispose]()
+      signal.throwIfAborted()
+      return maskedTransport(transport, mask)
+    } catch (error) {
+      throw maskedError(error, mask)
+    }
+  }
+  return { reach, close: () => processes.close(STOP_MS) }
+}
+
+function httpTo({ url, headers }: Extract<ServerSpec, { kind: 'http' }>, privateHttp: boolean): ClientTransport {
+  if (!privateHttp) checkPublic(url)
+  return httpTransport({ url, headers: byName(headers), ...(privateHttp ? {} : { lookup: publicLookup() }) })
+}
+
+/** On an executor that the gateway lets this host reach for the agent; the way there ends with the server. */
+async function onExecutor(
+  { url, token }: Pick<HostMountsOptions, 'url' | 'token'>,
+  name: string,
+  { server, claim, log }: Program,
+): Promise<ExecutorProcessTransport> {
+  const executor = await openExecutor({
+    dial: () => dialTunnel(url, { executor: name, claim, token }),
+    clientName: 'parley-host',
+    inherit: 'core',
+    log: (message) => log('warn', message),
+  })
+  try {
+    const cwd = server.folder ?? executorFolder(executor)
+    return await startMcpServer({ ...programOf(server), env: envOf(server), cwd }, closingWith(executor), logTo(log))
+  } catch (error) {
+    await executor.close()
+    throw error
+  }
+}
+
+/** An executor for one process alone: the session with it goes when that does. */
+const closingWith = (executor: Executor): ExecBackend => ({
+  start: async (spec) => {
+    const process = await executor.start(spec)
+    void process.ended.then(() => executor.close())
+    return process
+  },
+})
+
+/** Programs of this machine: with a PID namespace of its own each, where the system has one for us. */
+function containedBackend(processes: LazyProcesses): ExecBackend {
+  const contained = localBackend({ processes, contained: true })
+  const plain = localBackend({ processes })
+  return {
+    start: (spec) =>
+      contained.start(spec).catch((error: unknown) => {
+        if (error instanceof ProcessError && error.reason === 'EPERM') return plain.start(spec)
+        throw error
+      }),
+  }
+}
+
+const programOf = ({ command, args }: StdioServer) => ({ command, args })
+const envOf = ({ env }: StdioServer): Record<string, string> => byName(env)
+const byName = (values: readonly { readonly name: string; readonly value: string }[]): Record<string, string> =>
+  Object.fromEntries(values.map(({ name, value }) => [name, value]))
+// A message has as much room as on every other wire.
+const logTo = (log: Log) => ({ log, stdoutLineBytes: DEFAULT_LIMITS.messageBytes })

@@ -1,0 +1,23 @@
+/** Every bound of agents and what is mounted for them, by name. */
+export const AGENT_LIMITS = {
+  /** Agents that one person has at once. */
+  perPerson: 100,
+  mounts: 32,
+  /** Instructions, in bytes. */
+  instructionsBytes: 256 * 1024,
+  /** What an agent listens to by itself. */
+  subscriptions: 1_024,
+  /** One entry of its log of calls, and all of them. */
+  callEntryBytes: 64 * 1024,
+  callsLogBytes: 256 * 1024 * 1024,
+  /** How long a host holds an agent without a word. */
+  leaseMs: 15_000,
+  /** How long a client waits for a host to take its agent before it is told to come again. */
+  wakeMs: 10_000,
+  /** After so long without a client an agent sleeps. */
+  quietMs: 60_000,
+  /** The longest that a host waits for an agent to hold. */
+  claimWaitMs: 30_000,
+  /** Agents that a host holds at once, whatever it says. */
+  slots: 1_024,
+} as const

@@ -1,0 +1,15 @@
+import * as z from 'zod'
+import { AgentSettings } from './agent.ts'
+import { AGENT_LIMITS } from './limits.ts'
+import { MountName, MountSettings, ServerSpec } from './mount.ts'
+
+/** What new agents are made from: a file of the installation's, or the built-in `default`. */
+export const Preset = z.strictObject({
+  description: z.string().max(1_000).default(''),
+  ...AgentSettings.partial().shape,
+  mounts: z
+    .array(z.strictObject({ name: MountName, server: ServerSpec, options: MountSettings.prefault({}) }))
+    .max(AGENT_LIMITS.mounts)
+    .default([]),
+})
+export type Preset = z.infer<typeof Preset>

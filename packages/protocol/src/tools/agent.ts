@@ -1,0 +1,85 @@
+import * as z from 'zod'
+import { Agent, AgentKind, AgentName, AgentSettings } from '../agent/agent.ts'
+import { AgentId, TokenId, UserId } from '../ids.ts'
+import { ADDS, ENDS, READS, SETS, tool } from '../tool.ts'
+import { ModelName } from './models.ts'
+
+const PresetName = z.string().regex(/^[a-z0-9][a-z0-9-]{0,63}$/, 'must have small letters, digits and hyphens')
+
+const Changes = {
+  instructions: AgentSettings.shape.instructions.optional(),
+  model: ModelName.optional(),
+  engine: AgentSettings.shape.engine.unwrap().optional(),
+}
+
+export const agentCreate = tool({
+  name: 'agent.create',
+  roles: ['user'],
+  doc: 'Makes an agent from a preset; what is given here wins over the preset. An `external` one is a program of yours that comes with its token (agent.token).',
+  input: z.strictObject({
+    /** Left out: made from the preset’s name. */
+    name: AgentName.optional(),
+    preset: PresetName.default('default'),
+    kind: AgentKind.extract(['external']).default('external'),
+    ...Changes,
+  }),
+  output: Agent,
+  annotations: ADDS,
+})
+
+export const agentList = tool({
+  name: 'agent.list',
+  roles: ['user'],
+  doc: 'Your agents, newest first; an admin sees those of everybody, or of `owner_user_id`.',
+  input: z.strictObject({
+    owner_user_id: UserId.optional(),
+    cursor: z.string().max(256).optional(),
+    limit: z.int().min(1).max(200).default(50),
+  }),
+  output: z.object({ items: z.array(Agent), next_cursor: z.string().nullable() }),
+  annotations: READS,
+})
+
+export const agentGet = tool({
+  name: 'agent.get',
+  roles: ['user'],
+  doc: 'One agent, with the host that holds it.',
+  input: z.strictObject({ agent_id: AgentId }),
+  output: Agent,
+  annotations: READS,
+})
+
+export const agentUpdate = tool({
+  name: 'agent.update',
+  roles: ['user'],
+  doc: 'Changes an agent. Left out: stays as it is. What it is doing goes on; the change counts from its next turn.',
+  input: z.strictObject({ agent_id: AgentId, name: AgentName.optional(), ...Changes }),
+  output: Agent,
+  annotations: SETS,
+})
+
+export const agentDelete = tool({
+  name: 'agent.delete',
+  roles: ['user'],
+  doc: 'Ends an agent and removes all that is kept of it: tokens, mounts, logs. Its token is refused within a second.',
+  input: z.strictObject({ agent_id: AgentId }),
+  output: z.object({ agent_id: AgentId, deleted: z.literal(true) }),
+  annotations: ENDS,
+})
+
+export const agentToken = tool({
+  name: 'agent.token',
+  roles: ['user'],
+  doc: 'A token with which a program is this agent, on the same /mcp. Its text is in this answer and nowhere else. `rotate` ends those before it.',
+  input: z.strictObject({
+    agent_id: AgentId,
+    ttl_seconds: z
+      .int()
+      .min(1)
+      .max(365 * 86_400)
+      .default(30 * 86_400),
+    rotate: z.boolean().default(false),
+  }),
+  output: z.object({ token: z.string(), id: TokenId, agent_id: AgentId, expires_at: z.iso.datetime(), revoked: z.int() }),
+  annotations: ADDS,
+})

@@ -1,0 +1,39 @@
+import * as z from 'zod'
+import { READS, SETS, tool } from '../tool.ts'
+import { WorkerName } from '../worker-name.ts'
+import { Username } from './user.ts'
+
+/** What somebody may have run beyond boxes and public addresses. Everything is refused that is not here. */
+export const Grant = z.object({
+  /** Programs on a host as they are, with all that the host may do. */
+  unboxed: z.boolean(),
+  /** Folders of hosts that mounts may be given, with all below them. */
+  folders: z.array(z.string().startsWith('/').max(4_096)).max(64),
+  /** Executors that programs may run on; `*` is all. */
+  executors: z.array(z.union([WorkerName, z.literal('*')])).max(64),
+  /** HTTP to addresses that are not public: this machine and its network. */
+  private_http: z.boolean(),
+})
+export type Grant = z.infer<typeof Grant>
+
+export const NO_GRANT: Grant = { unboxed: false, folders: [], executors: [], private_http: false }
+
+const HeldGrant = Grant.extend({ username: Username, set_at: z.iso.datetime() })
+
+export const grantSet = tool({
+  name: 'grant.set',
+  roles: ['admin'],
+  doc: 'Says what a person’s agents may run beyond boxes and public addresses. Left out: stays as it is. Mounts that are no longer allowed end.',
+  input: z.strictObject({ username: Username, ...Grant.partial().shape }),
+  output: HeldGrant,
+  annotations: SETS,
+})
+
+export const grantList = tool({
+  name: 'grant.list',
+  roles: ['admin'],
+  doc: 'Who was granted what.',
+  input: z.strictObject({}),
+  output: z.object({ items: z.array(HeldGrant) }),
+  annotations: READS,
+})

@@ -1,0 +1,144 @@
+import * as z from 'zod'
+import { AgentKind, AgentSettings } from '../agent/agent.ts'
+import { AGENT_LIMITS } from '../agent/limits.ts'
+import { MountSettings, ServerSpec, MountReport } from '../agent/mount.ts'
+import { AgentId } from '../ids.ts'
+import { ENDS, READS, SETS, tool } from '../tool.ts'
+import { WorkerName } from '../worker-name.ts'
+import { ExecutorView } from './worker.ts'
+
+/** One host taking an agent; the fence of every write about it. */
+const ClaimId = z.string().regex(/^[0-9]{1,16}$/, 'must be a claim of host.claim_next')
+export const AgentClaim = z.strictObject({ agent_id: AgentId, claim_id: ClaimId })
+export type AgentClaim = z.infer<typeof AgentClaim>
+
+/** What a host is told about an agent that it holds. */
+export const HostAction = z.enum(['update', 'release'])
+export type HostAction = z.infer<typeof HostAction>
+
+/** Whom a request on the tunnel of an agent is made for: under this name in its `_meta`. */
+export const CALLER_META = 'parley/caller'
+/** `link` tells the sessions of one token apart. */
+export const CallerMeta = z.object({ key: z.string(), link: z.string().optional() })
+export type CallerMeta = z.infer<typeof CallerMeta>
+
+/** What a gate answers to every call of an agent until there are policies. */
+export const GateDefault = z.enum(['allow', 'deny'])
+export type GateDefault = z.infer<typeof GateDefault>
+
+export const hostClaimNext = tool({
+  name: 'host.claim_next',
+  roles: ['host'],
+  doc: 'The next agent that is to be awake, or nothing after `wait_ms`. It is this host’s until the lease ends; host.renew keeps it.',
+  input: z.strictObject({ wait_ms: z.int().min(0).max(AGENT_LIMITS.claimWaitMs).default(AGENT_LIMITS.claimWaitMs) }),
+  output: z.object({ claim: AgentClaim.nullable(), lease_ms: z.int() }),
+  annotations: SETS,
+})
+
+export const hostRenew = tool({
+  name: 'host.renew',
+  roles: ['host'],
+  doc: 'Keeps the agents that this host holds. `lost` are those that it holds no more: it stops all that belongs to them.',
+  input: z.strictObject({ claims: z.array(AgentClaim).max(AGENT_LIMITS.slots) }),
+  output: z.object({ lost: z.array(AgentId), lease_ms: z.int() }),
+  annotations: SETS,
+})
+
+export const hostRelease = tool({
+  name: 'host.release',
+  roles: ['host'],
+  doc: 'Lets go of an agent: `asleep` when nobody needs it now, otherwise another host takes it.',
+  input: z.strictObject({ ...AgentClaim.shape, asleep: z.boolean().default(false) }),
+  output: z.object({ agent_id: AgentId, released: z.literal(true) }),
+  annotations: ENDS,
+})
+
+/** A mount with its secrets, for the host that holds its agent. */
+const HeldMount = z.object({
+  name: z.string(),
+  server: ServerSpec,
+  options: MountSettings,
+  version: z.int(),
+  /** Why it may not run, where that is so: what was granted has changed since it was attached. */
+  refused: z.string().nullable(),
+})
+export type HeldMount = z.infer<typeof HeldMount>
+
+export const hostAgentGet = tool({
+  name: 'host.agent_get',
+  roles: ['host'],
+  doc: 'All that a host needs to hold an agent: settings, mounts with their secrets, what it listens to.',
+  input: AgentClaim,
+  output: AgentSettings.extend({
+    agent_id: AgentId,
+    name: z.string(),
+    kind: AgentKind,
+    owner: z.string(),
+    /** Grows with each change of the agent or its mounts. */
+    version: z.int(),
+    mounts: z.array(HeldMount),
+    subscriptions: z.array(z.string()),
+    /** Where the log of its calls ends. */
+    calls_offset: z.int(),
+    gate: GateDefault,
+    /** Whether mounts may reach addresses that are not public. */
+    private_http: z.boolean(),
+  }),
+  annotations: READS,
+})
+
+export const hostAgentReport = tool({
+  name: 'host.agent_report',
+  roles: ['host'],
+  doc: 'What became of the mounts of an agent that this host holds.',
+  input: z.strictObject({ ...AgentClaim.shape, mounts: z.array(MountReport).max(AGENT_LIMITS.mounts) }),
+  output: z.object({ agent_id: AgentId }),
+  annotations: SETS,
+})
+
+export const hostAgentListen = tool({
+  name: 'host.agent_listen',
+  roles: ['host'],
+  doc: 'Keeps what an agent listens to by itself, so that it goes on after a restart.',
+  input: z.strictObject({ ...AgentClaim.shape, uri: z.string().min(1).max(4_096), listens: z.boolean() }),
+  output: z.object({ agent_id: AgentId, uri: z.string(), listens: z.boolean() }),
+  annotations: SETS,
+})
+
+export const hostAppendCalls = tool({
+  name: 'host.append_calls',
+  roles: ['host'],
+  doc: 'Adds lines to the log of an agent’s calls, at the offset where it stands. A resend is recognised.',
+  input: z.strictObject({
+    ...AgentClaim.shape,
+    offset: z.int().min(0),
+    lines: z.array(z.string().max(AGENT_LIMITS.callEntryBytes)).min(1).max(1_000),
+  }),
+  output: z.discriminatedUnion('ok', [
+    z.object({ ok: z.literal(true), next_offset: z.int() }),
+    z.object({ ok: z.literal(false), code: z.literal('offset_mismatch'), current_offset: z.int() }),
+  ]),
+  annotations: SETS,
+})
+
+/** A host as admins see it: as an executor, `load.running` are the agents that it holds. */
+export const HostView = ExecutorView
+export type HostView = z.infer<typeof HostView>
+
+export const hostList = tool({
+  name: 'host.list',
+  roles: ['admin'],
+  doc: 'The hosts that are here, with their slots and how many agents each holds; `gone: true` adds those of the last day that left.',
+  input: z.strictObject({ gone: z.boolean().default(false) }),
+  output: z.object({ items: z.array(HostView) }),
+  annotations: READS,
+})
+
+export const hostDrain = tool({
+  name: 'host.drain',
+  roles: ['admin'],
+  doc: 'Tells a host to give its agents back and take no new ones. `drain: false` takes it back.',
+  input: z.strictObject({ name: WorkerName, drain: z.boolean().default(true) }),
+  output: z.object({ name: WorkerName, drain: z.boolean() }),
+  annotations: SETS,
+})

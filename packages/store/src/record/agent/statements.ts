@@ -1,0 +1,67 @@
+import type { Sql } from '../../database/database.ts'
+import { heldUnder } from '../../lease/fence.ts'
+import { AGENT_QUEUE } from './agent.ts'
+
+/** Each agent is read with the name of its owner, the number of its mounts, and whether the host that reported last holds it now ($1). */
+const SELECT = `SELECT a.*, (SELECT username FROM users u WHERE u.id = a.owner_id) AS owner_name,
+  (SELECT count(*) FROM mounts m WHERE m.agent_id = a.id) AS mount_count,
+  CASE WHEN EXISTS (SELECT 1 FROM leases l WHERE l.queue = '${AGENT_QUEUE}' AND l.key = a.id
+    AND ${heldUnder('l', 'a.fence', '$1')}) THEN 1 ELSE 0 END AS is_reported FROM agents a`
+/** $1 now, $2 agent. */
+export const AGENT: Sql = `${SELECT} WHERE a.id = $2`
+const PAGE = `${SELECT} WHERE (a.created_at, a.id) < ($2, $3)`
+const NEWEST_FIRST = 'ORDER BY a.created_at DESC, a.id DESC LIMIT $4'
+/** $1 now, $2 and $3 where the page before ended, $4 rows, and $5 the owner. */
+export const LIST: Sql = `${PAGE} ${NEWEST_FIRST}`
+export const LIST_OF: Sql = `${PAGE} AND a.owner_id = $5 ${NEWEST_FIRST}`
+
+export const OWNER_OF: Sql = 'SELECT owner_id FROM agents WHERE id = $1'
+const ACTIVE = `SELECT * FROM agents WHERE id = $1 AND status = 'active'`
+/** Everybody who changes an agent locks its owner if need be, then its row, then its lease, so that no two wait for each other. */
+export const AGENT_FOR_CHANGE: Sql = { sqlite: ACTIVE, postgres: `${ACTIVE} FOR UPDATE` }
+
+/** $1 agent, $2 owner, $3 name, $4 kind, $5 preset, $6 settings, $7 now. */
+export const ADD: Sql = `INSERT INTO agents (id, owner_id, name, kind, preset, settings, created_at, updated_at)
+  VALUES ($1, $2, $3, $4, $5, $6, $7, $7) ON CONFLICT (owner_id, name) DO NOTHING`
+export const NAMES_OF: Sql = 'SELECT name FROM agents WHERE owner_id = $1'
+export const COUNT_OF: Sql = 'SELECT count(*) AS agents FROM agents WHERE owner_id = $1'
+/** $1 agent, $2 name, $3 settings, $4 now. Nothing is changed where the name is that of another of the same owner. */
+export const UPDATE: Sql = `UPDATE agents SET name = $2, settings = $3, version = version + 1, updated_at = $4 WHERE id = $1
+  AND NOT EXISTS (SELECT 1 FROM agents other WHERE other.owner_id = agents.owner_id AND other.name = $2 AND other.id <> $1)`
+/** $1 agent, $2 now. */
+export const TOUCH: Sql = 'UPDATE agents SET version = version + 1, updated_at = $2 WHERE id = $1 RETURNING version'
+
+const mark = (which: string) => `UPDATE agents SET status = 'deleting', version = version + 1, updated_at = $2
+  WHERE ${which} = $1 AND status = 'active' RETURNING id, owner_id`
+export const MARK: Sql = mark('id')
+export const MARK_OF: Sql = mark('owner_id')
+/** What is mounted and listened to goes with it. */
+export const REMOVE: Sql = `DELETE FROM agents WHERE id = $1 AND status = 'deleting' RETURNING owner_id`
+export const REMOVE_TOKENS: Sql = 'DELETE FROM tokens WHERE agent_id = $1'
+export const DELETING: Sql = `SELECT id FROM agents WHERE status = 'deleting' ORDER BY id LIMIT $1`
+
+/** $1 queue, $2 agent. */
+export const LEASE: Sql = 'SELECT id, turns, holder, available_at FROM leases WHERE queue = $1 AND key = $2'
+/** $1 queue, $2 owner. */
+export const WITHDRAW_OF: Sql = `DELETE FROM leases WHERE queue = $1 AND key IN (SELECT id FROM agents WHERE owner_id = $2)
+  RETURNING key`
+/** $1 agent, $2 what is reported, $3 the fence under which. */
+export const REPORT: Sql = `UPDATE agents SET reported = $2, fence = $3
+  WHERE id = $1 AND (reported <> $2 OR fence IS DISTINCT FROM CAST($3 AS BIGINT))`
+export const FORGET_REPORT: Sql = `UPDATE agents SET reported = '[]', fence = NULL WHERE id = $1`
+
+export const MOUNTS: Sql = 'SELECT * FROM mounts WHERE agent_id = $1 ORDER BY name'
+export const MOUNT: Sql = 'SELECT 1 AS one FROM mounts WHERE agent_id = $1 AND name = $2'
+export const COUNT_MOUNTS: Sql = 'SELECT count(*) AS mounts FROM mounts WHERE agent_id = $1'
+/** $1 agent, $2 name: another one that is shown without a prefix. */
+export const OTHER_PLAIN: Sql = 'SELECT name FROM mounts WHERE agent_id = $1 AND plain = 1 AND name <> $2'
+export const PUT_MOUNT: Sql = `INSERT INTO mounts (agent_id, name, sealed, shown, options, plain, version, attached_at)
+  VALUES ($1, $2, $3, $4, $5, $6, $7, $8) ON CONFLICT (agent_id, name) DO UPDATE SET sealed = excluded.sealed, shown = excluded.shown,
+    options = excluded.options, plain = excluded.plain, version = excluded.version, attached_at = excluded.attached_at RETURNING *`
+export const REMOVE_MOUNT: Sql = 'DELETE FROM mounts WHERE agent_id = $1 AND name = $2'
+
+export const LISTEN: Sql =
+  'INSERT INTO subscriptions (agent_id, hash, uri) VALUES ($1, $2, $3) ON CONFLICT (agent_id, hash) DO NOTHING'
+export const COUNT_SUBSCRIPTIONS: Sql = 'SELECT count(*) AS subscriptions FROM subscriptions WHERE agent_id = $1'
+export const UNLISTEN: Sql = 'DELETE FROM subscriptions WHERE agent_id = $1 AND hash = $2'
+export const SUBSCRIPTIONS: Sql = 'SELECT uri FROM subscriptions WHERE agent_id = $1 ORDER BY uri'
