@@ -8,6 +8,9 @@ const at = (executor: string) => stdio({ place: { kind: 'executor', executor } }
 
 test.for<[string, ServerSpec, Grant, string | undefined]>([
   ['a box', stdio({}), NO_GRANT, undefined],
+  ['a box with a network', stdio({ network: true }), NO_GRANT, 'server.network'],
+  ['a box with a network, granted', stdio({ network: true }), granted({ private_http: true }), undefined],
+  ['unboxed grants no network to a box', stdio({ network: true }), granted({ unboxed: true }), 'server.network'],
   ['a URL', ServerSpec.parse({ kind: 'http', url: 'https://example.com/mcp' }), NO_GRANT, undefined],
   ['a host', stdio({ place: { kind: 'host' } }), NO_GRANT, 'server.place'],
   ['a host, granted', stdio({ place: { kind: 'host' } }), granted({ unboxed: true }), undefined],

@@ -42,7 +42,7 @@ export const ServerSpec = z.discriminatedUnion('kind', [
     /** The folder it runs in; left out, one of its agent's own. */
     folder: z.string().max(4_096).optional(),
     place: MountPlace.default({ kind: 'boxed' }),
-    /** Whether a boxed one reaches the network. */
+    /** Whether a boxed one reaches the network of its host, which must be granted (`private_http`). */
     network: z.boolean().default(false),
   }),
   z.strictObject({

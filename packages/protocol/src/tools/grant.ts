@@ -11,7 +11,7 @@ export const Grant = z.object({
   folders: z.array(z.string().startsWith('/').max(4_096)).max(64),
   /** Executors that programs may run on; `*` is all. */
   executors: z.array(z.union([WorkerName, z.literal('*')])).max(64),
-  /** HTTP to addresses that are not public: this machine and its network. */
+  /** Addresses that are not public, the host’s machine and its network: by URL, and for boxed programs with a network. */
   private_http: z.boolean(),
 })
 export type Grant = z.infer<typeof Grant>
