@@ -2,7 +2,7 @@ import { statSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { messageOf } from '@parley/protocol'
 import { CommandError, pathWords } from '@parley/command-line'
-import { makeFolder } from './make-folder.ts'
+import { makeFolder } from '@parley/command-line/commands'
 
 /** The files of one instance. */
 export interface DataDir {

@@ -1,8 +1,8 @@
 import { lstatSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Io } from '@parley/command-line'
+import { readOwned, whyForeign } from '@parley/command-line/commands'
 import { type FolderTrust, folderTrust } from './folder-trust.ts'
-import { readOwned, whyForeign } from './owned.ts'
 import { FOLDER_DATA, FOLDER_SETTINGS } from './settings-in.ts'
 
 const ENGINE_SETTINGS = 'config.toml'

@@ -1,7 +1,7 @@
 import { type BigIntStats, realpathSync, statSync } from 'node:fs'
 import { messageOf } from '@parley/protocol'
 import type { Io } from '@parley/command-line'
-import { whyForeign } from './owned.ts'
+import { whyForeign } from '@parley/command-line/commands'
 import { type TrustedFolder, readTrusted, trustFileOf } from './trust-file.ts'
 
 /** Whether the settings of a folder count. */

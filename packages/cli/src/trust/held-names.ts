@@ -1,7 +1,7 @@
 import { existsSync, lstatSync } from 'node:fs'
 import { join } from 'node:path'
 import type { HeldNames } from '@parley/judge'
-import { isWithin } from '../data/is-within.ts'
+import { isWithin } from '@parley/command-line/commands'
 import { FOLDER_DATA, FOLDER_SETTINGS } from './settings-in.ts'
 import { readTrusted, trustFileOf } from './trust-file.ts'
 

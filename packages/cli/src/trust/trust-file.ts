@@ -1,8 +1,8 @@
 import { join } from 'node:path'
 import { CommandError } from '@parley/command-line'
+import { readOwned } from '@parley/command-line/commands'
 import * as z from 'zod'
 import { personFolders } from '../data/person-folders.ts'
-import { readOwned } from './owned.ts'
 
 /** A folder whose own settings count, and how it is known again. */
 export const TrustedFolder = z.object({

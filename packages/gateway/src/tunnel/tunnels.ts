@@ -89,7 +89,7 @@ export class Tunnels implements TunnelRoute<GatewayCaller> {
   async #ask(knock: GatewayKnock): Promise<(end: TunnelEnd) => void> {
     const { caller } = knock
     if (caller.role !== 'host' && (caller.role !== 'user' || !caller.admin))
-      throw this.#denied(caller, 'only an admin may reach an executor, and a host for an agent that it holds')
+      throw this.#denied(caller, 'only an admin may reach an executor')
     const name = WorkerName.safeParse(knock.query.get('executor'))
     if (!name.success) throw new Denied(400, 'invalid_argument', 'executor must be the name of an executor')
     const { person, target } = await this.#askerOf(knock, name.data)

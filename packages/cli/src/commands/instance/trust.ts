@@ -1,11 +1,9 @@
 import { resolve } from 'node:path'
 import { CommandError, type Invocation, usageError } from '@parley/command-line'
-import { show } from '@parley/command-line/commands'
+import { makeFolder, show, whyForeign } from '@parley/command-line/commands'
 import { locked } from '../../mcp-config/servers-file.ts'
-import { makeFolder } from '../../data/make-folder.ts'
 import { personFolders } from '../../data/person-folders.ts'
 import { lookAt, marksOf } from '../../trust/folder-trust.ts'
-import { whyForeign } from '../../trust/owned.ts'
 import { type TrustedFolder, readTrusted, trustFileOf, writeTrusted } from '../../trust/trust-file.ts'
 import { columns } from '@parley/screen'
 
