@@ -27,7 +27,7 @@ export function asCommandError(error: unknown): CommandError {
     const told = textIn(error, 'hint')
     const hint = told === undefined ? undefined : inCommands(told)
     const field = textIn(error, 'field')
-    const said = code === 'unauthorized' ? withoutChallenge(error.message) : error.message
+    const said = error.message
     if (code === 'unreachable' && told === undefined) {
       const { what, advice } = splitAdvice(said)
       return new CommandError(code, what, { cause: error, ...(advice === undefined ? {} : { hint: advice }) })
@@ -51,11 +51,6 @@ export function asCommandError(error: unknown): CommandError {
 export function splitAdvice(message: string): { readonly what: string; readonly advice?: string } {
   const at = message.indexOf('; ')
   return at < 0 ? { what: message } : { what: message.slice(0, at), advice: message.slice(at + 2) }
-}
-
-/** The header of a 401 says to programs what the answer has said to people already. */
-function withoutChallenge(message: string): string {
-  return message.replace(/ \(Bearer\b.*\)$/, '')
 }
 
 /** Errors keep their class name through subclasses; those of other rooms are told by it without loading the rooms. */

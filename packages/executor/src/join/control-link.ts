@@ -42,6 +42,8 @@ export class ControlLink {
   readonly #ended = new AbortController()
   #timer: NodeJS.Timeout | undefined
   #hasBegun = false
+  /** What the gateway had against the last heartbeat. */
+  #complaint = ''
 
   constructor(options: ControlLinkOptions) {
     this.#options = options
@@ -96,11 +98,15 @@ export class ControlLink {
     try {
       const told = await this.#client.call('worker.heartbeat', this.#options.heartbeat(), { signal })
       if (signal.aborted) return
+      this.#complaint = ''
       this.#options.told(told)
       this.#next(told.heartbeat_ms)
     } catch (error) {
       if (signal.aborted) return
-      this.#options.log(`${this.#options.url}: ${messageOf(error)}`)
+      const complaint = messageOf(error)
+      // Once, however often it is tried again.
+      if (complaint !== this.#complaint) this.#options.log(`${this.#options.url}: ${complaint}`)
+      this.#complaint = complaint
       this.#next(RETRY_MS)
     }
   }
