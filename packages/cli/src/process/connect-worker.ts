@@ -1,13 +1,12 @@
 import type { Connect } from '@parley/client'
 import { WireError, connectClient, httpTransport, webSocketTransport } from '@parley/rpc'
 import { ownVersion } from '../version.ts'
+import { oneRole } from '../wording/one-role.ts'
 
 /** A gateway that does not shake hands within this is not there. */
 const HANDSHAKE_MS = 10_000
 /** A connection that died without a word is found out within twice this, which is a lease; a slow one has time to carry a report. */
 const KEEP_ALIVE_MS = 15_000
-
-const A = { judge: 'a judge', executor: 'an executor' } as const
 
 /** How a worker reaches its gateway. A WebSocket opens the legacy way, because only there can the gateway speak unasked. */
 export function connectWorker(
@@ -26,10 +25,10 @@ export function connectWorker(
     const { role } = client.server.info
     if (role === worker) return client
     await client.close()
-    const who =
-      typeof role === 'string'
-        ? `for ${role === 'agent' || role === 'executor' ? 'an' : 'a'} ${role}`
-        : 'not for a gateway of ours'
-    throw new WireError('unauthorized', `this token is ${who}; ${A[worker]} needs one of parley token create --role ${worker}`)
+    const who = typeof role === 'string' ? `for ${oneRole(role)}` : 'not for a gateway of ours'
+    throw new WireError(
+      'unauthorized',
+      `this token is ${who}; ${oneRole(worker)} needs one of parley token create --role ${worker}`,
+    )
   }
 }

@@ -11,6 +11,7 @@ import { findId, startOfId } from '../../caller/find-id.ts'
 import { allItems } from '../../caller/items-of.ts'
 import { targetOf } from '../../option/target.ts'
 import { parseDuration } from '../../option/duration.ts'
+import { oneRole } from '../../wording/one-role.ts'
 
 const PAGE = 500
 /** More than this is no list for a terminal; by then there is something wrong with paging. */
@@ -142,7 +143,7 @@ export async function tokenCreate(invocation: Invocation): Promise<number> {
     if (!values.has('json')) {
       const until = expires_at === null ? 'until revoked' : `until ${timeText(expires_at, io)}`
       const where = out === undefined ? 'It is not shown again.' : `It is in ${out}, which only you can read.`
-      io.err(`${id} is a ${role}'s token for ${holderOf(input)}, good ${until}. ${where}\n`)
+      io.err(`${id} is ${oneRole(role)}'s token for ${holderOf(input)}, good ${until}. ${where}\n`)
     }
     if (out === undefined) return show(invocation, { token, id, role, expires_at }, token)
     if (values.has('json')) return show(invocation, { file: resolve(io.cwd, out), id, role, expires_at }, '')
