@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { LINK_MOVES, type LinkWord, logLine } from './link-word.ts'
 
 const why = new WireError('unreachable', 'nobody is there')
-const waiting = { kind: 'waiting', why, againMs: 100, isRefused: false } as const
+const waiting = { kind: 'waiting', why, againMs: 100, isRefused: false, refusals: 0 } as const
 
 test.each<[LinkWord, string | undefined]>([
   [{ kind: 'connecting', failures: 0 }, undefined],
@@ -14,7 +14,11 @@ test.each<[LinkWord, string | undefined]>([
   [{ ...waiting, failures: 0 }, undefined],
   [{ ...waiting, failures: 1 }, 'warn: judge-1 does not reach the gateway: nobody is there; trying on'],
   [{ ...waiting, failures: 2 }, undefined],
-  [{ ...waiting, failures: 2, isRefused: true }, 'warn: judge-1 does not reach the gateway: nobody is there; trying on'],
+  [
+    { ...waiting, failures: 2, isRefused: true, refusals: 1 },
+    'warn: judge-1 does not reach the gateway: nobody is there; trying on',
+  ],
+  [{ ...waiting, failures: 3, isRefused: true, refusals: 2 }, undefined],
   [{ kind: 'asked-again', tool: 'job.wait', why, times: 2 }, 'warn: judge-1 has to ask job.wait again: nobody is there'],
   [{ kind: 'ended', wasLive: true }, undefined],
   [{ kind: 'ended', why, wasLive: false }, undefined],

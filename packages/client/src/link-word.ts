@@ -26,11 +26,12 @@ export type LinkWord =
   | { readonly kind: 'live'; readonly isFirst: boolean }
   /** `wasLive`: a connection was lost; otherwise a try failed. */
   | { readonly kind: 'lost'; readonly why: Error; readonly wasLive: boolean }
-  /** `failures`: tries in a row that failed; none right after a loss. */
+  /** `failures`: tries in a row that failed; none right after a loss. `refusals`: those of them, up to now, at which the token was refused. */
   | {
       readonly kind: 'waiting'
       readonly why: Error
       readonly isRefused: boolean
+      readonly refusals: number
       readonly failures: number
       readonly againMs: number
     }
@@ -54,8 +55,8 @@ export function logLine(name: string, word: LinkWord): LinkLine | undefined {
     case 'lost':
       return word.wasLive ? { level: 'info', message: `${name} lost the gateway: ${word.why.message}` } : undefined
     case 'waiting':
-      // Once for a gateway that is away; a refusal each time, because somebody has to do something about it.
-      return word.failures === 1 || word.isRefused
+      // Once for a gateway that is away, and once for a refusal, also where the gateway was away before: somebody has to mend that.
+      return word.failures === 1 || word.refusals === 1
         ? { level: 'warn', message: `${name} does not reach the gateway: ${word.why.message}; trying on` }
         : undefined
     case 'asked-again':

@@ -3,6 +3,7 @@ import { type Client, WireError } from '@parley/rpc'
 import { expect, test } from 'vitest'
 import { type Clock, SYSTEM_CLOCK } from './clock.ts'
 import { judgeControl } from './judge-control.ts'
+import { logLine } from './link-word.ts'
 import { PATIENCE } from './patience.ts'
 import { SteadyClient, openSteadyClient } from './steady-client.ts'
 import type { Cut } from './testing/cutting-proxy.ts'
@@ -192,6 +193,33 @@ test('waits grow to the longest, and a command gives a gateway up that stays awa
   expect(clock.now()).toBeGreaterThan(10 * 60_000)
   expect(clock.now()).toBeLessThan(11 * 60_000)
   expect(options.told.at(-1)).toMatchObject({ kind: 'ended', why: { code: 'unreachable' } })
+  await client.close()
+})
+
+test('a worker whose token is refused asks less and less often, and says so once', async () => {
+  let isRefused = false
+  await using server = await openServer(() => CANCELLED)
+  const clock = hastyClock()
+  const connect = server.connect('ws')
+  const revoked = new WireError('unauthorized', 'revoked')
+  const options = quick((...args) => (isRefused && clock.slept.length < 9 ? Promise.reject(revoked) : connect(...args)), {
+    clock,
+    random: () => 1,
+    limits: { reconnectMinMs: 200, reconnectMaxMs: 500 },
+  })
+  const client = await openSteadyClient(options)
+  isRefused = true
+  server.proxy.cutAll()
+  await expect.poll(() => options.told.at(-1)).toEqual({ kind: 'live', isFirst: false })
+  expect(await client.call('job.cancel', { job_id: JOB })).toEqual(CANCELLED)
+  // Thirty times as long as for a gateway that is away.
+  expect(clock.slept.slice(0, 9)).toEqual([200, 400, 800, 1_600, 3_200, 6_400, 12_800, 15_000, 15_000])
+  const lines = options.told.flatMap((word) => logLine('judge', word)?.message ?? [])
+  expect(lines.slice(1)).toEqual([
+    expect.stringContaining('judge lost the gateway'),
+    'judge does not reach the gateway: revoked; trying on',
+    'judge is connected to the gateway again',
+  ])
   await client.close()
 })
 

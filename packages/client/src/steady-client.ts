@@ -30,6 +30,8 @@ export class SteadyClient {
   #awaySince: number | undefined
   /** Tries in a row that failed. */
   #failures = 0
+  /** Refusals of the token in a row. */
+  #refusals = 0
   /** How far the waits have grown. Only an answer, or a connection that held, takes it back: a gateway that falls at every call is spared. */
   #grown = 0
   #end: Error | undefined
@@ -149,11 +151,13 @@ export class SteadyClient {
       const why = (await explain?.(failure, signal)) ?? failure
       if (signal.aborted) break
       if (!this.#isWorthATry(why)) return this.#over(why)
-      const againMs = backoffMs(this.#grown, this.#waits, random)
+      const isRefused = afterFailure(why) === 'refused'
+      this.#refusals = isRefused ? this.#refusals + 1 : 0
+      const { minMs, maxMs } = this.#waits
+      const againMs = backoffMs(this.#grown, { minMs, maxMs: isRefused ? maxMs * this.limits.refusedTimes : maxMs }, random)
       this.#grown += 1
       this.#place.to('waiting')
-      const isRefused = afterFailure(why) === 'refused'
-      this.tell({ kind: 'waiting', why, isRefused, failures: this.#failures, againMs })
+      this.tell({ kind: 'waiting', why, isRefused, refusals: this.#refusals, failures: this.#failures, againMs })
       for (const listener of [...this.#listeners]) listener.lost?.()
       await this.clock.sleep(againMs, signal).catch(() => {})
     }
@@ -180,6 +184,7 @@ export class SteadyClient {
     this.#asked = Promise.withResolvers()
     this.#loss = Promise.withResolvers()
     this.#failures = 0
+    this.#refusals = 0
     this.#awaySince = undefined
     this.#liveSince = this.clock.now()
     const isFirst = !this.#wasLive

@@ -116,13 +116,24 @@ function parseCommand(args: readonly string[], command: CommandSpec): ParsedLine
   }
   const rest = args.slice(end + 1)
   const problem = misfit(command, positionals, end < args.length ? rest : undefined)
-  if (problem !== undefined) return wrong(problem)
+  if (problem !== undefined) return wrong(problem, commandHint(command, positionals, end < args.length))
   for (const [index, { name, choices }] of (command.positionals ?? []).entries()) {
     const word = positionals[index]
     if (word !== undefined && choices?.includes(word) === false)
       return { kind: 'wrong', error: noneOf(name, word, choices, `parley ${command.name} --help`) }
   }
   return { kind: 'run', command, values: new Values(given), positionals, rest }
+}
+
+/** Words beyond what a command takes, where it takes another command, are that command most of the time. */
+function commandHint(
+  { name, positionals: specs = [], rest }: CommandSpec,
+  given: readonly string[],
+  hasRest: boolean,
+): string | undefined {
+  if (rest === undefined || hasRest || given.length <= specs.length) return undefined
+  const own = given.slice(0, specs.filter(({ optional }) => optional !== true).length)
+  return `a command goes after --: parley ${[name, ...own, '--', ...given.slice(own.length)].join(' ')}`
 }
 
 function misfit(

@@ -1,5 +1,6 @@
 import type { Client } from '@parley/rpc'
 import { CommandError } from '@parley/command-line'
+import { oneRole } from '../wording/one-role.ts'
 
 /** Who a command is for: any user, or an admin. */
 type Needed = 'user' | 'admin'
@@ -15,7 +16,8 @@ export async function requireRole(client: Client, needed: Needed): Promise<Clien
   const isEnough = role === undefined || (role === 'user' && (needed === 'user' || admin === true))
   if (isEnough) return client
   await client.close()
-  const whose = role === 'user' ? "a user's without admin rights" : `${role === 'agent' ? 'an agent' : 'a judge'}'s`
+  const whose =
+    role === 'user' ? "a user's without admin rights" : `${typeof role === 'string' ? oneRole(role) : 'somebody else'}'s`
   const wanted = needed === 'admin' ? "an admin's" : "a user's"
   throw new CommandError('wrong_role', `this token is ${whose}; this command needs ${wanted}`, { hint: HINTS[needed] })
 }

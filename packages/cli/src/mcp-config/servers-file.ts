@@ -10,6 +10,7 @@ import { dataDirAt, makeDataDir } from '../data/data-dir.ts'
 export interface ServersFile {
   readonly path: string
   readonly tokensPath: string
+  readonly environmentsPath: string
   read(): Promise<string>
   /** Changes the file while nobody else does. The answer of `edit` is written unless it is what was there. */
   change(edit: (text: string) => string): Promise<void>
@@ -24,6 +25,7 @@ export function serversFileOf(invocation: Invocation): ServersFile {
   return {
     path,
     tokensPath: join(data.path, 'mcp-tokens.json'),
+    environmentsPath: join(data.path, 'environments.toml'),
     read: () => named(path, () => readConfig(path)),
     change: async (edit) => {
       makeDataDir(data)

@@ -65,6 +65,8 @@ export class ControlLink {
   #hasBegun = false
   /** Whether the gateway knows on this connection who we are. */
   #isGreeted = false
+  /** What the gateway had against the last heartbeat. */
+  #complaint = ''
 
   constructor(options: ControlLinkOptions) {
     this.#options = options
@@ -147,11 +149,15 @@ export class ControlLink {
       const told = await this.#beat()
       if (signal.aborted) return
       this.#isGreeted = true
+      this.#complaint = ''
       this.#options.told(told)
       this.#next(told.isLate ? HURRY_MS : told.heartbeat_ms)
     } catch (error) {
       if (signal.aborted) return
-      this.#options.log(`${this.#options.url}: ${messageOf(error)}`)
+      const complaint = messageOf(error)
+      // Once, however often it is tried again.
+      if (complaint !== this.#complaint) this.#options.log(`${this.#options.url}: ${complaint}`)
+      this.#complaint = complaint
       this.#next(RETRY_MS)
     }
   }

@@ -153,6 +153,7 @@ export function entryText(name: string, entry: McpServerEntry): string {
           ['http_headers_helper', entry.http_headers_helper === undefined ? '-' : JSON.stringify(entry.http_headers_helper)],
         ]
   const more = [
+    ['environment_id', entry.environment_id],
     ['enabled_tools', entry.enabled_tools?.join(', ')],
     ['disabled_tools', entry.disabled_tools?.join(', ')],
     ['startup_timeout_sec', startupSeconds(entry)?.toString()],

@@ -27,12 +27,12 @@ export function asCommandError(error: unknown): CommandError {
     const told = textIn(error, 'hint')
     const hint = told === undefined ? undefined : inCommands(told)
     const field = textIn(error, 'field')
-    const said = code === 'unauthorized' ? withoutChallenge(error.message) : error.message
+    const said = error.message
     if (code === 'unreachable' && told === undefined) {
       const { what, advice } = splitAdvice(said)
       return new CommandError(code, what, { cause: error, ...(advice === undefined ? {} : { hint: advice }) })
     }
-    const message = field === undefined || said.includes(field) ? said : `${field}: ${said}`
+    const message = field === undefined ? said : aboutField(field, said)
     return new CommandError(code, message, { cause: error, ...(hint === undefined ? {} : { hint }) })
   }
   if (code !== undefined && 'syscall' in error) {
@@ -53,9 +53,11 @@ export function splitAdvice(message: string): { readonly what: string; readonly 
   return at < 0 ? { what: message } : { what: message.slice(0, at), advice: message.slice(at + 2) }
 }
 
-/** The header of a 401 says to programs what the answer has said to people already. */
-function withoutChallenge(message: string): string {
-  return message.replace(/ \(Bearer\b.*\)$/, '')
+/** Whoever is not there, or is there already, is named in the sentence; a rule needs to be told what it is for. */
+function aboutField(field: string, said: string): string {
+  const bare = said.startsWith(`${field}: `) ? said.slice(field.length + 2) : said
+  if (bare.includes(field) || !bare.startsWith('must ')) return bare
+  return field === 'username' ? `the name of a user ${bare}` : `${field}: ${bare}`
 }
 
 /** Errors keep their class name through subclasses; those of other rooms are told by it without loading the rooms. */

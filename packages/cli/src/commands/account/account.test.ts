@@ -76,7 +76,7 @@ test('accounts are managed while no gateway runs, and a gateway that starts late
 })
 
 test.each([
-  [['user', 'add', 'Not A Name'], 1, 'invalid_argument', 'username'],
+  [['user', 'add', 'Not A Name'], 1, 'invalid_argument', 'the name of a user must be'],
   [['user', 'disable', 'nobody'], 1, 'not_found', 'nobody'],
   [['token', 'create', '--role', 'user'], 2, 'usage', '--user'],
   [['token', 'create'], 2, 'usage', '--role'],
@@ -110,6 +110,17 @@ test('only the token goes to stdout, and what is said about it to stderr', async
     out: expect.stringMatching(/^jdg_[\w-]+\n$/),
     err: about("a judge's token for tower, good until revoked"),
   })
+  expect(await run(['token', 'create', '--role', 'executor', '--name', 'box', ...at])).toMatchObject({
+    err: about("an executor's token for box, good until revoked"),
+  })
+})
+
+test('what is wrong with a name is said without the name of a field that nobody typed', async () => {
+  await using scratch = new Scratch()
+  const { run } = commandsHere(scratch)
+  const at = ['--data', scratch.data]
+  expect((await run(['user', 'disable', 'nobody', ...at])).err).toMatch(/^parley: there is no user nobody\b/)
+  expect((await run(['user', 'add', 'a b', ...at])).err).toMatch(/^parley: the name of a user must be 1 to 64 /)
 })
 
 test('a token goes into a new file that only its owner can read, and one that others can read is told of', async () => {

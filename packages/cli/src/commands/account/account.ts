@@ -10,6 +10,7 @@ import { findId, startOfId } from '../../caller/find-id.ts'
 import { allItems } from '../../caller/items-of.ts'
 import { targetOf } from '../../option/target.ts'
 import { showNewToken } from './show-new-token.ts'
+import { oneRole } from '../../wording/one-role.ts'
 
 const PAGE = 500
 /** More than this is no list for a terminal; by then there is something wrong with paging. */
@@ -135,7 +136,7 @@ export async function tokenCreate(invocation: Invocation): Promise<number> {
     }
     return showNewToken(invocation, make, ({ id, role, expires_at }) => {
       const until = expires_at === null ? 'until revoked' : `until ${timeText(expires_at, invocation.io)}`
-      return `${id} is a ${role}'s token for ${holderOf(input)}, good ${until}.`
+      return `${id} is ${oneRole(role)}'s token for ${holderOf(input)}, good ${until}.`
     })
   })
 }

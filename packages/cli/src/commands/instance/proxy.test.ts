@@ -147,6 +147,7 @@ test.each([
   [['proxy'], 2, 'usage', '-- and a command'],
   [['proxy', 'http://x/', '--', 'cat'], 2, 'usage', 'either'],
   [['proxy', 'ftp://x/'], 2, 'usage', 'ftp://x/'],
+  [['proxy', 'python3', 'srv.py'], 2, 'usage', 'a command goes after --: parley proxy -- python3 srv.py'],
   [['proxy', '--port', '0', '--', 'no-such-server'], 1, 'spawn_failed', 'no-such-server'],
   [['proxy', '--port', '0', '--no-auth', '--host', '0.0.0.0', '--insecure', '--', 'cat'], 2, 'usage', '--no-auth'],
   [['proxy', '--port', '0', '--host', '0.0.0.0', '--', 'cat'], 1, 'plain_beyond_loopback', '0.0.0.0'],

@@ -174,8 +174,8 @@ test.each([
   [['submit', '--code', 'a.cpp', '--checker', 'odd.xyz'], 2, 'usage', '--checker odd.xyz'],
   [['submit', '--code', '-', '--statement', '-'], 2, 'usage', 'standard input'],
   [['submit', '--code', 'a.cpp', '--checker', 'no-such.cpp'], 2, 'usage', '--checker'],
-  [['submit', '--model', 'm', '--statement', 'a.cpp'], 1, 'not_found', '"--model m: '],
-  [['submit', '--model', 'm', '--statement', 'a.cpp'], 1, 'not_found', 'without a model --code is judged as it is'],
+  [['submit', '--model', 'm', '--statement', 'a.cpp'], 2, 'not_found', '"--model m: '],
+  [['submit', '--model', 'm', '--statement', 'a.cpp'], 2, 'not_found', 'without a model --code is judged as it is'],
   [['show', 'job_x'], 2, 'usage', 'JOB'],
   [['list', '--limit', 'many'], 2, 'usage', '--limit'],
 ])('job %j fails in one line of JSON', async (args, exit, code, names) => {

@@ -1,4 +1,4 @@
-import type { SteadyClient } from '@parley/client'
+import { readCases, type SteadyClient } from '@parley/client'
 import { type JobId, type JobListItem, JobStatus, type ToolOutput, isEnd, shortCountsText, unjudgedWords } from '@parley/protocol'
 import { NO_SCREEN, agoText, columns, plainText, timeText } from '@parley/screen'
 import type { Invocation } from '@parley/command-line'
@@ -96,9 +96,10 @@ export const jobShow = (invocation: Invocation): Promise<number> =>
   withJob(invocation, async (caller, job_id) => {
     const { io, values } = invocation
     const state = await caller.call('job.get_state', { job_id })
-    const ending = await readEnding(caller, state)
-    if (values.has('json'))
-      io.out(`${JSON.stringify({ job_id: state.job_id, status: state.status, state, report: ending.report })}\n`)
+    const { report, ...known } = await readEnding(caller, state)
+    const soFar = report === null ? { cases: await readCases(caller, job_id) } : {}
+    const ending = { ...known, report, ...soFar }
+    if (values.has('json')) io.out(`${JSON.stringify({ job_id: state.job_id, status: state.status, state, report, ...soFar })}\n`)
     else {
       const facts = [
         ['job', state.job_id],

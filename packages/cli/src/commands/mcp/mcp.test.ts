@@ -43,7 +43,12 @@ test(
       await b.mcp('add', 'tool', '--env', 'KEY=very-secret', '--env', 'A=b=c', '--', 'node', 'x.js', '--flag'),
     ).toMatchObject({ code: 0 })
     expect(await b.mcp('add', 'seed', '--command', `node "a b.js"`)).toMatchObject({ code: 0 })
-    expect(await b.mcp('add', 'far', '--environment', 'box', '--', 'node')).toMatchObject({ code: 0 })
+    expect(await b.mcp('add', 'far', '--environment', 'box', '--', 'node')).toMatchObject({
+      code: 0,
+      err: expect.stringMatching(/^warning: there is no environment box in .*environments\.toml yet/),
+    })
+    expect((await b.mcp('list')).out).toMatch(/Auth +Environment\nfar .* box\n/)
+    expect((await b.mcp('get', 'far')).out).toContain('environment_id: box')
     expect(b.text()).toContain('command = "node"\nenvironment_id = "box"')
     expect(await b.mcp('remove', 'far')).toMatchObject({ code: 0 })
     const again = await b.mcp('add', 'tool', '--', 'other')

@@ -7,6 +7,8 @@ import {
   hasServer,
   isServerName,
   listed,
+  readConfig,
+  readEnvironments,
   readServers,
   rowOf,
   shown,
@@ -33,6 +35,7 @@ export async function mcpAdd(invocation: Invocation): Promise<number> {
       })
     return withServer(text, name, entry)
   })
+  await warnOfEnvironment(invocation, file.environmentsPath)
   const url = typeof entry['url'] === 'string' ? entry['url'] : undefined
   const found = url === undefined || 'bearer_token_env_var' in entry ? undefined : await probeOauth(url)
   const signIn = found === undefined ? 'not_needed' : found === 'unknown' ? 'unknown' : 'needed'
@@ -66,9 +69,15 @@ export async function mcpList(invocation: Invocation): Promise<number> {
     io.out(io.typed('No MCP servers configured yet. Try `parley mcp add my-tool -- my-command`.\n'))
     return 0
   }
+  // Only where one is: the table is Codex's own.
+  const isAway = rows.some(({ entry }) => entry.environment_id !== undefined)
+  const away = (text: string): string[] => (isAway ? [text] : [])
   const cells = (isHttp: boolean): string[][] =>
-    rows.filter(({ entry }) => (entry.url !== undefined) === isHttp).map(({ name, entry, auth }) => [...rowOf(name, entry, auth)])
-  const tables = [[STDIO_HEADINGS, cells(false)] as const, [HTTP_HEADINGS, cells(true)] as const].flatMap(([headings, body]) =>
+    rows
+      .filter(({ entry }) => (entry.url !== undefined) === isHttp)
+      .map(({ name, entry, auth }) => [...rowOf(name, entry, auth), ...(isHttp ? [] : away(entry.environment_id ?? '-'))])
+  const stdioHeadings = [...STDIO_HEADINGS, ...away('Environment')]
+  const tables = [[stdioHeadings, cells(false)] as const, [HTTP_HEADINGS, cells(true)] as const].flatMap(([headings, body]) =>
     body.length === 0 ? [] : [columns([headings, ...body], io.screen())],
   )
   io.out(`${tables.join('\n\n')}\n`)
@@ -92,6 +101,14 @@ export async function mcpRemove(invocation: Invocation): Promise<number> {
   })
   await tokenShelf(file.tokensPath).drop(name)
   return show(invocation, { name, removed }, removed ? `Removed MCP server '${name}'.` : `No MCP server named '${name}' found.`)
+}
+
+/** A server whose environment is not there does not start; it may still be written down later. */
+async function warnOfEnvironment({ io, values }: Invocation, path: string): Promise<void> {
+  const id = values.text('environment')
+  if (id === undefined) return
+  const known = await named(path, async () => readEnvironments(await readConfig(path)))
+  if (!known.has(id)) io.err(`warning: there is no environment ${id} in ${path} yet; without it the server does not start\n`)
 }
 
 /** The server that the command names. */

@@ -151,7 +151,7 @@ test('a job for a model takes the only one there is; of several one has to be na
   expect(await submit()).toMatchObject({ code: 2, err: expect.stringContaining('script-knapsack, script-stairs') })
   expect(await submit('--channel', 'other')).toMatchObject({ code: 0 })
   const wrong = await submit('--model', 'script-knapsack', '--channel', 'other')
-  expect(wrong).toMatchObject({ code: 1, err: expect.stringContaining('--model script-knapsack') })
+  expect(wrong).toMatchObject({ code: 2, err: expect.stringContaining('--model script-knapsack') })
 })
 
 test('without any model there is a word about how to get one', async () => {

@@ -102,19 +102,19 @@ function tokenOf({ io, values }: Invocation, place: Place): string | undefined {
   const file = values.text('token-file')
   if (file === undefined) {
     if (place.kind === 'port' && !isLoopback(place.host))
-      throw usageError(
-        `${place.host} is reachable from other machines: give --token-file`,
-        'a file with one line of 32 characters or more',
-      )
+      throw usageError(`${place.host} is reachable from other machines: give --token-file`, MAKE_TOKEN)
     return undefined
   }
   if (place.kind === 'stdio') throw usageError('--token-file is for sockets; on stdio nobody else can connect')
   const token = readSecretLine({ what: '--token-file', file, cwd: io.cwd }, io)
   if (token.length < TOKEN_CHARS)
-    throw new CommandError('weak_token', `the token in ${file} has ${token.length} characters, fewer than ${TOKEN_CHARS}`)
+    throw new CommandError('weak_token', `the token in ${file} has ${token.length} characters, fewer than ${TOKEN_CHARS}`, {
+      hint: MAKE_TOKEN,
+    })
   return token
 }
 const TOKEN_CHARS = 32
+const MAKE_TOKEN = '(umask 077; openssl rand -hex 32 > FILE) makes one'
 
 function socketFailure(error: unknown, path: string): unknown {
   if (!(error instanceof Error && 'code' in error && error.code === 'EADDRINUSE')) return error

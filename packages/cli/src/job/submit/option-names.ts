@@ -45,7 +45,8 @@ export function inOptions(error: unknown, { values }: Pick<Invocation, 'values'>
   const said = error.message.startsWith(`${error.field}: `) ? error.message.slice(error.field.length + 2) : error.message
   const given = (values.text(option) ?? '').slice(0, SHOWN_CHARS)
   return new CommandError(error.code, `--${option}${given === '' ? '' : ` ${given}`}: ${said}`, {
-    exitCode: error.code === 'invalid_argument' ? WRONG_USAGE : 1,
+    // What was named on the line and is not there was mistyped.
+    exitCode: error.code === 'invalid_argument' || error.code === 'not_found' ? WRONG_USAGE : 1,
     cause: error,
     ...(hint === undefined ? {} : { hint }),
   })

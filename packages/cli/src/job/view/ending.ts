@@ -1,6 +1,8 @@
 import type { SteadyClient } from '@parley/client'
 import {
   type CaseBounds,
+  type CaseItem,
+  type CaseResult,
   isUnjudged,
   type JobState,
   memoryText,
@@ -22,6 +24,8 @@ export interface JobEnding {
   readonly report: Report | null
   /** What the calls of a model came to; null when there were none, or nobody knows. */
   readonly usage: Usage | null
+  /** What is done so far of one that has no report yet. */
+  readonly cases?: readonly CaseItem[]
   /** Its cases were told one by one: no table of them. */
   readonly areCasesTold?: boolean
   /** The account that looks, where it matters: to whoever cancelled a job it is said so. */
@@ -57,18 +61,20 @@ const COMPILE_LINES = 20
 
 /** The whole result for a person: what the compiler said if it failed, the table of verdicts, the sum. */
 export function endingText(ending: JobEnding, screen: Screen): string {
-  const { state, report, usage, me, areCasesTold = false } = ending
+  const { state, report, usage, me, cases = [], areCasesTold = false } = ending
+  const tests = report?.tests ?? cases
   const paint = painterFor(screen)
   const lines: string[] = []
   const isCompiled = report?.compile?.ok !== false
   if (report?.compile?.ok === false) lines.push(...compilerLines(report.compile), '')
-  if (report !== null && report.tests.length > 0 && !areCasesTold) lines.push(...tableLines(report, state.limits, screen), '')
+  if (tests.length > 0 && !areCasesTold) lines.push(...tableLines(tests, state.limits, screen), '')
   for (const group of report !== null && isCompiled && report.groups.length > 1 ? report.groups : []) lines.push(groupText(group))
   // A cancelled job's error is that it was cancelled: one line says both.
   const own = state.error?.code === state.status ? state.error : null
   const parts = [
     ...(own === null ? [] : [own.by !== undefined && own.by === me ? 'you cancelled it' : plainText(own.message)]),
     ...sumTexts(ending),
+    ...(report === null && cases[0] !== undefined ? [`${cases.length} of ${cases[0].total} cases done`] : []),
   ]
   lines.push(`${paint(statusStyle(state), paint('bold', statusWord(state)))}${parts.length === 0 ? '' : `: ${parts.join(', ')}`}`)
   if (state.error !== null && own === null) lines.push(`${plainText(state.error.code)}: ${plainText(state.error.message)}`)
@@ -102,10 +108,9 @@ function mostTexts(summary: Report['summary'], tests: Report['tests'], limits: C
   return [time, past.find((each) => each.memory !== undefined)?.memory ?? memoryText(summary.memory_kb)]
 }
 
-function tableLines(report: Report, limits: CaseBounds, screen: Screen): string[] {
-  const shown =
-    report.tests.length <= ROWS_MAX ? report.tests : report.tests.filter(({ verdict }) => verdict !== 'AC').slice(0, ROWS_MAX)
-  const left = report.tests.length - shown.length
+function tableLines(tests: readonly (CaseResult | CaseItem)[], limits: CaseBounds, screen: Screen): string[] {
+  const shown = tests.length <= ROWS_MAX ? tests : tests.filter(({ verdict }) => verdict !== 'AC').slice(0, ROWS_MAX)
+  const left = tests.length - shown.length
   const width = nameWidthOf(shown)
   const rows = shown.flatMap((row) => caseRows(row, limits, screen, width))
   return left === 0 ? rows : [...rows, `  … and ${left} more`]

@@ -13,9 +13,10 @@ const SHOWN_CHARACTERS = 200
 export function httpFailure(status: number, headers: IncomingHttpHeaders, text: string): Error {
   const body = parseJson(text)
   const code = status === 401 || status === 403 ? 'unauthorized' : 'http_status'
-  const challenge = headers['www-authenticate']
-  const shown = readReason(body) ?? text.slice(0, SHOWN_CHARACTERS).trim()
-  const message = `the server answered ${status}${shown === '' ? '' : `: ${shown}`}${challenge === undefined ? '' : ` (${String(challenge)})`}`
+  const said = readReason(body) ?? text.slice(0, SHOWN_CHARACTERS).trim()
+  // The header says to programs what the body mostly says to people already.
+  const shown = said === '' ? String(headers['www-authenticate'] ?? '') : said
+  const message = `the server answered ${status}${shown === '' ? '' : `: ${shown}`}`
   const refused = new WireError(code, message, { status })
   if (code === 'unauthorized') return refused
   return (isJsonObject(body) ? readError(body.error, refused) : undefined) ?? refused
