@@ -11,8 +11,6 @@ import {
 } from '@parley/command-line'
 import { programName, withProgram } from './wording/program.ts'
 import { SERVER_COMMANDS } from './commands/server/server-table.ts'
-import { asCommandError } from '@parley/command-line/wording'
-import { wayOut } from '@parley/command-line/wording'
 import { plainText } from '@parley/screen'
 
 /** Runs one command line and answers the exit code. Nothing is thrown: what fails is one line on stderr. */
@@ -26,7 +24,7 @@ export async function main(argv: readonly string[], given: ProcessIo = processIo
       argv,
       groups.flatMap(({ commands }) => commands),
     )
-    if (parsed.kind === 'wrong') return report(io, parsed.error, asJson)
+    if (parsed.kind === 'wrong') return await report(io, parsed.error, asJson)
     if (parsed.kind === 'help') {
       io.out(helpFor(parsed.words, groups, io.typed))
       return 0
@@ -34,10 +32,10 @@ export async function main(argv: readonly string[], given: ProcessIo = processIo
     command = parsed.command
     return await command.run({ io, values: parsed.values, positionals: parsed.positionals, rest: parsed.rest })
   } catch (error) {
-    const known = error instanceof CommandError ? error : asCommandError(error)
+    const known = error instanceof CommandError ? error : (await wording()).asCommandError(error)
     if (known.code === 'internal' && io.env['PARLEY_DEBUG'] !== undefined)
       io.err(`${error instanceof Error ? error.stack : String(error)}\n`)
-    return report(io, known, asJson, command)
+    return await report(io, known, asJson, command)
   }
 }
 
@@ -47,9 +45,13 @@ async function groupsFor([first]: readonly string[]): Promise<readonly CommandGr
   return [{ name: first ?? '', title: '', commands: SERVER_COMMANDS }]
 }
 
+/** What failures are called: not before something has failed, because a client may be waiting for the first answer. */
+const wording = () => import('@parley/command-line/wording')
+
 /** Errors are for stderr either way; `--json` makes them data. */
-function report(io: Io, error: CommandError, asJson: boolean, command?: CommandSpec): number {
-  const { code, message, exitCode, hint: advice = wayOut(code, command) } = error
+async function report(io: Io, error: CommandError, asJson: boolean, command?: CommandSpec): Promise<number> {
+  const { code, message, exitCode } = error
+  const advice = error.hint ?? (await wording()).wayOut(code, command)
   const line = io.typed(plainText(message.replaceAll(/\s*\n\s*/g, ' ')))
   const hint = advice === undefined ? undefined : io.typed(advice)
   if (asJson) io.err(`${JSON.stringify({ error: { code, message: line, ...(hint === undefined ? {} : { hint }) } })}\n`)

@@ -88,7 +88,8 @@ export class RoleService implements Service<GatewayCaller> {
 
   watch(uri: string, changed: () => void, caller: GatewayCaller): (() => void) | Promise<() => void> {
     return this.#noted('resources/subscribe', uri, caller, ({ resource, id }) =>
-      resource.watch({ caller, world: this.#world, id }, changed),
+      // Whoever announces a change says more than a subscriber is to hear.
+      resource.watch({ caller, world: this.#world, id }, () => changed()),
     )
   }
 
