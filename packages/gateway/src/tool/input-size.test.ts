@@ -10,7 +10,12 @@ test('only tools that carry files, logs or documents take large arguments, by wh
     bytes: inputBytes(describeTool(spec).inputSchema),
   }))
   expect(sizes.filter(({ bytes }) => bytes > 128 * 1024).map(({ name }) => name)).toEqual([
+    'agent.create',
+    'agent.update',
     'blob.write',
+    'host.agent_report',
+    'host.append_calls',
+    'host.renew',
     'job.create',
     'judge.claim_next',
     'judge.job.append_agent_status',
@@ -20,6 +25,7 @@ test('only tools that carry files, logs or documents take large arguments, by wh
     'judge.job.patch_state',
     'judge.job.put_artifacts',
     'judge.usage.ingest',
+    'mount.attach',
   ])
 })
 

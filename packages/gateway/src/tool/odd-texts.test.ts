@@ -10,13 +10,14 @@ import { TestSocket } from '../fixture/wires.ts'
 const ODD_TEXTS = ['a\u0000b', '\u0000', 'a\ud800', '\udc00b']
 const TEXTS: ReadonlySet<unknown> = new Set(['string'])
 
-/** Whole documents of a judge are kept as they are: a program that is judged may have printed anything. */
+/** Whole documents of a judge are kept as they are: a program that is judged may have printed anything. So are lines of a log. */
 const KEPT: readonly (readonly [name: ToolName, path: string])[] = [
   ['judge.job.put_artifacts', 'main_cpp'],
   ['judge.job.put_artifacts', 'files.x'],
   ['judge.job.put_artifacts', 'solution_json.x'],
   ['judge.job.put_artifacts', 'report_json.stderr'],
   ['judge.job.patch_state', 'patch.error.message'],
+  ['host.append_calls', 'lines.0'],
 ]
 const isKept = (name: ToolName, path: string) => KEPT.some((kept) => kept[0] === name && kept[1] === path)
 

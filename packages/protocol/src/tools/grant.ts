@@ -8,9 +8,9 @@ export const Grant = z.object({
   /** Programs on a host as they are, with all that the host may do. */
   unboxed: z.boolean(),
   /** Folders of hosts that mounts may be given, with all below them. */
-  folders: z.array(z.string().startsWith('/').max(4_096)).max(64),
+  folders: z.array(z.string().startsWith('/').max(1_024)).max(16),
   /** Executors that programs may run on; `*` is all. */
-  executors: z.array(z.union([WorkerName, z.literal('*')])).max(64),
+  executors: z.array(z.union([WorkerName, z.literal('*')])).max(32),
   /** Addresses that are not public, the host’s machine and its network: by URL, and for boxed programs with a network. */
   private_http: z.boolean(),
 })
