@@ -50,6 +50,7 @@ test('every command of the README works in a fresh copy of the clone, and parley
     mkdirSync(join(elsewhere, 'tests'))
     writeFileSync(join(elsewhere, 'tests/1.in'), '1\n')
     writeFileSync(join(elsewhere, 'tests/1.out'), '2\n')
+    writeFileSync(join(elsewhere, 'secrets'), 'KEY=value\n')
     const failed: object[] = []
     for (const command of commands) {
       const line = command

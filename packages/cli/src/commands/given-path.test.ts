@@ -49,7 +49,7 @@ const READ: Readonly<Record<string, readonly string[]>> = {
   '--upstream-token-file': ['proxy', '--port', '0', 'http://127.0.0.1:9/mcp', '--upstream-token-file'],
   '--executor-token-file': ['proxy', '--port', '0', '--executor', 'ws://127.0.0.1:9', '--executor-token-file'],
   '--instructions-file': ['agent', 'create', ...at, '--instructions-file'],
-  '--env-file': ['mount', 'attach', 'x', 'm', ...at, '--env-file'],
+  '--env-from': ['mount', 'attach', 'x', 'm', ...at, '--env-from'],
   FILE: ['contracts', 'explain', '--codex-version', '0.44.0'],
 }
 /** The same for those that may hold anything, or need not end in a newline. */
@@ -96,7 +96,7 @@ test('every option and argument that names a file is tried here', () => {
 
 test.each(Object.keys({ ...READ, ...READ_BYTES }))('%s says in words what is wrong with a file', async (what) => {
   const line = READ[what] ?? READ_BYTES[what] ?? []
-  const end = ['--stdin', '--executor-token-file', '--env-file'].includes(what) ? ['--', 'true'] : []
+  const end = ['--stdin', '--executor-token-file', '--env-from'].includes(what) ? ['--', 'true'] : []
   const tell = async (path: string) => {
     const { code, out, err } = await run([...line, path, ...end])
     expect({ path, out: line.includes('check') ? '' : out, raw: RAW.exec(err) }).toEqual({ path, out: '', raw: null })

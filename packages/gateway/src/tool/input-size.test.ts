@@ -13,6 +13,7 @@ test('only tools that carry files, logs or documents take large arguments, by wh
     'agent.create',
     'agent.update',
     'blob.write',
+    'grant.set',
     'host.agent_report',
     'host.append_calls',
     'host.renew',

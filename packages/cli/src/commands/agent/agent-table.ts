@@ -70,7 +70,8 @@ const MOUNTS: readonly CommandSpec[] = [
     more: 'One of the same name is replaced.',
     options: {
       env: { doc: 'a variable for the command; may be repeated', value: 'KEY=VALUE', repeats: true },
-      'env-file': { doc: 'a file of such lines: values on a command line show in ps', value: 'FILE', isFile: true },
+      // Not `--env-file`: Node takes that for itself, wherever it stands.
+      'env-from': { doc: 'a file of such lines: values on a command line show in ps', value: 'FILE', isFile: true },
       header: { doc: "a header for URL, as 'Name: value'; may be repeated", value: 'HEADER', repeats: true },
       place: { doc: 'where the command runs: boxed (default), host, or executor:NAME', value: 'PLACE' },
       folder: { doc: 'the folder that it runs in (default: one of the agent’s own)', value: 'DIR' },

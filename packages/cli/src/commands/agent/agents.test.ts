@@ -86,7 +86,7 @@ test('what is mounted is listed without what is secret in it', async () => {
   await json(['agent', 'create', 'mounted', ...at])
   writeFileSync(join(scratch.folder, 'vars'), '# ours\n\nB=from the file\nA=of the file\n')
   const attach = (...more: string[]) => run(['mount', 'attach', 'mounted', ...more])
-  const env = ['--env', 'A=of-the-line', '--env-file', 'vars', '--allow', 'x', '--deny', 'y', '--plain', '--eager']
+  const env = ['--env', 'A=of-the-line', '--env-from', 'vars', '--allow', 'x', '--deny', 'y', '--plain', '--eager']
   expect(await attach('files', ...env, ...at, '--', 'server', '--flag')).toMatchObject({ code: 0, err: '' })
   expect(await attach('web', 'https://example.com/mcp?key=k3y', '--header', 'Authorization: Bearer t0ken', ...at)).toMatchObject({
     code: 0,

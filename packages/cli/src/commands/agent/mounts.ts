@@ -6,7 +6,7 @@ import { withAgent } from './agents.ts'
 
 const HEADER = ['name', 'state', 'tools', 'place', 'server', 'error']
 const ENV_FILE_BYTES = 1024 * 1024
-const FOR_COMMANDS = ['env', 'env-file', 'place', 'folder', 'network'] as const
+const FOR_COMMANDS = ['env', 'env-from', 'place', 'folder', 'network'] as const
 
 type NamedValues = { readonly name: string; readonly value: string }[]
 
@@ -62,13 +62,13 @@ function serverOf(invocation: Invocation): ToolInput<'mount.attach'>['server'] {
   throw usageError(`SERVER ${server.error.issues[0]?.message}, not ${JSON.stringify(url)}`)
 }
 
-/** Variables of `--env-file`, and those of `--env`, which win. */
+/** Variables of `--env-from`, and those of `--env`, which win. */
 function envOf({ io, values }: Pick<Invocation, 'io' | 'values'>): NamedValues {
-  const file = values.text('env-file')
-  const given = { what: '--env-file', file: file ?? '', cwd: io.cwd }
+  const file = values.text('env-from')
+  const given = { what: '--env-from', file: file ?? '', cwd: io.cwd }
   const lines = file === undefined ? [] : readGivenText(given, ENV_FILE_BYTES).split(/\r?\n/)
   const ofFile = lines.filter((line) => line.trim() !== '' && !line.trimStart().startsWith('#'))
-  const env = { ...envPairs(`--env-file ${file}: a line`, ofFile), ...envPairs('--env', values.all('env')) }
+  const env = { ...envPairs(`--env-from ${file}: a line`, ofFile), ...envPairs('--env', values.all('env')) }
   return Object.entries(env).map(([name, value]) => ({ name, value }))
 }
 
