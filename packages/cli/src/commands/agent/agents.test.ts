@@ -143,7 +143,7 @@ test.each([
   [['agent', 'update', 'x'], 2, 'agent update needs something to change'],
   [['agent', 'create', 'a b'], 2, 'NAME must have 1 to 63 letters'],
   [['agent', 'create', '--preset', 'none', ...at], 1, 'there is no preset none'],
-  [['agent', 'create', '--preset', 'broken', ...at], 1, 'preset: presets/broken.toml: is not a file'],
+  [['agent', 'create', '--preset', 'broken', ...at], 1, 'presets/broken.toml: is not a file'],
   [['agent', 'show', 'a/b', ...at], 2, 'AGENT "a/b" is no id of an agent'],
   [['agent', 'token', 'x', '--ttl', 'soon'], 2, '--ttl must be a number'],
   [['mount', 'attach', 'x', 'tools', '--', 'cmd'], 2, 'NAME is a name of the compositor itself'],
