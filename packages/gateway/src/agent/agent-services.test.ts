@@ -100,6 +100,16 @@ test('without a host it is 503 with a time to come back, and the agent waits for
   expect((await gw.admin('agent.get', { agent_id: id })).structuredContent).toMatchObject({ status: 'waking' })
 })
 
+test('a host that is asked before it has heard that it holds the agent is asked again', async () => {
+  const gw = kept(await openTestGateway())
+  const host = kept(await TestHost.open(gw))
+  host.serve = (id) => serviceOf(id, 'h1')
+  host.refusals = 2
+  takeAll(host)
+  expect((await request(gw.gateway.url, (await agentAt(gw)).token, 'tools/list')).status).toBe(200)
+  expect(host.refusals).toBe(0)
+})
+
 test('a host that is killed loses the agent to the next one, and a call under way is not sent again', async () => {
   const gw = kept(await openTestGateway())
   const first = kept(await TestHost.open(gw, 'h1'))

@@ -1,5 +1,5 @@
 import { AGENT_LIMITS, type AgentId, CALLER_META, messageOf } from '@parley/protocol'
-import { type Call, type ClientTransport, Denied, openRelay } from '@parley/rpc'
+import { type Call, type ClientTransport, Denied, openRelay, type Relay } from '@parley/rpc'
 import { frameTransport, tunnelFrames } from '@parley/rpc/frame'
 import { NotFound, agentTopic } from '@parley/store'
 import type { Logger } from 'pino'
@@ -69,13 +69,7 @@ export class AgentServices {
 
   async #open(id: AgentId): Promise<AgentService> {
     try {
-      const relay = await openRelay<GatewayCaller>({
-        connect: () => this.#reach(id),
-        clientInfo: { name: 'parley-gateway', version: this.#options.version },
-        era: 'modern',
-        stamp: stampOf,
-        log: (level, message) => this.#log[level]({ agent: id }, message),
-      })
+      const relay = await this.#openRelay(id)
       const service = new AgentService({ agentId: id, relay, world: this.#world, version: this.#options.version })
       if (this.#closing.signal.aborted) {
         await service.close()
@@ -87,6 +81,25 @@ export class AgentServices {
       if (error instanceof Denied) throw error
       this.#log.warn({ agent: id, err: error }, 'an agent cannot be reached')
       throw new Denied(503, 'unavailable', `the agent cannot be reached now: ${messageOf(error)}`, RETRY_SECONDS)
+    }
+  }
+
+  /** Again while there is time: a host may be asked for an agent before it has heard that it holds it, or after it has let go. */
+  async #openRelay(id: AgentId): Promise<Relay<GatewayCaller>> {
+    const until = performance.now() + this.#options.wakeMs
+    for (;;) {
+      try {
+        return await openRelay<GatewayCaller>({
+          connect: () => this.#reach(id),
+          clientInfo: { name: 'parley-gateway', version: this.#options.version },
+          era: 'modern',
+          stamp: stampOf,
+          log: (level, message) => this.#log[level]({ agent: id }, message),
+        })
+      } catch (error) {
+        if (error instanceof Denied || this.#closing.signal.aborted || performance.now() > until) throw error
+      }
+      await wokenOrLate(this.#closing.signal, LOOK_MS)
     }
   }
 
