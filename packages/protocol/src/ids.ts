@@ -13,6 +13,8 @@ export const TokenId = idOf('tok')
 export type TokenId = z.infer<typeof TokenId>
 export const AgentId = idOf('agt')
 export type AgentId = z.infer<typeof AgentId>
+export const PromptId = idOf('prm')
+export type PromptId = z.infer<typeof PromptId>
 export const UploadId = idOf('upl')
 export type UploadId = z.infer<typeof UploadId>
 

@@ -1,6 +1,6 @@
 export { type JsonObject, type JsonValue, isJsonObject, parseJson } from './json.ts'
 export { holdsAtMost } from './json-values.ts'
-export { AgentId, ConversationId, JobId, TokenId, UploadId, UsageId, UserId, type RandomBytes, makeId } from './ids.ts'
+export { AgentId, ConversationId, JobId, PromptId, TokenId, UploadId, UsageId, UserId, type RandomBytes, makeId } from './ids.ts'
 export { type Audience, Role, isAdmitted } from './roles.ts'
 export {
   RPC_CODES,
@@ -13,11 +13,16 @@ export {
   wrongArgument,
 } from './errors.ts'
 export { Agent, AgentKind, AgentName, AgentSettings, AgentStatus } from './agent/agent.ts'
+export { AgentBudgets } from './agent/budgets.ts'
 export { AGENT_LIMITS } from './agent/limits.ts'
 export { MountName, MountSettings, MountPlace, ServerSpec, MountReport, RESERVED_MOUNTS } from './agent/mount.ts'
 export { Preset } from './agent/preset.ts'
+export { PROMPT_MOVES, Prompt, PromptOutcome, PromptStatus } from './agent/prompt.ts'
+export { TranscriptLine } from './agent/transcript.ts'
 export { Grant, NO_GRANT } from './tools/grant.ts'
 export { AgentClaim, CALLER_META, CallerMeta, GateDefault, type HeldMount, HostAction, type HostView } from './tools/host.ts'
+export { PreparedTurn } from './tools/host-turn.ts'
+export { AgentLogName } from './tools/prompt.ts'
 export { Mount } from './tools/mount.ts'
 export { type Moves, Place } from './moves.ts'
 export { settlesWithin, unlessAborted, within } from './bounded-wait.ts'

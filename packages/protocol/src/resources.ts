@@ -39,6 +39,13 @@ export const RESOURCES = {
     doc: 'What is mounted for an agent, and what became of each mount.',
     mimeType: 'application/json',
   },
+  'resource://agents/{id}/transcript': {
+    uri: 'resource://agents/{id}/transcript',
+    name: 'agent-transcript',
+    roles: ['user'],
+    doc: 'What a local agent was told, said and did, one JSON document a line: the last 256 KiB. agent.read_log has all of it.',
+    mimeType: 'application/x-ndjson',
+  },
   'resource://agents/{id}/calls': {
     uri: 'resource://agents/{id}/calls',
     name: 'agent-calls',

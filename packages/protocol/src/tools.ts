@@ -6,6 +6,7 @@ import * as audit from './tools/audit.ts'
 import * as blob from './tools/blob.ts'
 import * as channel from './tools/channel.ts'
 import * as grant from './tools/grant.ts'
+import * as hostTurn from './tools/host-turn.ts'
 import * as host from './tools/host.ts'
 import * as jobContent from './tools/job-content.ts'
 import * as job from './tools/job.ts'
@@ -14,6 +15,7 @@ import * as judge from './tools/judge.ts'
 import * as models from './tools/models.ts'
 import * as mount from './tools/mount.ts'
 import * as pricing from './tools/pricing.ts'
+import * as prompt from './tools/prompt.ts'
 import * as token from './tools/token.ts'
 import * as usage from './tools/usage.ts'
 import * as user from './tools/user.ts'
@@ -28,6 +30,7 @@ const DECLARED = {
   ...channel,
   ...grant,
   ...host,
+  ...hostTurn,
   ...job,
   ...jobContent,
   ...judge,
@@ -35,6 +38,7 @@ const DECLARED = {
   ...models,
   ...mount,
   ...pricing,
+  ...prompt,
   ...token,
   ...usage,
   ...user,

@@ -1,6 +1,7 @@
 import * as z from 'zod'
-import { AgentId } from '../ids.ts'
+import { AgentId, PromptId } from '../ids.ts'
 import { EngineName } from '../job/spec.ts'
+import { AgentBudgets } from './budgets.ts'
 import { AGENT_LIMITS } from './limits.ts'
 
 /** `local`: our engine takes its turns. `external`: a program of somebody else's comes with its token. */
@@ -21,6 +22,10 @@ export const AgentSettings = z.object({
   instructions: z.string().max(AGENT_LIMITS.instructionsBytes),
   model: z.string().max(256).nullable(),
   engine: EngineName.nullable(),
+  /** What a local one may use up. */
+  budgets: AgentBudgets.prefault({}),
+  /** The folder of its host that a local one works in; null: one of its own. */
+  folder: z.string().startsWith('/').max(4_096).nullable().default(null),
 })
 export type AgentSettings = z.infer<typeof AgentSettings>
 
@@ -36,6 +41,8 @@ export const Agent = AgentSettings.extend({
   /** The host that holds it. */
   host: z.string().nullable(),
   mounts: z.int(),
+  /** What a local one is answering, and how many prompts wait behind it. */
+  turn: z.object({ running: PromptId.nullable(), queued: z.int() }),
   created_at: z.iso.datetime(),
   updated_at: z.iso.datetime(),
 })

@@ -10,6 +10,20 @@ export const AGENT_LIMITS = {
   /** One entry of its log of calls, and all of them. */
   callEntryBytes: 64 * 1024,
   callsLogBytes: 256 * 1024 * 1024,
+  /** What a person tells a local agent at once, and how much of it waits for its turn. */
+  promptBytes: 1024 * 1024,
+  promptsQueued: 100,
+  /** Prompts that have ended are kept so many to an agent; the transcript has them all. */
+  promptsKept: 1_000,
+  /** How much of the last message of a turn stands with its prompt. */
+  answerBytes: 256 * 1024,
+  /** One line of a transcript, all of it, and what one call adds to it or reads of it. */
+  transcriptLineBytes: 2 * 1024 * 1024,
+  transcriptBytes: 256 * 1024 * 1024,
+  transcriptPageBytes: 1024 * 1024,
+  /** The longest that somebody waits in one call for the end of a turn, or for more of a log. */
+  runWaitMs: 3_600_000,
+  logWaitMs: 30_000,
   /** How long a host holds an agent without a word. */
   leaseMs: 15_000,
   /** How long a client waits for a host to take its agent before it is told to come again. */

@@ -1,11 +1,13 @@
 import * as z from 'zod'
-import { AgentSettings } from './agent.ts'
+import { AgentKind, AgentSettings } from './agent.ts'
 import { AGENT_LIMITS } from './limits.ts'
 import { MountName, MountSettings, ServerSpec } from './mount.ts'
 
 /** What new agents are made from: a file of the installation's, or the built-in `default`. */
 export const Preset = z.strictObject({
   description: z.string().max(1_000).default(''),
+  /** Left out: local where there is a model, else external. */
+  kind: AgentKind.optional(),
   ...AgentSettings.partial().shape,
   mounts: z
     .array(z.strictObject({ name: MountName, server: ServerSpec, options: MountSettings.prefault({}) }))

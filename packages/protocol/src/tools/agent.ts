@@ -1,5 +1,6 @@
 import * as z from 'zod'
 import { Agent, AgentKind, AgentName, AgentSettings } from '../agent/agent.ts'
+import { AgentBudgets } from '../agent/budgets.ts'
 import { AgentId, TokenId, UserId } from '../ids.ts'
 import { ADDS, ENDS, READS, SETS, tool } from '../tool.ts'
 import { ModelName } from './models.ts'
@@ -10,17 +11,20 @@ const Changes = {
   instructions: AgentSettings.shape.instructions.optional(),
   model: ModelName.optional(),
   engine: AgentSettings.shape.engine.unwrap().optional(),
+  budgets: AgentBudgets.optional(),
+  folder: z.string().startsWith('/').max(4_096).nullable().optional(),
 }
 
 export const agentCreate = tool({
   name: 'agent.create',
   roles: ['user'],
-  doc: 'Makes an agent from a preset; what is given here wins over the preset. An `external` one is a program of yours that comes with its token (agent.token).',
+  doc: 'Makes an agent from a preset; what is given here wins over the preset. A `local` one takes turns on a model (agent.prompt, agent.run); an `external` one is a program of yours that comes with its token (agent.token).',
   input: z.strictObject({
     /** Left out: made from the preset’s name. */
     name: AgentName.optional(),
     preset: PresetName.default('default'),
-    kind: AgentKind.extract(['external']).default('external'),
+    /** Left out: as the preset says; else local where there is a model, and external where there is none. */
+    kind: AgentKind.optional(),
     ...Changes,
   }),
   output: Agent,

@@ -13,7 +13,7 @@ export const AgentClaim = z.strictObject({ agent_id: AgentId, claim_id: ClaimId 
 export type AgentClaim = z.infer<typeof AgentClaim>
 
 /** What a host is told about an agent that it holds. */
-export const HostAction = z.enum(['update', 'release'])
+export const HostAction = z.enum(['update', 'prompt', 'abort', 'release'])
 export type HostAction = z.infer<typeof HostAction>
 
 /** Whom a request on the tunnel of an agent is made for: under this name in its `_meta`. */
@@ -80,9 +80,13 @@ export const hostAgentGet = tool({
     subscriptions: z.array(z.string()),
     /** Where the log of its calls ends. */
     calls_offset: z.int(),
+    /** Where its transcript ends. */
+    transcript_offset: z.int(),
     gate: GateDefault,
     /** Whether mounts may reach addresses that are not public. */
     private_http: z.boolean(),
+    /** Why its folder may not be used, where that is so. */
+    folder_refused: z.string().nullable(),
   }),
   annotations: READS,
 })

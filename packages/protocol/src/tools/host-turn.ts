@@ -1,0 +1,99 @@
+import * as z from 'zod'
+import { AGENT_LIMITS } from '../agent/limits.ts'
+import { PromptOutcome } from '../agent/prompt.ts'
+import { PromptId } from '../ids.ts'
+import { Budget } from '../model/budget.ts'
+import { ModelPrices } from '../model/price.ts'
+import { ModelWire } from '../model/usage.ts'
+import { READS, SETS, tool } from '../tool.ts'
+import { AgentClaim } from './host.ts'
+
+const { transcriptLineBytes, transcriptPageBytes } = AGENT_LIMITS
+const OfPrompt = z.strictObject({ ...AgentClaim.shape, prompt_id: PromptId })
+
+export const hostNextPrompt = tool({
+  name: 'host.next_prompt',
+  roles: ['host'],
+  doc: 'What the agent is to answer now: the prompt that a host before began (`resumed`), or the next that waits, which is running from then on. Null: nothing waits.',
+  input: AgentClaim,
+  output: z.object({
+    prompt: z
+      .object({
+        prompt_id: PromptId,
+        number: z.int(),
+        text: z.string(),
+        by: z.string(),
+        resumed: z.boolean(),
+        /** Somebody wants it to end: it is ended, and not begun. */
+        aborting: z.boolean(),
+      })
+      .nullable(),
+  }),
+  annotations: SETS,
+})
+
+export const hostEndPrompt = tool({
+  name: 'host.end_prompt',
+  roles: ['host'],
+  doc: 'The turn of a prompt has ended. The same again changes nothing.',
+  input: z.strictObject({ ...OfPrompt.shape, outcome: PromptOutcome }),
+  output: z.object({ prompt_id: PromptId, ended: z.literal(true) }),
+  annotations: SETS,
+})
+
+/** What an engine needs to reach a model: a short-lived key for the gateway’s own proxy. */
+export const PreparedTurn = z.object({
+  /** Below the URL that the host dialled; `/responses` or `/chat/completions` follows. */
+  base_url: z.string(),
+  /** Works while the host holds the agent and this prompt runs, for this model alone. */
+  api_key: z.string(),
+  model: z.string(),
+  upstream_channel: z.string(),
+  wire: ModelWire,
+  expires_at: z.iso.datetime(),
+  /** What is left for this turn. */
+  budget: Budget,
+  prices: ModelPrices,
+  context_tokens: z.int().nullable(),
+  /** True: a file is played instead of a model. */
+  script: z.boolean(),
+})
+export type PreparedTurn = z.infer<typeof PreparedTurn>
+
+export const hostPrepareTurn = tool({
+  name: 'host.prepare_turn',
+  roles: ['host'],
+  doc: 'The short-lived key, model and budget of the turn that a prompt is answered in. Asked again, it makes a new key, and the one before ends.',
+  input: OfPrompt,
+  output: PreparedTurn,
+  annotations: SETS,
+})
+
+export const hostAppendTranscript = tool({
+  name: 'host.append_transcript',
+  roles: ['host'],
+  doc: 'Adds lines to an agent’s transcript, at the offset where it stands. A resend is recognised.',
+  input: z.strictObject({
+    ...AgentClaim.shape,
+    offset: z.int().min(0),
+    lines: z.array(z.string().max(transcriptLineBytes)).min(1).max(1_000),
+  }),
+  output: z.discriminatedUnion('ok', [
+    z.object({ ok: z.literal(true), next_offset: z.int() }),
+    z.object({ ok: z.literal(false), code: z.literal('offset_mismatch'), current_offset: z.int() }),
+  ]),
+  annotations: SETS,
+})
+
+export const hostReadTranscript = tool({
+  name: 'host.read_transcript',
+  roles: ['host'],
+  doc: 'Whole lines of an agent’s transcript from an offset, `max_bytes` of them or one that is longer.',
+  input: z.strictObject({
+    ...AgentClaim.shape,
+    offset: z.int().min(0).default(0),
+    max_bytes: z.int().min(1).max(transcriptPageBytes).default(transcriptPageBytes),
+  }),
+  output: z.object({ lines: z.array(z.string()), next_offset: z.int(), end: z.int() }),
+  annotations: READS,
+})

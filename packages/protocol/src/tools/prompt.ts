@@ -1,0 +1,97 @@
+import * as z from 'zod'
+import { Agent, AgentName } from '../agent/agent.ts'
+import { AGENT_LIMITS } from '../agent/limits.ts'
+import { Prompt } from '../agent/prompt.ts'
+import { AgentId, PromptId } from '../ids.ts'
+import { ADDS, ENDS, READS, tool } from '../tool.ts'
+
+const Text = z.string().min(1).max(AGENT_LIMITS.promptBytes)
+const WaitMs = z.int().min(0).max(AGENT_LIMITS.runWaitMs)
+/** `ended`: the turn is over; otherwise agent.wait waits on. */
+const Answer = z.object({ prompt: Prompt, ended: z.boolean() })
+
+export const agentPrompt = tool({
+  name: 'agent.prompt',
+  roles: ['user'],
+  doc: 'Tells a local agent something and answers at once. While a turn runs it waits for its own, in order; none is dropped.',
+  input: z.strictObject({ agent_id: AgentId, text: Text }),
+  output: z.object({ prompt: Prompt }),
+  annotations: ADDS,
+})
+
+export const agentRun = tool({
+  name: 'agent.run',
+  roles: ['user'],
+  doc: 'Tells a local agent something and waits for the end of that turn, `wait_ms` at most. A call that is cut off takes nothing back: agent.wait goes on waiting.',
+  input: z.strictObject({ agent_id: AgentId, text: Text, wait_ms: WaitMs.default(600_000) }),
+  output: Answer,
+  annotations: ADDS,
+})
+
+export const agentWait = tool({
+  name: 'agent.wait',
+  roles: ['user'],
+  doc: 'Answers when the turn of a prompt has ended or after `wait_ms`, whichever is first.',
+  input: z.strictObject({ agent_id: AgentId, prompt_id: PromptId, wait_ms: WaitMs.default(AGENT_LIMITS.logWaitMs) }),
+  output: Answer,
+  annotations: READS,
+})
+
+export const agentPrompts = tool({
+  name: 'agent.prompts',
+  roles: ['user'],
+  doc: 'What a local agent was told, newest first, with what became of it.',
+  input: z.strictObject({
+    agent_id: AgentId,
+    before: z.int().min(1).optional(),
+    limit: z.int().min(1).max(100).default(20),
+  }),
+  /** `next_before` is null when there is no more. */
+  output: z.object({ items: z.array(Prompt), next_before: z.int().nullable() }),
+  annotations: READS,
+})
+
+export const agentAbort = tool({
+  name: 'agent.abort',
+  roles: ['user'],
+  doc: 'Ends the turn that a local agent is taking; what waits behind it goes on, unless `queued` takes that back too.',
+  input: z.strictObject({ agent_id: AgentId, queued: z.boolean().default(false) }),
+  output: z.object({ agent_id: AgentId, aborting: PromptId.nullable(), withdrawn: z.int() }),
+  annotations: ENDS,
+})
+
+export const agentFork = tool({
+  name: 'agent.fork',
+  roles: ['user'],
+  doc: 'Makes a new local agent that knows what this one knew at a point of its transcript: `offset` is where a line of it ends (agent.read_log); left out, all of it. Mounts come along, prompts do not.',
+  input: z.strictObject({ agent_id: AgentId, offset: z.int().min(0).optional(), name: AgentName.optional() }),
+  output: Agent,
+  annotations: ADDS,
+})
+
+export const AgentLogName = z.enum(['transcript', 'calls'])
+export type AgentLogName = z.infer<typeof AgentLogName>
+
+export const agentReadLog = tool({
+  name: 'agent.read_log',
+  roles: ['user'],
+  doc: 'Whole lines of an agent’s transcript or of its log of calls, from an offset; waits up to `wait_ms` for the first one.',
+  input: z.strictObject({
+    agent_id: AgentId,
+    log: AgentLogName,
+    offset: z.int().min(0).default(0),
+    max_bytes: z.int().min(1).max(AGENT_LIMITS.transcriptPageBytes).default(65_536),
+    wait_ms: z.int().min(0).max(AGENT_LIMITS.logWaitMs).default(0),
+  }),
+  output: z.object({
+    agent_id: AgentId,
+    log: AgentLogName,
+    offset: z.int(),
+    /** Each with the offset after it: hand that back to go on, or to agent.fork. */
+    lines: z.array(z.object({ line: z.string(), next_offset: z.int() })),
+    next_offset: z.int(),
+    /** Where the log ends now. */
+    end: z.int(),
+  }),
+  annotations: READS,
+})
