@@ -49,30 +49,40 @@ import { executorDrain, executorList, workerHeartbeat } from './worker/tools.ts'
 import { userDelete, userDemote, userPromote } from './account/user-rights-tools.ts'
 
 import { agentCreate, agentDelete, agentGet, agentList, agentToken, agentUpdate } from './agent/agent-tools.ts'
+import { agentFork } from './agent/agent-fork.ts'
+import { agentReadLog } from './agent/agent-logs.ts'
 import { grantList, grantSet } from './agent/grant-tools.ts'
 import {
   hostAgentGet,
   hostAgentListen,
   hostAgentReport,
-  hostAppendCalls,
   hostClaimNext,
   hostDrain,
   hostList,
   hostRelease,
   hostRenew,
 } from './agent/host-tools.ts'
+import { agentAbort, agentPrompt, agentPrompts, agentRun, agentWait } from './agent/prompt-tools.ts'
+import { hostAppendCalls, hostAppendTranscript, hostEndPrompt, hostNextPrompt, hostReadTranscript } from './agent/turn-tools.ts'
 import { mountAttach, mountDetach, mountList } from './agent/mount-tools.ts'
 
 /** Every tool of the protocol, and what does it. One that is declared and not served is a fault that the types tell. */
 export const BUILT_IN_TOOLS = {
   'account.get': accountGet,
   'account.passwd': accountPasswd,
+  'agent.abort': agentAbort,
   'agent.create': agentCreate,
   'agent.delete': agentDelete,
+  'agent.fork': agentFork,
   'agent.get': agentGet,
   'agent.list': agentList,
+  'agent.prompt': agentPrompt,
+  'agent.prompts': agentPrompts,
+  'agent.read_log': agentReadLog,
+  'agent.run': agentRun,
   'agent.token': agentToken,
   'agent.update': agentUpdate,
+  'agent.wait': agentWait,
   'audit.export': auditExport,
   'audit.search': auditSearch,
   'blob.abort': blobAbort,
@@ -91,9 +101,13 @@ export const BUILT_IN_TOOLS = {
   'host.agent_listen': hostAgentListen,
   'host.agent_report': hostAgentReport,
   'host.append_calls': hostAppendCalls,
+  'host.append_transcript': hostAppendTranscript,
   'host.claim_next': hostClaimNext,
   'host.drain': hostDrain,
+  'host.end_prompt': hostEndPrompt,
   'host.list': hostList,
+  'host.next_prompt': hostNextPrompt,
+  'host.read_transcript': hostReadTranscript,
   'host.release': hostRelease,
   'host.renew': hostRenew,
   'job.cancel': jobCancel,

@@ -84,7 +84,7 @@ export class TooLarge extends StoreError {
 
 /**
  * One person would have us keep more than their share: of bytes, of jobs, of jobs that have not ended, of jobs that wait or run, of
- * uploads under way, of kept ones, of agents, or of what one agent has mounted or listens to. Nothing was written. Delete something
+ * uploads under way, of kept ones, of agents, or of what one agent has mounted, listens to or was told. Nothing was written. Delete something
  * first, or wait for a job to end.
  */
 export class ShareExceeded extends StoreError {
@@ -97,6 +97,7 @@ export class ShareExceeded extends StoreError {
     | 'kept_uploads'
     | 'agents'
     | 'mounts'
+    | 'prompts'
     | 'subscriptions'
   readonly limit: number
   constructor(bound: ShareExceeded['bound'], limit: number) {

@@ -47,7 +47,9 @@ export {
   agentTopic,
   agentsTopic,
   callsLog,
+  transcriptLog,
 } from './record/agent/agent.ts'
+export type { PromptRecord, Prompts } from './record/prompt/prompt.ts'
 export type { GrantRecord, Grants } from './record/grant/grant.ts'
 export { type JudgeRecord, type Judges, type SeenJudge, ownMachineId } from './record/judge/judge.ts'
 export {

@@ -1,9 +1,12 @@
 import {
   AGENT_LIMITS,
+  AgentBudgets,
   AgentId,
   type AgentSettings,
+  type Grant,
   type Preset,
   TOOLS,
+  type ToolArguments,
   ToolError,
   type UserId,
   iso,
@@ -17,7 +20,7 @@ import { cursorOf, pageOf, readCursor } from '../tool/page.ts'
 import { type AgentWorld, serveTool } from './agent-world.ts'
 import { agentView } from './agent-view.ts'
 import { findAgent, isTheirs, noSuchAgent } from './find-agent.ts'
-import { mountRefusal } from './may-mount.ts'
+import { folderRefusal, mountRefusal } from './may-mount.ts'
 import { sealedMount } from './mount-secrets.ts'
 
 export const agentCreate = serveTool(TOOLS['agent.create'], async (args, context) => {
@@ -33,19 +36,17 @@ export const agentCreate = serveTool(TOOLS['agent.create'], async (args, context
     if (refused !== undefined)
       throw new ToolError('forbidden', `preset: its mount ${name} is not for you: ${refused.reason}`, { field: 'preset' })
   }
+  const settings = newSettings(args, preset)
+  checkFolder(settings.folder, grant)
   const agent = await withinShare({}, () =>
     store.agents.add({
       id,
       ownerId,
       ...(args.name === undefined ? {} : { name: args.name }),
       base: args.preset,
-      kind: args.kind,
+      kind: args.kind ?? preset.kind ?? (settings.model === null ? 'external' : 'local'),
       preset: args.preset,
-      settings: {
-        instructions: args.instructions ?? preset.instructions ?? '',
-        model: args.model ?? preset.model ?? null,
-        engine: args.engine ?? preset.engine ?? null,
-      },
+      settings,
       mounts: preset.mounts.map((mount) => sealedMount(mountSealer, id, mount)),
       maxAgents: AGENT_LIMITS.perPerson,
     }),
@@ -53,6 +54,22 @@ export const agentCreate = serveTool(TOOLS['agent.create'], async (args, context
   context.target = agent.id
   return agentView(store, agent)
 })
+
+/** What is given wins over the preset. */
+function newSettings(args: ToolArguments<'agent.create'>, preset: Preset): AgentSettings {
+  return {
+    instructions: args.instructions ?? preset.instructions ?? '',
+    model: args.model ?? preset.model ?? null,
+    engine: args.engine ?? preset.engine ?? null,
+    budgets: args.budgets ?? preset.budgets ?? AgentBudgets.parse({}),
+    folder: args.folder ?? preset.folder ?? null,
+  }
+}
+
+function checkFolder(folder: string | null, grant: Grant): void {
+  const refused = folderRefusal(folder, grant)
+  if (refused !== undefined) throw new ToolError('forbidden', `folder: ${refused.reason}`, { field: 'folder' })
+}
 
 async function presetOf({ presets }: Pick<AgentWorld, 'presets'>, name: string): Promise<Preset> {
   const all = await presets()
@@ -68,7 +85,7 @@ async function presetOf({ presets }: Pick<AgentWorld, 'presets'>, name: string):
 
 /** A page of somebody's agents, newest first. */
 export async function agentPage(
-  store: Pick<Store, 'agents'>,
+  store: Pick<Store, 'agents' | 'prompts'>,
   caller: Pick<GatewayCaller, 'admin' | 'userId'>,
   page: { readonly ownerId?: UserId; readonly beforeCreatedAt?: number; readonly beforeId?: AgentId; readonly limit: number },
 ) {
@@ -96,11 +113,14 @@ export const agentGet = serveTool(TOOLS['agent.get'], async ({ agent_id: id }, {
 export const agentUpdate = serveTool(TOOLS['agent.update'], async ({ agent_id: id, name, ...given }, context) => {
   context.target = id
   const { store } = context.world
-  await findAgent(store, id, context.caller)
+  const { ownerId } = await findAgent(store, id, context.caller)
+  if (given.folder !== undefined) checkFolder(given.folder, await store.grants.of(ownerId))
   const settings: Partial<AgentSettings> = {
     ...(given.instructions === undefined ? {} : { instructions: given.instructions }),
     ...(given.model === undefined ? {} : { model: given.model }),
     ...(given.engine === undefined ? {} : { engine: given.engine }),
+    ...(given.budgets === undefined ? {} : { budgets: given.budgets }),
+    ...(given.folder === undefined ? {} : { folder: given.folder }),
   }
   return agentView(store, await store.agents.update(id, { ...(name === undefined ? {} : { name }), settings }))
 })

@@ -1,4 +1,4 @@
-import { type AgentClaim, type AgentId, type HostAction, NOTIFICATIONS } from '@parley/protocol'
+import { type AgentClaim, type AgentId, type HostAction, NOTIFICATIONS, type PromptId } from '@parley/protocol'
 import type { Link } from '@parley/rpc'
 import { type Store, agentTopic, onceAtATime } from '@parley/store'
 import type { Logger } from 'pino'
@@ -9,6 +9,9 @@ interface Watched {
   link: Link<GatewayCaller>
   /** The version of the agent that its host knows of. */
   known: number
+  /** The prompt whose end it was asked for. */
+  aborted: PromptId | undefined
+  readonly look: () => void
   readonly off: () => void
 }
 
@@ -17,13 +20,13 @@ interface Watched {
  * host that renews its claims is watched again.
  */
 export class HostControls {
-  readonly #store: Pick<Store, 'agents' | 'topics'>
+  readonly #store: Pick<Store, 'agents' | 'prompts' | 'topics'>
   readonly #log: Logger
   readonly #watched = new Map<AgentId, Watched>()
   readonly #closing = new AbortController()
   #grants: (() => void) | undefined
 
-  constructor(store: Pick<Store, 'agents' | 'topics'>, log: Logger) {
+  constructor(store: Pick<Store, 'agents' | 'prompts' | 'topics'>, log: Logger) {
     this.#store = store
     this.#log = log
   }
@@ -38,18 +41,22 @@ export class HostControls {
     this.#grants ??= this.#store.topics.subscribe('grants', () => this.#tellAll())
     const before = this.#watched.get(claim.agent_id)
     if (before !== undefined && before.claim.claim_id === claim.claim_id) {
+      const isOther = before.link !== link
       before.link = link
       before.known = version ?? before.known
+      // What was told on the connection before may never have arrived.
+      if (isOther) {
+        before.aborted = undefined
+        before.look()
+      }
       return
     }
     before?.off()
     const id = claim.agent_id
     const failed = (error: unknown): void => this.#log.warn({ err: error, agent: id }, 'a change of an agent cannot be told now')
-    const off = this.#store.topics.subscribe(
-      agentTopic(id),
-      onceAtATime(() => this.#look(id), failed),
-    )
-    this.#watched.set(id, { claim, link, known: version ?? 0, off })
+    const look = onceAtATime(() => this.#look(id), failed)
+    const off = this.#store.topics.subscribe(agentTopic(id), look)
+    this.#watched.set(id, { claim, link, known: version ?? 0, aborted: undefined, look, off })
   }
 
   /** The host has let go of it, or lost it. */
@@ -76,6 +83,15 @@ export class HostControls {
       return
     }
     if (agent.version > watched.known && this.#tell(watched, 'update')) watched.known = agent.version
+    if (agent.kind === 'local') await this.#lookAtPrompts(id, watched)
+  }
+
+  /** What waits while nothing is answered is told each time that it is seen: to be told twice costs a host one question. */
+  async #lookAtPrompts(id: AgentId, watched: Watched): Promise<void> {
+    const { running, queued } = await this.#store.prompts.open(id)
+    if (running === undefined && queued > 0) this.#tell(watched, 'prompt')
+    if (running === undefined || running.abortedAt === null || watched.aborted === running.id) return
+    if (this.#tell(watched, 'abort')) watched.aborted = running.id
   }
 
   #tellAll(): void {

@@ -8,13 +8,14 @@ import {
   agentTopic,
   agentsTopic,
   callsLog,
+  transcriptLog,
 } from '@parley/store'
 import { withinShare } from '../blob/inputs-share.ts'
 import type { ToolContext } from '../tool/served-tool.ts'
 import { workerViews } from '../worker/worker-view.ts'
 import { type AgentWorld, serveTool } from './agent-world.ts'
 import { asHost, fenceOf } from './held-agent.ts'
-import { mountRefusal } from './may-mount.ts'
+import { folderRefusal, mountRefusal } from './may-mount.ts'
 import { openedMount } from './mount-secrets.ts'
 
 const QUIET = { audit: 'failures' } as const
@@ -112,11 +113,12 @@ export const hostAgentGet = serveTool(
     asHost(claim, context, async (_fence, agent) => {
       const { store, mountSealer, gate, hostControls } = context.world
       const { id, name, kind, ownerId, ownerName, settings, version } = agent
-      const [grant, mounts, subscriptions, calls] = await Promise.all([
+      const [grant, mounts, subscriptions, calls, transcript] = await Promise.all([
         store.grants.of(ownerId),
         store.agents.mounts(id),
         store.agents.subscriptions(id),
         store.logs.end(callsLog(id)),
+        store.logs.end(transcriptLog(id)),
       ])
       if (context.call?.link !== undefined) hostControls.watch(claim, context.call.link, version)
       return {
@@ -133,8 +135,10 @@ export const hostAgentGet = serveTool(
         }),
         subscriptions: [...subscriptions],
         calls_offset: calls.offset,
+        transcript_offset: transcript.offset,
         gate,
         private_http: grant.private_http,
+        folder_refused: folderRefusal(settings.folder, grant)?.reason ?? null,
       }
     }),
   QUIET,
@@ -160,24 +164,6 @@ export const hostAgentListen = serveTool(
       return { agent_id: claim.agent_id, uri, listens }
     }),
   QUIET,
-)
-
-/** What was called is in a log of its own, which is written by the batch. */
-export const hostAppendCalls = serveTool(
-  TOOLS['host.append_calls'],
-  ({ offset, lines, ...claim }, context) =>
-    asHost(claim, context, async (fence) => {
-      const log = callsLog(claim.agent_id)
-      const entries = lines.map((line) => Buffer.from(`${line}\n`))
-      const outcome = await context.world.store.logs.append(log, entries, { at: { offset }, fence })
-      if (outcome.kind === 'appended' || outcome.kind === 'repeated') return { ok: true as const, next_offset: outcome.offset }
-      if (outcome.kind === 'mismatch')
-        return { ok: false as const, code: 'offset_mismatch' as const, current_offset: outcome.offset }
-      throw new ToolError('quota_exceeded', 'the log of this agent’s calls is full', {
-        hint: 'agent.delete, or agent.create anew',
-      })
-    }),
-  { ...QUIET, anyText: ['lines'] },
 )
 
 export const hostList = serveTool(TOOLS['host.list'], ({ gone }, { world }) => workerViews(world, 'host', { gone }))

@@ -26,6 +26,12 @@ export function mountRefusal(server: ServerSpec, grant: Grant): MountRefusal | u
   return undefined
 }
 
+/** Whether a local agent of somebody who was granted this may work in that folder of its host; null is one of its own. */
+export function folderRefusal(folder: string | null, grant: Pick<Grant, 'folders'>): MountRefusal | undefined {
+  if (folder === null || isBelow(folder, grant.folders)) return undefined
+  return refusal('folder', `${folder} is not below a folder that was granted`)
+}
+
 /** Whether programs of somebody who was granted this may run on an executor. */
 export const mayUse = (executor: string, { executors }: Pick<Grant, 'executors'>): boolean =>
   executors.some((name) => name === '*' || name === executor)

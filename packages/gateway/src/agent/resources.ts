@@ -1,5 +1,5 @@
 import { AgentId, RESOURCES, ToolError } from '@parley/protocol'
-import { type AgentRecord, agentTopic, agentsTopic, callsLog, workersTopic } from '@parley/store'
+import { type AgentRecord, agentTopic, agentsTopic, callsLog, transcriptLog, workersTopic } from '@parley/store'
 import { readTail } from '../job/log-read.ts'
 import { LISTED_MAX, type ResourceRequest, type ServedResource, watchTopics } from '../resource/served-resource.ts'
 import { workerViews } from '../worker/worker-view.ts'
@@ -9,7 +9,7 @@ import type { AgentWorld } from './agent-world.ts'
 import { findAgent } from './find-agent.ts'
 import { mountViews } from './mount-tools.ts'
 
-/** How much of the end of the log of calls is read as a resource. */
+/** How much of the end of a log is read as a resource. */
 const TAIL_BYTES = 256 * 1024
 
 const list: ServedResource<AgentWorld> = {
@@ -39,13 +39,19 @@ const calls: ServedResource<AgentWorld> = {
   watch: async (request, changed) => request.world.watch.logs.watch(callsLog((await agentOf(request)).id), changed),
 }
 
+const transcript: ServedResource<AgentWorld> = {
+  spec: RESOURCES['resource://agents/{id}/transcript'],
+  read: async (request) => readTail(request.world.store.logs, transcriptLog((await agentOf(request)).id), TAIL_BYTES),
+  watch: async (request, changed) => request.world.watch.logs.watch(transcriptLog((await agentOf(request)).id), changed),
+}
+
 const hosts: ServedResource<AgentWorld> = {
   spec: RESOURCES['resource://hosts/list'],
   read: ({ world }) => workerViews(world, 'host', { gone: false }),
   watch: (request, changed) => watchTopics(request, [workersTopic('host')], changed),
 }
 
-export const AGENT_RESOURCES: readonly ServedResource<AgentWorld>[] = [list, state, mounts, calls, hosts]
+export const AGENT_RESOURCES: readonly ServedResource<AgentWorld>[] = [list, state, mounts, transcript, calls, hosts]
 
 async function watchAgent(request: ResourceRequest<AgentWorld>, changed: () => void): Promise<() => void> {
   const { id } = await agentOf(request)

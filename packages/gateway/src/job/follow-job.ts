@@ -1,35 +1,13 @@
 import type { JobId } from '@parley/protocol'
-import { type JobRecord, type Store, onceAtATime } from '@parley/store'
+import type { JobRecord, Store } from '@parley/store'
+import { type Wait, untilSo } from '../tool/until-so.ts'
 
-/** How long somebody waits at most, and what ends it sooner. */
-export interface Wait {
-  readonly waitMs: number
-  readonly signal: AbortSignal
-}
-
-/**
- * Reads a job until it is as wanted, the time is over or the signal fires, and answers it as it was last; `undefined`
- * when it is gone. Nothing is polled: it is read again when its topic says that it changed.
- */
-export async function untilJob(
-  { jobs, topics }: Pick<Store, 'jobs' | 'topics'>,
+/** The job once it is as wanted, or as it was when the time was over. */
+export function untilJob(
+  store: Pick<Store, 'jobs' | 'topics'>,
   id: JobId,
   isWanted: (job: JobRecord) => boolean | Promise<boolean>,
-  { waitMs, signal }: Wait,
+  wait: Wait,
 ): Promise<JobRecord | undefined> {
-  const { promise, resolve, reject } = Promise.withResolvers<JobRecord | undefined>()
-  const over = AbortSignal.any([signal, AbortSignal.timeout(waitMs)])
-  const look = onceAtATime(async () => {
-    const job = await jobs.byId(id)
-    if (job === undefined || (await isWanted(job)) || over.aborted) resolve(job)
-  }, reject)
-  const off = topics.subscribe(`job/${id}`, look)
-  over.addEventListener('abort', look)
-  look()
-  try {
-    return await promise
-  } finally {
-    off()
-    over.removeEventListener('abort', look)
-  }
+  return untilSo(store, { topic: `job/${id}`, read: () => store.jobs.byId(id), isWanted }, wait)
 }

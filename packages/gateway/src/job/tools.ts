@@ -7,6 +7,7 @@ import { findJob, noSuchJob } from './find-job.ts'
 import { untilJob } from './follow-job.ts'
 import { withinShare } from '../blob/inputs-share.ts'
 import { cursorOf, pageOf, readCursor } from '../tool/page.ts'
+import type { ToolContext } from '../tool/served-tool.ts'
 import { type JobContext, type JobWorld, serveTool } from './job-world.ts'
 
 type Page = Parameters<JobWorld['store']['jobs']['list']>[0]
@@ -86,7 +87,7 @@ export async function jobPage(
 }
 
 /** Ends a wait when the client takes its call back, and when the gateway closes. */
-export function waitSignal({ world, call }: Pick<JobContext, 'world' | 'call'>): AbortSignal {
+export function waitSignal({ world, call }: Pick<ToolContext<Pick<JobWorld, 'watch'>>, 'world' | 'call'>): AbortSignal {
   const { closing } = world.watch
   return call === undefined ? closing : AbortSignal.any([call.signal, closing])
 }

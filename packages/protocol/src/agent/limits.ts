@@ -7,9 +7,8 @@ export const AGENT_LIMITS = {
   instructionsBytes: 256 * 1024,
   /** What an agent listens to by itself. */
   subscriptions: 1_024,
-  /** One entry of its log of calls, and all of them. */
+  /** One entry of its log of calls. All of them: as any log of the store. */
   callEntryBytes: 64 * 1024,
-  callsLogBytes: 256 * 1024 * 1024,
   /** What a person tells a local agent at once, and how much of it waits for its turn. */
   promptBytes: 1024 * 1024,
   promptsQueued: 100,
@@ -17,9 +16,8 @@ export const AGENT_LIMITS = {
   promptsKept: 1_000,
   /** How much of the last message of a turn stands with its prompt. */
   answerBytes: 256 * 1024,
-  /** One line of a transcript, all of it, and what one call adds to it or reads of it. */
+  /** One line of a transcript, and what one call reads of it. All of it: as any log of the store, 64 MiB. */
   transcriptLineBytes: 2 * 1024 * 1024,
-  transcriptBytes: 256 * 1024 * 1024,
   transcriptPageBytes: 1024 * 1024,
   /** The longest that somebody waits in one call for the end of a turn, or for more of a log. */
   runWaitMs: 3_600_000,

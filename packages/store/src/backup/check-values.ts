@@ -1,4 +1,4 @@
-import { AgentKind, ChannelKind, JobStatus, ModelWire, Role } from '@parley/protocol'
+import { AgentKind, ChannelKind, JobStatus, ModelWire, PromptStatus, Role } from '@parley/protocol'
 import { text } from '../database/column.ts'
 import type { Queries } from '../database/database.ts'
 import { NotAStore } from '../errors.ts'
@@ -21,6 +21,7 @@ const KNOWN: Readonly<Record<string, Readonly<Record<string, readonly string[]>>
   models: { source: ['settings', 'admin'] },
   workers: { kind: ['host', 'executor'] },
   agents: { status: ['active', 'deleting'], kind: AgentKind.options },
+  prompts: { status: PromptStatus.options },
 }
 /** What a gateway counts one by one. */
 const MAX_COUNT = 2 ** 52
@@ -35,6 +36,7 @@ const MOST: Readonly<Record<string, Readonly<Record<string, number>>>> = {
   served_rounds: { round: MAX_COUNT },
   agents: { version: MAX_COUNT },
   mounts: { version: MAX_COUNT },
+  prompts: { number: MAX_COUNT },
 }
 /** Numbers that are added up over rows. As large as these a sum is still one that more can be added to. */
 const SUMMED: Readonly<Record<string, string>> = { jobs: 'kept_bytes', blobs: 'size', uploads: 'size' }
@@ -122,7 +124,7 @@ export async function checkDue(copy: Queries, file: string, now: number): Promis
 /** Throws `NotAStore` for a claim or a report under a fence that nobody was given yet: it would be as good as that of whoever gets it. */
 export async function checkFences(copy: Queries, file: string): Promise<void> {
   const given = `(SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = 'leases')`
-  for (const table of TABLES.filter(({ name }) => name === 'jobs' || name === 'agents')) {
+  for (const table of TABLES.filter(({ name }) => name === 'jobs' || name === 'agents' || name === 'prompts')) {
     const place = await firstWhere(copy, table, 'fence', `fence >= ${firstFence(`${given} + 1`)}`)
     if (place !== undefined) throw new NotAStore(file, `holds ${place}, which was never given`)
   }

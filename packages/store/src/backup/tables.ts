@@ -60,6 +60,7 @@ export const TABLES: readonly Table[] = [
   table('agents', 'id', 'owner_id name kind preset settings status version reported fence created_at updated_at'),
   table('mounts', 'agent_id name', 'sealed shown options plain version attached_at'),
   table('subscriptions', 'agent_id hash', 'uri'),
+  table('prompts', 'id', 'agent_id number body told_by status aborted_at outcome fence created_at started_at ended_at'),
   table('grants', 'user_id', 'body set_at'),
 ]
 

@@ -217,6 +217,25 @@ mounts: mounts_agent_id_fkey FOREIGN KEY (agent_id) REFERENCES agents(id) ON DEL
 mounts: mounts_pkey PRIMARY KEY (agent_id, name)
 CREATE UNIQUE INDEX mounts_pkey ON mounts USING btree (agent_id, name)
 CREATE UNIQUE INDEX mounts_plain ON mounts USING btree (agent_id) WHERE (plain = 1)
+prompts.id text COLLATE "C" NOT NULL
+prompts.agent_id text COLLATE "C" NOT NULL
+prompts.number bigint NOT NULL
+prompts.body text NOT NULL
+prompts.told_by text NOT NULL
+prompts.status text NOT NULL DEFAULT 'queued'::text
+prompts.aborted_at bigint
+prompts.outcome text
+prompts.fence bigint
+prompts.created_at bigint NOT NULL
+prompts.started_at bigint
+prompts.ended_at bigint
+prompts: prompts_agent_id_fkey FOREIGN KEY (agent_id) REFERENCES agents(id) ON DELETE CASCADE
+prompts: prompts_agent_id_number_key UNIQUE (agent_id, number)
+prompts: prompts_pkey PRIMARY KEY (id)
+CREATE INDEX prompts_queued ON prompts USING btree (agent_id, number) WHERE (status = 'queued'::text)
+CREATE UNIQUE INDEX prompts_agent_id_number_key ON prompts USING btree (agent_id, number)
+CREATE UNIQUE INDEX prompts_pkey ON prompts USING btree (id)
+CREATE UNIQUE INDEX prompts_running ON prompts USING btree (agent_id) WHERE (status = 'running'::text)
 quotas.user_id text COLLATE "C" NOT NULL
 quotas.jobs_at_once bigint
 quotas.tokens_per_day bigint

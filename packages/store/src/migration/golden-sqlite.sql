@@ -195,6 +195,23 @@ CREATE TABLE mounts (
   PRIMARY KEY (agent_id, name)
 ) STRICT;
 CREATE UNIQUE INDEX mounts_plain ON mounts (agent_id) WHERE plain = 1;
+CREATE TABLE prompts (
+  id TEXT PRIMARY KEY,
+  agent_id TEXT NOT NULL REFERENCES agents (id) ON DELETE CASCADE,
+  number INTEGER NOT NULL,
+  body TEXT NOT NULL,
+  told_by TEXT NOT NULL,
+  status TEXT NOT NULL DEFAULT 'queued',
+  aborted_at INTEGER,
+  outcome TEXT,
+  fence INTEGER,
+  created_at INTEGER NOT NULL,
+  started_at INTEGER,
+  ended_at INTEGER,
+  UNIQUE (agent_id, number)
+) STRICT;
+CREATE INDEX prompts_queued ON prompts (agent_id, number) WHERE status = 'queued';
+CREATE UNIQUE INDEX prompts_running ON prompts (agent_id) WHERE status = 'running';
 CREATE TABLE quotas (
   user_id TEXT PRIMARY KEY REFERENCES users (id),
   jobs_at_once INTEGER,

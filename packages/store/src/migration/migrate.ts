@@ -15,6 +15,7 @@ import { waitingLanes } from './0010-waiting-lanes.ts'
 import { servedRounds } from './0011-served-rounds.ts'
 import { workers } from './0012-workers.ts'
 import { agents } from './0013-agents.ts'
+import { prompts } from './0014-prompts.ts'
 import type { Migration } from './migration.ts'
 
 export const MIGRATIONS: readonly Migration[] = [
@@ -31,6 +32,7 @@ export const MIGRATIONS: readonly Migration[] = [
   servedRounds,
   workers,
   agents,
+  prompts,
 ]
 
 /** The schema that this version reads and writes. */

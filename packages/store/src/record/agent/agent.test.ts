@@ -118,7 +118,7 @@ describe.each(ENGINES)('agents on %s', (engine) => {
     await expect(store.agents.add(sampleAgent(ann, { mounts: twice }))).rejects.toMatchObject({ ...refused, field: 'mounts' })
     await expect(store.agents.add(sampleAgent(ann, { mounts: plain }))).rejects.toMatchObject({ code: 'conflict' })
     await expect(store.agents.add(sampleAgent(ann, { preset: '' }))).rejects.toMatchObject({ ...refused, field: 'preset' })
-    const settings = { instructions: 'a'.repeat(300_000), model: null, engine: null }
+    const settings = { ...sampleAgent(ann).settings, instructions: 'a'.repeat(300_000) }
     await expect(store.agents.add(sampleAgent(ann, { settings }))).rejects.toMatchObject({ ...refused, field: 'settings' })
     for (const [field, value] of [
       ['shown', '{'],

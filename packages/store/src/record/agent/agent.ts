@@ -47,6 +47,8 @@ export interface NewAgent {
   readonly preset: string
   readonly settings: AgentSettings
   readonly mounts: readonly NewMount[]
+  /** Its transcript begins as that of another agent up to this byte, where a line ends. */
+  readonly knows?: { readonly agentId: AgentId; readonly offset: number }
   readonly maxAgents: number
 }
 export type NewMount = Pick<MountRecord, 'name' | 'sealed' | 'shown' | 'options'>
@@ -87,7 +89,10 @@ export interface Agents {
   held(
     id: AgentId,
   ): Promise<{ readonly kind: 'asleep' | 'waking' } | { readonly kind: 'awake'; readonly host: string; readonly fence: number }>
-  /** The lease is given up and with it the place in the queue: it sleeps. Its host’s reports are forgotten. Throws `LeaseLost`. */
+  /**
+   * The lease is given up and with it the place in the queue: it sleeps, unless it was told something meanwhile; then the next host takes it.
+   * Its host’s reports are forgotten. Throws `LeaseLost`.
+   */
   sleep(fence: LeaseFence): Promise<void>
   /** What the host that holds it says of its mounts. Throws `LeaseLost`. */
   report(fence: LeaseFence, mounts: readonly MountReport[]): Promise<void>
@@ -107,4 +112,5 @@ export interface Agents {
 /** Topics and logs by the names that all rooms use. */
 export const agentTopic = (id: AgentId): string => `agent/${id}`
 export const agentsTopic = (ownerId: UserId): string => `agents/${ownerId}`
+export const transcriptLog = (id: AgentId): string => `agent/${id}/transcript`
 export const callsLog = (id: AgentId): string => `agent/${id}/calls`

@@ -5,7 +5,7 @@ import { logSignal } from '../../log/head.ts'
 import { DELETE as DELETE_LOG } from '../../log/statements.ts'
 import { topicSignal } from '../../topic/signal-topics.ts'
 import { revokeAgentTokens } from '../access/revoke.ts'
-import { AGENT_QUEUE, type AgentRecord, callsLog } from './agent.ts'
+import { AGENT_QUEUE, type AgentRecord, callsLog, transcriptLog } from './agent.ts'
 import { ownerOf } from './row.ts'
 import { MARK, REMOVE, REMOVE_TOKENS } from './statements.ts'
 import { announceListed, readAgent } from './steps.ts'
@@ -26,7 +26,7 @@ export async function removeAgent(tx: Transaction, id: AgentId): Promise<boolean
   const row = await tx.get(REMOVE, [id])
   if (row === undefined) return false
   if ((await tx.run(REMOVE_TOKENS, [id])) > 0) tx.signal(topicSignal('tokens'))
-  if ((await tx.run(DELETE_LOG, [callsLog(id)])) > 0) tx.signal(logSignal(callsLog(id)))
+  for (const log of [callsLog(id), transcriptLog(id)]) if ((await tx.run(DELETE_LOG, [log])) > 0) tx.signal(logSignal(log))
   announceListed(tx, { id, ownerId: ownerOf(row) })
   return true
 }

@@ -4,15 +4,35 @@ import type { Database, Transaction } from '../../database/database.ts'
 import { AlreadyExists, InvalidArgument, LeaseLost, NotFound, ShareExceeded } from '../../errors.ts'
 import { type LeaseFence, fenceValues, makeFence } from '../../lease/fence.ts'
 import { queueSignal } from '../../lease/sql-leases.ts'
-import { COMPLETE, OFFER } from '../../lease/statements.ts'
+import { COMPLETE, RELEASE } from '../../lease/statements.ts'
+import { copyLog } from '../../log/copy-log.ts'
 import { MAX_LIST, MAX_URI_BYTES, checkInteger, checkName } from '../../limits.ts'
 import { isPresent, lockUser } from '../access/enabled.ts'
-import { AGENT_QUEUE, type AgentRecord, type Agents, type MountRecord, type NewAgent, type NewMount } from './agent.ts'
+import { HAS_OPEN } from '../prompt/statements.ts'
+import {
+  AGENT_QUEUE,
+  type AgentRecord,
+  type Agents,
+  type MountRecord,
+  type NewAgent,
+  type NewMount,
+  transcriptLog,
+} from './agent.ts'
 import { attachMount, detachMount, putMount } from './mounts.ts'
 import { markAgent, removeAgent } from './removal.ts'
 import { checkAgentName, ownerOf, reportColumn, settingsColumn, toAgent, toMount, toSettings, uriHash } from './row.ts'
 import * as sql from './statements.ts'
-import { announceAgent, announceListed, changedAgent, findOwner, lockActive, lockHeld, lockUsable, readAgent } from './steps.ts'
+import {
+  announceAgent,
+  announceListed,
+  changedAgent,
+  findOwner,
+  lockActive,
+  lockHeld,
+  lockUsable,
+  readAgent,
+  wakeLocked,
+} from './steps.ts'
 
 /** The longest that a name may be: one that is made of another is cut to it. */
 const MAX_NAME_CHARS = 63
@@ -45,6 +65,7 @@ export class SqlAgents implements Agents {
       const count = await tx.get(sql.COUNT_OF, [ownerId])
       if (count !== undefined && integer(count, 'agents') > maxAgents) throw new ShareExceeded('agents', maxAgents)
       for (const mount of mounts) await putMount(tx, id, mount, { version: 1, now })
+      if (agent.knows !== undefined) await this.#copyTranscript(tx, id, agent.knows)
       announceListed(tx, { id, ownerId })
       return changedAgent(tx, id, now)
     })
@@ -94,13 +115,7 @@ export class SqlAgents implements Agents {
   }
 
   async wake(id: AgentId): Promise<boolean> {
-    return this.#db.transaction(async (tx) => {
-      const agent = await lockUsable(tx, id)
-      if ((await tx.run(OFFER, [AGENT_QUEUE, id, '', 0, agent.ownerId])) === 0) return false
-      tx.signal(queueSignal(AGENT_QUEUE))
-      announceListed(tx, agent)
-      return true
-    })
+    return this.#db.transaction(async (tx) => wakeLocked(tx, await lockUsable(tx, id)))
   }
 
   async held(id: AgentId): ReturnType<Agents['held']> {
@@ -115,7 +130,12 @@ export class SqlAgents implements Agents {
   async sleep(fence: LeaseFence): Promise<void> {
     await this.#whileHeld(fence, async (tx, { id, ownerId, now }) => {
       await tx.run(sql.FORGET_REPORT, [id])
-      if ((await tx.run(COMPLETE, fenceValues(fence, now))) === 0) throw new LeaseLost(fence)
+      // Somebody has told it something meanwhile: it is given back for whoever takes it next.
+      const isAsked = (await tx.get(HAS_OPEN, [id])) !== undefined
+      const values = fenceValues(fence, now)
+      const released = isAsked ? await tx.run(RELEASE, [...values, now, 1]) : await tx.run(COMPLETE, values)
+      if (released === 0) throw new LeaseLost(fence)
+      if (isAsked) tx.signal(queueSignal(AGENT_QUEUE))
       announceListed(tx, { id, ownerId })
     })
   }
@@ -156,6 +176,12 @@ export class SqlAgents implements Agents {
 
   async subscriptions(id: AgentId): Promise<readonly string[]> {
     return (await this.#db.all(sql.SUBSCRIPTIONS, [id])).map((row) => text(row, 'uri'))
+  }
+
+  async #copyTranscript(tx: Transaction, id: AgentId, { agentId, offset }: NonNullable<NewAgent['knows']>): Promise<void> {
+    const log = { from: transcriptLog(agentId), to: transcriptLog(id), offset }
+    if (!(await copyLog(tx, this.#db.engine, log)))
+      throw new InvalidArgument('offset', 'must be where a line of the transcript ends')
   }
 
   /** What a host does to an agent, in one commit with the look at its fence. */

@@ -2,7 +2,8 @@ import type { AgentId, UserId } from '@parley/protocol'
 import type { Queries, Row, Transaction } from '../../database/database.ts'
 import { LeaseLost, NotFound } from '../../errors.ts'
 import { type LeaseFence, fenceValues } from '../../lease/fence.ts'
-import { CHECK_FOR_CHANGE } from '../../lease/statements.ts'
+import { queueSignal } from '../../lease/sql-leases.ts'
+import { CHECK_FOR_CHANGE, OFFER } from '../../lease/statements.ts'
 import { topicSignal } from '../../topic/signal-topics.ts'
 import { isPresent } from '../access/enabled.ts'
 import { AGENT_QUEUE, type AgentRecord, agentTopic, agentsTopic } from './agent.ts'
@@ -42,11 +43,18 @@ export async function lockActive(tx: Transaction, id: AgentId): Promise<Row> {
 }
 
 /** As `lockActive`, and its owner is neither deleted nor disabled, and does not become so before the commit. */
-export async function lockUsable(tx: Transaction, id: AgentId): Promise<Owned> {
+export async function lockUsable(tx: Transaction, id: AgentId): Promise<Owned & { readonly row: Row }> {
   const ownerId = await findOwner(tx, id)
   if (!(await isPresent(tx, ownerId))) throw new NotFound(`agent ${id}`)
-  await lockActive(tx, id)
-  return { id, ownerId }
+  return { id, ownerId, row: await lockActive(tx, id) }
+}
+
+/** Puts an agent that `lockUsable` gave into the queue of those that are to be awake. False when it is there already. */
+export async function wakeLocked(tx: Transaction, agent: Owned): Promise<boolean> {
+  if ((await tx.run(OFFER, [AGENT_QUEUE, agent.id, '', 0, agent.ownerId])) === 0) return false
+  tx.signal(queueSignal(AGENT_QUEUE))
+  announceListed(tx, agent)
+  return true
 }
 
 /** The agent and its lease, kept until the commit; `LeaseLost` unless this fence holds now. An agent that is gone is lost, too. */

@@ -39,5 +39,8 @@ export interface Prompts {
   /** The one that runs has ended. The same again changes nothing; throws `LeaseLost`, `NotFound`, and `Conflict` for one that ended otherwise or never ran. */
   end(fence: LeaseFence, id: PromptId, outcome: PromptOutcome): Promise<PromptRecord>
   /** Asks for the end of the one that runs, and takes back those that wait where `queued` says so. */
-  abort(agentId: AgentId, options: { readonly queued: boolean }): Promise<{ readonly aborting: PromptId | null; readonly withdrawn: number }>
+  abort(
+    agentId: AgentId,
+    options: { readonly queued: boolean },
+  ): Promise<{ readonly aborting: PromptId | null; readonly withdrawn: number }>
 }

@@ -1,0 +1,81 @@
+import { type AgentClaim, TOOLS, ToolError } from '@parley/protocol'
+import { Conflict, NotFound, callsLog, transcriptLog } from '@parley/store'
+import type { ToolContext } from '../tool/served-tool.ts'
+import { lineOf } from './agent-logs.ts'
+import { type AgentWorld, serveTool } from './agent-world.ts'
+import { asHost } from './held-agent.ts'
+
+const QUIET = { audit: 'failures' } as const
+const LINES = { ...QUIET, anyText: ['lines'] }
+
+export const hostNextPrompt = serveTool(
+  TOOLS['host.next_prompt'],
+  (claim, context) =>
+    asHost(claim, context, async (fence) => {
+      const next = await context.world.store.prompts.next(fence)
+      if (next === undefined) return { prompt: null }
+      const { id, number, text, by, abortedAt } = next.prompt
+      return { prompt: { prompt_id: id, number, text, by, resumed: next.resumed, aborting: abortedAt !== null } }
+    }),
+  QUIET,
+)
+
+export const hostEndPrompt = serveTool(
+  TOOLS['host.end_prompt'],
+  ({ prompt_id: id, outcome, ...claim }, context) =>
+    asHost(claim, context, async (fence) => {
+      try {
+        await context.world.store.prompts.end(fence, id, outcome)
+      } catch (error) {
+        if (error instanceof Conflict) throw new ToolError('conflict', error.message, { cause: error })
+        if (error instanceof NotFound) throw new ToolError('not_found', error.message, { field: 'prompt_id', cause: error })
+        throw error
+      }
+      return { prompt_id: id, ended: true as const }
+    }),
+  { ...QUIET, anyText: ['outcome.message'] },
+)
+
+/** What was called is in a log of its own, which is written by the batch. */
+export const hostAppendCalls = serveTool(
+  TOOLS['host.append_calls'],
+  ({ offset, lines, ...claim }, context) => append(claim, context, { log: callsLog(claim.agent_id), offset, lines }),
+  LINES,
+)
+
+export const hostAppendTranscript = serveTool(
+  TOOLS['host.append_transcript'],
+  ({ offset, lines, ...claim }, context) => append(claim, context, { log: transcriptLog(claim.agent_id), offset, lines }),
+  LINES,
+)
+
+/** Adds lines to a log of the agent's under the claim. */
+function append(
+  claim: AgentClaim,
+  context: ToolContext<AgentWorld>,
+  { log, offset, lines }: { readonly log: string; readonly offset: number; readonly lines: readonly string[] },
+) {
+  return asHost(claim, context, async (fence) => {
+    const entries = lines.map((line) => Buffer.from(`${line}\n`))
+    const outcome = await context.world.store.logs.append(log, entries, { at: { offset }, fence })
+    if (outcome.kind === 'appended' || outcome.kind === 'repeated') return { ok: true as const, next_offset: outcome.offset }
+    if (outcome.kind === 'mismatch')
+      return { ok: false as const, code: 'offset_mismatch' as const, current_offset: outcome.offset }
+    const which = log === callsLog(claim.agent_id) ? 'log of this agent’s calls' : 'transcript of this agent'
+    throw new ToolError('quota_exceeded', `the ${which} is full`, {
+      hint: 'agent.fork from an earlier point, or agent.create anew',
+    })
+  })
+}
+
+export const hostReadTranscript = serveTool(
+  TOOLS['host.read_transcript'],
+  ({ offset, max_bytes: maxBytes, ...claim }, context) =>
+    asHost(claim, context, async () => {
+      const { logs } = context.world.store
+      const name = transcriptLog(claim.agent_id)
+      const { entries, next } = await logs.read(name, { from: { offset }, maxBytes })
+      return { lines: entries.map(lineOf), next_offset: next.offset, end: (await logs.end(name)).offset }
+    }),
+  QUIET,
+)
