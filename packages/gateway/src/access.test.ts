@@ -5,7 +5,21 @@ import { callTool, listIn, mint, openTestGateway, request } from './fixture/test
 import { TestSession, TestSocket, refusedUpgrade } from './fixture/wires.ts'
 import { deriveKeys } from './keys.ts'
 
-const AGENT_TOOLS = ['agent.create', 'agent.delete', 'agent.get', 'agent.list', 'agent.token', 'agent.update']
+const AGENT_TOOLS = [
+  'agent.abort',
+  'agent.create',
+  'agent.delete',
+  'agent.fork',
+  'agent.get',
+  'agent.list',
+  'agent.prompt',
+  'agent.prompts',
+  'agent.read_log',
+  'agent.run',
+  'agent.token',
+  'agent.update',
+  'agent.wait',
+]
 const MOUNT_TOOLS = ['mount.attach', 'mount.detach', 'mount.list']
 const BLOB_TOOLS = ['blob.abort', 'blob.begin', 'blob.commit', 'blob.write']
 const JOB_TOOLS = [
@@ -104,7 +118,12 @@ const TOOLS_BY_ROLE = {
     'host.agent_listen',
     'host.agent_report',
     'host.append_calls',
+    'host.append_transcript',
     'host.claim_next',
+    'host.end_prompt',
+    'host.next_prompt',
+    'host.prepare_turn',
+    'host.read_transcript',
     'host.release',
     'host.renew',
     'worker.heartbeat',

@@ -24,7 +24,7 @@ test('an agent is made from a preset, changed, found by its owner and admins alo
   const made = (await ada('agent.create', { preset: 'writer', name: 'scribe', model: 'large' })).structuredContent
   expect(made).toMatchObject({
     name: 'scribe',
-    kind: 'external',
+    kind: 'local',
     owner: 'ada',
     preset: 'writer',
     status: 'asleep',

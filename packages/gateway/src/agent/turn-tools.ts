@@ -33,7 +33,7 @@ export const hostEndPrompt = serveTool(
       }
       return { prompt_id: id, ended: true as const }
     }),
-  { ...QUIET, anyText: ['outcome.message'] },
+  { ...QUIET, anyText: ['outcome'] },
 )
 
 /** What was called is in a log of its own, which is written by the batch. */
