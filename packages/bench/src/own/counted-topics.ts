@@ -38,6 +38,7 @@ export function countTopics(store: Store): { readonly store: Store; readonly sub
       workers: store.workers,
       gateways: store.gateways,
       agents: store.agents,
+      prompts: store.prompts,
       grants: store.grants,
       channels: store.channels,
       modelKeys: store.modelKeys,

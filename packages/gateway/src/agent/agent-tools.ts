@@ -20,7 +20,7 @@ import { cursorOf, pageOf, readCursor } from '../tool/page.ts'
 import { type AgentWorld, serveTool } from './agent-world.ts'
 import { agentView } from './agent-view.ts'
 import { findAgent, isTheirs, noSuchAgent } from './find-agent.ts'
-import { folderRefusal, mountRefusal } from './may-mount.ts'
+import { folderRefusal, mountRefusalAt } from './may-mount.ts'
 import { sealedMount } from './mount-secrets.ts'
 
 export const agentCreate = serveTool(TOOLS['agent.create'], async (args, context) => {
@@ -32,7 +32,7 @@ export const agentCreate = serveTool(TOOLS['agent.create'], async (args, context
   const id = makeId(AgentId, 'agt', random)
   const grant = await store.grants.of(ownerId)
   for (const { name, server } of preset.mounts) {
-    const refused = mountRefusal(server, grant)
+    const refused = await mountRefusalAt(store, server, grant)
     if (refused !== undefined)
       throw new ToolError('forbidden', `preset: its mount ${name} is not for you: ${refused.reason}`, { field: 'preset' })
   }

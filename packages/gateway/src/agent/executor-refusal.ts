@@ -1,11 +1,11 @@
 import type { AgentClaim } from '@parley/protocol'
 import { LeaseLost, type Store } from '@parley/store'
 import { fenceOf } from './held-agent.ts'
-import { mayUse } from './may-mount.ts'
+import { labelsOf, mayUse } from './may-mount.ts'
 
 /** Why a host may not reach an executor for an agent. It may while it holds the agent, whose owner was granted that executor. */
 export async function executorRefusal(
-  { leases, agents, grants }: Pick<Store, 'leases' | 'agents' | 'grants'>,
+  { leases, agents, grants, workers }: Pick<Store, 'leases' | 'agents' | 'grants' | 'workers'>,
   claim: AgentClaim,
   executor: string,
 ): Promise<string | undefined> {
@@ -18,6 +18,7 @@ export async function executorRefusal(
   }
   const agent = await agents.byId(claim.agent_id)
   if (agent === undefined || agent.status === 'deleting') return lost
-  const isGranted = mayUse(executor, await grants.of(agent.ownerId))
+  const grant = await grants.of(agent.ownerId)
+  const isGranted = mayUse({ name: executor, labels: await labelsOf({ workers }, executor, grant) }, grant)
   return isGranted ? undefined : `to run programs on ${executor} must be granted to its owner by an admin (grant.set)`
 }

@@ -15,7 +15,7 @@ import type { ToolContext } from '../tool/served-tool.ts'
 import { workerViews } from '../worker/worker-view.ts'
 import { type AgentWorld, serveTool } from './agent-world.ts'
 import { asHost, fenceOf } from './held-agent.ts'
-import { folderRefusal, mountRefusal } from './may-mount.ts'
+import { folderRefusal, mountRefusalAt } from './may-mount.ts'
 import { openedMount } from './mount-secrets.ts'
 
 const QUIET = { audit: 'failures' } as const
@@ -128,11 +128,13 @@ export const hostAgentGet = serveTool(
         owner: ownerName,
         ...settings,
         version,
-        mounts: mounts.map((mount) => {
-          const server = openedMount(mountSealer, id, mount)
-          const refused = mountRefusal(server, grant)?.reason ?? null
-          return { name: mount.name, server, options: mount.options, version: mount.version, refused }
-        }),
+        mounts: await Promise.all(
+          mounts.map(async (mount) => {
+            const server = openedMount(mountSealer, id, mount)
+            const refused = (await mountRefusalAt(store, server, grant))?.reason ?? null
+            return { name: mount.name, server, options: mount.options, version: mount.version, refused }
+          }),
+        ),
         subscriptions: [...subscriptions],
         calls_offset: calls.offset,
         transcript_offset: transcript.offset,

@@ -17,6 +17,9 @@ test.for<[string, ServerSpec, Grant, string | undefined]>([
   ['an executor', at('box'), NO_GRANT, 'server.place.executor'],
   ['another executor', at('box'), granted({ executors: ['other'] }), 'server.place.executor'],
   ['an executor, granted', at('box'), granted({ executors: ['box'] }), undefined],
+  ['an executor with a label, granted', at('box'), granted({ executors: ['gpu=yes'] }), undefined],
+  ['another value of a label', at('box'), granted({ executors: ['gpu=no'] }), 'server.place.executor'],
+  ['a label that begins like one', at('box'), granted({ executors: ['gpu=ye'] }), 'server.place.executor'],
   ['all executors, granted', at('box'), granted({ executors: ['*'] }), undefined],
   ['an executor is no host', stdio({ place: { kind: 'host' } }), granted({ executors: ['*'] }), 'server.place'],
   ['a box with a network', stdio({ network: true }), NO_GRANT, 'server.network'],
@@ -29,5 +32,5 @@ test.for<[string, ServerSpec, Grant, string | undefined]>([
   ['a folder that is no path', stdio({ folder: 'srv/x' }), granted({ folders: ['/'] }), 'server.folder'],
   ['unboxed grants no folder', stdio({ folder: '/srv', place: { kind: 'host' } }), granted({ unboxed: true }), 'server.folder'],
 ])('%s', ([, server, grant, field]) => {
-  expect(mountRefusal(server, grant)?.field).toBe(field)
+  expect(mountRefusal(server, grant, [{ key: 'gpu', value: 'yes' }])?.field).toBe(field)
 })

@@ -1,5 +1,6 @@
 import { posix } from 'node:path'
-import type { Grant, ServerSpec } from '@parley/protocol'
+import type { Grant, ServerSpec, WorkerLabels } from '@parley/protocol'
+import type { Store } from '@parley/store'
 
 /** What a person may not have mounted: the field that asks for too much, and why. */
 export interface MountRefusal {
@@ -10,13 +11,14 @@ export interface MountRefusal {
 /**
  * Whether somebody who was granted this may have that mounted. Whoever attaches a program runs it somewhere: what is not a box, a
  * folder of the agent's own or a public address is an admin's to give. Whether an address is public is found out when it is dialled.
+ * `labels` are those of the executor that it names.
  */
-export function mountRefusal(server: ServerSpec, grant: Grant): MountRefusal | undefined {
+export function mountRefusal(server: ServerSpec, grant: Grant, labels: WorkerLabels = []): MountRefusal | undefined {
   if (server.kind === 'http') return undefined
   const { place, folder } = server
   if (place.kind === 'host' && !grant.unboxed)
     return refusal('server.place', 'to run a program on a host outside of a box must be granted')
-  if (place.kind === 'executor' && !mayUse(place.executor, grant))
+  if (place.kind === 'executor' && !mayUse({ name: place.executor, labels }, grant))
     return refusal('server.place.executor', `to run programs on ${place.executor} must be granted`)
   // A box that has a network has that of its host, with all that is reached from there.
   if (place.kind === 'boxed' && server.network && !grant.private_http)
@@ -32,9 +34,37 @@ export function folderRefusal(folder: string | null, grant: Pick<Grant, 'folders
   return refusal('folder', `${folder} is not below a folder that was granted`)
 }
 
+/** The same, with the labels that its executor last told of. */
+export async function mountRefusalAt(
+  { workers }: Pick<Store, 'workers'>,
+  server: ServerSpec,
+  grant: Grant,
+): Promise<MountRefusal | undefined> {
+  const place = server.kind === 'stdio' ? server.place : undefined
+  const labels = place?.kind === 'executor' ? await labelsOf({ workers }, place.executor, grant) : []
+  return mountRefusal(server, grant, labels)
+}
+
+/** Looked up only where a label was granted. */
+export async function labelsOf(
+  { workers }: Pick<Store, 'workers'>,
+  executor: string,
+  { executors }: Pick<Grant, 'executors'>,
+): Promise<WorkerLabels> {
+  return executors.some(isLabel) ? ((await workers.byName('executor', executor))?.labels ?? []) : []
+}
+
 /** Whether programs of somebody who was granted this may run on an executor. */
-export const mayUse = (executor: string, { executors }: Pick<Grant, 'executors'>): boolean =>
-  executors.some((name) => name === '*' || name === executor)
+export const mayUse = (
+  { name, labels }: { readonly name: string; readonly labels: WorkerLabels },
+  { executors }: Pick<Grant, 'executors'>,
+): boolean =>
+  executors.some((one) =>
+    isLabel(one) ? labels.some(({ key, value }) => one === `${key}=${value}`) : one === '*' || one === name,
+  )
+
+/** No name of a worker has this in it. */
+const isLabel = (granted: string): boolean => granted.includes('=')
 
 const refusal = (field: string, reason: string): MountRefusal => ({ field, reason: `${reason} by an admin (grant.set)` })
 

@@ -3,7 +3,7 @@ import type { AgentRecord, MountRecord, Store } from '@parley/store'
 import { withinShare } from '../blob/inputs-share.ts'
 import { serveTool } from './agent-world.ts'
 import { findAgent } from './find-agent.ts'
-import { mountRefusal } from './may-mount.ts'
+import { mountRefusalAt } from './may-mount.ts'
 import { sealedMount } from './mount-secrets.ts'
 
 export const mountAttach = serveTool(TOOLS['mount.attach'], async ({ agent_id: id, name, server, options }, context) => {
@@ -11,7 +11,7 @@ export const mountAttach = serveTool(TOOLS['mount.attach'], async ({ agent_id: i
   const { store, mountSealer } = context.world
   const agent = await findAgent(store, id, context.caller)
   // What its owner was granted counts, whoever attaches it: it runs for them.
-  const refused = mountRefusal(server, await store.grants.of(agent.ownerId))
+  const refused = await mountRefusalAt(store, server, await store.grants.of(agent.ownerId))
   if (refused !== undefined) throw new ToolError('forbidden', `${refused.field}: ${refused.reason}`, { field: refused.field })
   const mount = await withinShare({}, () =>
     store.agents.attach(id, sealedMount(mountSealer, id, { name, server, options }), AGENT_LIMITS.mounts),

@@ -2,6 +2,7 @@ import * as z from 'zod'
 import { READS, SETS, tool } from '../tool.ts'
 import { WorkerName } from '../worker-name.ts'
 import { Username } from './user.ts'
+import { WorkerLabel } from './worker.ts'
 
 /** What somebody may have run beyond boxes and public addresses. Everything is refused that is not here. */
 export const Grant = z.object({
@@ -9,8 +10,8 @@ export const Grant = z.object({
   unboxed: z.boolean(),
   /** Folders of hosts that mounts may be given, with all below them. */
   folders: z.array(z.string().startsWith('/').max(1_024)).max(16),
-  /** Executors that programs may run on; `*` is all. */
-  executors: z.array(z.union([WorkerName, z.literal('*')])).max(32),
+  /** Executors that programs may run on: by name, all with a label (`gpu=yes`), or `*`, which is all. */
+  executors: z.array(z.union([WorkerName, WorkerLabel, z.literal('*')])).max(32),
   /** Addresses that are not public, the host’s machine and its network: by URL, and for boxed programs with a network. */
   private_http: z.boolean(),
 })

@@ -23,9 +23,15 @@ export const WORKER_LIMITS = {
 /** Tells one start of a worker from the next. */
 export const WorkerInstance = z.string().regex(/^[0-9a-f]{32}$/, 'must be 32 hex digits, new at each start')
 const LabelKey = z.string().regex(/^[a-z0-9][a-z0-9._/-]{0,62}$/, 'must have 1 to 63 small letters, digits, - _ . or /')
+const LABEL_VALUE_CHARS = 128
+/** All workers with a label: `gpu=yes`. */
+export const WorkerLabel = z
+  .string()
+  .max(64 + LABEL_VALUE_CHARS)
+  .regex(/^[a-z0-9][a-z0-9._/-]{0,62}=/, 'must be a label: key=value')
 /** What is said of a worker, for who looks for one: `gpu` is `yes`. */
 export const WorkerLabels = z
-  .array(z.object({ key: LabelKey, value: z.string().max(128) }))
+  .array(z.object({ key: LabelKey, value: z.string().max(LABEL_VALUE_CHARS) }))
   .max(WORKER_LIMITS.labels)
   .refine((labels) => new Set(labels.map(({ key }) => key)).size === labels.length, 'must have each key once')
 export type WorkerLabels = z.infer<typeof WorkerLabels>

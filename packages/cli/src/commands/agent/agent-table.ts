@@ -123,7 +123,7 @@ const GRANTS: readonly CommandSpec[] = [
       unboxed: { doc: 'programs on a host as they are', ...SWITCH },
       folder: { doc: 'a folder of hosts, with all below it; may be repeated', value: 'DIR', repeats: true },
       'no-folders': { doc: 'no folder any more' },
-      executor: { doc: 'an executor, * is all; may be repeated', value: 'NAME', repeats: true },
+      executor: { doc: 'an executor, KEY=VALUE all with that label, * all; may be repeated', value: 'NAME', repeats: true },
       'no-executors': { doc: 'no executor any more' },
       'private-http': { doc: 'addresses that are not public, and the network of a host', ...SWITCH },
       ...JOB_OPTIONS,
