@@ -13,7 +13,7 @@ import { withinShare } from '../blob/inputs-share.ts'
 import type { ToolContext } from '../tool/served-tool.ts'
 import { workerViews } from '../worker/worker-view.ts'
 import { type AgentWorld, serveTool } from './agent-world.ts'
-import { asHost, fenceOf } from './held-agent.ts'
+import { asHost, fenceOf, underClaim } from './held-agent.ts'
 import { mountRefusal } from './may-mount.ts'
 import { openedMount } from './mount-secrets.ts'
 
@@ -162,14 +162,14 @@ export const hostAgentListen = serveTool(
   QUIET,
 )
 
-/** What was called is in a log of its own, which is written by the batch. */
+/** What was called is in a log of its own, of which each batch is an entry: calls wait for it, and a row for each line takes longer. */
 export const hostAppendCalls = serveTool(
   TOOLS['host.append_calls'],
   ({ offset, lines, ...claim }, context) =>
-    asHost(claim, context, async (fence) => {
+    underClaim(claim, context, async (fence) => {
       const log = callsLog(claim.agent_id)
-      const entries = lines.map((line) => Buffer.from(`${line}\n`))
-      const outcome = await context.world.store.logs.append(log, entries, { at: { offset }, fence })
+      const batch = Buffer.from(`${lines.join('\n')}\n`)
+      const outcome = await context.world.store.logs.append(log, [batch], { at: { offset }, fence })
       if (outcome.kind === 'appended' || outcome.kind === 'repeated') return { ok: true as const, next_offset: outcome.offset }
       if (outcome.kind === 'mismatch')
         return { ok: false as const, code: 'offset_mismatch' as const, current_offset: outcome.offset }
