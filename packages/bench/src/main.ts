@@ -7,6 +7,7 @@ import { executorBenchmark } from './executor/executor.ts'
 import { gatewayBenchmark } from './gateway/gateway.ts'
 import { judgeBenchmark } from './judge/judge.ts'
 import { tableOf, writeResult } from './report.ts'
+import { runtimeBenchmark } from './runtime/runtime.ts'
 import { sandboxBenchmark } from './sandbox/sandbox.ts'
 import { storeBenchmark } from './store/store.ts'
 
@@ -18,6 +19,7 @@ const BENCHMARKS: readonly Benchmark[] = [
   engineBenchmark,
   codexBenchmark,
   executorBenchmark,
+  runtimeBenchmark,
 ]
 const DEFAULT_ROUNDS = 5
 const DEFAULT_SECONDS = 3

@@ -12,6 +12,8 @@ export interface SoakOptions {
   readonly seed: number
   /** 1 is the full form; tests run a small share of it. */
   readonly share: number
+  /** How many rounds, where it has rounds; left out: as the share says. */
+  readonly rounds?: number
   readonly log: (line: string) => void
 }
 

@@ -3,6 +3,7 @@ import { type Client, WireError } from '@parley/rpc/browser'
 import { afterFailure } from './after-failure.ts'
 import { backoffMs } from './backoff.ts'
 import type { Clock } from './clock.ts'
+import { EitherSignal } from './either-signal.ts'
 import { LINK_MOVES, type LinkPlace, type LinkWord } from './link-word.ts'
 import { STEADY_LIMITS, type SteadyLimits } from './steady-limits.ts'
 import type { SteadyCallOptions, LinkListener, OnceOptions, SteadyOptions } from './steady-options.ts'
@@ -16,6 +17,7 @@ export class SteadyClient {
   readonly #options: SteadyOptions
   readonly #place = new Place<LinkPlace>(LINK_MOVES, 'idle')
   readonly #closing = new AbortController()
+  readonly #unlessClosing = new EitherSignal(this.#closing.signal)
   readonly #listeners = new Set<LinkListener>()
   readonly #running: Promise<void>
   #connection: Client | undefined
@@ -127,7 +129,7 @@ export class SteadyClient {
   }
 
   #until(signal: AbortSignal | undefined): AbortSignal {
-    return signal === undefined ? this.#closing.signal : AbortSignal.any([signal, this.#closing.signal])
+    return this.#unlessClosing.with(signal)
   }
 
   #connected(signal: AbortSignal): Promise<Client> {

@@ -4,9 +4,10 @@ import {
   type AgentClaim,
   type AgentId,
   CALLER_META,
-  CallerMeta,
   type HeldMount,
+  isJsonObject,
   iso,
+  type JsonValue,
   messageOf,
   type MountReport,
   type ToolOutput,
@@ -129,7 +130,7 @@ export class HeldAgent {
       link: { ...linkOf(link), open: (sink) => link.open({ ...sink, ended: (reason) => (left(), sink.ended(reason)) }) },
       service,
       caller: { key: 'gateway' },
-      callerIn: (meta) => callerOf(CallerMeta.safeParse(meta[CALLER_META]).data),
+      callerIn: (meta) => callerOf(meta[CALLER_META]),
       limits,
     })
   }
@@ -185,9 +186,9 @@ export class HeldAgent {
     return {
       decided: (id, { caller, kind, mount, name, arguments: args }, decision, ms) =>
         this.#calls.write({ at: at(), id, step: 'decided', by: caller.key, kind, mount, name, arguments: args, decision, ms }),
-      dispatched: (id) => this.#calls.note({ at: at(), id, step: 'dispatched' }),
-      returned: (id, end) => this.#calls.note({ at: at(), id, step: 'returned', ...end }),
-      failed: (id, end) => this.#calls.note({ at: at(), id, step: 'failed', ...end }),
+      dispatched: (id) => this.#calls.noteUnlessEnded(id, { at: at(), id, step: 'dispatched' }),
+      returned: (id, end) => this.#calls.noteEnd(id, { at: at(), id, step: 'returned', ...end }),
+      failed: (id, end) => this.#calls.noteEnd(id, { at: at(), id, step: 'failed', ...end }),
     }
   }
 
@@ -221,9 +222,11 @@ function reportOf({ name, state, tools, restarts, last_error: error }: MountStat
 }
 
 /** Each session of a token is a client of its own: a question goes to the one whose call it belongs to. */
-function callerOf(meta: CallerMeta | undefined): Caller {
-  if (meta === undefined) return { key: 'gateway' }
-  return { key: meta.link === undefined ? meta.key : `${meta.key} ${meta.link}` }
+function callerOf(meta: JsonValue | undefined): Caller {
+  // By hand: it is looked at in every request.
+  const { key, link } = isJsonObject(meta) ? meta : {}
+  if (typeof key !== 'string') return { key: 'gateway' }
+  return { key: typeof link === 'string' ? `${key} ${link}` : key }
 }
 
 function linkOf(link: FrameLink): Omit<FrameLink, 'open' | 'sendBytes'> {

@@ -104,9 +104,10 @@ export class CompositorService<C extends Caller> implements Service<C> {
     const { resources, table, watches } = this.#mounts
     if (resources.has(uri)) return resources.watch(uri, changed)
     const { mount, name } = table.resource(uri)
+    const signal = link?.signal ?? new AbortController().signal
     const allowed = await this.#gated.allow(
       { caller, kind: 'resource', mount: mount.name, name, arguments: {}, annotations: undefined },
-      link?.signal ?? new AbortController().signal,
+      { signal, cancellation: signal },
     )
     try {
       const stop = await watches.add(uri, changed)

@@ -1,7 +1,7 @@
 import { messageOf, RPC_CODES, RpcError } from '@parley/protocol'
 import { type Caller, InputRequired, JsonText, type ServiceResult } from '@parley/rpc'
 import { deniedError, evaluatorError } from './policy-error.ts'
-import type { CallRecorder, CompositorOptions, MountCall, MountDecision } from './ports.ts'
+import type { CallRecorder, CompositorOptions, MountCall, MountDecision, MountWait } from './ports.ts'
 
 /** A call that the gate let through. */
 export interface AllowedCall {
@@ -22,23 +22,23 @@ export class GatedCalls<C extends Caller> {
   }
 
   /** Throws where the call is denied, or cannot be written down. */
-  async allow(call: MountCall<C>, signal: AbortSignal): Promise<AllowedCall> {
+  async allow(call: MountCall<C>, wait: MountWait): Promise<AllowedCall> {
     const { recorder, now } = this.#options
     const id = ++this.#last
     const startedAt = now()
-    const { decision, denial } = await this.#decide(call, signal)
+    const { decision, denial } = await this.#decide(call, wait)
     await this.#record(recorder, () => recorder?.decided(id, call, decision, now() - startedAt))
     if (denial !== undefined) throw denial
-    signal.throwIfAborted()
+    if (wait.cancellation.aborted) wait.signal.throwIfAborted()
     return this.#followed(id, recorder)
   }
 
   async #decide(
     call: MountCall<C>,
-    signal: AbortSignal,
+    wait: MountWait,
   ): Promise<{ readonly decision: MountDecision; readonly denial: RpcError | undefined }> {
     try {
-      const decision = await this.#options.gate.decide(call, signal)
+      const decision = await this.#options.gate.decide(call, wait)
       return { decision, denial: decision.kind === 'deny' ? deniedError(call, decision) : undefined }
     } catch (error) {
       this.#options.log('warn', `the gate failed for ${call.kind} ${call.name} of ${call.mount}: ${messageOf(error)}`)

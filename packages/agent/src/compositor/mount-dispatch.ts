@@ -78,7 +78,7 @@ export class MountDispatch<C extends Caller> {
         arguments: params.arguments ?? {},
         annotations: kind === 'tool' ? annotationsOf(mount.lists.tool(name)) : undefined,
       },
-      call.signal,
+      call,
     )
   }
 

@@ -1,5 +1,5 @@
 import type { JsonObject, JsonValue } from '@parley/protocol'
-import type { Caller, ClientTransport, Implementation } from '@parley/rpc'
+import type { Call, Caller, ClientTransport, Implementation } from '@parley/rpc'
 import type { GateDecision } from '../gate.ts'
 import type { CompositorLimits } from './compositor-limits.ts'
 
@@ -20,9 +20,12 @@ export interface MountCall<C extends Caller> {
 /** Asking a person is not decided here yet: whoever wants to ask does so before it answers. */
 export type MountDecision = Exclude<GateDecision, { readonly kind: 'ask' }>
 
+/** Who waits for what was decided. A signal is made when it is asked for: one for each call would cost more than most decisions. */
+export type MountWait = Pick<Call, 'signal' | 'cancellation'>
+
 /** Every call of a mount passes here first, and so does every subscription: watching is reading. One that throws denies. */
 export interface MountGate<C extends Caller> {
-  decide(call: MountCall<C>, signal: AbortSignal): MountDecision | Promise<MountDecision>
+  decide(call: MountCall<C>, wait: MountWait): MountDecision | Promise<MountDecision>
 }
 
 /** What becomes of calls, for whoever keeps a log of them. */

@@ -8,17 +8,18 @@ import type { Endpoint } from './echo-call.ts'
 
 const HERE = dirname(fileURLToPath(import.meta.url))
 /** The servers share a core; the load generator has the other. */
-const SERVER_CORE = 0
+export const SERVER_CORE = 0
 
-/** A server under load: its process tree is measured, one wire is spoken to. */
+/** A server under load: its process trees are measured, one wire is spoken to. */
 export interface Running {
-  readonly pid: number
+  readonly pids: readonly number[]
   readonly endpoint: Endpoint
   stop(): Promise<void>
 }
 export interface Target {
   readonly name: string
-  readonly wire: 'http' | 'websocket'
+  /** `stdio`: the load generator starts the server itself. */
+  readonly wire: 'http' | 'websocket' | 'stdio'
   /** Whose program it is, when it is not ours. */
   readonly peer?: PeerName
   start(): Promise<Running>
@@ -38,20 +39,21 @@ export const TARGETS: readonly Target[] = [
   { name: 'ours-ws', wire: 'websocket', start: () => ours('ws', 'legacy') },
 ]
 
-const STDIO_ECHO = [process.execPath, join(HERE, 'stdio-echo-main.ts')]
+/** The child that every proxy stands before. */
+export const STDIO_ECHO = [process.execPath, join(HERE, 'stdio-echo-main.ts')]
 
 async function own(file: string, era: Endpoint['era']): Promise<Running> {
   const program = await startProgram([process.execPath, join(HERE, file)], { core: SERVER_CORE })
   const { url } = program.ready
   if (typeof url !== 'string') throw new Error(`${file} did not say its URL`)
-  return { pid: program.pid, endpoint: { url, era }, stop: () => program.stop() }
+  return { pids: [program.pid], endpoint: { url, era }, stop: () => program.stop() }
 }
 
 /** As in the product: a real token, audit, limits, metrics and logs on, the store on disk. */
 async function ours(wire: 'mcp' | 'ws', era: Endpoint['era']): Promise<Running> {
   const gateway = await openOwnGateway({ core: SERVER_CORE })
   const endpoint = { url: gateway[wire], era, token: gateway.token }
-  return { pid: gateway.program.pid, endpoint, stop: async () => gateway[Symbol.asyncDispose]() }
+  return { pids: [gateway.program.pid], endpoint, stop: async () => gateway[Symbol.asyncDispose]() }
 }
 
 async function parleyProxy(): Promise<Running> {
@@ -61,7 +63,7 @@ async function parleyProxy(): Promise<Running> {
   const { mcp, token } = program.ready
   if (typeof mcp !== 'string') throw new Error('the proxy did not say its URL')
   return {
-    pid: program.pid,
+    pids: [program.pid],
     stop: () => program.stop(),
     endpoint: { url: mcp, era: 'legacy', ...(typeof token === 'string' ? { token } : {}) },
   }
@@ -73,7 +75,7 @@ async function supergateway(): Promise<Running> {
   const options = ['--outputTransport', 'streamableHttp', '--stateful', '--port', String(port), '--logLevel', 'none']
   const command = [process.execPath, peer.bin('supergateway'), '--stdio', STDIO_ECHO.join(' '), ...options]
   const program = await startProgram(command, { core: SERVER_CORE, port })
-  return { pid: program.pid, stop: () => program.stop(), endpoint: { url: `http://127.0.0.1:${port}/mcp`, era: 'legacy' } }
+  return { pids: [program.pid], stop: () => program.stop(), endpoint: { url: `http://127.0.0.1:${port}/mcp`, era: 'legacy' } }
 }
 
 async function mcpProxy(extra: readonly string[]): Promise<Running> {
@@ -82,5 +84,5 @@ async function mcpProxy(extra: readonly string[]): Promise<Running> {
   const options = ['--host', '127.0.0.1', '--port', String(port), '--server', 'stream', ...extra]
   const command = [process.execPath, peer.bin('mcp-proxy'), ...options, '--', ...STDIO_ECHO]
   const program = await startProgram(command, { core: SERVER_CORE, port })
-  return { pid: program.pid, stop: () => program.stop(), endpoint: { url: `http://127.0.0.1:${port}/mcp`, era: 'legacy' } }
+  return { pids: [program.pid], stop: () => program.stop(), endpoint: { url: `http://127.0.0.1:${port}/mcp`, era: 'legacy' } }
 }

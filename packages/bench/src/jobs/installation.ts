@@ -7,7 +7,7 @@ import type { JsonObject } from '@parley/protocol'
 import { type Client, connectClient, httpTransport, webSocketTransport } from '@parley/rpc'
 import * as z from 'zod'
 import { outputOf } from '../measure/output-of.ts'
-import { type Program, freePort, startProgram } from '../measure/program.ts'
+import { type Program, freePort, killAlone, startProgram } from '../measure/program.ts'
 
 const LAUNCHER = fileURLToPath(new URL('../../../../bin/parley.js', import.meta.url))
 const SECRET_BYTES = 32
@@ -132,10 +132,4 @@ export class Installation implements AsyncDisposable {
   get #data(): string {
     return join(this.folder, 'data')
   }
-}
-
-async function killAlone(program: Program | undefined): Promise<void> {
-  if (program === undefined) return
-  if (!program.exited()) process.kill(program.pid, 'SIGKILL')
-  await program.ended()
 }

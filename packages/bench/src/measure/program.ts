@@ -58,6 +58,13 @@ export async function startProgram(command: readonly string[], options: ProgramO
   }
 }
 
+/** `kill -9` of the process alone, as the kernel would do it: whatever it started has to go by itself. */
+export async function killAlone(program: Program | undefined): Promise<void> {
+  if (program === undefined) return
+  if (!program.exited()) process.kill(program.pid, 'SIGKILL')
+  await program.ended()
+}
+
 function programOf(child: ChildProcess, pid: number, said: { text: string }): Omit<Program, 'ready'> {
   const exited = (): boolean => child.exitCode !== null || child.signalCode !== null
   const ended = async (): Promise<void> => {

@@ -20,6 +20,7 @@ const { values } = parseArgs({
     database: { type: 'string' },
     port: { type: 'string' },
     'keep-tokens': { type: 'boolean' },
+    'allows-calls': { type: 'boolean' },
     // Bounds of the wires that differ from the product's, as JSON.
     limits: { type: 'string' },
   },
@@ -45,6 +46,7 @@ const gateway = await openGateway({
   now,
   random: randomBytes,
   version: '0.0.0-bench',
+  gate: values['allows-calls'] === true ? 'allow' : 'deny',
   // The meters run, at a rate that one token at full speed does not reach.
   limits: { calls: { perSecond: 1_000_000, burst: 1_000_000 }, wire: WireLimits.parse(JSON.parse(values.limits ?? '{}')) },
   tools: [

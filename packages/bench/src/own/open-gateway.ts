@@ -30,15 +30,20 @@ export interface OwnGatewayOptions {
   readonly core?: number
   readonly exposeGc?: boolean
   readonly limits?: WireLimits
+  /** Lets agents call what is mounted for them. */
+  readonly allowsCalls?: boolean
+  /** Started on what is there already; left out: on a new folder. It goes away with the gateway in any case. */
+  readonly folder?: string
 }
 
 export async function openOwnGateway(options: OwnGatewayOptions = {}): Promise<OwnGateway> {
-  const folder = await mkdtemp(join(tmpdir(), 'parley-own-'))
+  const folder = options.folder ?? (await mkdtemp(join(tmpdir(), 'parley-own-')))
   const start = (more: readonly string[]): Promise<Program> => {
     const database = options.database === undefined ? [] : ['--database', options.database]
     const flags = options.exposeGc === true ? ['--expose-gc'] : []
     const limits = ['--limits', JSON.stringify(options.limits ?? {})]
-    const command = [process.execPath, ...flags, GATEWAY, '--data', folder, ...database, ...limits, ...more]
+    const gate = options.allowsCalls === true ? ['--allows-calls'] : []
+    const command = [process.execPath, ...flags, GATEWAY, '--data', folder, ...database, ...limits, ...gate, ...more]
     return startProgram(command, options.core === undefined ? {} : { core: options.core })
   }
   let program = await start([])

@@ -1,3 +1,4 @@
+import { agentsSoak } from './agents.ts'
 import { attackSoak } from './attack.ts'
 import { codexExecutorSoak } from './codex-executor.ts'
 import { engineSoak } from './engine.ts'
@@ -17,4 +18,5 @@ export const SOAKS: readonly Soak[] = [
   executorSoak,
   codexExecutorSoak,
   attackSoak,
+  agentsSoak,
 ]

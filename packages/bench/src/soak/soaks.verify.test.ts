@@ -1,5 +1,6 @@
 import { startPostgres } from '@parley/store/testing'
 import { expect, test } from 'vitest'
+import { agentsOnEngine } from './agents.ts'
 import { engineOnSqlite } from './engine.ts'
 import { executorSoak } from './executor.ts'
 import { killOnEngine } from './kill.ts'
@@ -51,3 +52,22 @@ test.concurrent(
     expect(counts).toMatchObject({ succeeded: counts['jobs handed in'] })
   },
 )
+
+const AGENTS = { seed: SEED, share: 0.2, rounds: 4, log: QUIET }
+
+test.concurrent(
+  'agents go on while gateway, host and mounts are killed, and no call has two effects, on SQLite',
+  KILLS,
+  async () => {
+    const { counts, problems } = await agentsOnEngine(undefined, AGENTS)
+    expect(problems).toEqual([])
+    expect(counts).toMatchObject({ 'sqlite kills: host': expect.any(Number), 'calls: success': expect.any(Number) })
+  },
+)
+
+test.concurrent('agents go on while either gateway, either host and the database are killed, on PostgreSQL', KILLS, async () => {
+  await using postgres = await startPostgres()
+  const { counts, problems } = await agentsOnEngine(postgres, AGENTS)
+  expect(problems).toEqual([])
+  expect(counts).toMatchObject({ 'postgres kills: database': expect.any(Number), 'calls: success': expect.any(Number) })
+})

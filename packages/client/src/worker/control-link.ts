@@ -8,6 +8,7 @@ import {
   type TunnelKind,
 } from '@parley/protocol'
 import { SYSTEM_CLOCK } from '../clock.ts'
+import { EitherSignal } from '../either-signal.ts'
 import { logLine } from '../link-word.ts'
 import { PATIENCE } from '../patience.ts'
 import { SteadyClient } from '../steady-client.ts'
@@ -61,6 +62,7 @@ export class ControlLink {
   readonly #options: ControlLinkOptions
   readonly #client: SteadyClient
   readonly #ended = new AbortController()
+  readonly #unlessEnded = new EitherSignal(this.#ended.signal)
   #timer: NodeJS.Timeout | undefined
   #hasBegun = false
   /** Whether the gateway knows on this connection who we are. */
@@ -109,7 +111,7 @@ export class ControlLink {
 
   /** Calls a tool once, on the connection that is there. */
   once<Name extends ToolName>(name: Name, input: ToolInput<Name>, signal: AbortSignal): Promise<ToolOutput<Name>> {
-    return this.#client.once(name, input, { signal: AbortSignal.any([signal, this.#ended.signal]) })
+    return this.#client.once(name, input, { signal: this.#unlessEnded.with(signal) })
   }
 
   /**

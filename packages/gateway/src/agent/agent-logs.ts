@@ -15,12 +15,27 @@ export const agentReadLog = serveTool(TOOLS['agent.read_log'], async (args, cont
   const name = agentLog(id, log)
   await checkLineEnd(store.logs, name, offset)
   const { entries, next } = await store.logs.read(name, { from: { offset }, maxBytes, waitMs, signal: waitSignal(context) })
-  const lines = entries.map((entry) => ({ line: lineOf(entry), next_offset: entry.offset }))
-  return { agent_id: id, log, offset, lines, next_offset: next.offset, end: (await store.logs.end(name)).offset }
+  return {
+    agent_id: id,
+    log,
+    offset,
+    lines: linesOf(entries),
+    next_offset: next.offset,
+    end: (await store.logs.end(name)).offset,
+  }
 })
 
-/** One line of a log, without what ends it. */
-export const lineOf = ({ bytes }: Pick<LogEntry, 'bytes'>): string => Buffer.from(bytes).toString('utf8').trimEnd()
+/** The lines of some entries, each of which ends with one. */
+export function linesOf(entries: readonly Pick<LogEntry, 'bytes' | 'offset'>[]): { line: string; next_offset: number }[] {
+  return entries.flatMap(({ bytes, offset }) => {
+    let at = offset - bytes.length
+    const text = Buffer.from(bytes).toString('utf8')
+    return text
+      .split('\n')
+      .slice(0, -1)
+      .map((line) => ({ line, next_offset: (at += Buffer.byteLength(line) + 1) }))
+  })
+}
 
 /** Whether somebody stands between two lines: what begins in the middle of one is no line. */
 async function checkLineEnd(logs: Logs, name: string, offset: number): Promise<void> {

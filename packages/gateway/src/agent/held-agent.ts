@@ -16,16 +16,28 @@ export async function asHost<Answer>(
   work: (fence: LeaseFence, agent: AgentRecord) => Promise<Answer>,
 ): Promise<Answer> {
   const { store, hostControls } = context.world
-  context.target = claim.agent_id
-  const fence = fenceOf(claim)
-  try {
+  return underClaim(claim, context, async (fence) => {
     await store.leases.check(fence)
+    // Before it is looked at: what changes from now on is told.
+    if (context.call?.link !== undefined) hostControls.watch(claim, context.call.link)
     const agent = await store.agents.byId(claim.agent_id)
     if (agent === undefined || agent.status === 'deleting') throw new LeaseLost(fence)
-    if (context.call?.link !== undefined) hostControls.watch(claim, context.call.link)
-    return await work(fence, agent)
+    return work(fence, agent)
+  })
+}
+
+/** The same for a write that goes under the fence itself: one statement then says whether it holds, and writes. */
+export async function underClaim<Answer>(
+  claim: AgentClaim,
+  context: ToolContext<AgentWorld>,
+  work: (fence: LeaseFence) => Promise<Answer>,
+): Promise<Answer> {
+  context.target = claim.agent_id
+  try {
+    return await work(fenceOf(claim))
   } catch (error) {
     if (!(error instanceof LeaseLost || error instanceof NotFound)) throw error
+    context.world.hostControls.forget(claim)
     throw new ToolError('lease_lost', `this claim does not hold ${claim.agent_id} any more`, {
       hint: 'end what belongs to it; host.claim_next gives the next one',
       cause: error,

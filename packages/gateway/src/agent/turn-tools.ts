@@ -1,9 +1,9 @@
 import { type AgentClaim, TOOLS, ToolError } from '@parley/protocol'
 import { Conflict, NotFound, callsLog, transcriptLog } from '@parley/store'
 import type { ToolContext } from '../tool/served-tool.ts'
-import { lineOf } from './agent-logs.ts'
+import { linesOf } from './agent-logs.ts'
 import { type AgentWorld, serveTool } from './agent-world.ts'
-import { asHost } from './held-agent.ts'
+import { asHost, underClaim } from './held-agent.ts'
 
 const QUIET = { audit: 'failures' } as const
 const LINES = { ...QUIET, anyText: ['lines'] }
@@ -36,28 +36,31 @@ export const hostEndPrompt = serveTool(
   { ...QUIET, anyText: ['outcome'] },
 )
 
-/** What was called is in a log of its own, which is written by the batch. */
+/** What was called is in a log of its own, of which each batch is an entry: calls wait for it, and a row for each line takes longer. */
 export const hostAppendCalls = serveTool(
   TOOLS['host.append_calls'],
-  ({ offset, lines, ...claim }, context) => append(claim, context, { log: callsLog(claim.agent_id), offset, lines }),
+  ({ offset, lines, ...claim }, context) =>
+    append(claim, context, { log: callsLog(claim.agent_id), offset, entries: [`${lines.join('\n')}\n`] }),
   LINES,
 )
 
+/** Each line is an entry: a fork begins at the end of one. */
 export const hostAppendTranscript = serveTool(
   TOOLS['host.append_transcript'],
-  ({ offset, lines, ...claim }, context) => append(claim, context, { log: transcriptLog(claim.agent_id), offset, lines }),
+  ({ offset, lines, ...claim }, context) =>
+    append(claim, context, { log: transcriptLog(claim.agent_id), offset, entries: lines.map((line) => `${line}\n`) }),
   LINES,
 )
 
-/** Adds lines to a log of the agent's under the claim. */
+/** Adds to a log of the agent's under the claim. */
 function append(
   claim: AgentClaim,
   context: ToolContext<AgentWorld>,
-  { log, offset, lines }: { readonly log: string; readonly offset: number; readonly lines: readonly string[] },
+  { log, offset, entries }: { readonly log: string; readonly offset: number; readonly entries: readonly string[] },
 ) {
-  return asHost(claim, context, async (fence) => {
-    const entries = lines.map((line) => Buffer.from(`${line}\n`))
-    const outcome = await context.world.store.logs.append(log, entries, { at: { offset }, fence })
+  return underClaim(claim, context, async (fence) => {
+    const bytes = entries.map((entry) => Buffer.from(entry))
+    const outcome = await context.world.store.logs.append(log, bytes, { at: { offset }, fence })
     if (outcome.kind === 'appended' || outcome.kind === 'repeated') return { ok: true as const, next_offset: outcome.offset }
     if (outcome.kind === 'mismatch')
       return { ok: false as const, code: 'offset_mismatch' as const, current_offset: outcome.offset }
@@ -75,7 +78,7 @@ export const hostReadTranscript = serveTool(
       const { logs } = context.world.store
       const name = transcriptLog(claim.agent_id)
       const { entries, next } = await logs.read(name, { from: { offset }, maxBytes })
-      return { lines: entries.map(lineOf), next_offset: next.offset, end: (await logs.end(name)).offset }
+      return { lines: linesOf(entries).map(({ line }) => line), next_offset: next.offset, end: (await logs.end(name)).offset }
     }),
   QUIET,
 )

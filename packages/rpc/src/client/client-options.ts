@@ -28,7 +28,12 @@ export interface ClientOptions {
 /** A single exchange of messages, questions not followed up. */
 export interface ExchangeOptions extends Omit<CallOptions, 'headers'> {
   /** Modern era: speaks for somebody else in this request. For relays. */
-  readonly onBehalfOf?: { readonly capabilities: JsonObject; readonly info: Implementation | undefined }
+  readonly onBehalfOf?: {
+    readonly capabilities: JsonObject
+    readonly info: Implementation | undefined
+    /** What else goes into its `_meta`. */
+    readonly stamp?: JsonObject | undefined
+  }
   /** Modern era: what goes into `_meta` for the log messages of this request. */
   readonly logLevel?: string
 }

@@ -43,6 +43,7 @@ function meta({ face, revision }: ModernParts, params: JsonObject, { onBehalfOf,
   const speaker = onBehalfOf === undefined ? face : { info: onBehalfOf.info ?? face.info, capabilities: onBehalfOf.capabilities }
   return {
     ...(isJsonObject(params._meta) ? params._meta : {}),
+    ...onBehalfOf?.stamp,
     ...envelope(speaker, revision),
     ...(logLevel === undefined ? {} : { [META.logLevel]: logLevel }),
   }

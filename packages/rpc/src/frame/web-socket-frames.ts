@@ -1,4 +1,5 @@
 import { WebSocket } from 'ws'
+import { gatherWrites } from '../client/link/gathered-writes.ts'
 import { bytesOf } from '../client/link/web-socket-transport.ts'
 import { closeReason } from '../websocket/close-reason.ts'
 import type { FrameLimits, FrameLink, FrameSink } from './frame-link.ts'
@@ -68,6 +69,7 @@ class WebSocketFrames implements FrameLink {
   send(text: string): void {
     const { pieceBytes } = this.#limits
     if (!this.#canSend()) return
+    gatherWrites(this.#socket)
     if (pieceBytes === undefined) this.#socket.send(text, this.#sent)
     else for (const piece of piecesOf(text, pieceBytes)) this.#socket.send(piece, this.#sent)
   }

@@ -5,6 +5,7 @@ import type { Reply } from '../client/connection.ts'
 import { isLogLevel } from '../core/log-level.ts'
 import { META } from '../revision.ts'
 import { JsonText } from '../message/text.ts'
+import { undressedText } from './undressed-text.ts'
 import { type Call, type Caller, InputRequired, type LogLevel, type ServiceResult } from '../service.ts'
 import type { Flight } from './flights.ts'
 import type { ParkedCall } from './parked-call.ts'
@@ -115,15 +116,15 @@ async function sendModern<C extends Caller>({ parts, upstream, client }: Way<C>,
   const flight: Flight<C> = { id: 0, call, parked: undefined }
   const logLevel = call.era === 'legacy' && call.link !== undefined ? (parts.levelOf(call.link.id) ?? 'info') : undefined
   try {
-    const reply = await client.exchange(method, stamped(withAnswers(params, sending.round ?? call), parts.stamp?.(call)), {
+    const reply = await client.exchange(method, withAnswers(params, sending.round ?? call), {
       signal: call.cancellation,
       ...followed(parts, upstream, flight),
       onNotification: (name, told) => (name === 'notifications/message' ? logTo(call, told) : undefined),
-      onBehalfOf: { capabilities: parts.askable(call.client.capabilities), info: call.client.info },
+      onBehalfOf: { capabilities: parts.askable(call.client.capabilities), info: call.client.info, stamp: parts.stamp?.(call) },
       ...(logLevel === undefined ? {} : { logLevel }),
     })
     upstream.succeeded()
-    return modernResult(parts, parts.shown?.(method, reply) ?? reply.result, sending)
+    return modernResult(parts, reply, sending)
   } catch (error) {
     if (
       call.era === 'legacy' &&
@@ -140,10 +141,11 @@ async function sendModern<C extends Caller>({ parts, upstream, client }: Way<C>,
 }
 
 function modernResult<C extends Caller>(
-  { wrapping }: ForwardParts,
-  result: JsonObject,
+  { wrapping, shown }: ForwardParts,
+  reply: Reply,
   { method, params, call }: Sending<C>,
 ): ServiceResult {
+  const result = shown?.(method, reply) ?? reply.result
   if (result.resultType === 'input_required') return inputRequired(result, call)
   if (result.resultType !== undefined && result.resultType !== 'complete') {
     throw new RpcError(
@@ -151,9 +153,9 @@ function modernResult<C extends Caller>(
       `the upstream server answered with a result of an unknown type: ${JSON.stringify(result.resultType)}`,
     )
   }
-  if (call.era === 'modern') return result
-  if (method === 'tools/list') return wrapping.list(result)
-  return method === 'tools/call' ? wrapping.call(params.name, result) : result
+  if (call.era === 'legacy' && method === 'tools/list') return wrapping.list(result)
+  const given = call.era === 'legacy' && method === 'tools/call' ? wrapping.call(params.name, result) : result
+  return (given === reply.result ? undressedText(reply) : undefined) ?? given
 }
 
 /**
@@ -161,6 +163,8 @@ function modernResult<C extends Caller>(
  * answer what it was not asked yet, without any state.
  */
 function withAnswers(params: JsonObject, { state, answers }: Pick<Call, 'answers' | 'state'>): JsonObject {
+  const { inputResponses, requestState } = params
+  if (answers === undefined && state === undefined && inputResponses === undefined && requestState === undefined) return params
   const { inputResponses: _inputResponses, requestState: _requestState, ...rest } = params
   const given = isJsonObject(state) ? state.upstream : undefined
   return {
@@ -168,11 +172,6 @@ function withAnswers(params: JsonObject, { state, answers }: Pick<Call, 'answers
     ...(answers === undefined ? {} : { inputResponses: { ...answers } }),
     ...(typeof given === 'string' ? { requestState: given } : {}),
   }
-}
-
-function stamped(params: JsonObject, stamp: JsonObject | undefined): JsonObject {
-  if (stamp === undefined) return params
-  return { ...params, _meta: { ...(isJsonObject(params._meta) ? params._meta : {}), ...stamp } }
 }
 
 function wantLogs<C extends Caller>(upstream: Upstream<C>, { meta }: Call<C>): void {

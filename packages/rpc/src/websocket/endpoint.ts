@@ -4,6 +4,7 @@ import { WebSocket, WebSocketServer } from 'ws'
 import type { BodyShare } from '../limit/body-room.ts'
 import { type LinkOutlet, LinkServer } from '../core/link-server.ts'
 import type { ServedWire } from '../core/served-wire.ts'
+import { gatherWrites } from '../client/link/gathered-writes.ts'
 import { frameText } from '../client/link/web-socket-transport.ts'
 import { SHUTDOWN_REASON } from '../door.ts'
 import { SMALL_ANSWER_CHARS } from '../limit/unread-room.ts'
@@ -166,6 +167,7 @@ class SocketOutlet implements LinkOutlet {
       this.fullSince ??= performance.now()
       return false
     }
+    gatherWrites(this.#socket)
     this.#socket.send(text, this.#sent)
     this.#count()
     return true

@@ -24,6 +24,8 @@ export interface TestPostgres extends AsyncDisposable {
   readonly url: string
   /** Another database on the same server: empty, or a copy of one that nobody is connected to. */
   createDatabase(copied?: string): Promise<string>
+  /** Stops it at once, as a crash would, and starts it again after a while. Settles when it answers. */
+  crash(awayMs: number): Promise<void>
   stop(): Promise<void>
 }
 
@@ -79,6 +81,17 @@ export async function startPostgres({
       await execute(`${base}/postgres`, `CREATE DATABASE ${name}${from}`)
       return `${base}/${name}`
     },
+    crash: async (awayMs) => {
+      const file = join(data, 'postmaster.pid')
+      const before = await readFile(file, 'utf8')
+      guard.stdin?.write(`${awayMs / 1000}\n`)
+      const until = performance.now() + awayMs + START_TIMEOUT_MS
+      while ([before, undefined].includes(await readFile(file, 'utf8').catch(() => undefined))) {
+        if (performance.now() > until) throw new Error('PostgreSQL did not start again')
+        await sleep(20)
+      }
+      await waitUntilReady(`${base}/postgres`, guard, join(folder, 'log'))
+    },
     stop,
     [Symbol.asyncDispose]: stop,
   }
@@ -113,12 +126,18 @@ async function emptyCluster(bin: string, user: ServerUser): Promise<string> {
   return kept
 }
 
-/** $1 is the folder, the rest the server's command. `read` returns when the pipe closes. */
+/** $1 is the folder, the rest the server's command. Each line says for how many seconds the server is to be away; `read` fails when the pipe closes. */
 const GUARD = `
 folder=$1; shift
-"$@" >"$folder/log" 2>&1 &
-server=$!
-read -r _
+while
+  "$@" >>"$folder/log" 2>&1 &
+  server=$!
+  read -r seconds
+do
+  kill -QUIT $server 2>/dev/null
+  wait $server
+  sleep $seconds
+done
 kill -QUIT $server 2>/dev/null
 wait $server
 cd / && rm -rf "$folder"`

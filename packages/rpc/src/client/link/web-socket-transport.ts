@@ -1,6 +1,7 @@
 import { type RawData, WebSocket } from 'ws'
 import type { ClientLimits } from '../client-limits.ts'
 import type { ClientTransport, Sink, ClientLink } from './client-link.ts'
+import { gatherWrites } from './gathered-writes.ts'
 import { openedSocket } from './opened-socket.ts'
 
 export interface WebSocketTransportOptions {
@@ -77,7 +78,9 @@ class WebSocketLink implements ClientLink {
   }
 
   send(text: string): void {
-    if (this.#socket.readyState === WebSocket.OPEN) this.#socket.send(text)
+    if (this.#socket.readyState !== WebSocket.OPEN) return
+    gatherWrites(this.#socket)
+    this.#socket.send(text)
   }
   bufferedBytes(): number {
     return this.#socket.bufferedAmount

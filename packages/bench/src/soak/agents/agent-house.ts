@@ -1,8 +1,8 @@
 import { join } from 'node:path'
 import type { ToolInput } from '@parley/protocol'
 import { type Client, connectClient, httpTransport } from '@parley/rpc'
-import { type Program, startProgram } from '../measure/program.ts'
-import { GatewayProcess, LAUNCHER } from './gateway-process.ts'
+import { type Program, startProgram } from '../../measure/program.ts'
+import { GatewayProcess, LAUNCHER } from '../gateway-process.ts'
 
 export interface MadeAgent {
   readonly id: string
