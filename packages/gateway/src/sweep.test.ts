@@ -21,6 +21,7 @@ test('a sweep that is stopped ends what it began, and begins nothing more', asyn
   const seen: string[] = []
   const usages = {
     settleStale: (before: number) => store.usages.settleStale(before),
+    fold: (before: number) => store.usages.fold(before),
     prune: async (before: number) => {
       reached.resolve()
       await released.promise

@@ -14,6 +14,8 @@ const RESERVATION_STALE_MS = 15 * 60_000
 const SETTLE_MS = 60_000
 /** How long a key is remembered after its claim: a judge may still tell what it used. */
 const MODEL_KEY_KEPT_MS = 86_400_000
+/** What agents spent is added up when it is so old: of a day each of their calls is looked at anyhow. */
+const FOLD_AFTER_MS = 86_400_000
 /** A year and a month, for whoever adds them up. */
 const USAGE_KEPT_MS = 400 * 86_400_000
 
@@ -26,7 +28,7 @@ export interface Sweeper {
 export function openSweeper(
   store: Pick<Store, 'signIns' | 'audit' | 'judges' | 'workers' | 'gateways' | 'blobs' | 'modelKeys'> & {
     readonly jobs: Pick<Store['jobs'], 'sweep'>
-    readonly usages: Pick<Store['usages'], 'prune' | 'settleStale'>
+    readonly usages: Pick<Store['usages'], 'fold' | 'prune' | 'settleStale'>
   },
   log: Logger,
   now: () => number,
@@ -43,6 +45,7 @@ export function openSweeper(
     () => store.workers.prune(now() - JUDGE_KEPT_MS, now() - DRAINED_KEPT_MS),
     () => store.gateways.prune(now() - JUDGE_KEPT_MS),
     () => store.modelKeys.prune(now() - MODEL_KEY_KEPT_MS),
+    () => store.usages.fold(now() - FOLD_AFTER_MS),
     () => store.usages.prune(now() - USAGE_KEPT_MS),
     async () => {
       const jobs = await store.jobs.sweep()

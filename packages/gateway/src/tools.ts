@@ -64,6 +64,7 @@ import {
 } from './agent/host-tools.ts'
 import { agentAbort, agentPrompt, agentPrompts, agentRun, agentWait } from './agent/prompt-tools.ts'
 import { hostAppendCalls, hostAppendTranscript, hostEndPrompt, hostNextPrompt, hostReadTranscript } from './agent/turn-tools.ts'
+import { hostPrepareTurn } from './agent/prepare-turn.ts'
 import { mountAttach, mountDetach, mountList } from './agent/mount-tools.ts'
 
 /** Every tool of the protocol, and what does it. One that is declared and not served is a fault that the types tell. */
@@ -107,6 +108,7 @@ export const BUILT_IN_TOOLS = {
   'host.end_prompt': hostEndPrompt,
   'host.list': hostList,
   'host.next_prompt': hostNextPrompt,
+  'host.prepare_turn': hostPrepareTurn,
   'host.read_transcript': hostReadTranscript,
   'host.release': hostRelease,
   'host.renew': hostRenew,

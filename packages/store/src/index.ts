@@ -31,8 +31,17 @@ export {
   laneOf,
 } from './record/job/job.ts'
 export type { ChannelRecord, Channels, ModelRecord } from './record/channel/channel.ts'
-export type { ModelKeys } from './record/model-key/model-key.ts'
-export type { SpendLimits, SpentTotal, UsageRecord, Usages } from './record/usage/usage.ts'
+export type { FoundModelKey, ModelKeys } from './record/model-key/model-key.ts'
+export {
+  type OwnBounds,
+  SPEND_SCOPES,
+  type SpendBound,
+  type SpendLimits,
+  type SpendScope,
+  type Spender,
+  type UsageRecord,
+  type Usages,
+} from './record/usage/usage.ts'
 export { PERSON_HOLDERS, leftHolder, personHolder } from './share/holder.ts'
 export type { GatewayRecord, Gateways } from './record/gateway/gateway.ts'
 export { type WorkerKind, type WorkerRecord, type Workers, workersTopic } from './record/worker/worker.ts'

@@ -1,6 +1,7 @@
 import type { GateDefault, Preset } from '@parley/protocol'
 import type { Sealer } from '@parley/models'
 import type { JobWorld } from '../job/job-world.ts'
+import type { JudgeWorld } from '../judge/judge-world.ts'
 import { serving } from '../tool/served-tool.ts'
 import type { WorkerWorld } from '../worker/worker-world.ts'
 import type { HostControls } from './host-controls.ts'
@@ -9,7 +10,7 @@ import type { HostControls } from './host-controls.ts'
 export type Presets = () => Promise<ReadonlyMap<string, Preset | Error>>
 
 /** What the tools of agents, mounts, grants and hosts work with. */
-export interface AgentWorld extends WorkerWorld, Pick<JobWorld, 'watch'> {
+export interface AgentWorld extends WorkerWorld, Pick<JobWorld, 'watch'>, Pick<JudgeWorld, 'directory' | 'quotas' | 'urlFor'> {
   readonly presets: Presets
   /** Keeps the specifications of mounts at rest. */
   readonly mountSealer: Sealer

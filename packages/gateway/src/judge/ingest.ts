@@ -27,6 +27,8 @@ export async function ingestUsage(
   const prices = reachable?.prices ?? null
   return usages.add({
     jobId: job.id,
+    agentId: null,
+    prompt: null,
     ownerId: job.ownerId,
     claimId: key.claimId,
     claim: job.claims,

@@ -1,7 +1,7 @@
 import { JOB_LIMITS, type JobId, NO_PRICES, NO_TOKENS, type UserId } from '@parley/protocol'
 import type { Store } from '@parley/store'
 import { ENGINES, ONE_CASE_ZIP, type TestEngine, startEngine } from '@parley/store/testing'
-import { openQuotaBook } from '@parley/models'
+import { jobBounds, openQuotaBook } from '@parley/models'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { PlayedJudge, addJob, addUser } from '../fixture/test-job.ts'
 import { type TestGateway, type ToolReply, callTool, openTestGateway } from '../fixture/test-gateway.ts'
@@ -20,6 +20,8 @@ const channels = [{ name: 'demo', kind: 'script', script: 'played', wire: 'respo
 /** Books a call as one that passed. */
 async function spend(store: Store, ownerId: UserId | null, callId: string, tokens: number, costMicrousd: number): Promise<void> {
   await store.usages.add({
+    agentId: null,
+    prompt: null,
     jobId: null,
     ownerId,
     claimId: 'claim',
@@ -153,14 +155,12 @@ test('a job is counted while it waits or runs; its calls are bound by its owner 
   expect(await used()).toEqual({ used: 0, limit: 0 })
   const job = await gw.store.jobs.byId(id)
   if (job === undefined) throw new Error('it is gone')
-  const spec = { ...job.spec, budget: { tokens: 3, microusd: null } }
-  expect(await book.limitsFor({ ...job, spec })).toEqual({
+  const bounds = jobBounds({ tokens: 3, microusd: null })
+  expect(await book.limitsFor({ ownerId: job.ownerId, bounds })).toEqual({
     since: Date.UTC(2026, 10, 3),
-    ownerTokens: 9,
-    ownerMicrousd: 7,
-    jobTokens: 3,
-    jobMicrousd: null,
+    owner: { tokens: 9, microusd: 7 },
+    job: { tokens: 3, microusd: null },
   })
-  expect(await book.limitsFor({ ...job, ownerId: null })).toMatchObject({ ownerTokens: null, ownerMicrousd: 7 })
+  expect(await book.limitsFor({ ownerId: null, bounds })).toMatchObject({ owner: { tokens: null, microusd: 7 } })
   expect(new Date(book.resetsAt()).toISOString()).toBe('2026-11-04T00:00:00.000Z')
 })

@@ -9,6 +9,8 @@ const ids = (reply: ToolReply) => listIn<UsageEvent>(reply.structuredContent, 'i
 
 async function book(gw: TestGateway, ownerId: UserId, jobId: JobId, callId: string, cost: number | null): Promise<void> {
   await gw.store.usages.add({
+    agentId: null,
+    prompt: null,
     jobId,
     ownerId,
     claimId: 'claim',
@@ -84,6 +86,8 @@ describe.each(ENGINES)('usage on %s', (engine) => {
           id: expect.stringMatching(/^usg_/),
           at: '2026-11-03T12:00:00.000Z',
           job_id: one,
+          agent_id: null,
+          prompt: null,
           owner_user_id: ada.id,
           claim: 1,
           attempt: 2,

@@ -1,6 +1,7 @@
-import { type JobId, NO_TOKENS, TOOLS, type UsageEvent, type UserId, iso, wrongArgument } from '@parley/protocol'
+import { type AgentId, type JobId, NO_TOKENS, TOOLS, type UsageEvent, type UserId, iso, wrongArgument } from '@parley/protocol'
 import type { UsageRecord } from '@parley/store'
 import type { QuotaBook } from '@parley/models'
+import { isTheirs, noSuchAgent } from '../agent/find-agent.ts'
 import type { GatewayCaller } from '../caller.ts'
 import { findJob, noSuchJob } from '../job/find-job.ts'
 import { pageOf } from '../tool/page.ts'
@@ -22,15 +23,18 @@ export const usageSummary = serveTool(TOOLS['usage.summary'], async (args, { wor
   const whose = ownerFilter(caller, args.owner_user_id)
   const quota = await world.quotas.of(caller.admin ? (args.owner_user_id ?? caller.userId) : caller.userId)
   if (whose === 'nobody') return { total: NOTHING, groups: [], quota }
-  const { group_by: groupBy, limit } = args
-  const { total, groups } = await world.store.usages.summary({ ...whose, ...range, groupBy, limit })
+  const { group_by: groupBy, agent_id: agentId, limit } = args
+  const isThere = agentId === undefined || (await isAgentVisible(world, agentId, caller))
+  const { total, groups } = await world.store.usages.summary({ ...whose, ...range, ...ofAgent(agentId), groupBy, limit })
+  if (agentId !== undefined && !isThere && total.calls === 0) throw noSuchAgent(agentId)
   return { total, groups: [...groups], quota }
 })
 
 export const usageEvents = serveTool(TOOLS['usage.events'], async (args, { world, caller }) => {
   const range = rangeOf(args)
-  const { job_id: jobId, before, limit } = args
+  const { job_id: jobId, agent_id: agentId, before, limit } = args
   const isThere = jobId === undefined || (await isVisible(world, jobId, caller))
+  const isAgentThere = agentId === undefined || (await isAgentVisible(world, agentId, caller))
   const whose = ownerFilter(caller, args.owner_user_id)
   const found =
     whose === 'nobody'
@@ -39,11 +43,13 @@ export const usageEvents = serveTool(TOOLS['usage.events'], async (args, { world
           ...whose,
           ...range,
           ...(jobId === undefined ? {} : { jobId }),
+          ...ofAgent(agentId),
           ...(before === undefined ? {} : { beforeId: before }),
           limit: limit + 1,
         })
-  // What a job used stays when the job goes: its owner may still ask. Anybody else hears what they would of any other id.
+  // What a job or an agent used stays when it goes: its owner may still ask. Anybody else hears what they would of any other id.
   if (jobId !== undefined && !isThere && found.length === 0) throw noSuchJob(jobId)
+  if (agentId !== undefined && !isAgentThere && found.length === 0) throw noSuchAgent(agentId)
   const { items, next } = pageOf(found, limit, ({ id }) => id)
   return { items: items.map(eventView), next }
 })
@@ -61,6 +67,16 @@ async function isVisible({ store }: ToolWorld, jobId: JobId, caller: GatewayCall
   return true
 }
 
+/** The same for an agent. */
+async function isAgentVisible({ store }: ToolWorld, agentId: AgentId, caller: GatewayCaller): Promise<boolean> {
+  const agent = await store.agents.byId(agentId)
+  if (agent === undefined) return false
+  if (!isTheirs(agent, caller)) throw noSuchAgent(agentId)
+  return true
+}
+
+const ofAgent = (agentId: AgentId | undefined): { readonly agentId?: AgentId } => (agentId === undefined ? {} : { agentId })
+
 function rangeOf(args: { readonly from?: string | undefined; readonly to?: string | undefined }): {
   readonly from?: number
   readonly to?: number
@@ -76,9 +92,11 @@ function eventView(record: UsageRecord): UsageEvent {
     id: record.id,
     at: iso(record.at),
     job_id: record.jobId,
+    agent_id: record.agentId,
+    prompt: record.prompt,
     owner_user_id: record.ownerId,
-    claim: record.claim,
-    attempt: record.attempt,
+    claim: record.agentId === null ? record.claim : null,
+    attempt: record.agentId === null ? record.attempt : null,
     call_id: record.callId,
     upstream_channel: record.channel,
     model: record.model,

@@ -79,6 +79,15 @@ test.each([
   ['budget_exceeded', 'too little is left for this call: budget.microusd: 9 of 10 micro-USD of the job are used', 'budget_money'],
   ['budget_exceeded', 'budget.requests: this attempt has made its 200 requests', 'budget_requests'],
   ['budget_exceeded', 'budget.wall_ms: the 1200000 ms of this attempt are over', 'budget_time'],
+  ['budget_exceeded', 'too little is left: budgets.turn.tokens: 9 of 10 tokens of the turn are used', 'budget_tokens'],
+  ['budget_exceeded', 'too little is left: budgets.day.microusd: 9 of 10 micro-USD of the agent’s day are used', 'budget_money'],
+  [
+    'budget_exceeded',
+    'too little is left: budgets.all.tokens: 9 of 10 tokens of all that the agent may use are used',
+    'budget_tokens',
+  ],
+  ['budget_exceeded', 'budgets.turn.requests: this turn has made its 3 requests', 'budget_requests'],
+  ['budget_exceeded', 'budgets.turn.wall_ms: the 1000 ms of this turn are over', 'budget_time'],
   ['budget_exceeded', 'a job has at most 1000 calls', 'model_quota'],
   ['quota_exceeded', 'tokens_per_day: 9 of 10 tokens are used; resets_at 2026-11-17T00:00:00.000Z', 'model_quota'],
 ])("the gateway's %s: %s ends the turn as %s", (code, message, expected) => {

@@ -72,10 +72,10 @@ const isOverflow = ({ status, code, type, message }: ProviderError): boolean =>
   status !== 401 &&
   (OVERFLOW_CODES.has(code ?? '') || OVERFLOW_CODES.has(type ?? '') || OVERFLOW_WORDS.test(message))
 
-/** The gateway's word for a budget of the job that is used up; which one, its message begins with. */
+/** The gateway's word for a budget of the job or the agent that is used up; which one, its message begins with. */
 const BUDGET_CODE = 'budget_exceeded'
 function budgetOf(message: string): TurnFailure {
-  const which = /\bbudget\.(tokens|microusd|requests|wall_ms):/.exec(message)?.[1]
+  const which = /\bbudget(?:s\.(?:turn|day|all))?\.(tokens|microusd|requests|wall_ms):/.exec(message)?.[1]
   return BUDGETS.get(which ?? '') ?? 'model_quota'
 }
 const BUDGETS: ReadonlyMap<string, TurnFailure> = new Map([

@@ -1,10 +1,11 @@
 import type { ModelWire } from '@parley/protocol'
-import { type Store, onceAtATime } from '@parley/store'
+import { type FoundModelKey, type Store, onceAtATime } from '@parley/store'
 import { MeterTable, type Rate } from '@parley/rpc'
 import type { Logger } from 'pino'
 import type { CallCounts } from './call-counts.ts'
+import { holderOf } from './key-holder.ts'
 import { ModelCall } from './model-call.ts'
-import { type FoundKey, overBecause } from './model-key.ts'
+import { overBecause } from './model-key.ts'
 import { ModelRefusal } from './refusal.ts'
 
 /** Requests that one key may have under way, and how fast it may send them. */
@@ -27,7 +28,7 @@ export interface ActiveCallsOptions {
 
 /** A key with requests under way. */
 interface KeyInUse {
-  found: FoundKey
+  found: FoundModelKey
   readonly calls: Set<ModelCall>
   readonly look: () => void
   readonly unsubscribe: () => void
@@ -47,7 +48,7 @@ export class ActiveCalls {
   }
 
   /** Takes a request on, or says that its key has enough. Whoever gets a call must `end` it. */
-  enter(id: string, wire: ModelWire, found: FoundKey): ModelCall {
+  enter(id: string, wire: ModelWire, found: FoundModelKey): ModelCall {
     const { hash } = found.key
     const meter = this.#meters.get(hash)
     if (!meter.take())
@@ -71,14 +72,15 @@ export class ActiveCalls {
     if (this.#keys.size > 0) await new Promise<void>((resolve) => this.#idle.push(resolve))
   }
 
-  #use(found: FoundKey): KeyInUse {
-    const { hash, jobId } = found.key
+  #use(found: FoundModelKey): KeyInUse {
+    const { hash } = found.key
     const { store, log } = this.#options
     const look = onceAtATime(
       () => this.#look(inUse),
       (error) => log.error({ err: error }, 'a key in use could not be looked at'),
     )
-    const inUse: KeyInUse = { found, calls: new Set(), look, unsubscribe: store.topics.subscribe(`job/${jobId}`, look) }
+    const unsubscribe = store.topics.subscribe(holderOf(found).topic, look)
+    const inUse: KeyInUse = { found, calls: new Set(), look, unsubscribe }
     this.#keys.set(hash, inUse)
     return inUse
   }
@@ -89,8 +91,8 @@ export class ActiveCalls {
     counts.left()
     if (outcome !== undefined) {
       counts.ended(wire, outcome)
-      const { jobId, claim, attempt } = found.key
-      log.info({ job: jobId, claim, attempt, call: id, wire, outcome, ms: now() - startedAt }, 'a model was asked')
+      const { logged } = holderOf(found)
+      log.info({ ...logged, call: id, wire, outcome, ms: now() - startedAt }, 'a model was asked')
     }
     const inUse = this.#keys.get(hash)
     inUse?.calls.delete(call)

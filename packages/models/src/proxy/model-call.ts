@@ -1,7 +1,7 @@
 import type { ModelWire } from '@parley/protocol'
+import type { FoundModelKey } from '@parley/store'
 import type { Booking } from './booking.ts'
 import type { Count, Passed } from './count.ts'
-import type { FoundKey } from './model-key.ts'
 import { ModelRefusal } from './refusal.ts'
 
 /** Why a call ended before its answer did. */
@@ -13,7 +13,11 @@ const REFUSALS: Record<CutReason, ModelRefusal> = {
   client_stalled: CUT,
   upstream_cut: CUT,
   over_budget: new ModelRefusal(429, 'budget_exceeded', 'the budget was used up meanwhile'),
-  key_over: new ModelRefusal(401, 'expired_api_key', 'this key does not work any more: its claim or its job ended meanwhile'),
+  key_over: new ModelRefusal(
+    401,
+    'expired_api_key',
+    'this key does not work any more: its claim, its job or its turn ended meanwhile',
+  ),
   too_long: new ModelRefusal(504, 'upstream_timeout', 'the model’s server did not answer in time'),
   closing: new ModelRefusal(503, 'draining', 'shutting down; come back in a moment', { retryAfterSeconds: 2 }),
 }
@@ -25,7 +29,7 @@ const NOTHING = { tokens: undefined, final: false, writtenTokens: 0 } as const
  */
 export class ModelCall {
   readonly id: string
-  readonly found: FoundKey
+  readonly found: FoundModelKey
   readonly wire: ModelWire
   readonly startedAt: number
   readonly #cut = new AbortController()
@@ -41,7 +45,7 @@ export class ModelCall {
 
   constructor(options: {
     readonly id: string
-    readonly found: FoundKey
+    readonly found: FoundModelKey
     readonly wire: ModelWire
     readonly startedAt: number
     readonly ended: (call: ModelCall) => void

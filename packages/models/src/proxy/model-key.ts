@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
-import { type JobStatus, type RandomBytes, isEnd } from '@parley/protocol'
-import type { ModelKeys } from '@parley/store'
+import type { RandomBytes } from '@parley/protocol'
+import type { FoundModelKey, ModelKeys } from '@parley/store'
+import { holderOf } from './key-holder.ts'
 import { ModelRefusal } from './refusal.ts'
 
 const PREFIX = 'mdl_'
@@ -12,10 +13,7 @@ const BEARER = /^bearer +(\S{1,8192})$/i
 /** A lease that is renewed at the last moment must not cut what runs under it. */
 const KEY_GRACE_MS = 1_000
 
-/** A key with its claim and its job, as the store knows them now. */
-export type FoundKey = NonNullable<Awaited<ReturnType<ModelKeys['find']>>>
-
-/** Makes a key for one attempt: 256 random bits; the store gets their hash, which needs no salt. */
+/** Makes a key for one attempt or turn: 256 random bits; the store gets their hash, which needs no salt. */
 export function mintModelKey(random: RandomBytes): { readonly text: string; readonly hash: string } {
   const text = PREFIX + Buffer.from(random(SECRET_BYTES)).toString('base64url')
   return { text, hash: hashOf(text) }
@@ -35,7 +33,7 @@ export function shownKeyHash(authorization: string | undefined): string {
 const hashOf = (text: string): string => createHash('sha256').update(text).digest('hex')
 
 /** Finds the key, as long as it works. */
-export async function openKey(keys: ModelKeys, hash: string, now: number): Promise<FoundKey> {
+export async function openKey(keys: ModelKeys, hash: string, now: number): Promise<FoundModelKey> {
   const found = await keys.find(hash)
   if (found === undefined) throw refused('invalid_api_key', `this key is not known here; ${NEEDED}`)
   const over = overBecause(found, now)
@@ -44,14 +42,13 @@ export async function openKey(keys: ModelKeys, hash: string, now: number): Promi
 }
 
 /** Why a key does not work any more; `undefined` while it does. */
-export function overBecause(
-  { job, leaseExpiresAt }: { readonly job: { readonly status: JobStatus }; readonly leaseExpiresAt: number | null },
-  now: number,
-): string | undefined {
-  if (isEnd(job.status)) return `its job is ${job.status}`
+export function overBecause(found: FoundModelKey, now: number): string | undefined {
+  const { ended } = holderOf(found)
+  if (ended !== undefined) return ended
+  const { leaseExpiresAt } = found
   if (leaseExpiresAt === null) return 'its claim is over'
   return now > leaseExpiresAt + KEY_GRACE_MS ? 'its lease ran out' : undefined
 }
 
-const NEEDED = `/v1 takes the short-lived key (${PREFIX}…) that judge.prepare_generate gives`
+const NEEDED = `/v1 takes the short-lived key (${PREFIX}…) that judge.prepare_generate or host.prepare_turn gives`
 const refused = (code: string, message: string): ModelRefusal => new ModelRefusal(401, code, message)

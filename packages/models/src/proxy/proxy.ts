@@ -1,6 +1,6 @@
 import { type RandomBytes, ToolError } from '@parley/protocol'
 import { type HttpReply, type HttpRequest, type Route, openHttpFetcher } from '@parley/rpc'
-import { Conflict, type Store, StoreUnavailable, unavailableWords } from '@parley/store'
+import { Conflict, type FoundModelKey, type Store, StoreUnavailable, unavailableWords } from '@parley/store'
 import type { Logger } from 'pino'
 import type { ModelDirectory } from '../channel/directory.ts'
 import type { QuotaBook } from '../quota/quota-book.ts'
@@ -12,7 +12,7 @@ import { Booking } from './booking.ts'
 import type { CallCounts } from './call-counts.ts'
 import { checkWire, endpointAt } from './endpoint.ts'
 import type { ModelCall } from './model-call.ts'
-import { type FoundKey, openKey, shownKeyHash } from './model-key.ts'
+import { openKey, shownKeyHash } from './model-key.ts'
 import { BodyReader } from './read-body.ts'
 import { JSON_HEADERS, ModelRefusal, refusalReply } from './refusal.ts'
 import { reserveCall } from './reserve.ts'
@@ -127,7 +127,7 @@ export function openModelProxy(parts: ProxyParts): ModelProxy {
 }
 
 /** The one model that the key works for. */
-function modelList({ key }: FoundKey): HttpReply {
+function modelList({ key }: FoundModelKey): HttpReply {
   const created = Math.floor(key.createdAt / 1_000)
   const data = [{ id: key.model, object: 'model', created, owned_by: key.channel }]
   return { status: 200, headers: JSON_HEADERS, body: JSON.stringify({ object: 'list', data }) }
@@ -148,7 +148,7 @@ function refusalFor(error: unknown): ModelRefusal | undefined {
       closes: true,
       cause: error,
     })
-  // The store bounds the calls of one job.
+  // The store bounds the calls of one job, and of one turn.
   if (error instanceof Conflict) return new ModelRefusal(429, 'budget_exceeded', error.message, { cause: error })
   if (!(error instanceof ToolError)) return undefined
   const more = { param: 'model', closes: true, cause: error }

@@ -1,5 +1,6 @@
 import { BodyWithoutRoom, type HttpRequest } from '@parley/rpc'
-import type { FoundKey } from './model-key.ts'
+import type { FoundModelKey } from '@parley/store'
+import { holderOf } from './key-holder.ts'
 import { ModelRefusal } from './refusal.ts'
 
 const BODY_MAX_BYTES = 32 * 1024 * 1024
@@ -10,11 +11,8 @@ const ROOM_BYTES = 256 * 1024 * 1024
 export class BodyReader {
   #left = ROOM_BYTES
 
-  /** The body, which keeps its room until `release`. It counts for the owner of the job, whichever keys they have. */
-  async read(
-    request: HttpRequest,
-    { job }: Pick<FoundKey, 'job'>,
-  ): Promise<{ readonly bytes: Buffer; readonly release: () => void }> {
+  /** The body, which keeps its room until `release`. It counts for the owner, whichever keys they have. */
+  async read(request: HttpRequest, found: FoundModelKey): Promise<{ readonly bytes: Buffer; readonly release: () => void }> {
     const type = request.headers['content-type']?.split(';', 1)[0]?.trim().toLowerCase()
     if (type !== 'application/json')
       throw new ModelRefusal(415, 'unsupported_media_type', 'send application/json', { closes: true })
@@ -28,12 +26,15 @@ export class BodyReader {
       isHeld = false
     }
     try {
-      return { bytes: await request.body(BODY_MAX_BYTES, { key: `models of ${job.ownerId ?? job.id}` }), release }
+      return {
+        bytes: await request.body(BODY_MAX_BYTES, { key: `models of ${found.key.ownerId ?? holderOf(found).topic}` }),
+        release,
+      }
     } catch (error) {
       release()
       if (error instanceof BodyWithoutRoom)
         throw error.full === 'own'
-          ? noRoom(429, 'too many bytes of the owner of this job are being read; send them one after the other')
+          ? noRoom(429, 'too many bytes of the owner of this key are being read; send them one after the other')
           : noRoom(503, 'too many large requests are being read; try again shortly')
       // It was too large, or the client is gone and reads no answer.
       throw tooLarge(error)

@@ -1,20 +1,19 @@
-import { type ModelPrices, NO_TOKENS, type TokenUsage, type UsageId, costOf, isPriced, iso, totalTokens } from '@parley/protocol'
-import type { SpendLimits, SpentTotal, Store } from '@parley/store'
+import { type ModelPrices, NO_TOKENS, type TokenUsage, type UsageId, costOf, totalTokens } from '@parley/protocol'
+import { type FoundModelKey, SPEND_SCOPES, type SpendLimits, type Spender, type Store } from '@parley/store'
 import type { ReachableModel } from '../channel/directory.ts'
+import { type ReachedBound, boundWords, payable, unpricedWords } from '../quota/bounds.ts'
 import type { QuotaBook } from '../quota/quota-book.ts'
 import type { Asked } from './asked/asked.ts'
-import type { FoundKey } from './model-key.ts'
+import { holderOf } from './key-holder.ts'
 import { ModelRefusal } from './refusal.ts'
 
 /** What a request that sets no bound is taken to write at most: a model writes more in one answer seldom. */
 export const OUTPUT_TOKENS = 16_384
 /** Below this an answer is not worth asking for. */
 const OUTPUT_TOKENS_MIN = 256
-/** Each limit may shrink the bound once. */
-const TRIES_MAX = 5
+/** Each limit may shrink the bound once: those of an agent are tokens and money of four scopes. */
+const TRIES_MAX = 9
 const MILLION = 1_000_000
-
-type Refused = Extract<Awaited<ReturnType<Store['usages']['reserve']>>, { readonly kind: 'refused' }>
 
 export interface Reservation {
   readonly id: UsageId
@@ -27,12 +26,14 @@ export interface Reservation {
 /** Sets aside the most that a call may come to. Throws `ModelRefusal` that says which bound stands in the way. */
 export async function reserveCall(
   { store, quotas }: { readonly store: Store; readonly quotas: QuotaBook },
-  { key, job }: FoundKey,
+  found: FoundModelKey,
   call: { readonly id: string; readonly asked: Asked; readonly reachable: ReachableModel; readonly now: number },
 ): Promise<Reservation> {
   const { asked, reachable } = call
   const { prices } = reachable
-  const limits = payable(await quotas.limitsFor(job), reachable)
+  const { key } = found
+  const { call: of, bounds } = holderOf(found)
+  const limits = payable(await quotas.limitsFor({ ownerId: key.ownerId, bounds }), reachable)
   const unpriced = unpricedWords(limits, reachable)
   if (unpriced !== undefined) throw new ModelRefusal(403, 'model_unpriced', unpriced, { param: 'model' })
   let output = asked.outputTokens ?? OUTPUT_TOKENS
@@ -40,11 +41,7 @@ export async function reserveCall(
     const tokens = { ...NO_TOKENS, input_tokens: asked.inputTokens, output_tokens: output }
     const answer = await store.usages.reserve(
       {
-        jobId: key.jobId,
-        ownerId: key.ownerId,
-        claimId: key.claimId,
-        claim: key.claim,
-        attempt: key.attempt,
+        ...of,
         callId: call.id,
         channel: key.channel,
         model: key.model,
@@ -60,7 +57,7 @@ export async function reserveCall(
       return {
         id: answer.id,
         outputTokens: output,
-        outputTokensMax: bounded(output + (await tokensBeyond(store, { key, prices, limits }))),
+        outputTokensMax: bounded(output + (await tokensBeyond(store, { spender: of, prices, limits }))),
       }
     if (answer.kind === 'doubled') throw new ModelRefusal(409, 'conflict', 'this call was made already')
     const fits = asked.outputTokens === undefined ? fitting(answer, asked.inputTokens, prices) : 0
@@ -68,18 +65,6 @@ export async function reserveCall(
     output = fits
   }
   throw new ModelRefusal(429, 'rate_limited', 'the budget is being used by other calls right now', { retryAfterSeconds: 1 })
-}
-
-/** Bounds on money are no affair of a script. */
-export const payable = (limits: SpendLimits, { script }: Pick<ReachableModel, 'script'>): SpendLimits =>
-  script === null ? limits : { ...limits, ownerMicrousd: null, jobMicrousd: null }
-
-/** Why a model that has no price is not served where money is bounded: it would pass every bound. */
-export function unpricedWords(limits: SpendLimits, { channel, model, prices }: ReachableModel): string | undefined {
-  const bound = (['jobMicrousd', 'ownerMicrousd'] as const).find((limit) => limits[limit] !== null)
-  if (bound === undefined || isPriced(prices)) return undefined
-  const { name } = BOUNDS[bound]
-  return `${model} of channel ${channel.name} has no price, and ${name} bounds what it may cost: an admin sets one by pricing.set`
 }
 
 const bounded = (tokens: number): number | undefined => (tokens === Infinity ? undefined : tokens)
@@ -90,20 +75,19 @@ const bounded = (tokens: number): number | undefined => (tokens === Infinity ? u
  */
 async function tokensBeyond(
   { usages }: Pick<Store, 'usages'>,
-  { key, prices, limits }: { readonly key: FoundKey['key']; readonly prices: ModelPrices; readonly limits: SpendLimits },
+  { spender, prices, limits }: { readonly spender: Spender; readonly prices: ModelPrices; readonly limits: SpendLimits },
 ): Promise<number> {
-  const { since, ownerTokens, ownerMicrousd, jobTokens, jobMicrousd } = limits
   const left = (most: number | null, used: number): number => (most === null ? Infinity : Math.max(0, most - used))
-  const leftBy = async (tokens: number | null, microusd: number | null, spent: () => Promise<SpentTotal>): Promise<number> => {
-    if (tokens === null && microusd === null) return Infinity
-    const used = await spent()
-    return Math.min(left(tokens, used.tokens), tokensFor(left(microusd, used.microusd), prices))
+  let least = Infinity
+  for (const scope of SPEND_SCOPES) {
+    const { tokens, microusd } = limits[scope] ?? UNBOUNDED
+    if (tokens === null && microusd === null) continue
+    const used = await usages.spentIn(scope, spender, limits.since)
+    least = Math.min(least, left(tokens, used.tokens), tokensFor(left(microusd, used.microusd), prices))
   }
-  return Math.min(
-    await leftBy(ownerTokens, ownerMicrousd, () => usages.spent(key.ownerId, since)),
-    await leftBy(jobTokens, jobMicrousd, () => usages.spentOnJob(key.jobId)),
-  )
+  return least
 }
+const UNBOUNDED = { tokens: null, microusd: null }
 
 /** Tokens of output that so much money buys. */
 function tokensFor(microusd: number, prices: ModelPrices): number {
@@ -119,33 +103,15 @@ function mostOf(tokens: TokenUsage, prices: ModelPrices): number | null {
 }
 
 /** How many tokens of output the limit in the way leaves. */
-function fitting({ limit, used, most }: Refused, inputTokens: number, prices: ModelPrices): number {
+function fitting({ unit, used, most }: ReachedBound, inputTokens: number, prices: ModelPrices): number {
   const left = most - used
-  if (limit === 'ownerTokens' || limit === 'jobTokens') return left - inputTokens
+  if (unit === 'tokens') return left - inputTokens
   const input = mostOf({ ...NO_TOKENS, input_tokens: inputTokens }, prices) ?? 0
   const output = tokensFor(left - input, prices)
   return output === Infinity ? 0 : output
 }
 
-const BOUNDS = {
-  ownerTokens: { code: 'quota_exceeded', name: 'tokens_per_day', unit: 'tokens of the owner’s day' },
-  ownerMicrousd: { code: 'quota_exceeded', name: 'microusd_per_day', unit: 'micro-USD of the owner’s day' },
-  jobTokens: { code: 'budget_exceeded', name: 'budget.tokens', unit: 'tokens of the job' },
-  jobMicrousd: { code: 'budget_exceeded', name: 'budget.microusd', unit: 'micro-USD of the job' },
-} as const satisfies Record<Exclude<keyof SpendLimits, 'since'>, object>
-
-/** The words for a limit that is used up, and whether waiting helps. */
-export function boundWords(
-  { limit, used, most }: Pick<Refused, 'limit' | 'used' | 'most'>,
-  resetsAt: number,
-): { readonly code: 'quota_exceeded' | 'budget_exceeded'; readonly message: string; readonly resets: boolean } {
-  const { code, name, unit } = BOUNDS[limit]
-  const resets = code === 'quota_exceeded'
-  const end = resets ? `; resets_at ${iso(resetsAt)}` : ''
-  return { code, message: `${name}: ${used} of ${most} ${unit} are used or set aside${end}`, resets }
-}
-
-function refusalOf(refused: Refused, tokens: TokenUsage, resetsAt: number, now: number): ModelRefusal {
+function refusalOf(refused: ReachedBound, tokens: TokenUsage, resetsAt: number, now: number): ModelRefusal {
   const { code, message, resets } = boundWords(refused, resetsAt)
   const retryAfterSeconds = Math.max(1, Math.ceil((resetsAt - now) / 1_000))
   return new ModelRefusal(

@@ -1,5 +1,5 @@
 import { type JobStatus, type Quota, ToolError, type UserId, iso } from '@parley/protocol'
-import type { JobRecord, SpendLimits, Store } from '@parley/store'
+import type { JobRecord, OwnBounds, SpendLimits, Store } from '@parley/store'
 
 /** What people may use. */
 export interface QuotaBook {
@@ -9,8 +9,8 @@ export interface QuotaBook {
    * (`Jobs.start`): others may start at another gateway meanwhile.
    */
   checkStart(job: Pick<JobRecord, 'ownerId' | 'spec'>): Promise<{ readonly atOnce: number | null }>
-  /** What the calls of a job are reserved against. */
-  limitsFor(job: Pick<JobRecord, 'id' | 'ownerId' | 'spec'>): Promise<SpendLimits>
+  /** What the calls of a job or an agent are reserved against: its own bounds and its owner's. */
+  limitsFor(spender: { readonly ownerId: UserId | null; readonly bounds: OwnBounds }): Promise<SpendLimits>
   /** The next midnight, UTC. */
   resetsAt(): number
 }
@@ -85,15 +85,9 @@ export function openQuotaBook(options: {
         throw dayExceeded('microusd_per_day', `${spent.microusd} of ${bounds.microusd} micro-USD`, resetsAt())
       return start
     },
-    async limitsFor({ ownerId, spec }): Promise<SpendLimits> {
-      const bounds = await boundsOf(ownerId)
-      return {
-        since: today(),
-        ownerTokens: bounds.tokens,
-        ownerMicrousd: bounds.microusd,
-        jobTokens: spec.budget.tokens,
-        jobMicrousd: spec.budget.microusd,
-      }
+    async limitsFor({ ownerId, bounds }): Promise<SpendLimits> {
+      const { tokens, microusd } = await boundsOf(ownerId)
+      return { since: today(), owner: { tokens, microusd }, ...bounds }
     },
   }
 }

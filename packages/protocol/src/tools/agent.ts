@@ -56,7 +56,7 @@ export const agentGet = tool({
 export const agentUpdate = tool({
   name: 'agent.update',
   roles: ['user'],
-  doc: 'Changes an agent. Left out: stays as it is. What it is doing goes on; the change counts from its next turn.',
+  doc: 'Changes an agent. Left out: stays as it is. What it is doing goes on; the change counts from its next turn, that of budgets from its next call of the model.',
   input: z.strictObject({ agent_id: AgentId, name: AgentName.optional(), ...Changes }),
   output: Agent,
   annotations: SETS,

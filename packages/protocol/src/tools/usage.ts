@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { JobId, UsageId, UserId } from '../ids.ts'
+import { AgentId, JobId, UsageId, UserId } from '../ids.ts'
 import { ModelPrices } from '../model/price.ts'
 import { TokenUsage } from '../model/usage.ts'
 import { READS, SETS, tool } from '../tool.ts'
@@ -38,9 +38,13 @@ export const UsageEvent = TokenUsage.extend({
   id: UsageId,
   at: z.iso.datetime(),
   job_id: JobId.nullable(),
+  /** The agent that made it, and the number of the prompt that it answered. */
+  agent_id: AgentId.nullable(),
+  prompt: z.int().nullable(),
   owner_user_id: UserId.nullable(),
-  claim: z.int(),
-  attempt: z.int(),
+  /** Of a job; null for a call of an agent. */
+  claim: z.int().nullable(),
+  attempt: z.int().nullable(),
   call_id: z.string(),
   upstream_channel: z.string().nullable(),
   model: z.string(),
@@ -58,10 +62,11 @@ const Range = { from: z.iso.datetime().optional(), to: z.iso.datetime().optional
 export const usageSummary = tool({
   name: 'usage.summary',
   roles: ['user'],
-  doc: 'What your calls of models came to, by UTC day, model, job or person, and what is left of your quota. An admin sees everybody’s, or one person’s by `owner_user_id`.',
+  doc: 'What your calls of models came to, by UTC day, model, job, agent or person, of one agent by `agent_id`, and what is left of your quota. An admin sees everybody’s, or one person’s by `owner_user_id`.',
   input: z.strictObject({
     ...Range,
-    group_by: z.enum(['day', 'model', 'job', 'user']).default('day'),
+    group_by: z.enum(['day', 'model', 'job', 'agent', 'user']).default('day'),
+    agent_id: AgentId.optional(),
     owner_user_id: UserId.optional(),
     limit: z.int().min(1).max(1_000).default(100),
   }),
@@ -80,6 +85,7 @@ export const usageEvents = tool({
   input: z.strictObject({
     ...Range,
     job_id: JobId.optional(),
+    agent_id: AgentId.optional(),
     owner_user_id: UserId.optional(),
     limit: z.int().min(1).max(200).default(50),
     /** `next` of the page before. */

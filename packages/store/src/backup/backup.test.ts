@@ -15,7 +15,7 @@ import { migrate } from '../migration/migrate.ts'
 import { PASSING_TABLES, TABLES } from './tables.ts'
 import { fromInputs } from '../record/job/row.ts'
 import { claimNext, newJobId, sampleCall, sampleInputs, startedJob, storeFor } from '../fixture/sample-job.ts'
-import { awakeAgent, sampleAgent, sampleMount } from '../fixture/sample-agent.ts'
+import { answeringAgent, awakeAgent, sampleAgent, sampleMount } from '../fixture/sample-agent.ts'
 import { WORKER } from '../fixture/worker.ts'
 
 const bytes = (value: string) => new TextEncoder().encode(value)
@@ -40,8 +40,12 @@ describe('backup and restore', () => {
 
   test.each(PAIRS)('from %s to %s everything is there, and every number goes on', async (from, to) => {
     const file = join(folder, `${from}-${to}.backup`)
-    const source = await openStore({ url: await freshUrl(from), now: () => 1_000 })
+    const sourceUrl = await freshUrl(from)
+    const source = await openStore({ url: sourceUrl, now: () => 1_000 })
     const before = await fill(source)
+    await execute(sourceUrl, 'INSERT INTO agent_spending SELECT id, 7, 8, 500 FROM agents', [])
+    const spent = await spentByAgents(source)
+    expect(spent).toContainEqual({ tokens: 7 + 15, microusd: 8 + 3, calls: 1 })
     await source.backup(file)
     // What comes after the backup is not in it.
     await source.logs.append('a', [bytes('later')])
@@ -49,6 +53,7 @@ describe('backup and restore', () => {
     await restoreStore(file, url)
     const restored = await openStore({ url, now: () => 1_000 })
     expect(await snapshot(restored, before)).toEqual(before.snapshot)
+    expect(await spentByAgents(restored)).toEqual(spent)
     await restored.leases.check(before.lease)
     await restored.leases.offer('jobs', 'completed')
     const again = await restored.leases.claim('jobs', 'judge', { ttlMs: 100 })
@@ -242,6 +247,12 @@ async function fillAgents(store: Store, ownerId: UserId): Promise<AgentId> {
   await store.agents.listen(lease, 'file:///a', 5)
   await store.logs.append(callsLog(agent.id), [bytes('{}')], { fence: lease })
   await store.tokens.add({ hash: 'agent', role: 'agent', name: 'n', agentId: agent.id })
+  const turn = await answeringAgent(store, ownerId, { ttlMs: 5_000 })
+  const terms = { hash: 'turn', channel: 'main', model: 'm', budget: NO_BUDGET }
+  await store.modelKeys.addForAgent(turn.lease, { ...terms, promptId: turn.prompt.id })
+  await store.usages.add(
+    sampleCall({ agentId: turn.agent.id, prompt: 1, ownerId, claimId: `${turn.lease.fence}`, costMicrousd: 3 }),
+  )
   await store.agents.wake((await store.agents.add(sampleAgent(ownerId))).id)
   const gone = await store.agents.add(sampleAgent(ownerId))
   await store.tokens.add({ hash: 'gone', role: 'agent', name: 'n', agentId: gone.id })
@@ -259,8 +270,7 @@ async function fillModels(store: Store, ownerId: UserId, key: ClaimKey): Promise
   await store.modelKeys.add(key, { hash: 'key', attempt: 1, channel: name, model: 'm', budget: { ...NO_BUDGET, tokens: 5 } })
   const call = sampleCall({ jobId: key.jobId, ownerId, claimId: key.claimId, prices, costMicrousd: 3, threadId: 't' })
   await store.usages.add(call)
-  const limits = { since: 0, ownerTokens: null, ownerMicrousd: null, jobTokens: null, jobMicrousd: null }
-  await store.usages.reserve({ ...call, callId: 'under way' }, limits)
+  await store.usages.reserve({ ...call, callId: 'under way' }, { since: 0 })
   await store.quotas.set({
     userId: ownerId,
     jobsAtOnce: 1,
@@ -289,6 +299,8 @@ async function snapshot(store: Store, { tokenId, sha256, jobId, agentId, lease }
     channels: await store.channels.list(),
     models: await store.channels.models(),
     modelKey: await store.modelKeys.find('key'),
+    turnKey: await store.modelKeys.find('turn'),
+    turnCalls: await store.usages.list({ limit: 10 }),
     usage: await store.usages.ofJob(jobId),
     spent: await store.usages.spentOnJob(jobId),
     quotas: await Promise.all((await store.users.list({ limit: 10 })).map(({ id }) => store.quotas.of(id))),
@@ -306,4 +318,11 @@ async function snapshot(store: Store, { tokenId, sha256, jobId, agentId, lease }
     deleting: await store.agents.deleting(10),
     grants: await store.grants.list(),
   }
+}
+
+async function spentByAgents(store: Store) {
+  const agents = await store.agents.list({ limit: 10 })
+  return Promise.all(
+    agents.map(({ id: agentId, ownerId }) => store.usages.spentIn('all', { agentId, prompt: 1, ownerId, jobId: null }, 0)),
+  )
 }

@@ -121,10 +121,13 @@ export async function checkDue(copy: Queries, file: string, now: number): Promis
   }
 }
 
+/** What is written under a fence, and says so. */
+const FENCED: ReadonlySet<string> = new Set(['jobs', 'agents', 'prompts', 'model_keys'])
+
 /** Throws `NotAStore` for a claim or a report under a fence that nobody was given yet: it would be as good as that of whoever gets it. */
 export async function checkFences(copy: Queries, file: string): Promise<void> {
   const given = `(SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = 'leases')`
-  for (const table of TABLES.filter(({ name }) => name === 'jobs' || name === 'agents' || name === 'prompts')) {
+  for (const table of TABLES.filter(({ name }) => FENCED.has(name))) {
     const place = await firstWhere(copy, table, 'fence', `fence >= ${firstFence(`${given} + 1`)}`)
     if (place !== undefined) throw new NotAStore(file, `holds ${place}, which was never given`)
   }

@@ -76,7 +76,7 @@ const DOCTORED: readonly (readonly [what: string, sql: string, words: string])[]
   ],
   [
     'a status that no call has',
-    `INSERT INTO usage VALUES ('u', 'paid', NULL, NULL, 'c', 1, 1, 'i', NULL, 'm', NULL, 'proxy', 0, 1, 0, 1, 0, 0, NULL, NULL, 0)`,
+    `INSERT INTO usage VALUES ('u', 'paid', NULL, NULL, 'c', 1, 1, 'i', NULL, 'm', NULL, 'proxy', 0, 1, 0, 1, 0, 0, NULL, NULL, 0, NULL, NULL)`,
     '"paid" in usage.status of the row "u"',
   ],
   [

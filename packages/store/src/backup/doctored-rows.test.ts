@@ -8,7 +8,7 @@ import { type Store, openStore, restoreStore } from '../index.ts'
 import { openSqlite } from '../database/sqlite.ts'
 import { ENGINES, type TestEngine, startEngine } from '../testing/engines.ts'
 import { claimNext, endJob, newJobId, sampleCall, sampleInputs, startedJob } from '../fixture/sample-job.ts'
-import { awakeAgent, sampleMount } from '../fixture/sample-agent.ts'
+import { answeringAgent, awakeAgent, sampleMount } from '../fixture/sample-agent.ts'
 import { WORKER } from '../fixture/worker.ts'
 import { READERS, watched } from './check-readable.ts'
 import { rowsOf } from './copy-rows.ts'
@@ -54,6 +54,11 @@ async function fill(store: Store): Promise<void> {
   await store.agents.listen(lease, 'file:///a', 5)
   await store.tokens.add({ hash: 'agent', role: 'agent', name: 'n', agentId: agent.id })
   await store.grants.set(ownerId, NO_GRANT)
+  const turn = await answeringAgent(store, ownerId, { ttlMs: TTL_MS })
+  const terms = { hash: 'turn', channel: 'main', model: 'm', budget: NO_BUDGET }
+  await store.modelKeys.addForAgent(turn.lease, { ...terms, promptId: turn.prompt.id })
+  await store.usages.add(sampleCall({ agentId: turn.agent.id, prompt: 1, ownerId, claimId: 'turn' }))
+  await store.usages.fold(store.now())
 }
 
 const of = (status: string): string => `WHERE status = '${status}'`
@@ -138,6 +143,12 @@ const DOCTORED: readonly (readonly [what: string, sql: string, words: string])[]
   ['an agent whose name is none', `UPDATE agents SET name = ' '`, '" " in agents.name of the row "agt_'],
   ['an agent of settings that are none', `UPDATE agents SET settings = '{}'`, '"{}" in agents.settings of the row "agt_'],
   ['a report that is none', `UPDATE agents SET reported = '{'`, '"{" in agents.reported of the row "agt_'],
+  [
+    'a key under a fence that nobody has yet',
+    `UPDATE model_keys SET fence = 1048576 * 1000 WHERE agent_id IS NOT NULL`,
+    '"1048576000" in model_keys.fence of',
+  ],
+  ['a call of an agent with an id that is none', `UPDATE usage SET agent_id = 'x' WHERE prompt = 1`, 'usage'],
   ['a report under a fence that nobody has yet', 'UPDATE agents SET fence = 1048576 * 1000', '"1048576000" in agents.fence of'],
   ['more versions than can be counted', 'UPDATE agents SET version = 9007199254740991', 'in agents.version of the row "agt_'],
   [
@@ -272,11 +283,10 @@ const UNREAD: Readonly<Record<string, readonly string[]>> = {
   jobs: ['released', 'kept_bytes'],
   agents: ['fence'],
   job_inputs: ['job_id'],
-  model_keys: ['job_id'],
 }
 /** Tables that hold texts, numbers, bytes and references alone. */
 const PLAIN = ['settings', 'sign_ins', 'sign_in_links', 'logs', 'log_entries', 'blobs', 'blob_holders', 'blob_chunks']
-const ALSO_PLAIN = ['blob_garbage', 'uploads', 'job_artifacts', 'quotas']
+const ALSO_PLAIN = ['blob_garbage', 'uploads', 'job_artifacts', 'quotas', 'agent_spending']
 
 test('each column of each table is read before it is restored, or known to be never parsed', async () => {
   expect([...READERS.keys(), ...PLAIN, ...ALSO_PLAIN].toSorted()).toEqual(TABLES.map(({ name }) => name).toSorted())

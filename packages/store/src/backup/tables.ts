@@ -48,11 +48,10 @@ export const TABLES: readonly Table[] = [
     'display_name kind base_url wire models_path script sealed_key key_hint enabled source created_at updated_at',
   ),
   table('models', 'channel model', 'display_name context_tokens prices active source created_at updated_at'),
-  table('model_keys', 'hash', 'job_id claim_id claim attempt channel model budget created_at'),
   table(
     'usage',
     'id',
-    'status job_id owner_id claim_id claim attempt call_id channel model thread_id source estimated input_tokens cached_input_tokens output_tokens cached_output_tokens reasoning_output_tokens prices cost_microusd at',
+    'status job_id owner_id claim_id claim attempt call_id channel model thread_id source estimated input_tokens cached_input_tokens output_tokens cached_output_tokens reasoning_output_tokens prices cost_microusd at agent_id prompt',
   ),
   table('quotas', 'user_id', 'jobs_at_once tokens_per_day microusd_per_day kept_bytes kept_jobs'),
   table('judges', 'machine_id', 'name token_id drain first_seen_at last_seen_at left_at facts'),
@@ -61,6 +60,8 @@ export const TABLES: readonly Table[] = [
   table('mounts', 'agent_id name', 'sealed shown options plain version attached_at'),
   table('subscriptions', 'agent_id hash', 'uri'),
   table('prompts', 'id', 'agent_id number body told_by status aborted_at outcome fence created_at started_at ended_at'),
+  table('model_keys', 'hash', 'job_id claim_id claim attempt agent_id fence prompt channel model budget created_at'),
+  table('agent_spending', 'agent_id', 'tokens microusd before_at'),
   table('grants', 'user_id', 'body set_at'),
 ]
 

@@ -4,7 +4,15 @@ import type { Sql } from './database.ts'
  * What PostgreSQL's advisory locks are taken for. The numbers stand in one place, so that none is given twice: all gateways of an
  * installation, also those of other versions, must mean the same by each.
  */
-const SPACES = { migration: 7400, spendingOfOwner: 7401, callsOfJob: 7402, share: 7403, channels: 7404 }
+const SPACES = {
+  migration: 7400,
+  spendingOfOwner: 7401,
+  callsOfJob: 7402,
+  share: 7403,
+  channels: 7404,
+  callsOfAgent: 7405,
+  spendingOfAgents: 7406,
+}
 
 /** Waits for whoever has the lock, and keeps it to the end of the transaction. On SQLite a transaction is the only writer already. */
 export const lockAll = (space: keyof typeof SPACES): Sql => ({

@@ -1,3 +1,10 @@
+agent_spending.agent_id text COLLATE "C" NOT NULL
+agent_spending.tokens bigint NOT NULL
+agent_spending.microusd bigint NOT NULL
+agent_spending.before_at bigint NOT NULL
+agent_spending: agent_spending_agent_id_fkey FOREIGN KEY (agent_id) REFERENCES agents(id) ON DELETE CASCADE
+agent_spending: agent_spending_pkey PRIMARY KEY (agent_id)
+CREATE UNIQUE INDEX agent_spending_pkey ON agent_spending USING btree (agent_id)
 agents.id text COLLATE "C" NOT NULL
 agents.owner_id text COLLATE "C" NOT NULL
 agents.name text COLLATE "C" NOT NULL
@@ -178,19 +185,30 @@ logs: logs_pkey PRIMARY KEY (id)
 CREATE UNIQUE INDEX logs_name_key ON logs USING btree (name)
 CREATE UNIQUE INDEX logs_pkey ON logs USING btree (id)
 model_keys.hash text COLLATE "C" NOT NULL
-model_keys.job_id text COLLATE "C" NOT NULL
-model_keys.claim_id text COLLATE "C" NOT NULL
-model_keys.claim bigint NOT NULL
-model_keys.attempt bigint NOT NULL
+model_keys.job_id text COLLATE "C"
+model_keys.claim_id text COLLATE "C"
+model_keys.claim bigint
+model_keys.attempt bigint
 model_keys.channel text COLLATE "C" NOT NULL
 model_keys.model text COLLATE "C" NOT NULL
 model_keys.budget text NOT NULL
 model_keys.created_at bigint NOT NULL
+model_keys.agent_id text COLLATE "C"
+model_keys.fence bigint
+model_keys.prompt bigint
+model_keys: model_keys_agent_id_fkey FOREIGN KEY (agent_id) REFERENCES agents(id) ON DELETE CASCADE
+model_keys: model_keys_agent_id_prompt_key UNIQUE (agent_id, prompt)
 model_keys: model_keys_claim_id_attempt_key UNIQUE (claim_id, attempt)
 model_keys: model_keys_job_id_fkey FOREIGN KEY (job_id) REFERENCES jobs(id) ON DELETE CASCADE
+model_keys: model_keys_of_one CHECK (
+CASE
+    WHEN (job_id IS NULL) THEN ((agent_id IS NOT NULL) AND (fence IS NOT NULL) AND (prompt IS NOT NULL) AND (claim_id IS NULL) AND (claim IS NULL) AND (attempt IS NULL))
+    ELSE ((claim_id IS NOT NULL) AND (claim IS NOT NULL) AND (attempt IS NOT NULL) AND (agent_id IS NULL) AND (fence IS NULL) AND (prompt IS NULL))
+END)
 model_keys: model_keys_pkey PRIMARY KEY (hash)
 CREATE INDEX model_keys_by_age ON model_keys USING btree (created_at)
 CREATE INDEX model_keys_by_job ON model_keys USING btree (job_id)
+CREATE UNIQUE INDEX model_keys_agent_id_prompt_key ON model_keys USING btree (agent_id, prompt)
 CREATE UNIQUE INDEX model_keys_claim_id_attempt_key ON model_keys USING btree (claim_id, attempt)
 CREATE UNIQUE INDEX model_keys_pkey ON model_keys USING btree (hash)
 models.channel text COLLATE "C" NOT NULL
@@ -325,11 +343,15 @@ usage.reasoning_output_tokens bigint NOT NULL
 usage.prices text
 usage.cost_microusd bigint
 usage.at bigint NOT NULL
+usage.agent_id text COLLATE "C"
+usage.prompt bigint
 usage: usage_claim_id_attempt_call_id_key UNIQUE (claim_id, attempt, call_id)
 usage: usage_pkey PRIMARY KEY (id)
 CREATE INDEX usage_by_age ON usage USING btree (at, id)
+CREATE INDEX usage_by_agent ON usage USING btree (agent_id, at, id) WHERE (agent_id IS NOT NULL)
 CREATE INDEX usage_by_job ON usage USING btree (job_id, at, id)
 CREATE INDEX usage_by_owner ON usage USING btree (owner_id, at, id)
+CREATE INDEX usage_by_prompt ON usage USING btree (agent_id, prompt) WHERE (agent_id IS NOT NULL)
 CREATE INDEX usage_reserved ON usage USING btree (at) WHERE (status = 'reserved'::text)
 CREATE UNIQUE INDEX usage_claim_id_attempt_call_id_key ON usage USING btree (claim_id, attempt, call_id)
 CREATE UNIQUE INDEX usage_pkey ON usage USING btree (id)

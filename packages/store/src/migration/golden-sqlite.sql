@@ -1,3 +1,9 @@
+CREATE TABLE agent_spending (
+  agent_id TEXT PRIMARY KEY REFERENCES agents (id) ON DELETE CASCADE,
+  tokens INTEGER NOT NULL,
+  microusd INTEGER NOT NULL,
+  before_at INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
 CREATE TABLE agents (
   id TEXT PRIMARY KEY,
   owner_id TEXT NOT NULL REFERENCES users (id),
@@ -159,15 +165,22 @@ CREATE TABLE logs (
 ) STRICT;
 CREATE TABLE model_keys (
   hash TEXT PRIMARY KEY,
-  job_id TEXT NOT NULL REFERENCES jobs (id) ON DELETE CASCADE,
-  claim_id TEXT NOT NULL,
-  claim INTEGER NOT NULL,
-  attempt INTEGER NOT NULL,
+  job_id TEXT REFERENCES jobs (id) ON DELETE CASCADE,
+  claim_id TEXT,
+  claim INTEGER,
+  attempt INTEGER,
+  agent_id TEXT REFERENCES agents (id) ON DELETE CASCADE,
+  fence INTEGER,
+  prompt INTEGER,
   channel TEXT NOT NULL,
   model TEXT NOT NULL,
   budget TEXT NOT NULL,
   created_at INTEGER NOT NULL,
-  UNIQUE (claim_id, attempt)
+  UNIQUE (claim_id, attempt),
+  UNIQUE (agent_id, prompt),
+  CONSTRAINT model_keys_of_one CHECK (CASE WHEN job_id IS NULL
+    THEN agent_id IS NOT NULL AND fence IS NOT NULL AND prompt IS NOT NULL AND claim_id IS NULL AND claim IS NULL AND attempt IS NULL
+    ELSE claim_id IS NOT NULL AND claim IS NOT NULL AND attempt IS NOT NULL AND agent_id IS NULL AND fence IS NULL AND prompt IS NULL END)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX model_keys_by_age ON model_keys (created_at);
 CREATE INDEX model_keys_by_job ON model_keys (job_id);
@@ -282,12 +295,14 @@ CREATE TABLE usage (
   reasoning_output_tokens INTEGER NOT NULL,
   prices TEXT,
   cost_microusd INTEGER,
-  at INTEGER NOT NULL,
+  at INTEGER NOT NULL, agent_id TEXT, prompt INTEGER,
   UNIQUE (claim_id, attempt, call_id)
 ) STRICT;
 CREATE INDEX usage_by_age ON usage (at, id);
+CREATE INDEX usage_by_agent ON usage (agent_id, at, id) WHERE agent_id IS NOT NULL;
 CREATE INDEX usage_by_job ON usage (job_id, at, id);
 CREATE INDEX usage_by_owner ON usage (owner_id, at, id);
+CREATE INDEX usage_by_prompt ON usage (agent_id, prompt) WHERE agent_id IS NOT NULL;
 CREATE INDEX usage_reserved ON usage (at) WHERE status = 'reserved';
 CREATE TABLE users (
   id TEXT PRIMARY KEY,

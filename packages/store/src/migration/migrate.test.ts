@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process'
 import { readFile, writeFile } from 'node:fs/promises'
 import { DatabaseSync } from 'node:sqlite'
 import { promisify } from 'node:util'
-import { JobId, NO_TOKENS, UserId } from '@parley/protocol'
+import { JobId, NO_BUDGET, NO_TOKENS, UserId } from '@parley/protocol'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Database } from '../database/database.ts'
 import { openPostgres } from '../database/postgres.ts'
@@ -145,7 +145,15 @@ describe.each(ENGINES)('migrations on %s', (engine) => {
     try {
       const calls = [...(await store.usages.ofJob(JOB)), ...(await store.usages.ofJob(OTHER_JOB))]
       const common = { status: 'booked', claimId: 'claim', claim: 3, callId: 'call', channel: null, source: 'judge' }
-      const none = { threadId: null, estimated: false, prices: null, costMicrousd: null, id: expect.stringMatching(/^usg_/) }
+      const none = {
+        agentId: null,
+        prompt: null,
+        threadId: null,
+        estimated: false,
+        prices: null,
+        costMicrousd: null,
+        id: expect.stringMatching(/^usg_/),
+      }
       const tokens = { ...NO_TOKENS, ...usage }
       const few = { ...NO_TOKENS, input_tokens: 3, output_tokens: 4 }
       const odd = expect.stringMatching(/^a[^\0]*b[^\0]*c$/)
@@ -251,6 +259,70 @@ describe.each(ENGINES)('migrations on %s', (engine) => {
       expect(await store.tokens.byHash('judge')).toMatchObject({ revokedAt: null })
     } finally {
       await store.close()
+    }
+  })
+
+  test('keys of attempts under way go on working after the upgrade, and what jobs used is what it was', async () => {
+    const url = await host.freshUrl()
+    const db = await open(url)
+    await migrate(db, () => 0, MIGRATIONS.slice(0, 14))
+    await db.run('INSERT INTO users (id, username, admin, created_at) VALUES ($1, $2, 0, 5)', [ANN, 'ann'])
+    const outline = JSON.stringify(sampleInputs(JOB).spec)
+    await db.run(
+      `INSERT INTO jobs (id, owner_id, status, outline, created_at, started_at, claim_id, fence, machine_id, claimed_at, begun, claims, attempt)
+       VALUES ($1, $2, 'running_generate', $3, 5, 5, 'claim', 1048577, 'm', 5, 1, 1, 1)`,
+      [JOB, ANN, outline],
+    )
+    await db.run(
+      `INSERT INTO leases (queue, key, payload, holder, turns, claims, available_at, lane) VALUES ('jobs', $1, '', 'm', 1, 1, 9000, $2)`,
+      [JOB, ANN],
+    )
+    const budget = JSON.stringify({ ...NO_BUDGET, tokens: 7 })
+    await db.run(
+      `INSERT INTO model_keys (hash, job_id, claim_id, claim, attempt, channel, model, budget, created_at)
+       VALUES ('hash', $1, 'claim', 1, 1, 'main', 'small', $2, 6)`,
+      [JOB, budget],
+    )
+    for (const [index, status] of ['booked', 'reserved'].entries())
+      await db.run(
+        `INSERT INTO usage (id, status, job_id, owner_id, claim_id, claim, attempt, call_id, model, source, estimated, input_tokens,
+           cached_input_tokens, output_tokens, cached_output_tokens, reasoning_output_tokens, cost_microusd, at)
+         VALUES ($1, $2, $3, $4, 'claim', 1, 1, $2, 'small', 'proxy', 0, 10, 0, 5, 0, 0, 20, 7)`,
+        [`usg_${`${index}`.repeat(26)}`, status, JOB, ANN],
+      )
+    await db.close()
+    const store = await openStore({ url, now: () => 1_000 })
+    try {
+      const key = {
+        hash: 'hash',
+        jobId: JOB,
+        ownerId: ANN,
+        claimId: 'claim',
+        claim: 1,
+        attempt: 1,
+        channel: 'main',
+        model: 'small',
+      }
+      expect(await store.modelKeys.find('hash')).toMatchObject({
+        kind: 'job',
+        key: { ...key, budget: { ...NO_BUDGET, tokens: 7 }, createdAt: 6 },
+        job: { id: JOB, status: 'running_generate' },
+        leaseExpiresAt: 9_000,
+      })
+      expect(await store.modelKeys.has('claim', 1)).toBe(true)
+      expect(await store.usages.spentOnJob(JOB)).toEqual({ tokens: 30, microusd: 40 })
+      expect(await store.usages.spent(ANN, 0)).toEqual({ tokens: 30, microusd: 40 })
+      expect(await store.usages.totalOf(JOB)).toMatchObject({ calls: 1, input_tokens: 10, cost_microusd: 20 })
+      expect(await store.usages.ofJob(JOB)).toMatchObject([{ callId: 'booked', agentId: null, prompt: null }])
+      expect(await store.usages.settleJob(JOB)).toBe(1)
+    } finally {
+      await store.close()
+    }
+    const after = await open(url)
+    try {
+      expect(await schemaDump(after)).toBe(await readFile(new URL(`golden-${engine}.sql`, import.meta.url), 'utf8'))
+    } finally {
+      await after.close()
     }
   })
 

@@ -16,6 +16,7 @@ import { servedRounds } from './0011-served-rounds.ts'
 import { workers } from './0012-workers.ts'
 import { agents } from './0013-agents.ts'
 import { prompts } from './0014-prompts.ts'
+import { agentModels } from './0015-agent-models.ts'
 import type { Migration } from './migration.ts'
 
 export const MIGRATIONS: readonly Migration[] = [
@@ -33,6 +34,7 @@ export const MIGRATIONS: readonly Migration[] = [
   workers,
   agents,
   prompts,
+  agentModels,
 ]
 
 /** The schema that this version reads and writes. */

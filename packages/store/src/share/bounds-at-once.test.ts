@@ -1,6 +1,6 @@
 import { JOB_LIMITS, type JobId, NO_PRICES, type UserId } from '@parley/protocol'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { MAX_JOB_CALLS } from '../record/usage/steps.ts'
+import { MAX_CALLS } from '../record/usage/steps.ts'
 import { type Store, StoreError, openStore, personHolder } from '../index.ts'
 import { type TestPostgres, startPostgres } from '../testing/start-postgres.ts'
 import { claimNext, newJobId, sampleCall, sampleInputs, startedJob, storeFor } from '../fixture/sample-job.ts'
@@ -130,11 +130,10 @@ describe.each(ISOLATIONS)('bounds with several gateways on PostgreSQL, %s', (iso
   test.each(['reserved', 'told by a judge'])('calls of models for one job, %s', async (way) => {
     const { id: jobId } = await startedJob(store)
     const claimId = jobId
-    await execute(url, FILL, [jobId, claimId, MAX_JOB_CALLS - 3])
-    const limits = { since: 0, ownerTokens: null, ownerMicrousd: null, jobTokens: null, jobMicrousd: null }
+    await execute(url, FILL, [jobId, claimId, MAX_CALLS - 3])
     const ends = await everywhere((at, index) => {
       const call = sampleCall({ jobId, claimId, callId: `more-${index}` })
-      return way === 'reserved' ? at.usages.reserve(call, limits) : at.usages.add(call)
+      return way === 'reserved' ? at.usages.reserve(call, { since: 0 }) : at.usages.add(call)
     })
     expect(ends).toEqual({ ok: 3, conflict: AT_ONCE - 3 })
   })

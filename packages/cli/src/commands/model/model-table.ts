@@ -20,7 +20,8 @@ export const MODEL_COMMANDS: readonly CommandSpec[] = [
     summary: 'Says what the calls of models came to, and your quota',
     more: 'An admin sees everybody’s.',
     options: {
-      by: { doc: 'what is summed up (default day)', value: 'WHAT', choices: ['day', 'model', 'job', 'user'] },
+      by: { doc: 'what is summed up (default day)', value: 'WHAT', choices: ['day', 'model', 'job', 'agent', 'user'] },
+      agent: { doc: 'of this agent alone, by its name or id', value: 'AGENT' },
       ...JOB_OPTIONS,
     },
     notes: [WHERE_NOTE, 'Days are those of UTC.'],

@@ -124,6 +124,8 @@ test('usage says what was used and what is left', MANY_PROCESSES, async () => {
     ['b', false],
   ] as const)
     await bench.gateway.store.usages.add({
+      agentId: null,
+      prompt: null,
       ...{ jobId: null, ownerId: user.id, claimId: 'claim', claim: 1, attempt: 1, callId, channel: 'main', model: 'm' },
       ...{ threadId: null, estimated, tokens: { ...NO_TOKENS, input_tokens: 100, output_tokens: 20 }, prices: null },
       costMicrousd: null,
@@ -133,6 +135,13 @@ test('usage says what was used and what is left', MANY_PROCESSES, async () => {
   expect(out).toMatch(/^all +2 \(1 estimated\) /m)
   expect(out).toContain('\nestimated: broken off before its tokens were told.')
   expect(await bench.json('usage', '--by', 'user')).toMatchObject({ groups: [{ key: user.id, estimated_calls: 1 }] })
+  const { agent_id: agentId } = await bench.gateway.call('agent.create', { name: 'helper', kind: 'local', model: 'm' })
+  await bench.gateway.store.usages.add({
+    ...{ jobId: null, agentId, prompt: 1, ownerId: null, claimId: '7', claim: 0, attempt: 0, callId: 'c', channel: 'main' },
+    ...{ model: 'm', threadId: null, estimated: false, tokens: { ...NO_TOKENS, input_tokens: 7 }, prices: null, costMicrousd: 9 },
+  })
+  expect((await bench.run('usage', '--by', 'agent')).out).toMatch(/^helper +1 +7 +0 +0 +\$0\.00/m)
+  expect(await bench.json('usage', '--agent', 'helper')).toMatchObject({ total: { calls: 1, input_tokens: 7 } })
 })
 
 test('a job for a model takes the only one there is; of several one has to be named', MANY_PROCESSES, async () => {

@@ -6,15 +6,18 @@ import type { Invocation } from '@parley/command-line'
 import { show } from '@parley/command-line/commands'
 import { itemsOf } from '../../caller/items-of.ts'
 import { withCaller } from '../../caller/with-caller.ts'
+import { findAgentId } from '../agent/find-agent.ts'
 
-const GROUPS = ['day', 'model', 'job', 'user'] as const
+const GROUPS = ['day', 'model', 'job', 'agent', 'user'] as const
 
 /** What the calls of models came to, and what is left of the quota. */
 export const usage = (invocation: Invocation): Promise<number> => {
   const by = GROUPS.find((group) => group === invocation.values.text('by')) ?? 'day'
   return withCaller(invocation, 'user', async (caller) => {
-    const result = await caller.call('usage.summary', { group_by: by })
-    const names = by === 'user' && !invocation.values.has('json') ? await userNames(caller) : NO_NAMES
+    const agent = invocation.values.text('agent')
+    const ofAgent = agent === undefined ? {} : { agent_id: await findAgentId(caller, agent) }
+    const result = await caller.call('usage.summary', { group_by: by, ...ofAgent })
+    const names = invocation.values.has('json') ? NO_NAMES : await namesFor(by, caller)
     const rows = result.groups.map(({ key, ...group }) => [names.get(key ?? '') ?? key ?? '-', ...cells(group)])
     const header = [by, 'calls', 'tokens in', 'cached', 'tokens out', 'cost']
     const table = columns([header, ...rows, ['all', ...cells(result.total)]], invocation.io.screen(), { mayGo: ['cached'] })
@@ -25,8 +28,22 @@ export const usage = (invocation: Invocation): Promise<number> => {
 
 const NO_NAMES: ReadonlyMap<string, string> = new Map()
 const PAGE_USERS = 500
-/** An account that is on no page read stays with its id. */
+const PAGE_AGENTS = 200
+/** An account or agent that is on no page read stays with its id. */
 const PAGES_MAX = 20
+
+async function namesFor(by: (typeof GROUPS)[number], caller: Pick<SteadyClient, 'call'>): Promise<ReadonlyMap<string, string>> {
+  if (by === 'user') return userNames(caller)
+  return by === 'agent' ? agentNames(caller) : NO_NAMES
+}
+
+/** What agents are called that are still there, by their ids. */
+async function agentNames(caller: Pick<SteadyClient, 'call'>): Promise<ReadonlyMap<string, string>> {
+  const names = new Map<string, string>()
+  const agents = itemsOf((from) => caller.call('agent.list', { limit: PAGE_AGENTS, ...from }), PAGES_MAX)
+  for await (const { agent_id, name } of agents) names.set(agent_id, name)
+  return names
+}
 
 /** What accounts are called, by their ids: for an admin all of them, for others their own. */
 async function userNames(caller: Pick<SteadyClient, 'call'>): Promise<ReadonlyMap<string, string>> {

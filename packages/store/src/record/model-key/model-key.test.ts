@@ -36,7 +36,7 @@ describe.each(ENGINES)('keys to models on %s', (engine) => {
     const record = { ...KEY, ...of, createdAt: now }
     expect(await store.modelKeys.add(claim, KEY)).toEqual(record)
     const job = await store.jobs.byId(id)
-    expect(await store.modelKeys.find(KEY.hash)).toEqual({ key: record, job, leaseExpiresAt: 11_000 })
+    expect(await store.modelKeys.find(KEY.hash)).toEqual({ kind: 'job', key: record, job, leaseExpiresAt: 11_000 })
     expect(await store.modelKeys.find('b')).toBeUndefined()
     now += 500
     await store.jobs.renew(claim, TTL)

@@ -1,16 +1,19 @@
-import { Budget, parseJson } from '@parley/protocol'
-import { integer, integerOrNull, text } from '../../database/column.ts'
-import type { Database, Row, Sql } from '../../database/database.ts'
-import { toJson } from '../../database/json-column.ts'
-import { sameFence } from '../../lease/fence.ts'
-import { checkInteger, checkName } from '../../limits.ts'
-import { type ClaimKey, JOB_QUEUE, type JobRecord } from '../job/job.ts'
-import { toJob } from '../job/row.ts'
+import { AgentId } from '@parley/protocol'
+import { integer, text } from '../../database/column.ts'
+import type { Database, Sql } from '../../database/database.ts'
+import { Conflict } from '../../errors.ts'
+import { type LeaseFence, sameFence } from '../../lease/fence.ts'
+import { checkInteger } from '../../limits.ts'
+import { AGENT_QUEUE } from '../agent/agent.ts'
+import { ownerOf } from '../agent/row.ts'
+import { lockHeld as lockHeldAgent } from '../agent/steps.ts'
+import { type ClaimKey, JOB_QUEUE } from '../job/job.ts'
 import { selectJobs } from '../job/statements.ts'
-import { lockHeld } from '../job/steps.ts'
-import type { ModelKeyRecord, ModelKeys } from './model-key.ts'
+import { lockHeld as lockHeldJob } from '../job/steps.ts'
+import type { AgentKeyRecord, FoundModelKey, JobKeyRecord, ModelKeys } from './model-key.ts'
+import { readBudget, termValues, toFound } from './row.ts'
 
-/** Keys to models by their hash. They go with their job. */
+/** Keys to models by their hash. They go with their job or their agent. */
 export class SqlModelKeys implements ModelKeys {
   readonly #db: Database
   readonly #now: () => number
@@ -20,27 +23,34 @@ export class SqlModelKeys implements ModelKeys {
     this.#now = now
   }
 
-  async add(key: ClaimKey, modelKey: Parameters<ModelKeys['add']>[1]): Promise<ModelKeyRecord> {
-    const { hash, attempt, channel, model, budget } = modelKey
-    checkName('hash', hash)
+  async add(claim: ClaimKey, { attempt, ...terms }: Parameters<ModelKeys['add']>[1]): Promise<JobKeyRecord> {
     checkInteger('attempt', attempt, 0)
-    checkName('channel', channel)
-    checkName('model', model)
-    const budgetColumn = toJson('budget', Budget, budget)
+    const values = termValues(terms)
     return this.#db.transaction(async (tx) => {
       const now = this.#now()
-      const job = await lockHeld(tx, key, now)
-      await tx.run(PUT, [hash, job.id, key.claimId, job.claims, attempt, channel, model, budgetColumn, now])
-      const of = { jobId: job.id, ownerId: job.ownerId, claimId: key.claimId, claim: job.claims }
-      return { hash, ...of, attempt, channel, model, budget: readBudget(budgetColumn), createdAt: now }
+      const job = await lockHeldJob(tx, claim, now)
+      await tx.run(PUT, [...values, now, job.id, claim.claimId, job.claims, attempt])
+      const of = { jobId: job.id, ownerId: job.ownerId, claimId: claim.claimId, claim: job.claims, attempt }
+      return { ...terms, ...of, budget: readBudget(values[3]), createdAt: now }
     })
   }
 
-  async find(hash: string): ReturnType<ModelKeys['find']> {
+  async addForAgent(fence: LeaseFence, { promptId, ...terms }: Parameters<ModelKeys['addForAgent']>[1]): Promise<AgentKeyRecord> {
+    const values = termValues(terms)
+    return this.#db.transaction(async (tx) => {
+      const now = this.#now()
+      const agent = await lockHeldAgent(tx, fence, now)
+      const agentId = AgentId.parse(text(agent, 'id'))
+      const put = await tx.get(PUT_FOR_AGENT, [...values, now, agentId, fence.fence, promptId])
+      if (put === undefined) throw new Conflict(`prompt ${promptId} does not run under this claim, or is to end`)
+      const of = { agentId, ownerId: ownerOf(agent), fence: fence.fence, prompt: integer(put, 'prompt') }
+      return { ...terms, ...of, budget: readBudget(values[3]), createdAt: now }
+    })
+  }
+
+  async find(hash: string): Promise<FoundModelKey | undefined> {
     const row = await this.#db.get(FIND, [hash])
-    if (row === undefined) return undefined
-    const job = toJob(row)
-    return { key: toKey(row, job), job, leaseExpiresAt: integerOrNull(row, 'lease_until') }
+    return row && toFound(row)
   }
 
   async has(claimId: string, attempt: number): Promise<boolean> {
@@ -55,42 +65,38 @@ export class SqlModelKeys implements ModelKeys {
   }
 }
 
-const PUT: Sql = `INSERT INTO model_keys (hash, job_id, claim_id, claim, attempt, channel, model, budget, created_at)
-  VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
-  ON CONFLICT (claim_id, attempt) DO UPDATE SET hash = excluded.hash, job_id = excluded.job_id, claim = excluded.claim,
-    channel = excluded.channel, model = excluded.model, budget = excluded.budget, created_at = excluded.created_at`
+const TERMS = 'hash, channel, model, budget, created_at'
+const RENEWED = `hash = excluded.hash, channel = excluded.channel, model = excluded.model, budget = excluded.budget,
+    created_at = excluded.created_at`
+const PUT: Sql = `INSERT INTO model_keys (${TERMS}, job_id, claim_id, claim, attempt) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
+  ON CONFLICT (claim_id, attempt) DO UPDATE SET ${RENEWED}, job_id = excluded.job_id, claim = excluded.claim`
+/** $1 to $5 the terms, $6 agent, $7 fence, $8 prompt. */
+const PUT_FOR_AGENT: Sql = `INSERT INTO model_keys (${TERMS}, agent_id, fence, prompt)
+  SELECT CAST($1 AS TEXT), CAST($2 AS TEXT), CAST($3 AS TEXT), CAST($4 AS TEXT), CAST($5 AS BIGINT), agent_id, fence, number FROM prompts
+  WHERE agent_id = $6 AND fence = $7 AND id = $8 AND status = 'running' AND aborted_at IS NULL
+  ON CONFLICT (agent_id, prompt) DO UPDATE SET ${RENEWED}, fence = excluded.fence RETURNING prompt`
 
-/** The lease of the job `j`, if nobody else took it since the claim of the key `k` did, and it was not given back. */
-const OWN_LEASE = `l.queue = '${JOB_QUEUE}' AND l.key = j.id AND j.claim_id = k.claim_id AND ${sameFence('l', 'j.fence')}
+/** The lease that the key `k` was made under, if nobody else took it since and it was not given back: of its job `j`, or of its agent. */
+const OF_JOB = `l.queue = '${JOB_QUEUE}' AND l.key = j.id AND j.claim_id = k.claim_id AND ${sameFence('l', 'j.fence')}
   AND l.holder IS NOT NULL`
+const OF_AGENT = `h.queue = '${AGENT_QUEUE}' AND h.key = k.agent_id AND ${sameFence('h', 'k.fence')} AND h.holder IS NOT NULL`
+const OWN_COLUMNS = `${TERMS}, job_id, claim_id, claim, attempt, agent_id, fence, prompt`
 const FIND: Sql = selectJobs(
-  `FROM model_keys k JOIN jobs j ON j.id = k.job_id LEFT JOIN leases l ON ${OWN_LEASE} WHERE k.hash = $1`,
+  `FROM model_keys k
+    LEFT JOIN jobs j ON j.id = k.job_id LEFT JOIN leases l ON ${OF_JOB}
+    LEFT JOIN agents a ON a.id = k.agent_id LEFT JOIN leases h ON ${OF_AGENT}
+    LEFT JOIN prompts p ON p.agent_id = k.agent_id AND p.number = k.prompt
+  WHERE k.hash = $1`,
   {
-    more: `, k.hash AS key_hash, k.claim_id AS key_claim_id, k.claim AS key_claim, k.attempt AS key_attempt,
-    k.channel AS key_channel, k.model AS key_model, k.budget AS key_budget, k.created_at AS key_created_at,
-    l.available_at AS lease_until`,
+    more: `, ${OWN_COLUMNS.split(', ')
+      .map((column) => `k.${column} AS key_${column}`)
+      .join(
+        ', ',
+      )}, coalesce(l.available_at, h.available_at) AS lease_until, a.owner_id AS agent_owner, a.settings AS agent_settings,
+      p.status AS prompt_status, p.aborted_at AS prompt_aborted_at`,
   },
 )
-/** A lease that ran out lately may come back to its claim, by a gateway's grace: its keys stay. */
+/** A lease that ran out lately may come back to whoever held it, by a gateway's grace: its keys stay. */
 const PRUNE: Sql = `DELETE FROM model_keys AS k WHERE k.created_at < $1
-  AND NOT EXISTS (SELECT 1 FROM jobs j JOIN leases l ON ${OWN_LEASE} WHERE j.id = k.job_id AND l.available_at >= $1)`
-
-const readBudget = (column: string): Budget => Budget.parse(parseJson(column))
-
-function toKey(row: Row, { id, ownerId }: JobRecord): ModelKeyRecord {
-  return { jobId: id, ownerId, ...toOwnKey(row, 'key_') }
-}
-
-/** What stands in its own row, whose columns may have names that begin with something. */
-export function toOwnKey(row: Row, prefix = ''): Omit<ModelKeyRecord, 'jobId' | 'ownerId'> {
-  return {
-    hash: text(row, `${prefix}hash`),
-    claimId: text(row, `${prefix}claim_id`),
-    claim: integer(row, `${prefix}claim`),
-    attempt: integer(row, `${prefix}attempt`),
-    channel: text(row, `${prefix}channel`),
-    model: text(row, `${prefix}model`),
-    budget: readBudget(text(row, `${prefix}budget`)),
-    createdAt: integer(row, `${prefix}created_at`),
-  }
-}
+  AND NOT EXISTS (SELECT 1 FROM jobs j JOIN leases l ON ${OF_JOB} WHERE j.id = k.job_id AND l.available_at >= $1)
+  AND NOT EXISTS (SELECT 1 FROM leases h WHERE ${OF_AGENT} AND h.available_at >= $1)`

@@ -1,4 +1,4 @@
-import { JobId, ModelPrices, TokenUsage, UsageId, type UsageTotal, UserId } from '@parley/protocol'
+import { AgentId, JobId, ModelPrices, TokenUsage, UsageId, type UsageTotal, UserId } from '@parley/protocol'
 import { flag, integer, integerOrNull, text, textOrNull } from '../../database/column.ts'
 import type { Row, Value } from '../../database/database.ts'
 import { fromJson, parsedOrNull, toJson } from '../../database/json-column.ts'
@@ -20,6 +20,8 @@ export function toUsage(row: Row | undefined): UsageRecord | undefined {
     id: UsageId.parse(text(row, 'id')),
     status: toStatus(text(row, 'status')),
     jobId: parsedOrNull(JobId, textOrNull(row, 'job_id')),
+    agentId: parsedOrNull(AgentId, textOrNull(row, 'agent_id')),
+    prompt: integerOrNull(row, 'prompt'),
     ownerId: parsedOrNull(UserId, textOrNull(row, 'owner_id')),
     claimId: text(row, 'claim_id'),
     claim: integer(row, 'claim'),
@@ -39,17 +41,33 @@ export function toUsage(row: Row | undefined): UsageRecord | undefined {
 
 /** The values of a new row, in the order of its columns. */
 export function usageValues(call: NewCall, id: UsageId, at: number): readonly Value[] {
-  const { status, jobId, ownerId, claimId, claim, attempt, callId, channel, model, threadId, source, estimated } = call
+  const {
+    status,
+    jobId,
+    agentId,
+    prompt,
+    ownerId,
+    claimId,
+    claim,
+    attempt,
+    callId,
+    channel,
+    model,
+    threadId,
+    source,
+    estimated,
+  } = call
   checkName('claimId', claimId)
   checkInteger('claim', claim, 0)
   checkInteger('attempt', attempt, 0)
   checkName('callId', callId)
+  if (prompt !== null) checkInteger('prompt', prompt, 1)
   if (channel !== null) checkName('channel', channel)
   checkText('model', model, MAX_TEXT_BYTES)
   if (threadId !== null) checkText('threadId', threadId, MAX_TEXT_BYTES)
   const prices = call.prices === null ? null : toJson('prices', ModelPrices, call.prices)
   const names = [id, status, jobId, ownerId, claimId, claim, attempt, callId, channel, model, threadId, source, estimated ? 1 : 0]
-  return [...names, ...tokenValues(call.tokens), prices, costValue(call.costMicrousd), at]
+  return [...names, ...tokenValues(call.tokens), prices, costValue(call.costMicrousd), at, agentId, prompt]
 }
 
 /** The five counts, in the order of their columns. */

@@ -1,23 +1,23 @@
 import { type JobId, UsageId, type UsageTotal, type UserId, costOf, makeId } from '@parley/protocol'
 import { textOrNull } from '../../database/column.ts'
-import type { Database, Row } from '../../database/database.ts'
+import type { Database, Row, Transaction } from '../../database/database.ts'
 import { MAX_LIST, checkInteger } from '../../limits.ts'
 import { announceJob } from '../job/steps.ts'
 import { toTotal, toUsage, usageValues } from './row.ts'
 import * as sql from './statements.ts'
 import {
-  MAX_JOB_CALLS,
+  MAX_CALLS,
   bookReserved,
   checkCalls,
   checkLimits,
+  foldSpending,
   lockBounds,
   lockCalls,
   passedLimit,
-  spentBy,
-  spentOn,
+  spentIn,
   usageSignal,
 } from './steps.ts'
-import type { SpentTotal, UsageRecord, Usages } from './usage.ts'
+import type { SpendScope, Spender, SpentTotal, UsageRecord, Usages } from './usage.ts'
 
 /** Reservations that are settled in one transaction. */
 const STALE_PER_STEP = 100
@@ -60,11 +60,11 @@ export class SqlUsages implements Usages {
     const { jobId, ownerId } = call
     const values = usageValues({ ...call, status: 'booked', source: 'judge' }, this.#newId(), this.#now())
     return this.#db.transaction(async (tx) => {
-      await lockCalls(tx, jobId)
+      await lockCalls(tx, call)
       if ((await tx.run(sql.ADD, values)) === 0) return false
       tx.signal(usageSignal(ownerId))
       if (jobId === null) return true
-      checkCalls(jobId, (await spentOn(tx, jobId)).calls - 1)
+      checkCalls('job', call, ((await spentIn(tx, 'job', call, 0))?.calls ?? 0) - 1)
       announceJob(tx, { id: jobId })
       return true
     })
@@ -75,20 +75,25 @@ export class SqlUsages implements Usages {
   }
 
   async ofJob(id: JobId): Promise<readonly UsageRecord[]> {
-    return toUsages(await this.#db.all(sql.OF_JOB, [id, MAX_JOB_CALLS]))
+    return toUsages(await this.#db.all(sql.OF_JOB, [id, MAX_CALLS]))
   }
 
   async totalOf(id: JobId): Promise<UsageTotal> {
     return totalIn(await this.#db.get(sql.TOTAL_OF_JOB, [id]))
   }
 
+  async spentIn(scope: SpendScope, spender: Spender, since: number): ReturnType<Usages['spentIn']> {
+    checkTimes({ since })
+    return (await spentIn(this.#db, scope, spender, since)) ?? { tokens: 0, microusd: 0, calls: 0 }
+  }
+
   async spent(ownerId: UserId | null, since: number): Promise<SpentTotal> {
-    const { tokens, microusd } = await spentBy(this.#db, ownerId, since)
+    const { tokens, microusd } = await this.spentIn('owner', { ...NOBODY, ownerId }, since)
     return { tokens, microusd }
   }
 
-  async spentOnJob(id: JobId): Promise<SpentTotal> {
-    const { tokens, microusd } = await spentOn(this.#db, id)
+  async spentOnJob(jobId: JobId): Promise<SpentTotal> {
+    const { tokens, microusd } = await this.spentIn('job', { ...NOBODY, jobId }, 0)
     return { tokens, microusd }
   }
 
@@ -104,11 +109,11 @@ export class SqlUsages implements Usages {
   }
 
   async summary(query: Parameters<Usages['summary']>[0]): ReturnType<Usages['summary']> {
-    const { ownerId, from = 0, to = Number.MAX_SAFE_INTEGER, groupBy, limit } = query
+    const { from = 0, to = Number.MAX_SAFE_INTEGER, groupBy, limit } = query
     checkInteger('limit', limit, 1, MAX_LIST)
     checkTimes({ from, to })
-    const values = [from, to, limit, ...sql.selectionValues({ ownerId })]
-    const [total, ...groups] = await this.#db.all(sql.summarySql({ ownerId }, groupBy), values)
+    const values = [from, to, limit, ...sql.selectionValues(query)]
+    const [total, ...groups] = await this.#db.all(sql.summarySql(query, groupBy), values)
     return { total: totalIn(total), groups: groups.map((row) => ({ ...toTotal(row), key: textOrNull(row, 'key') })) }
   }
 
@@ -121,9 +126,22 @@ export class SqlUsages implements Usages {
     return this.#settleAll(() => this.#db.all(sql.RESERVED_FOR, [id, STALE_PER_STEP]))
   }
 
+  async fold(before: number): Promise<void> {
+    checkTimes({ before })
+    await this.#db.transaction((tx) => this.#fold(tx, before))
+  }
+
   async prune(before: number): Promise<number> {
     checkTimes({ before })
-    return this.#db.run(sql.PRUNE, [before])
+    return this.#db.transaction(async (tx) => {
+      await this.#fold(tx, before)
+      return tx.run(sql.PRUNE, [before])
+    })
+  }
+
+  /** Never beyond the present: what is called later would be in no sum. */
+  async #fold(tx: Transaction, before: number): Promise<void> {
+    await foldSpending(tx, Math.min(before, this.#now()))
   }
 
   async #settleAll(next: () => Promise<readonly Row[]>): Promise<number> {
@@ -153,6 +171,8 @@ export class SqlUsages implements Usages {
     return makeId(UsageId, 'usg', this.#random)
   }
 }
+
+const NOBODY: Spender = { ownerId: null, jobId: null, agentId: null, prompt: null }
 
 /** Any whole number is a time, also one before 1970. */
 function checkTimes(times: Readonly<Record<string, number>>): void {

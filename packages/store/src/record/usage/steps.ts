@@ -1,4 +1,4 @@
-import { JobId, type UserId, totalTokens } from '@parley/protocol'
+import { JobId, totalTokens } from '@parley/protocol'
 import { integer, textOrNull } from '../../database/column.ts'
 import type { Queries, Row, Transaction } from '../../database/database.ts'
 import { Conflict } from '../../errors.ts'
@@ -6,13 +6,21 @@ import { checkInteger } from '../../limits.ts'
 import { topicSignal } from '../../topic/signal-topics.ts'
 import { announceJob } from '../job/steps.ts'
 import { costValue, tokenValues } from './row.ts'
-import { BOOK, LOCK_JOB, LOCK_OWNER, SPENT_ON_JOB, spentSql } from './statements.ts'
-import type { SpendLimits, UsageRecord, Usages } from './usage.ts'
+import { BOOK, FOLD, LOCK_AGENT, LOCK_FOLD, LOCK_JOB, LOCK_OWNER, spentQuery } from './statements.ts'
+import {
+  SPEND_SCOPES,
+  type SpendBound,
+  type SpendLimits,
+  type SpendScope,
+  type Spender,
+  type UsageRecord,
+  type Usages,
+} from './usage.ts'
 
-/** Calls of models that one job may make. */
-export const MAX_JOB_CALLS = 10_000
+/** Calls of models that one job, or one turn of an agent, may make. */
+export const MAX_CALLS = 10_000
 
-type Call = Pick<UsageRecord, 'jobId' | 'ownerId' | 'tokens' | 'costMicrousd'>
+type Call = Spender & Pick<UsageRecord, 'tokens' | 'costMicrousd'>
 type Refused = Extract<Awaited<ReturnType<Usages['reserve']>>, { readonly kind: 'refused' }>
 interface Sums {
   readonly tokens: number
@@ -20,52 +28,69 @@ interface Sums {
   readonly calls: number
 }
 
-export function checkLimits({ since, ownerTokens, ownerMicrousd, jobTokens, jobMicrousd }: SpendLimits): void {
-  for (const [field, value] of Object.entries({ since, ownerTokens, ownerMicrousd, jobTokens, jobMicrousd })) {
-    if (value !== null) checkInteger(`limits.${field}`, value, 0)
+/** In these the calls are bounded in number, whatever else is, and so they are named where that is said. */
+const COUNTED: Readonly<Partial<Record<SpendScope, (spender: Spender) => string>>> = {
+  job: ({ jobId }) => `job ${jobId}`,
+  turn: ({ agentId, prompt }) => `turn ${prompt} of agent ${agentId}`,
+}
+const UNITS = ['tokens', 'microusd'] as const
+const isBounded = (bound: SpendBound | undefined): bound is SpendBound =>
+  bound !== undefined && (bound.tokens !== null || bound.microusd !== null)
+
+export function checkLimits({ since, ...bounds }: SpendLimits): void {
+  checkInteger('limits.since', since, 0)
+  for (const scope of SPEND_SCOPES) {
+    for (const unit of UNITS) {
+      const most = bounds[scope]?.[unit] ?? null
+      if (most !== null) checkInteger(`limits.${scope}.${unit}`, most, 0)
+    }
   }
 }
 
 /** Those who reserve against the same bounds go one after the other until the commit. */
-export async function lockBounds(tx: Transaction, { jobId, ownerId }: Call, limits: SpendLimits): Promise<void> {
-  if (limits.ownerTokens !== null || limits.ownerMicrousd !== null) await tx.get(LOCK_OWNER, [ownerId ?? '-'])
-  await lockCalls(tx, jobId)
+export async function lockBounds(tx: Transaction, call: Call, limits: SpendLimits): Promise<void> {
+  if (isBounded(limits.owner)) await tx.get(LOCK_OWNER, [call.ownerId ?? '-'])
+  await lockCalls(tx, call)
 }
 
-/** A job's calls are bounded in number, whatever else is. */
-export async function lockCalls(tx: Transaction, jobId: JobId | null): Promise<void> {
+/** The calls of a job or a turn are bounded in number, whatever else is. */
+export async function lockCalls(tx: Transaction, { jobId, agentId }: Spender): Promise<void> {
   if (jobId !== null) await tx.get(LOCK_JOB, [jobId])
+  if (agentId !== null) await tx.get(LOCK_AGENT, [agentId])
 }
 
 /** The first bound that a call would pass, with what is booked and reserved already. */
 export async function passedLimit(tx: Transaction, call: Call, limits: SpendLimits): Promise<Refused | undefined> {
-  const { ownerTokens, ownerMicrousd, jobTokens, jobMicrousd, since } = limits
-  const tokens = totalTokens(call.tokens)
-  const cost = call.costMicrousd ?? 0
-  const passed = (limit: Refused['limit'], used: number, asked: number, most: number | null): Refused | undefined =>
-    most !== null && used + asked > most ? { kind: 'refused', limit, used, most } : undefined
-  if (ownerTokens !== null || ownerMicrousd !== null) {
-    const owner = await spentBy(tx, call.ownerId, since)
-    const refused =
-      passed('ownerTokens', owner.tokens, tokens, ownerTokens) ?? passed('ownerMicrousd', owner.microusd, cost, ownerMicrousd)
-    if (refused !== undefined) return refused
+  const asked = { tokens: totalTokens(call.tokens), microusd: call.costMicrousd ?? 0 }
+  for (const scope of SPEND_SCOPES) {
+    const bound = limits[scope]
+    if (!isBounded(bound) && COUNTED[scope] === undefined) continue
+    const spent = await spentIn(tx, scope, call, limits.since)
+    if (spent === undefined) continue
+    checkCalls(scope, call, spent.calls)
+    for (const unit of UNITS) {
+      const most = bound?.[unit] ?? null
+      if (most !== null && spent[unit] + asked[unit] > most) return { kind: 'refused', scope, unit, used: spent[unit], most }
+    }
   }
-  if (call.jobId === null) return undefined
-  const job = await spentOn(tx, call.jobId)
-  checkCalls(call.jobId, job.calls)
-  return passed('jobTokens', job.tokens, tokens, jobTokens) ?? passed('jobMicrousd', job.microusd, cost, jobMicrousd)
+  return undefined
 }
 
-export function checkCalls(jobId: JobId, calls: number): void {
-  if (calls >= MAX_JOB_CALLS) throw new Conflict(`job ${jobId} has made ${MAX_JOB_CALLS} calls of models already`)
+export function checkCalls(scope: SpendScope, spender: Spender, calls: number): void {
+  const whose = COUNTED[scope]?.(spender)
+  if (whose !== undefined && calls >= MAX_CALLS) throw new Conflict(`${whose} has made ${MAX_CALLS} calls of models already`)
 }
 
-export async function spentBy(queries: Queries, ownerId: UserId | null, since: number): Promise<Sums> {
-  return toSums(await queries.get(spentSql(ownerId), ownerId === null ? [since] : [since, ownerId]))
+/** What is booked and reserved; `undefined` where the spender has no part in that scope. */
+export async function spentIn(queries: Queries, scope: SpendScope, spender: Spender, since: number): Promise<Sums | undefined> {
+  const query = spentQuery(scope, spender, since)
+  return query && toSums(await queries.get(...query))
 }
 
-export async function spentOn(queries: Queries, jobId: JobId): Promise<Sums> {
-  return toSums(await queries.get(SPENT_ON_JOB, [jobId]))
+/** Brings the sums of agents up to a moment. The sums are locked before anything is read, so that no call is added twice. */
+export async function foldSpending(tx: Transaction, before: number): Promise<void> {
+  await tx.get(LOCK_FOLD, [])
+  await tx.run(FOLD, [before])
 }
 
 /** Settles a reservation, once. */

@@ -6,13 +6,15 @@ import { type SpendLimits, type Store, type Usages, openStore } from '../../inde
 import { ENGINES, type TestEngine, startEngine } from '../../testing/engines.ts'
 import { execute } from '../../testing/execute.ts'
 
-const NO_LIMITS: SpendLimits = { since: 0, ownerTokens: null, ownerMicrousd: null, jobTokens: null, jobMicrousd: null }
+const NO_LIMITS: SpendLimits = { since: 0 }
+const tokens = (most: number) => ({ tokens: most, microusd: null })
+const microusd = (most: number) => ({ tokens: null, microusd: most })
 const PRICES = { ...NO_PRICES, input_microusd_per_1m_tokens: 1_000_000, output_microusd_per_1m_tokens: 5_000_000 }
 const AT_ONCE = 50
 /** Copies the one call of a job until there are 9,999. */
 const MORE_CALLS = `INSERT INTO usage SELECT 'usg_' || substr('0000000000000000000000', 1, 22 - length(CAST(n AS TEXT))) || CAST(n AS TEXT) || 'copy', status, job_id, owner_id, claim_id,
     claim, attempt, 'copy ' || n, channel, model, thread_id, source, estimated, input_tokens, cached_input_tokens, output_tokens,
-    cached_output_tokens, reasoning_output_tokens, prices, cost_microusd, at
+    cached_output_tokens, reasoning_output_tokens, prices, cost_microusd, at, agent_id, prompt
   FROM usage, (WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < 9998) SELECT n FROM numbers) AS n
   WHERE job_id = $1`
 
@@ -114,7 +116,7 @@ describe.each(ENGINES)('calls of models on %s', (engine) => {
     expect(added.filter(Boolean)).toHaveLength(1)
     expect(await store.usages.reserve(call, NO_LIMITS)).toEqual({ kind: 'doubled' })
     // One that is there already is not refused for what it would add.
-    expect(await store.usages.reserve(call, { ...NO_LIMITS, jobTokens: 1 })).toEqual({ kind: 'doubled' })
+    expect(await store.usages.reserve(call, { ...NO_LIMITS, job: tokens(1) })).toEqual({ kind: 'doubled' })
     const next = { ...call, attempt: 2 }
     const reserved = await Promise.all(Array.from({ length: 6 }, (_, index) => gateway(index).usages.reserve(next, NO_LIMITS)))
     expect(reserved.map(({ kind }) => kind).toSorted()).toEqual([...Array(5).fill('doubled'), 'reserved'])
@@ -135,27 +137,37 @@ describe.each(ENGINES)('calls of models on %s', (engine) => {
     const since = 10_001
     const next = { ...call, callId: 'next' }
     const refused = (limits: Partial<SpendLimits>) => store.usages.reserve(next, { ...NO_LIMITS, since, ...limits })
-    expect(await refused({ ownerTokens: 44 })).toEqual({ kind: 'refused', limit: 'ownerTokens', used: 30, most: 44 })
-    expect(await refused({ ownerMicrousd: 59 })).toEqual({ kind: 'refused', limit: 'ownerMicrousd', used: 40, most: 59 })
+    expect(await refused({ owner: tokens(44) })).toEqual({ kind: 'refused', scope: 'owner', unit: 'tokens', used: 30, most: 44 })
+    expect(await refused({ owner: microusd(59) })).toEqual({
+      kind: 'refused',
+      scope: 'owner',
+      unit: 'microusd',
+      used: 40,
+      most: 59,
+    })
     // What a job used counts from its first day on, whoever pays.
-    expect(await refused({ jobTokens: 59 })).toEqual({ kind: 'refused', limit: 'jobTokens', used: 45, most: 59 })
-    expect(await refused({ jobMicrousd: 0 })).toEqual({ kind: 'refused', limit: 'jobMicrousd', used: 60, most: 0 })
-    expect(await refused({ ownerTokens: 44, jobTokens: 1 })).toMatchObject({ limit: 'ownerTokens' })
+    expect(await refused({ job: tokens(59) })).toEqual({ kind: 'refused', scope: 'job', unit: 'tokens', used: 45, most: 59 })
+    expect(await refused({ job: microusd(0) })).toEqual({ kind: 'refused', scope: 'job', unit: 'microusd', used: 60, most: 0 })
+    expect(await refused({ owner: tokens(44), job: tokens(1) })).toMatchObject({ scope: 'owner' })
     expect(await store.usages.byCall(call.claimId, 1, 'next')).toBeUndefined()
-    expect(await refused({ ownerTokens: 45, ownerMicrousd: 60, jobTokens: 60, jobMicrousd: 80 })).toMatchObject({
+    expect(await refused({ owner: { tokens: 45, microusd: 60 }, job: { tokens: 60, microusd: 80 } })).toMatchObject({
       kind: 'reserved',
     })
     const nobody = { ...call, ownerId: null, callId: 'nobody' }
-    expect(await store.usages.reserve(nobody, { ...NO_LIMITS, ownerTokens: 29 })).toMatchObject({ used: 15, most: 29 })
+    expect(await store.usages.reserve(nobody, { ...NO_LIMITS, owner: tokens(29) })).toMatchObject({ used: 15, most: 29 })
     const without = { ...call, jobId: null, callId: 'no job' }
-    expect(await store.usages.reserve(without, { ...NO_LIMITS, jobTokens: 1 })).toMatchObject({ kind: 'reserved' })
+    expect(await store.usages.reserve(without, { ...NO_LIMITS, job: tokens(1) })).toMatchObject({ kind: 'reserved' })
   })
 
   test.each([
     // 15 tokens and 10 micro-USD each.
-    { bound: 'owner', limits: { ...NO_LIMITS, ownerTokens: 307 }, room: 20 },
-    { bound: 'job', limits: { ...NO_LIMITS, jobTokens: 307 }, room: 20 },
-    { bound: 'both', limits: { since: 0, ownerTokens: 307, ownerMicrousd: 500, jobTokens: 1_000, jobMicrousd: 149 }, room: 14 },
+    { bound: 'owner', limits: { ...NO_LIMITS, owner: tokens(307) }, room: 20 },
+    { bound: 'job', limits: { ...NO_LIMITS, job: tokens(307) }, room: 20 },
+    {
+      bound: 'both',
+      limits: { since: 0, owner: { tokens: 307, microusd: 500 }, job: { tokens: 1_000, microusd: 149 } },
+      room: 14,
+    },
   ])('of many at once exactly as many pass as there is room for: $bound', async ({ bound, limits, room }) => {
     const ann = await addUser('ann')
     const jobId = newJobId()
@@ -270,8 +282,8 @@ describe.each(ENGINES)('calls of models on %s', (engine) => {
       await expect(store.usages.add(call)).rejects.toMatchObject({ code: 'invalid_argument', field })
       await expect(store.usages.reserve(call, NO_LIMITS)).rejects.toMatchObject({ code: 'invalid_argument', field })
     }
-    const limits = { ...NO_LIMITS, jobTokens: Number.NaN }
-    await expect(store.usages.reserve(sampleCall(), limits)).rejects.toMatchObject({ field: 'limits.jobTokens' })
+    const limits = { ...NO_LIMITS, job: tokens(Number.NaN) }
+    await expect(store.usages.reserve(sampleCall(), limits)).rejects.toMatchObject({ field: 'limits.job.tokens' })
     const id = await reserve(sampleCall())
     const book = { tokens: huge, costMicrousd: null, estimated: false }
     await expect(store.usages.book(id, book)).rejects.toMatchObject({ field: 'tokens.input_tokens' })

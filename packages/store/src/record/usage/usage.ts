@@ -1,12 +1,20 @@
-import type { JobId, ModelPrices, TokenUsage, UsageId, UsageTotal, UserId } from '@parley/protocol'
+import type { AgentId, JobId, ModelPrices, TokenUsage, UsageId, UsageTotal, UserId } from '@parley/protocol'
 
-/** One call of a model. It outlives its job. `reserved` ones are under way: their tokens and cost are the most they may come to. */
+/**
+ * One call of a model, for an attempt of a job or for the turn of an agent's prompt. It outlives both. `reserved` ones are under way: their
+ * tokens and cost are the most they may come to.
+ */
 export interface UsageRecord {
   readonly id: UsageId
   readonly status: 'reserved' | 'booked'
   readonly jobId: JobId | null
+  readonly agentId: AgentId | null
+  /** The number of the agent's prompt; null for a call of a job. */
+  readonly prompt: number | null
   readonly ownerId: UserId | null
+  /** Of an agent: its fence. */
   readonly claimId: string
+  /** The job's claims up to then, and the attempt; 0 for a call of an agent. */
   readonly claim: number
   readonly attempt: number
   readonly callId: string
@@ -22,16 +30,32 @@ export interface UsageRecord {
   readonly at: number
 }
 
-export type UsageGrouping = 'day' | 'model' | 'job' | 'user'
+export type UsageGrouping = 'day' | 'model' | 'job' | 'agent' | 'user'
 
-/** Bounds that a reservation is checked against; null: none. `since` is the start of the day they count from. */
-export interface SpendLimits {
-  readonly since: number
-  readonly ownerTokens: number | null
-  readonly ownerMicrousd: number | null
-  readonly jobTokens: number | null
-  readonly jobMicrousd: number | null
+/**
+ * What is added up to be held against a bound: the day of an owner, all of a job; of an agent all that it ever used, its day, one turn. In this
+ * order they are looked at, so that of several that are used up the one is named that lasts longest.
+ */
+export const SPEND_SCOPES = ['owner', 'job', 'all', 'day', 'turn'] as const
+export type SpendScope = (typeof SPEND_SCOPES)[number]
+
+/** The most that may be spent; null: any. */
+export interface SpendBound {
+  readonly tokens: number | null
+  readonly microusd: number | null
 }
+
+/** What a job or an agent may spend, whoever owns it. */
+export type OwnBounds = { readonly [Scope in Exclude<SpendScope, 'owner'>]?: SpendBound }
+
+/** Bounds that a reservation is checked against. `since` is the start of the day that days count from. */
+export interface SpendLimits extends OwnBounds {
+  readonly since: number
+  readonly owner?: SpendBound
+}
+
+/** Whose spending is added up. */
+export type Spender = Pick<UsageRecord, 'ownerId' | 'jobId' | 'agentId' | 'prompt'>
 
 export interface SpentTotal {
   readonly tokens: number
@@ -46,7 +70,7 @@ export interface Usages {
   /**
    * Writes down a call before it is sent, unless what is booked and reserved already, together with it, passes a limit:
    * checked and written in one transaction, so that calls at once cannot pass it together. A call of that id again: `doubled`.
-   * `at` stays the moment of the reservation. Throws `Conflict` when the job has made as many calls as any job may.
+   * `at` stays the moment of the reservation. Throws `Conflict` when the job, or the turn of the agent, has made as many calls as any may.
    */
   reserve(
     call: Omit<UsageRecord, 'id' | 'status' | 'at' | 'estimated' | 'source'> & { readonly isScript?: boolean },
@@ -55,7 +79,8 @@ export interface Usages {
     | { readonly kind: 'reserved'; readonly id: UsageId }
     | {
         readonly kind: 'refused'
-        readonly limit: Exclude<keyof SpendLimits, 'since'>
+        readonly scope: SpendScope
+        readonly unit: keyof SpendBound
         readonly used: number
         readonly most: number
       }
@@ -74,13 +99,16 @@ export interface Usages {
   /** Booked ones of a job, oldest first. */
   ofJob(id: JobId): Promise<readonly UsageRecord[]>
   totalOf(id: JobId): Promise<UsageTotal>
-  /** Booked and reserved since. */
+  /** Booked and reserved; nothing where it is none of that scope. `since` is the start of the day. */
+  spentIn(scope: SpendScope, spender: Spender, since: number): Promise<SpentTotal & { readonly calls: number }>
+  /** As `spentIn`, of a person's day and of a job. */
   spent(ownerId: UserId | null, since: number): Promise<SpentTotal>
   spentOnJob(id: JobId): Promise<SpentTotal>
   /** Booked ones, newest first. */
   list(page: {
     readonly ownerId?: UserId | null
     readonly jobId?: JobId
+    readonly agentId?: AgentId
     readonly from?: number
     readonly to?: number
     readonly beforeId?: UsageId
@@ -89,6 +117,7 @@ export interface Usages {
   /** Booked ones; groups by size of cost, days newest first. */
   summary(query: {
     readonly ownerId?: UserId | null
+    readonly agentId?: AgentId
     readonly from?: number
     readonly to?: number
     readonly groupBy: UsageGrouping
@@ -104,6 +133,8 @@ export interface Usages {
   settleStale(before: number): Promise<number>
   /** The same for whatever is still reserved for a job that ends: nobody waits for an answer any more. */
   settleJob(id: JobId): Promise<number>
-  /** Forgets what is older. */
+  /** Adds up what agents spent before, as far as nothing of it is under way: what they spent in all is not added up anew each time. */
+  fold(before: number): Promise<void>
+  /** Forgets what is older. What agents spent in all stays. */
   prune(before: number): Promise<number>
 }
