@@ -39,6 +39,7 @@ export {
 } from './event.ts'
 export type { Gate, GateCall, GateDecision } from './gate.ts'
 export { GATEWAY_BUSY, gatewayFailure } from './gateway-codes.ts'
+export { leftEnd } from './left-turn.ts'
 export { lineDiff } from './line-diff.ts'
 export type { ConnectMount, MountServer, MountSpec } from './mount.ts'
 export { secondsText } from './seconds-text.ts'

@@ -1,7 +1,5 @@
 export { type EngineFor, type EnginePorts } from './generate/generator-options.ts'
-export { FolderWatch } from './generate/folder/folder-watch.ts'
 export { openGenerator } from './generate/open-generator.ts'
-export { type HeldNames, type SandboxCommands, openSandboxCommands } from './generate/folder/sandbox-commands.ts'
 export { type FoundProgram, findProgram } from './language/find-program.ts'
 export { findLanguages } from './language/find-languages.ts'
 export { openLocalStatus } from './status/local-status.ts'

@@ -4,7 +4,7 @@ import { type Toolchains, unseenProgram } from '@parley/sandbox'
 import type { LazyProcesses } from '@parley/executor'
 import { type CommandOutcome, type CommandRequest, refusedCommand } from '@parley/agent'
 import { type FolderCommands, type StartCommand, runFreely } from '@parley/codex-server'
-import type { HeldNames, SandboxCommands } from '@parley/judge'
+import type { HeldNames, SandboxCommands } from '@parley/workspace'
 import { isWithin, makeFolder } from '@parley/command-line/commands'
 import type { OwnPlaces } from '../config/own-places.ts'
 import { heldNames } from '../trust/held-names.ts'
@@ -35,7 +35,7 @@ export function openCommands(ports: CommandsPorts): (folder: string) => FolderCo
     const inSandbox = async (): Promise<SandboxCommands | string> => {
       const held = await ports.sandbox()
       if (typeof held === 'string') return held
-      const { openSandboxCommands } = await import('@parley/judge')
+      const { openSandboxCommands } = await import('@parley/workspace')
       if (ports.own.folders.some((path) => isWithin(folder, path)))
         return `${folder} lies in what no command may see: Parley keeps its data, settings and keys there`
       const { toolchains, warn, env, own } = ports

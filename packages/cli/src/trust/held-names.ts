@@ -1,6 +1,6 @@
 import { existsSync, lstatSync } from 'node:fs'
 import { join } from 'node:path'
-import type { HeldNames } from '@parley/judge'
+import type { HeldNames } from '@parley/workspace'
 import { isWithin } from '@parley/command-line/commands'
 import { FOLDER_DATA, FOLDER_SETTINGS } from './settings-in.ts'
 import { readTrusted, trustFileOf } from './trust-file.ts'

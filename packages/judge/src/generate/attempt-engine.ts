@@ -14,7 +14,7 @@ import type { GeneratorOptions } from './generator-options.ts'
 import { SOLUTION_SCHEMA } from './answer/output-schema.ts'
 import { instructionsOf } from './prompt.ts'
 import type { Redactor } from './redact.ts'
-import { type SandboxCommands, openSandboxCommands } from './folder/sandbox-commands.ts'
+import { type SandboxCommands, openSandboxCommands } from '@parley/workspace'
 import { Stopped, orStopped } from './stopped.ts'
 
 export interface AttemptEngineOrder {

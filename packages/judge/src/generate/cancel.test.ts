@@ -4,7 +4,7 @@ import type { Engine } from '@parley/agent'
 import { type Bench, openBench } from '../fixture/open-bench.ts'
 import { openWriter } from '../fixture/open-writer.ts'
 import { SOLUTIONS } from '../fixture/solutions.ts'
-import { processesLeft } from '../hostile/fixture/left-over.ts'
+import { processesLeft } from '@parley/sandbox/testing'
 
 let bench: Bench
 beforeAll(async () => {

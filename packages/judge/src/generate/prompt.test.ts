@@ -7,7 +7,7 @@ import { type Bench, openBench, specOf } from '../fixture/open-bench.ts'
 import { GENERATE_LIMITS } from './generate-limits.ts'
 import { SOLUTION_SCHEMA } from './answer/output-schema.ts'
 import { instructionsOf, problemText, quoted } from './prompt.ts'
-import { openWorkspace } from './folder/workspace.ts'
+import { openWorkspace } from './job-workspace.ts'
 
 let bench: Bench
 beforeAll(async () => {

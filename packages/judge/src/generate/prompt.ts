@@ -6,7 +6,7 @@ import { languageOf } from '../language/standard.ts'
 import { cutShown } from '../status/cut.ts'
 import { readShown } from '../status/self-test-answer.ts'
 import type { GenerateLimits } from './generate-limits.ts'
-import type { JobWorkspace } from './folder/workspace.ts'
+import type { JobWorkspace } from './job-workspace.ts'
 
 /** What a model is told before anything else. It holds for the whole conversation. */
 export function instructionsOf(spec: JobSpec): string {

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Bench, openBench } from '../fixture/open-bench.ts'
-import { processesLeft } from '../hostile/fixture/left-over.ts'
+import { processesLeft } from '@parley/sandbox/testing'
 import { SOLUTIONS, SUM_CASE } from '../fixture/solutions.ts'
 
 let bench: Bench

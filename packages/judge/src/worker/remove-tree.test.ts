@@ -13,9 +13,9 @@ import {
 import { rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { removeTree } from '@parley/workspace'
 import { expect, onTestFinished, test } from 'vitest'
 import { LATE_PARTS } from '../fixture/late-parts.ts'
-import { removeTree } from './remove-tree.ts'
 import { openWorkFolder } from './work-folder.ts'
 
 const NAME = 'a'.repeat(200)
@@ -76,7 +76,7 @@ test('folders that were locked are removed by somebody without rights beyond his
     for (const path of ['', 'tree', 'tree/a', 'tree/a/b']) chownSync(join(folder, path), NOBODY, NOBODY)
   for (const path of ['tree/a/b', 'tree/a', 'tree']) chmodSync(join(folder, path), 0)
   const program = [
-    `import { removeTree } from ${JSON.stringify(import.meta.resolve('./remove-tree.ts'))}`,
+    `import { removeTree } from ${JSON.stringify(import.meta.resolve('@parley/workspace'))}`,
     `if (process.getuid() === 0) { process.setgid(${NOBODY}); process.setuid(${NOBODY}) }`,
     `await removeTree(${JSON.stringify(tree)})`,
   ].join('\n')

@@ -3,7 +3,7 @@ import { mkdir, readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { LateLogs, type LateParts } from './late/late-logs.ts'
-import { removeTree } from './remove-tree.ts'
+import { removeTree } from '@parley/workspace'
 
 /** Takes the one ownership of a file, gone with the process that holds it; `undefined` when somebody has it. */
 export type TryLock = (path: string) => { release(): void } | undefined

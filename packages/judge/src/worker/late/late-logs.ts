@@ -2,7 +2,7 @@ import { lstatSync, mkdirSync, readdirSync, renameSync, rmdirSync, rmSync } from
 import { join } from 'node:path'
 import { type JobId, messageOf } from '@parley/protocol'
 import type { Log } from '../log.ts'
-import { removeTree } from '../remove-tree.ts'
+import { removeTree } from '@parley/workspace'
 import type { WorkerLimits } from '../worker-limits.ts'
 import { type LeftLogs, unsentIn } from './left-logs.ts'
 import { type LogAbout, damagedAbout, readAbout, writeAbout } from './log-about.ts'

@@ -3,7 +3,7 @@ import { chmodSync, mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } 
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type Bench, openBench } from '../../fixture/open-bench.ts'
+import { type Bench, openBench } from './fixture/open-bench.ts'
 import { nestedRepositories } from './nested-repositories.ts'
 import { openSandboxCommands } from './sandbox-commands.ts'
 

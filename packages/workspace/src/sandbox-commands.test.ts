@@ -4,9 +4,9 @@ import { existsSync } from 'node:fs'
 import { mkdir, readFile, readdir, rename, rm, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type Bench, openBench } from '../../fixture/open-bench.ts'
-import { processesLeft } from '../../hostile/fixture/left-over.ts'
-import { removeTree } from '../../worker/remove-tree.ts'
+import { processesLeft } from '@parley/sandbox/testing'
+import { type Bench, openBench } from './fixture/open-bench.ts'
+import { removeTree } from './remove-tree.ts'
 import { type SandboxCommands, openSandboxCommands } from './sandbox-commands.ts'
 
 let bench: Bench

@@ -1,7 +1,7 @@
 import { copyFile, mkdir, stat, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { type JobSpec, type TestCase, mainFile } from '@parley/protocol'
-import { findCases } from '../../test/find-cases.ts'
+import { findCases } from '../test/find-cases.ts'
 
 /** The folder in which an engine works on one job. */
 export interface JobWorkspace {

@@ -1,0 +1,3 @@
+export { FolderWatch } from './folder-watch.ts'
+export { removeTree } from './remove-tree.ts'
+export { type HeldNames, type SandboxCommands, openSandboxCommands } from './sandbox-commands.ts'
