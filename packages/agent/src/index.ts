@@ -26,6 +26,7 @@ export type {
   Turn,
   TurnInput,
 } from './engine.ts'
+export type { EngineFor, EnginePorts } from './engine-for.ts'
 export { ConversationBusy, ConversationClosed, ConversationUnknown, InvalidArgument } from './errors.ts'
 export {
   type ActStatus,
@@ -41,6 +42,7 @@ export type { Gate, GateCall, GateDecision } from './gate.ts'
 export { GATEWAY_BUSY, gatewayFailure } from './gateway-codes.ts'
 export { leftEnd } from './left-turn.ts'
 export { lineDiff } from './line-diff.ts'
+export { linkedServer } from './linked-server.ts'
 export type { ConnectMount, MountServer, MountSpec } from './mount.ts'
 export { secondsText } from './seconds-text.ts'
 export { NOTHING_USED, type Spent, Spending, type Used } from './spending.ts'

@@ -19,6 +19,8 @@ export interface MountSpec {
   /** `[a-z][a-z0-9-]*`: the model sees `{name}_{tool}`. */
   readonly name: string
   readonly server: MountServer
+  /** True: the model sees the tools by the names that the server gives, which keeps its own apart. */
+  readonly plain?: boolean
   /** One that cannot be reached fails the turn; any other is left out with a warning. */
   readonly required: boolean
   readonly toolTimeoutMs?: number

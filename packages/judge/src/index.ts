@@ -1,4 +1,3 @@
-export { type EngineFor, type EnginePorts } from './generate/generator-options.ts'
 export { openGenerator } from './generate/open-generator.ts'
 export { type FoundProgram, findProgram } from './language/find-program.ts'
 export { findLanguages } from './language/find-languages.ts'

@@ -10,7 +10,7 @@ import type { Invocation } from '@parley/command-line'
 import { cacheDirOf } from '../data/cache-dir.ts'
 import { dataDirAt } from '../data/data-dir.ts'
 import { ownPlaces } from '../config/own-places.ts'
-import { openMounts } from '../judge-process/connect-mount.ts'
+import { openMounts } from '../engine/connect-mount.ts'
 import { toolchainsOf } from '../installed/toolchains.ts'
 import { engineSettings } from '../trust/folder-settings.ts'
 import { ownVersion } from '../version.ts'
@@ -48,7 +48,11 @@ export function openOwn({ invocation, overrides, log, processes }: OwnPlan): {
   const baseUrl = (settings.modelBaseUrl ?? OPENAI_URL).replace(/\/+$/, '')
   const http = openHttpFetcher({ connectMs: CONNECT_MS, connections: CONNECTIONS })
   const warn = (message: string): void => log('warn', 'parley_codex', message.trimEnd())
-  const mounts = openMounts(warn, join(data.path, 'environments.toml'))
+  const mounts = openMounts({
+    complain: warn,
+    clientName: 'parley',
+    environmentsFile: join(data.path, 'environments.toml'),
+  })
   const { now, random } = io
   const cacheFolder = cacheDirOf(io, settings.dataDir)
   const own = ownPlaces(io, read, { data: data.path, cache: cacheFolder })

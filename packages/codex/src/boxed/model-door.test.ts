@@ -46,7 +46,8 @@ async function openDoor(route: Route, limits: Partial<Limits> = {}) {
   const http = openHttpFetcher({ connectMs: 5_000, connections: 8 })
   made.defer(() => http.close())
   const socketPath = join(folder, 's')
-  const door = await openModelDoor({ socketPath, baseUrl: `${gateway.url}/v1`, apiKey: 'key', http, limits })
+  const target = () => ({ baseUrl: `${gateway.url}/v1`, apiKey: 'key' })
+  const door = await openModelDoor({ socketPath, target, http, limits })
   made.defer(() => door.close())
   const opened = made.move()
   return { door, socketPath, [Symbol.asyncDispose]: () => opened.disposeAsync() }

@@ -17,10 +17,11 @@ import {
 export interface ModelDoorOptions {
   /** In a folder that nobody else may enter: the file itself is open to the user of the box. */
   readonly socketPath: string
-  /** The gateway's model proxy, with `/v1`. */
-  readonly baseUrl: string
-  /** Added here, so that it is never inside of the box. */
-  readonly apiKey: string
+  /**
+   * The gateway's model proxy, with `/v1`, and the key that is added here, so that it is never inside of the box. Asked for each
+   * request: another turn may have another one.
+   */
+  readonly target: () => { readonly baseUrl: string; readonly apiKey: string }
   readonly http: HttpFetcher
   readonly limits?: Partial<Limits>
 }
@@ -108,8 +109,9 @@ async function answer(request: HttpRequest, options: ModelDoorOptions, passed: {
 async function passOn(
   request: HttpRequest,
   { method, path, body }: { readonly method: 'GET' | 'POST'; readonly path: string; readonly body?: Uint8Array },
-  { baseUrl, apiKey, http }: ModelDoorOptions,
+  { target, http }: ModelDoorOptions,
 ): Promise<HttpReply> {
+  const { baseUrl, apiKey } = target()
   const { 'content-type': type, accept } = request.headers
   const headers = {
     authorization: `Bearer ${apiKey}`,

@@ -1,6 +1,13 @@
-import type { Conversation, ConversationListener, ConversationOptions, Engine, MountServer } from '@parley/agent'
+import {
+  type Conversation,
+  type ConversationListener,
+  type ConversationOptions,
+  type Engine,
+  linkedServer,
+  type MountServer,
+} from '@parley/agent'
 import { type EngineName, messageOf, settlesWithin, STATUS_SERVER_NAME } from '@parley/protocol'
-import { type Caller, type Service, memoryPair, memoryTransport, serveMemory } from '@parley/rpc'
+import type { Caller, Service } from '@parley/rpc'
 import { SelfTests } from '../status/self-test.ts'
 import { statusService } from '../status/status-service.ts'
 import { type StatusSocket, openStatusSocket, shortSocketPath } from '../status/status-socket.ts'
@@ -71,14 +78,13 @@ export class AttemptEngine {
     }
     try {
       const { folder, prepared, redactor } = order
-      const made = options.engineFor(prepared, {
+      const made = options.engineFor(() => prepared, {
         engine: order.engine,
-        jobId: request.spec.job_id,
-        jobFolder: request.ports.folder,
+        ownFolder: request.ports.folder,
         folder,
         transcripts: cleanTranscripts(request.ports.memory.transcripts, redactor),
         ...(commands === undefined ? {} : { commands }),
-        ...(status.socketPath === undefined ? {} : { statusSocket: status.socketPath }),
+        ...(status.socketPath === undefined ? {} : { mountSocket: status.socketPath }),
       })
       engine = await orStopped(Promise.resolve(made), signal)
       const { conversation, isNew } = await converse(engine, order, status.server)
@@ -143,7 +149,7 @@ interface Status {
 /** The status server as the engine mounts it: a process that relays to a socket, or right here. */
 async function openStatus({ options, engine, request }: AttemptEngineOrder, service: Service): Promise<Status> {
   const started = options.statusServers?.[engine]
-  if (started === undefined) return { server: linked(service), close: () => Promise.resolve() }
+  if (started === undefined) return { server: linkedServer(service, ENGINE), close: () => Promise.resolve() }
   const { path, remove } = shortSocketPath(request.ports.folder, `status-${request.attempt}.sock`)
   let socket: StatusSocket
   try {
@@ -158,15 +164,6 @@ async function openStatus({ options, engine, request }: AttemptEngineOrder, serv
   }
   return { server: started(path), socketPath: path, close }
 }
-
-const linked = (service: Service): MountServer => ({
-  kind: 'linked',
-  open: () => {
-    const { client, server } = memoryPair()
-    serveMemory(server, service, ENGINE)
-    return memoryTransport(client)
-  },
-})
 
 function openCommands({ options, folder, request, log }: AttemptEngineOrder): SandboxCommands | undefined {
   const { sandbox, readable = [], environment = {} } = options

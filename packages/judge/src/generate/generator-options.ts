@@ -1,29 +1,10 @@
-import type { Commands, Engine, MountServer, Transcripts } from '@parley/agent'
+import type { EngineFor, MountServer } from '@parley/agent'
 import type { EngineName } from '@parley/protocol'
 import type { Sandbox } from '@parley/sandbox'
-import type { Prepared } from '../worker/generator.ts'
 import type { GenerateLimits } from './generate-limits.ts'
 
-/** What an engine of one attempt is made of, beside the key and the model. */
-export interface EnginePorts {
-  readonly engine: EngineName
-  readonly jobId: string
-  /** Private to this job under this claim, hidden from what the engine runs, and gone with it. */
-  readonly jobFolder: string
-  /** The conversation's working folder. */
-  readonly folder: string
-  /** Survives this judge. */
-  readonly transcripts: Transcripts
-  /** Left out: this machine has no sandbox that could hold what a model runs. */
-  readonly commands?: Commands
-  /** Where a status server of another process reaches the job; only for engines that have a `statusServers` entry. */
-  readonly statusSocket?: string
-}
-
-/** Opens the engine of one attempt. It is closed when the attempt ends. */
-export type EngineFor = (prepared: Prepared, ports: EnginePorts) => Engine | Promise<Engine>
-
 export interface GeneratorOptions {
+  /** What it opens is closed when the attempt ends. */
   readonly engineFor: EngineFor
   /** Those that `engineFor` knows on this machine; a job that asks for another fails. Default: `mini`. */
   readonly engines?: readonly EngineName[]

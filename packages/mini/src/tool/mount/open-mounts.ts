@@ -91,7 +91,7 @@ function readable(link: MountLink, tools: readonly JsonObject[]): Reached {
 
 function bind(reached: readonly Reached[], { toolMs, resultBytes }: OpenMounts, warnings: string[]): readonly BoundTool[] {
   const all = reached.flatMap(({ listed }) => listed)
-  const origins = all.map(({ link, tool }) => ({ mount: link.spec.name, tool }))
+  const origins = all.map(({ link, tool }) => ({ mount: link.spec.name, tool, plain: link.spec.plain ?? false }))
   const names = toolNames(origins, OWN_TOOLS)
   const warn = (message: string): void => void warnings.push(message)
   return all.map((one, index) => mountedTool({ ...one, name: names[index] ?? '', toolMs, resultBytes, warn }))

@@ -13,6 +13,15 @@ test('a name is the mount, a line and the tool; dots become lines', () => {
   expect(toolNames(origins, OWN_TOOLS)).toEqual(['realmoi-status_status_update', 'git_log'])
 })
 
+test('tools of a plain mount keep their names, unless another has them', () => {
+  const origins = [
+    { mount: 'agent', tool: 'files_echo', plain: true },
+    { mount: 'agent', tool: 'shell', plain: true },
+    { mount: 'git', tool: 'log' },
+  ]
+  expect(toolNames(origins, OWN_TOOLS)).toEqual(['files_echo', expect.stringMatching(/^shell_[0-9a-f]{8}$/), 'git_log'])
+})
+
 test('names that fall together are told apart by what they really are, whoever comes first', () => {
   const origins = [
     { mount: 'm', tool: 'a.b' },

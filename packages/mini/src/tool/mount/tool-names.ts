@@ -4,6 +4,8 @@ import { createHash } from 'node:crypto'
 export interface Origin {
   readonly mount: string
   readonly tool: string
+  /** Shown by the tool's name alone. */
+  readonly plain?: boolean
 }
 
 /** The longest name that models take. */
@@ -12,11 +14,13 @@ const HASH_CHARS = 8
 const LONGEST_HASH_CHARS = 40
 
 /**
- * One name for each tool, in the order given: `{mount}_{tool}` with what models do not take as `_`. Where that is too long or
+ * One name for each tool, in the order given: `{mount}_{tool}`, or `{tool}` of a plain mount, with what models do not take as `_`. Where that is too long or
  * taken, a hash of the exact names tells them apart; so a tool has the same name whatever the order of the mounts.
  */
 export function toolNames(origins: readonly Origin[], reserved: readonly string[]): readonly string[] {
-  const plain = origins.map(({ mount, tool }) => `${mount}_${tool}`.replaceAll(/[^a-zA-Z0-9_-]/g, '_'))
+  const plain = origins.map(({ mount, tool, plain: isPlain = false }) =>
+    (isPlain ? tool : `${mount}_${tool}`).replaceAll(/[^a-zA-Z0-9_-]/g, '_'),
+  )
   const counts = new Map<string, number>()
   for (const name of plain) counts.set(name, (counts.get(name) ?? 0) + 1)
   const taken = new Set(reserved)

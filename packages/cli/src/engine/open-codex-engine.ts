@@ -1,30 +1,33 @@
 import { chmodSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Engine } from '@parley/agent'
+import type { Engine, EnginePorts } from '@parley/agent'
 import { type Bridge, type CodexProgram, engineOf, openBridge } from '@parley/codex'
 import { type ModelDoor, boxedEngine, openCodexHome, openModelDoor } from '@parley/codex/boxed'
-import { type EnginePorts, type Prepared, shortSocketPath } from '@parley/judge'
+import { shortSocketPath } from '@parley/judge'
+import type { PreparedTurn } from '@parley/protocol'
 import { FolderWatch } from '@parley/workspace'
 import type { HttpFetcher } from '@parley/rpc'
 import type { StartLive } from '@parley/sandbox'
-import { ownVersion } from '../../version.ts'
+import { ownVersion } from '../version.ts'
 import { startInBox } from './start-in-box.ts'
 
-/** What the Codex engines of a judge have in common. */
+/** What the Codex engines of a worker have in common. */
 export interface CodexEngineOptions {
   readonly codex: CodexProgram
   readonly start: StartLive
   /** Never to be seen inside. */
   readonly hidden: readonly string[]
-  /** What the status server needs to run inside. */
+  /** What mounted servers need to run inside. */
   readonly readable: readonly string[]
   readonly http: HttpFetcher
+  /** Who we say we are to Codex. */
+  readonly clientName: string
   readonly warn: (message: string) => void
   readonly now: () => number
   readonly random: (size: number) => Uint8Array
 }
 
-/** This judge cannot run Codex for this job: the message says why. */
+/** Codex cannot run here, or not for this model: the message says why. */
 export class CodexUnfit extends Error {
   readonly code = 'engine_missing'
   constructor(message: string) {
@@ -35,24 +38,29 @@ export class CodexUnfit extends Error {
 
 /** The port of the box's own loopback behind which the model is. */
 const MODEL_PORT = 8_177
-/** What the job's folders may hold in all; a Codex that lets more be written is ended. */
+/** What the folders may hold in all; a Codex that lets more be written is ended. */
 const FOLDER_LIMITS = { bytes: 1024 * 1024 * 1024, entries: 100_000 }
 const SOCKET_MODE = 0o666
-/** A turn was interrupted before, if it could be; what is left is ended at once, within the time that a judge gives an engine. */
+/** A turn was interrupted before, if it could be; what is left is ended at once, within the time that an engine is given. */
 const BRIDGE_LIMITS = { closeInterruptMs: 300, stopGraceMs: 100 }
 
-/** One real Codex in a box, for one attempt of a job. Its home stays as long as the job is held. */
-export async function openCodexEngine(options: CodexEngineOptions, prepared: Prepared, ports: EnginePorts): Promise<Engine> {
+/** One real Codex in a box, for one conversation. Its home stays as long as the folder of its own. */
+export async function openCodexEngine(
+  options: CodexEngineOptions,
+  current: () => PreparedTurn,
+  ports: EnginePorts,
+): Promise<Engine> {
+  const prepared = current()
   if (prepared.wire !== 'responses')
     throw new CodexUnfit(`${prepared.model} is asked by Chat Completions, and Codex speaks the Responses API alone`)
   const home = openCodexHome({
-    folder: join(ports.jobFolder, 'codex'),
+    folder: join(ports.ownFolder, 'codex'),
     model: prepared.model,
     contextTokens: prepared.context_tokens,
     baseUrl: `http://127.0.0.1:${MODEL_PORT}/v1`,
     random: options.random,
   })
-  const { path: socketPath, remove } = shortSocketPath(ports.jobFolder, 'model.sock')
+  const { path: socketPath, remove } = shortSocketPath(ports.ownFolder, 'model.sock')
   let door: ModelDoor | undefined
   let bridge: Bridge | undefined
   const close = async (): Promise<void> => {
@@ -61,29 +69,29 @@ export async function openCodexEngine(options: CodexEngineOptions, prepared: Pre
     remove()
   }
   try {
-    const { base_url: baseUrl, api_key: apiKey } = prepared
-    door = await openModelDoor({ socketPath, baseUrl, apiKey, http: options.http })
+    const target = () => ({ baseUrl: current().base_url, apiKey: current().api_key })
+    door = await openModelDoor({ socketPath, target, http: options.http })
     // Its folder is closed to everybody else; inside of the box the user is another one.
-    if (ports.statusSocket !== undefined) chmodSync(ports.statusSocket, SOCKET_MODE)
+    if (ports.mountSocket !== undefined) chmodSync(ports.mountSocket, SOCKET_MODE)
     bridge = await openBridge({
       start: startInBox({
         start: options.start,
         codex: options.codex,
         home: home.folder,
         folder: ports.folder,
-        hidden: [...options.hidden, ports.jobFolder],
-        readable: [...options.readable, ...(ports.statusSocket === undefined ? [] : [ports.statusSocket])],
+        hidden: [...options.hidden, ports.ownFolder],
+        readable: [...options.readable, ...(ports.mountSocket === undefined ? [] : [ports.mountSocket])],
         network: { kind: 'proxy', port: MODEL_PORT, socketPath },
         watch: (running) => watched([ports.folder, home.folder], running),
       }),
-      client: { name: 'parley-judge', version: ownVersion() },
+      client: { name: options.clientName, version: ownVersion() },
       warn: options.warn,
       now: options.now,
       random: options.random,
       limits: BRIDGE_LIMITS,
     })
     return boxedEngine({
-      engine: engineOf(bridge, { now: options.now, prices: () => prepared.prices }),
+      engine: engineOf(bridge, { now: options.now, prices: () => current().prices }),
       home,
       transcripts: ports.transcripts,
       warn: options.warn,

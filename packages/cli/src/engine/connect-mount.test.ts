@@ -33,7 +33,11 @@ test(
     const file = join(scratch.folder, 'environments.toml')
     writeFileSync(file, table.join(''))
     const complaints: string[] = []
-    const mounts = openMounts((text) => void complaints.push(text), file)
+    const mounts = openMounts({
+      complain: (text) => void complaints.push(text),
+      clientName: 'test',
+      environmentsFile: file,
+    })
     const signal = new AbortController().signal
     const connect = (environment?: string) => mounts.connect({ name: 'm', required: true, server: stdio(environment) }, signal)
     const pids: number[] = []

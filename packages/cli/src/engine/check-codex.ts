@@ -1,18 +1,25 @@
 import type { Sandbox, StartLive } from '@parley/sandbox'
 import { CommandError } from '@parley/command-line'
-import { LAUNCHER } from '../../wording/program.ts'
-import type { JudgePlan } from '../plan.ts'
+import { LAUNCHER } from '../wording/program.ts'
 import { type CodexProgram, codexProgram } from '@parley/codex'
 import { findCodex } from '@parley/codex/find'
 
-/** Whether jobs can be written by Codex here. */
+export interface CodexWanted {
+  /** `mini`: none is looked for. `codex`: there must be one. */
+  readonly engine: string
+  /** A file, or a name on the search path. Left out: `codex`. */
+  readonly codexPath?: string
+  readonly tools: { readonly searchPath: readonly string[] }
+}
+
+/** Whether models can be driven by Codex here. */
 export type CodexCheck =
   | { readonly kind: 'there'; readonly found: CodexProgram; readonly start: StartLive }
   | { readonly kind: 'missing'; readonly why: string }
 
 /** Looks for Codex, and for a sandbox that can hold it. `--engine codex` without both is an error. Throws `CommandError`. */
-export function checkCodex(plan: Pick<JudgePlan, 'engine' | 'codexPath' | 'tools'>, sandbox: Sandbox): CodexCheck {
-  if (plan.engine === 'mini') return { kind: 'missing', why: 'this judge was started with --engine mini' }
+export function checkCodex(plan: CodexWanted, sandbox: Sandbox): CodexCheck {
+  if (plan.engine === 'mini') return { kind: 'missing', why: 'it was started with --engine mini' }
   const { codexPath = 'codex' } = plan
   // A path in a plan is whole.
   const path = findCodex(codexPath, { searchPath: plan.tools.searchPath, cwd: '/', own: LAUNCHER })

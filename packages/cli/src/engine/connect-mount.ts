@@ -13,6 +13,15 @@ export interface MountWays {
   close(): Promise<void>
 }
 
+export interface MountWayOptions {
+  /** Hears what servers say beside their answers. */
+  readonly complain: (text: string) => void
+  /** Who we say we are to servers. */
+  readonly clientName: string
+  /** Where servers that name an environment run. */
+  readonly environmentsFile?: string
+}
+
 /** What a server gets to end by itself. */
 const STOP_MS = 2_000
 const SERVERS_MAX = 256
@@ -21,7 +30,7 @@ const SERVERS_MAX = 256
  * Connects to mounted servers. Nothing is spawned, not even the spawner, before the first that is a process. One that names an environment runs
  * there, if a file of environments was given.
  */
-export function openMounts(complain: (text: string) => void, environmentsFile?: string): MountWays {
+export function openMounts({ complain, clientName, environmentsFile }: MountWayOptions): MountWays {
   const processes = new LazyProcesses(SERVERS_MAX)
   const here = localBackend({ processes })
   const environments = environmentsFile === undefined ? undefined : openEnvironments(environmentsFile, processes, complain)
@@ -42,7 +51,7 @@ export function openMounts(complain: (text: string) => void, environmentsFile?: 
   }
   return {
     connect: async ({ server }, signal) =>
-      connectClient(await transportTo(server), { clientInfo: { name: 'parley-judge', version: ownVersion() }, signal }),
+      connectClient(await transportTo(server), { clientInfo: { name: clientName, version: ownVersion() }, signal }),
     close: async () => {
       await environments?.close()
       await processes.close(STOP_MS)

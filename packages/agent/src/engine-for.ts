@@ -1,0 +1,25 @@
+import type { EngineName, PreparedTurn } from '@parley/protocol'
+import type { Commands } from './commands.ts'
+import type { Engine } from './engine.ts'
+import type { Gate } from './gate.ts'
+import type { Transcripts } from './transcript.ts'
+
+/** What an engine is made of, beside the key and the model. */
+export interface EnginePorts {
+  readonly engine: EngineName
+  /** Private to the job or agent that the engine works for, and hidden from what it runs. */
+  readonly ownFolder: string
+  /** The conversation's working folder. */
+  readonly folder: string
+  /** Survives this process. */
+  readonly transcripts: Transcripts
+  /** Left out: this machine has no sandbox that could hold what a model runs. */
+  readonly commands?: Commands
+  /** Left out: the approval mode alone decides. */
+  readonly gate?: Gate
+  /** Where a mounted server of another process reaches this one: for an engine in a box. */
+  readonly mountSocket?: string
+}
+
+/** Opens the engine of one conversation. The key is asked for before each request: another turn may have another one. */
+export type EngineFor = (prepared: () => PreparedTurn, ports: EnginePorts) => Engine | Promise<Engine>
