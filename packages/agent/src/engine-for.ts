@@ -1,6 +1,6 @@
 import type { EngineName, PreparedTurn } from '@parley/protocol'
 import type { Commands } from './commands.ts'
-import type { Engine } from './engine.ts'
+import type { Engine, Reach } from './engine.ts'
 import type { Gate } from './gate.ts'
 import type { Transcripts } from './transcript.ts'
 
@@ -17,6 +17,8 @@ export interface EnginePorts {
   readonly commands?: Commands
   /** Left out: the approval mode alone decides. */
   readonly gate?: Gate
+  /** What may be written by an engine whose own commands nobody else holds. */
+  readonly reach: Reach
   /** Where a mounted server of another process reaches this one: for an engine in a box. */
   readonly mountSocket?: string
 }

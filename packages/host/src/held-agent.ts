@@ -15,9 +15,12 @@ import {
 import type { Caller, ClientTransport } from '@parley/rpc'
 import { type FrameLink, serveFrames } from '@parley/rpc/frame'
 import { CallLog } from './call-log.ts'
+import { gateDecision } from './gate-default.ts'
 import type { GatewayCall } from './gateway-calls.ts'
 import { composedMount } from './composed-mount.ts'
 import type { ReachMount } from './mount/reach-mount.ts'
+import { AgentTurns } from './turn/agent-turns.ts'
+import type { TurnPorts } from './turn/turn-ports.ts'
 
 /** How many requests one gateway may have under way for all clients of an agent. */
 const TUNNEL_REQUESTS = 4_096
@@ -29,6 +32,8 @@ export interface HeldAgentOptions {
   readonly claim: AgentClaim
   readonly call: GatewayCall
   readonly reachMount: ReachMount
+  /** For those that are ours to run. */
+  readonly turns: TurnPorts
   readonly version: string
   readonly now: () => number
   readonly log: (level: 'info' | 'warn', message: string) => void
@@ -51,6 +56,8 @@ export class HeldAgent {
   readonly #calls: CallLog
   /** There from the moment that it can be reached. */
   #compositor: Compositor | undefined
+  /** Of a local one, from the moment that it has its mounts. */
+  #turns: AgentTurns | undefined
   #updating: Promise<void> = Promise.resolve()
   #reporting: NodeJS.Timeout | undefined
   #resting: NodeJS.Timeout | undefined
@@ -96,6 +103,29 @@ export class HeldAgent {
     this.#compositor = compositor
     compositor.watchMounts(() => this.#report())
     await this.#converge(compositor)
+    if (this.#spec.kind === 'local') this.#takeTurns(compositor)
+  }
+
+  #takeTurns(compositor: Compositor): void {
+    const { call, claim, turns: ports, version, now, log, failed } = this.#options
+    const { signal } = this.#ended
+    const spec = (): Spec => this.#spec
+    const idle = (): void => this.#rest()
+    this.#turns = new AgentTurns({
+      ports,
+      claim,
+      call,
+      signal,
+      spec,
+      compositor,
+      calls: this.#calls,
+      version,
+      now,
+      log,
+      idle,
+      failed,
+    })
+    this.#turns.wake()
   }
 
   get id(): AgentId {
@@ -113,6 +143,16 @@ export class HeldAgent {
       if (!this.#ended.signal.aborted) this.#options.log('warn', `what changed cannot be read: ${messageOf(error)}`)
     })
     return this.#updating
+  }
+
+  /** A local one was told something. */
+  prompt(): void {
+    this.#turns?.wake()
+  }
+
+  /** Somebody wants the turn of a local one to end. */
+  abort(): void {
+    void this.#turns?.abort()
   }
 
   /** A gateway’s end of a tunnel: MCP, for whichever of its clients each request is made. */
@@ -141,6 +181,7 @@ export class HeldAgent {
     clearTimeout(this.#resting)
     clearTimeout(this.#reporting)
     for (const link of this.#links) link.close('the agent is let go of')
+    await this.#turns?.close()
     await this.#compositor?.close()
     await this.#calls.idle()
     this.#ended.abort()
@@ -171,12 +212,7 @@ export class HeldAgent {
   }
 
   #gate(): MountGate<Caller> {
-    return {
-      decide: () =>
-        this.#spec.gate === 'allow'
-          ? { kind: 'allow' }
-          : { kind: 'deny', reason: 'this installation lets agents call nothing: an admin sets gate.default', endsTurn: false },
-    }
+    return { decide: () => gateDecision(this.#spec.gate) }
   }
 
   /** What is called is written down before it is sent. */
@@ -211,8 +247,11 @@ export class HeldAgent {
   #rest(): void {
     clearTimeout(this.#resting)
     // The last link goes also because we close: nobody is to be told that it is quiet then, and a timer would hold the process.
-    if (this.#isClosing) return
-    this.#resting = setTimeout(() => this.#options.quiet(), AGENT_LIMITS.quietMs)
+    if (this.#isClosing || this.#links.size > 0 || this.#turns?.isBusy === true) return
+    this.#resting = setTimeout(() => {
+      // Its turns may have begun since.
+      if (this.#turns?.isBusy !== true) this.#options.quiet()
+    }, AGENT_LIMITS.quietMs)
   }
 }
 

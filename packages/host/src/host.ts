@@ -13,6 +13,7 @@ import {
 import type { FrameLink } from '@parley/rpc/frame'
 import { HeldAgent } from './held-agent.ts'
 import type { ReachMount } from './mount/reach-mount.ts'
+import type { TurnPorts } from './turn/turn-ports.ts'
 
 /** Claims are kept with this part of the lease left. */
 const RENEW_PART = 3
@@ -29,6 +30,8 @@ export interface HostOptions {
   readonly about: () => Omit<Heartbeat, 'load' | 'slots'>
   readonly slots: number
   readonly reachMount: ReachMount
+  /** What agents of ours take turns with. */
+  readonly turns: TurnPorts
   readonly version: string
   readonly now: () => number
   readonly log: (level: 'info' | 'warn', message: string) => void
@@ -147,7 +150,7 @@ class OpenHost implements Host {
   }
 
   #agentOptions(claim: AgentClaim) {
-    const { reachMount, version, now, log } = this.#options
+    const { reachMount, turns, version, now, log } = this.#options
     const id = claim.agent_id
     const own = (act: (agent: HeldAgent) => void): void => {
       const agent = this.#held.get(id)
@@ -157,6 +160,7 @@ class OpenHost implements Host {
       claim,
       call: this.#call,
       reachMount,
+      turns,
       version,
       now,
       log: (level: 'info' | 'warn', message: string) => log(level, `${id}: ${message}`),
@@ -224,8 +228,16 @@ class OpenHost implements Host {
     const { data } = NOTIFICATIONS.host_control.params.safeParse(params)
     const agent = data === undefined ? undefined : this.#held.get(data.agent_id)
     if (data === undefined || agent?.claim.claim_id !== data.claim_id) return
-    if (data.action === 'update') void agent.update()
-    else void this.#drop(agent)
+    switch (data.action) {
+      case 'update':
+        return void agent.update()
+      case 'prompt':
+        return agent.prompt()
+      case 'abort':
+        return agent.abort()
+      case 'release':
+        return void this.#drop(agent)
+    }
   }
 
   /** Dials back for a gateway that wants to reach an agent here. */

@@ -1,2 +1,3 @@
 export { type Host, type HostOptions, openHost } from './host.ts'
-export { openHostMounts } from './mount/reach-mount.ts'
+export { openHostMounts, type HostMounts } from './mount/reach-mount.ts'
+export type { TurnPorts } from './turn/turn-ports.ts'

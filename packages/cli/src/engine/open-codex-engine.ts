@@ -79,6 +79,7 @@ export async function openCodexEngine(
         codex: options.codex,
         home: home.folder,
         folder: ports.folder,
+        writable: ports.reach !== 'read-only',
         hidden: [...options.hidden, ports.ownFolder],
         readable: [...options.readable, ...(ports.mountSocket === undefined ? [] : [ports.mountSocket])],
         network: { kind: 'proxy', port: MODEL_PORT, socketPath },

@@ -9,6 +9,8 @@ export interface CodexBoxOptions {
   /** CODEX_HOME; like the working folder it is there to write to. */
   readonly home: string
   readonly folder: string
+  /** Whether the folder may be written to. */
+  readonly writable: boolean
   readonly hidden: readonly string[]
   readonly readable: readonly string[]
   readonly network: ProxyNetwork
@@ -31,16 +33,16 @@ const LIMITS: RunLimits = {
   outputBytes: 0,
 }
 
-/** Starts Codex in a box that holds it: its own user, the job's folder and CODEX_HOME to write to, one way out. */
+/** Starts Codex in a box that holds it: its own user, the folder and CODEX_HOME to write to, one way out. */
 export function startInBox(options: CodexBoxOptions): StartCodex {
-  const { start, codex, home, folder, hidden, readable, network } = options
+  const { start, codex, home, folder, writable, hidden, readable, network } = options
   const environment = boxEnvironment(codex, home)
   return async (args) => {
     const program = await start(
       {
         kind: 'workspace',
         folder,
-        writable: true,
+        writable,
         alsoWritable: [home],
         hidden,
         readable: [...codex.readable, ...readable],

@@ -5,14 +5,21 @@ import type { ClientTransport, Sink } from '@parley/rpc'
 const SECRET_CHARS = 4
 const MASKED = '••••'
 
-type MaskText = (text: string) => string
+export type MaskText = (text: string) => string
 
 /** Takes the values of a mount's variables and headers out of what is said of it, and what may be a secret in its URL. */
-export function maskOf({ server }: Pick<HeldMount, 'server'>): MaskText {
+export const maskOf = (mount: Pick<HeldMount, 'server'>): MaskText => maskTexts(secretsOf(mount))
+
+/** All that may be a secret of a mount. */
+export function secretsOf({ server }: Pick<HeldMount, 'server'>): readonly string[] {
   const named = (server.kind === 'stdio' ? server.env : server.headers).map(({ value }) => value)
   // A header is often a word and a secret.
-  const all = [...named.flatMap((value) => [value, ...value.split(' ')]), ...(server.kind === 'http' ? inUrl(server.url) : [])]
-  const values = all.filter((value) => value.length >= SECRET_CHARS)
+  return [...named.flatMap((value) => [value, ...value.split(' ')]), ...(server.kind === 'http' ? inUrl(server.url) : [])]
+}
+
+/** Takes these texts out of others; shorter ones stand. */
+export function maskTexts(texts: readonly string[], shortest = SECRET_CHARS): MaskText {
+  const values = texts.filter((value) => value.length >= shortest)
   const longestFirst = [...new Set(values)].toSorted((one, other) => other.length - one.length)
   return (text) => longestFirst.reduce((masked, value) => masked.replaceAll(value, MASKED), text)
 }

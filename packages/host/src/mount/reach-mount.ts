@@ -15,6 +15,7 @@ import {
 import { type AgentClaim, type HeldMount, MountName, type ServerSpec } from '@parley/protocol'
 import { type ClientTransport, DEFAULT_LIMITS, httpTransport } from '@parley/rpc'
 import { type BoxOptions, openBoxes } from './boxes.ts'
+import { type HostSandbox, openHostSandbox } from './host-sandbox.ts'
 import { maskedError, maskedTransport, maskOf } from './masked-secrets.ts'
 import { mountFolder } from './mount-folder.ts'
 import { checkPublic, publicLookup } from './public-address.ts'
@@ -40,6 +41,8 @@ export interface HostMountsOptions extends BoxOptions {
 /** Ways to the servers that agents mount. */
 export interface HostMounts {
   readonly reach: ReachMount
+  /** That of boxed programs, for what else is to run in a box here. */
+  readonly sandbox: HostSandbox
   /** Ends the servers that were started here. */
   close(): Promise<void>
 }
@@ -67,7 +70,8 @@ const OWNER_ONLY = 0o700
 export function openHostMounts(options: HostMountsOptions): HostMounts {
   const { log } = options
   const processes = new LazyProcesses(SERVERS_MAX)
-  const boxes = openBoxes(options)
+  const sandbox = openHostSandbox(options)
+  const boxes = openBoxes(options, sandbox)
   const here = containedBackend(processes)
 
   const start = (program: Program): Promise<ExecutorProcessTransport> => {
@@ -109,7 +113,7 @@ export function openHostMounts(options: HostMountsOptions): HostMounts {
       throw maskedError(error, mask)
     }
   }
-  return { reach, close: () => processes.close(STOP_MS) }
+  return { reach, sandbox, close: () => processes.close(STOP_MS) }
 }
 
 function httpTo({ url, headers }: Extract<ServerSpec, { kind: 'http' }>, privateHttp: boolean): ClientTransport {

@@ -82,6 +82,7 @@ export class AttemptEngine {
         engine: order.engine,
         ownFolder: request.ports.folder,
         folder,
+        reach: 'workspace-write',
         transcripts: cleanTranscripts(request.ports.memory.transcripts, redactor),
         ...(commands === undefined ? {} : { commands }),
         ...(status.socketPath === undefined ? {} : { mountSocket: status.socketPath }),

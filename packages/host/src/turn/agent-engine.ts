@@ -1,0 +1,141 @@
+import { join } from 'node:path'
+import {
+  type Commands,
+  type Conversation,
+  type ConversationListener,
+  type ConversationOptions,
+  ConversationUnknown,
+  type Engine,
+  type Gate,
+  type MountServer,
+  type Transcripts,
+} from '@parley/agent'
+import { type AgentClaim, messageOf, type PreparedTurn, settlesWithin } from '@parley/protocol'
+import { openSandboxCommands, type SandboxCommands } from '@parley/workspace'
+import type { TurnLimits } from './turn-limits.ts'
+import type { TurnPorts } from './turn-ports.ts'
+import type { TurnSettings } from './turn-settings.ts'
+
+export interface AgentEngineOrder {
+  readonly ports: TurnPorts
+  readonly limits: TurnLimits
+  readonly claim: AgentClaim
+  readonly settings: TurnSettings
+  readonly prepared: PreparedTurn
+  /** The one to go on with. */
+  readonly conversation: string | undefined
+  readonly transcripts: Transcripts
+  readonly gate: Gate
+  /** The compositor, as this engine mounts it. */
+  readonly server: MountServer
+  readonly socketPath?: string
+  readonly listener: ConversationListener
+  readonly warn: (message: string) => void
+}
+
+/** The name under which an engine has the compositor; its tools keep their own. */
+export const COMPOSED = 'agent'
+/** As long as the compositor itself waits for a call, and a little for the way. */
+const TOOL_TIMEOUT_MS = 61 * 60_000
+
+/** An engine that is open for an agent, in the agent's one conversation. */
+export class AgentEngine {
+  readonly settings: TurnSettings
+  readonly conversation: Conversation
+  /** False: an earlier turn began it. */
+  readonly isNew: boolean
+  readonly #close: () => Promise<void>
+  readonly #key: { prepared: PreparedTurn }
+
+  private constructor(
+    settings: TurnSettings,
+    { conversation, isNew }: Conversed,
+    parts: { readonly key: { prepared: PreparedTurn }; readonly close: () => Promise<void> },
+  ) {
+    this.settings = settings
+    this.conversation = conversation
+    this.isNew = isNew
+    this.#key = parts.key
+    this.#close = parts.close
+  }
+
+  /** Opens commands and engine, and goes on with the conversation that there is. */
+  static async open(order: AgentEngineOrder): Promise<AgentEngine> {
+    const { ports, limits, claim, settings, transcripts, gate, socketPath, warn } = order
+    const key = { prepared: order.prepared }
+    const commands = settings.engine === 'mini' ? await openCommands(order) : undefined
+    let engine: Engine | undefined
+    const close = async (): Promise<void> => {
+      const closing = [engine?.close(), commands?.close()].flatMap((ending) =>
+        ending === undefined ? [] : [settlesWithin(ending, limits.interruptMs)],
+      )
+      if ((await Promise.all(closing)).includes(false)) warn('the engine does not end; it is left to itself')
+    }
+    try {
+      engine = await ports.engineFor(() => key.prepared, {
+        engine: settings.engine,
+        ownFolder: join(ports.dataFolder, 'agents', claim.agent_id, '.engine', claim.claim_id),
+        folder: settings.folder,
+        reach: settings.reach,
+        transcripts,
+        gate,
+        ...(commands === undefined ? {} : { commands }),
+        ...(socketPath === undefined ? {} : { mountSocket: socketPath }),
+      })
+      return new AgentEngine(settings, await converse(engine, order), { key, close })
+    } catch (error) {
+      await close()
+      throw error
+    }
+  }
+
+  /** The key of the turn that comes next. */
+  renew(prepared: PreparedTurn): void {
+    this.#key.prepared = prepared
+  }
+
+  close(): Promise<void> {
+    return this.#close()
+  }
+}
+
+interface Conversed {
+  readonly conversation: Conversation
+  readonly isNew: boolean
+}
+
+async function converse(engine: Engine, order: AgentEngineOrder): Promise<Conversed> {
+  const { settings, server, listener, conversation: left, warn } = order
+  const options: ConversationOptions = {
+    model: settings.model,
+    instructions: settings.instructions,
+    folder: settings.folder,
+    approvals: 'never',
+    reach: settings.reach,
+    network: false,
+    mounts: [{ name: COMPOSED, server, plain: true, required: true, toolTimeoutMs: TOOL_TIMEOUT_MS }],
+  }
+  if (left !== undefined) {
+    try {
+      return { conversation: await engine.resume(left, options, listener), isNew: false }
+    } catch (error) {
+      // Another engine's, as a rule.
+      const why = error instanceof ConversationUnknown ? `${settings.engine} does not know it` : messageOf(error)
+      warn(`the conversation cannot be gone on with, another is begun: ${why}`)
+    }
+  }
+  return { conversation: await engine.open(options, listener), isNew: true }
+}
+
+/** The engine's commands; none where no sandbox holds them. */
+async function openCommands({ ports, settings, warn }: AgentEngineOrder): Promise<(Commands & SandboxCommands) | undefined> {
+  const hidden = [ports.dataFolder, ports.cacheFolder]
+  try {
+    const sandbox = await ports.sandbox()
+    const { readable, environment } = ports.toolchains(hidden)
+    return openSandboxCommands({ sandbox, folder: settings.folder, hidden, readable, environment, warn, network: false })
+  } catch (error) {
+    warn(`no command can be run on this host: ${messageOf(error)}; parley sandbox check says more`)
+    return undefined
+  }
+}

@@ -1,0 +1,117 @@
+import type { Transcript, TranscriptEntry, Transcripts } from '@parley/agent'
+import { AGENT_LIMITS, ToolError, type TranscriptLine } from '@parley/protocol'
+import type { AgentOfGateway } from '../gateway-calls.ts'
+import { LineLog, type LogLost } from '../line-log.ts'
+import type { MaskText } from '../mount/masked-secrets.ts'
+import { mapTexts, shownLine } from './shown-line.ts'
+import { isEntry, TranscriptFold } from './transcript-fold.ts'
+import type { TurnLimits } from './turn-limits.ts'
+
+export interface AgentTranscriptOptions extends AgentOfGateway {
+  /** Where it ends: nobody else writes it while this claim holds. */
+  readonly offset: number
+  readonly limits: TurnLimits
+  /** Takes secrets out of what is shown, and out of what an engine remembers: asked each time, since they change. */
+  readonly maskShown: MaskText
+  readonly maskMemory: MaskText
+  /** Somebody else writes it: the agent is not ours any more. */
+  readonly lost: (why: string) => void
+}
+
+/**
+ * The transcript of one agent: what its engine remembers, and between that the lines that everybody reads. Lines about what an engine
+ * remembers wait until it has written that down, so that whoever goes on from a line knows what stands before it.
+ */
+export class AgentTranscript {
+  readonly transcripts: Transcripts
+  readonly #options: AgentTranscriptOptions
+  readonly #log: LineLog
+  #held: string[] = []
+  /** What was read last, until the engine has taken it. */
+  #read: TranscriptFold | undefined
+
+  constructor(options: AgentTranscriptOptions) {
+    this.#options = options
+    const { call, claim, signal } = options
+    this.#log = new LineLog({
+      offset: options.offset,
+      append: (offset, lines) => call('host.append_transcript', { ...claim, offset, lines }, signal),
+      what: 'the transcript',
+      failed: (failure) => {
+        if (!isFull(failure) && !signal.aborted) options.lost(failure.message)
+      },
+    })
+    this.transcripts = { create: (id) => Promise.resolve(this.#transcript(id)), open: (id) => this.#open(id) }
+  }
+
+  /** Why nothing more can be written. */
+  get failure(): LogLost | undefined {
+    return this.#log.failure
+  }
+
+  /** Where it stands now; what was handed in is written first. */
+  async standing(): Promise<TranscriptFold> {
+    await this.flush()
+    const { call, claim, signal, limits } = this.#options
+    const fold = new TranscriptFold(limits.talkChars)
+    for (let offset = 0; ; ) {
+      const page = await call('host.read_transcript', { ...claim, offset }, signal)
+      for (const line of page.lines) fold.take(line)
+      if (page.next_offset >= page.end || page.next_offset <= offset) break
+      offset = page.next_offset
+    }
+    this.#read = fold
+    return fold
+  }
+
+  /** A line right away, after those that wait. */
+  say(line: TranscriptLine): void {
+    this.#log.note([...this.#held.splice(0), this.#shown(line)])
+  }
+
+  /** A line that waits for what the engine writes down next. */
+  hold(line: TranscriptLine): void {
+    this.#held.push(this.#shown(line))
+    if (this.#held.length > this.#options.limits.heldLines) this.#log.note(this.#held.splice(0))
+  }
+
+  /** Settles when all lines are written; throws `LogLost` when they never will be. */
+  async flush(): Promise<void> {
+    await this.#log.write(this.#held.splice(0))
+    if (this.#log.failure !== undefined) throw this.#log.failure
+  }
+
+  #shown(line: TranscriptLine): string {
+    return shownLine(line, this.#options.maskShown, this.#options.limits)
+  }
+
+  async #open(id: string): Promise<Transcript | undefined> {
+    const read = this.#read?.conversation === id ? this.#read : await this.standing()
+    return read.conversation === id ? this.#transcript(id) : undefined
+  }
+
+  #transcript(id: string): Transcript {
+    return {
+      read: async () => {
+        const read = this.#read ?? (await this.standing())
+        // It grows with the conversation, and nobody needs it twice.
+        this.#read = undefined
+        return read.conversation === id ? read.entries : []
+      },
+      append: (entries) => this.#log.write([...entries.map((entry) => this.#memory(id, entry)), ...this.#held.splice(0)]),
+      close: () => Promise.resolve(),
+    }
+  }
+
+  #memory(conversation: string, entry: TranscriptEntry): string {
+    const masked = mapTexts(entry, this.#options.maskMemory)
+    const line = JSON.stringify({ type: 'memory', conversation, entry: isEntry(masked) ? masked : entry })
+    const bytes = Buffer.byteLength(line)
+    if (bytes >= AGENT_LIMITS.transcriptLineBytes)
+      throw new RangeError(`what the engine is to remember is too long for a line of its transcript: ${bytes} bytes`)
+    return line
+  }
+}
+
+/** Whether the log itself has no room any more. */
+export const isFull = ({ cause }: LogLost): boolean => cause instanceof ToolError && cause.code === 'quota_exceeded'

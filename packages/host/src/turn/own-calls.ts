@@ -1,0 +1,54 @@
+import type { EngineEvent, Gate, GateCall, GateDecision, MountDecision } from '@parley/agent'
+import { iso } from '@parley/protocol'
+import type { CallLog } from '../call-log.ts'
+
+export interface OwnCallsOptions {
+  /** What the gate says now. */
+  readonly decide: () => MountDecision
+  readonly calls: CallLog
+  readonly now: () => number
+}
+
+/** Calls under way that are followed to their end; of more, the end is not written down. */
+const FOLLOWED_MAX = 1_024
+const KINDS: Readonly<Record<string, string>> = { shell: 'command', apply_patch: 'patch' }
+const BY = 'engine'
+
+/**
+ * The gate of an engine's own tools: what it decides is written down before anything is done, as for mounts. Calls of mounts are
+ * decided about and written down by the compositor, so that none passes two gates.
+ */
+export class OwnCalls implements Gate {
+  readonly #options: OwnCallsOptions
+  readonly #followed = new Set<string>()
+
+  constructor(options: OwnCallsOptions) {
+    this.#options = options
+  }
+
+  async decide({ call, mount, tool, arguments: args }: GateCall): Promise<GateDecision> {
+    if (mount !== null) return { kind: 'allow' }
+    const { calls } = this.#options
+    const decision = this.#options.decide()
+    const kind = KINDS[tool] ?? 'tool'
+    await calls.write({ at: this.#at(), id: call, step: 'decided', by: BY, kind, mount, name: tool, arguments: args, decision, ms: 0 })
+    if (decision.kind === 'allow') {
+      calls.note({ at: this.#at(), id: call, step: 'dispatched' })
+      if (this.#followed.size < FOLLOWED_MAX) this.#followed.add(call)
+    }
+    return decision
+  }
+
+  /** What became of them. */
+  heard(event: EngineEvent): void {
+    if (event.type !== 'command_end' && event.type !== 'patch_end' && event.type !== 'tool_end') return
+    if (!this.#followed.delete(event.call)) return
+    const ms = 'durationMs' in event ? event.durationMs : 0
+    const end = { ms, isError: event.status !== 'completed' }
+    this.#options.calls.note({ at: this.#at(), id: event.call, step: 'returned', ...end })
+  }
+
+  #at(): string {
+    return iso(this.#options.now())
+  }
+}

@@ -1,0 +1,112 @@
+import type { Compositor, ConversationListener, Gate } from '@parley/agent'
+import { type AgentClaim, type PreparedTurn, unlessAborted } from '@parley/protocol'
+import { AgentEngine } from './agent-engine.ts'
+import type { AgentTranscript } from './agent-transcript.ts'
+import { ComposedTools } from './composed-tools.ts'
+import type { ToolOrigin } from './event-line.ts'
+import type { TurnLimits } from './turn-limits.ts'
+import type { TurnPorts } from './turn-ports.ts'
+import { type AgentSpec, folderOf, instructionsOf, isSame, reachOf, type TurnSettings } from './turn-settings.ts'
+
+export interface TurnEngineOptions {
+  readonly ports: TurnPorts
+  readonly limits: TurnLimits
+  readonly claim: AgentClaim
+  /** As the gateway has it now. */
+  readonly spec: () => AgentSpec
+  readonly compositor: Compositor
+  readonly transcript: AgentTranscript
+  readonly gate: Gate
+  readonly listener: ConversationListener
+  readonly warn: (message: string) => void
+  readonly version: string
+}
+
+/** Why a turn has no engine, with a code for its failure. */
+export class EngineUnfit extends Error {
+  readonly code: string
+  constructor(code: string, cause: unknown) {
+    super(cause instanceof Error ? cause.message : String(cause), { cause })
+    this.name = 'EngineUnfit'
+    this.code = code
+  }
+}
+
+/** The engine of an agent, kept from turn to turn for as long as the agent is set as it was. */
+export class TurnEngine {
+  readonly #options: TurnEngineOptions
+  readonly #tools: ComposedTools
+  #open: AgentEngine | undefined
+
+  constructor(options: TurnEngineOptions) {
+    this.#options = options
+    this.#tools = new ComposedTools(options.compositor, options.version)
+  }
+
+  /** Whether it is one that runs in a box of its own, and writes down what it did at the end of a turn. */
+  get isBoxed(): boolean {
+    return this.#open?.settings.engine === 'codex'
+  }
+
+  originOf(tool: ToolOrigin): ToolOrigin {
+    return this.#tools.originOf(tool)
+  }
+
+  /** What the next turn is to be taken with. Throws `EngineUnfit`, or what the signal says. */
+  async settings({ model }: PreparedTurn, signal: AbortSignal): Promise<TurnSettings> {
+    const { ports, spec } = this.#options
+    const tools = await unlessAborted(this.#tools.digest(signal), signal)
+    const now = spec()
+    const engine = now.engine ?? ports.defaultEngine
+    const folder = await folderOf(now, ports).catch((error: unknown) => {
+      throw new EngineUnfit('folder_refused', error)
+    })
+    return { engine, model, instructions: instructionsOf(now, this.#tools.banner), folder, reach: reachOf(engine, now), tools }
+  }
+
+  /** The engine with these settings and this key: the one that is open, or one that goes on in the conversation. */
+  async ready(settings: TurnSettings, prepared: PreparedTurn, signal: AbortSignal): Promise<AgentEngine> {
+    if (this.#open !== undefined && isSame(this.#open.settings, settings)) {
+      this.#open.renew(prepared)
+      return this.#open
+    }
+    const before = this.#open?.conversation.id
+    await this.close()
+    const { ports, limits, claim, transcript, gate, listener, warn } = this.#options
+    const opening = AgentEngine.open({
+      ports,
+      limits,
+      claim,
+      settings,
+      prepared,
+      conversation: before ?? (await transcript.standing()).conversation,
+      transcripts: transcript.transcripts,
+      gate,
+      server: this.#tools.server,
+      listener,
+      warn,
+    })
+    try {
+      this.#open = await unlessAborted(opening, AbortSignal.any([signal, AbortSignal.timeout(limits.openMs)]))
+      return this.#open
+    } catch (error) {
+      // One that comes after all is wanted by nobody.
+      opening.then((late) => late.close()).catch(() => undefined)
+      signal.throwIfAborted()
+      const isMissing = error instanceof Error && 'code' in error && error.code === 'engine_missing'
+      throw new EngineUnfit(isMissing ? 'engine_missing' : 'engine_failed', error)
+    }
+  }
+
+  /** Ends the engine; the next turn opens another. */
+  async close(): Promise<void> {
+    const open = this.#open
+    this.#open = undefined
+    await open?.close()
+  }
+
+  async end(): Promise<void> {
+    await this.close()
+    await this.#tools.close()
+  }
+}

@@ -1,0 +1,43 @@
+import { mkdir, realpath } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Reach } from '@parley/agent'
+import type { EngineName, ToolOutput } from '@parley/protocol'
+import { mountFolder } from '../mount/mount-folder.ts'
+import type { TurnPorts } from './turn-ports.ts'
+
+/** What the gateway has of an agent. */
+export type AgentSpec = ToolOutput<'host.agent_get'>
+
+/** What a conversation is opened with. A turn for which it is different goes on in it, opened anew. */
+export interface TurnSettings {
+  readonly engine: EngineName
+  readonly model: string
+  readonly instructions: string
+  /** Where it really is. */
+  readonly folder: string
+  readonly reach: Reach
+  /** What stands for the tools of its mounts as they are now. */
+  readonly tools: string
+}
+
+/** What the agent is told, and what its mounts say of themselves. */
+export const instructionsOf = ({ instructions }: Pick<AgentSpec, 'instructions'>, banner: string | undefined): string =>
+  [instructions, banner ?? ''].filter((text) => text !== '').join('\n\n')
+
+/** A Codex asks nobody about what it runs inside of its box, so it may only read where nothing may be called. */
+export const reachOf = (engine: EngineName, { gate }: Pick<AgentSpec, 'gate'>): Reach =>
+  engine === 'codex' && gate === 'deny' ? 'read-only' : 'workspace-write'
+
+export const isSame = (one: TurnSettings, other: TurnSettings): boolean => JSON.stringify(one) === JSON.stringify(other)
+
+/** The folder that an agent works in, as it really is: its own, or the one that it was given. Throws why it has none. */
+export async function folderOf(
+  { agent_id, folder, folder_refused }: Pick<AgentSpec, 'agent_id' | 'folder' | 'folder_refused'>,
+  { dataFolder, roots }: Pick<TurnPorts, 'dataFolder' | 'roots'>,
+): Promise<string> {
+  if (folder_refused !== null) throw new Error(folder_refused)
+  if (folder !== null) return mountFolder(folder, roots)
+  const own = join(dataFolder, 'agents', agent_id, 'work')
+  await mkdir(own, { recursive: true, mode: 0o700 })
+  return realpath(own)
+}
