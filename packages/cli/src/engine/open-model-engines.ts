@@ -20,7 +20,7 @@ export interface ModelEngineOptions {
   readonly codex: () => CodexCheck | Promise<CodexCheck>
   /** Never to be seen by what a Codex runs, and what it may see beside the system. */
   readonly hidden: readonly string[]
-  readonly readable: readonly string[]
+  readonly readable: () => readonly string[]
   /** To the gateway at once. */
   readonly connections: number
   readonly limits: Partial<ModelLimits>
@@ -69,7 +69,7 @@ export function openModelEngines(options: ModelEngineOptions): ModelEngines {
     const check = await options.codex()
     if (check.kind === 'missing') throw new CodexUnfit(check.why)
     const { found, start } = check
-    const readable = [...ownFiles(), ...options.readable]
+    const readable = [...ownFiles(), ...options.readable()]
     return openCodexEngine({ ...options, readable, codex: found, start, http }, prepared, ports)
   }
   return {

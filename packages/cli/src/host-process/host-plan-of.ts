@@ -5,6 +5,8 @@ import { instanceOf } from '../config/instance.ts'
 import type { Settings } from '../config/setting.ts'
 import { cacheDirOf } from '../data/cache-dir.ts'
 import { dataDirAt } from '../data/data-dir.ts'
+import { type ModelSetting, modelLimitsOf } from '../engine/model-limits.ts'
+import { codexPathOf } from '../option/codex-option.ts'
 import { targetOf } from '../option/target.ts'
 import { labelsOf, rootsOf, workerNameOf } from '../option/worker-options.ts'
 import { coreEnv } from '../process/program-env.ts'
@@ -38,18 +40,21 @@ export function hostPlanOf(invocation: Pick<Invocation, 'values' | 'io'>): HostP
   }
 }
 
-export type LocalHostPlan = Pick<HostPlan, 'roots' | 'dataFolder' | 'cacheFolder' | 'sandboxRead' | 'env' | 'logLevel'>
+export type LocalHostPlan = Omit<HostPlan, 'url' | 'token' | 'name' | 'labels' | 'slots'>
 
 /** What does not depend on the gateway. */
 export function localHostPlan(
   { values, io }: Pick<Invocation, 'values' | 'io'>,
-  { dataDir, sandboxRead, logLevel }: Pick<Settings, 'dataDir' | 'sandboxRead' | 'logLevel'>,
+  settings: Pick<Settings, 'dataDir' | 'sandboxRead' | 'logLevel' | ModelSetting>,
 ): LocalHostPlan {
+  const { dataDir, sandboxRead, logLevel } = settings
   return {
     roots: rootsOf({ values, io }),
     dataFolder: dataDirAt(io.cwd, dataDir).path,
     cacheFolder: cacheDirOf(io, dataDir),
     sandboxRead,
+    ...codexPathOf({ values, io }),
+    model: modelLimitsOf(settings),
     env: coreEnv(io.env),
     logLevel,
   }

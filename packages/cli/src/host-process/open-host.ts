@@ -4,6 +4,8 @@ import { openHost, openHostMounts } from '@parley/host'
 import { TUNNEL_TICKET_HEADER } from '@parley/protocol'
 import type { Io } from '@parley/command-line'
 import { plainText } from '@parley/screen'
+import { checkCodex, type CodexWanted } from '../engine/check-codex.ts'
+import { openModelEngines } from '../engine/open-model-engines.ts'
 import { toolchainsOf } from '../installed/toolchains.ts'
 import { connectAt } from '../process/connect-worker.ts'
 import type { Opened } from '../process/lifeline.ts'
@@ -12,6 +14,8 @@ import { ownVersion } from '../version.ts'
 import type { HostPlan, HostReady } from './plan.ts'
 
 const INSTANCE_BYTES = 16
+/** To the gateway's models at once; agents that are more wait for each other. */
+const CONNECTIONS_MAX = 128
 
 /** A host in this process, once its gateway has taken it. */
 export async function openHostHere(
@@ -22,8 +26,22 @@ export async function openHostHere(
   const log = workerLog('host', plan, ports)
   const mounts = openHostMounts({
     ...plan,
-    toolchains: (hidden) => toolchainsOf(plan.sandboxRead, plan.env, hidden),
+    toolchains: (below) => toolchainsOf(plan.sandboxRead, plan.env, below),
     log: (level, message) => log(level, plainText(message)),
+  })
+  const hidden = [plan.dataFolder, plan.cacheFolder]
+  const toolchains = (below: readonly string[]) => toolchainsOf(plan.sandboxRead, plan.env, below)
+  const engines = openModelEngines({
+    clientName: 'parley-host',
+    codex: async () => checkCodex(codexWanted(plan), await mounts.sandbox()),
+    hidden,
+    readable: () => toolchains(hidden).readable,
+    connections: Math.min(slots, CONNECTIONS_MAX),
+    limits: plan.model,
+    now: ports.now,
+    random: ports.random,
+    err: ports.err,
+    warn: (message) => log('warn', plainText(message)),
   })
   const instance = Buffer.from(ports.random(INSTANCE_BYTES)).toString('hex')
   const version = ownVersion()
@@ -40,6 +58,7 @@ export async function openHostHere(
       }),
       slots,
       reachMount: mounts.reach,
+      turns: { ...plan, toolchains, sandbox: mounts.sandbox, engineFor: engines.engineFor, defaultEngine: 'mini' },
       version,
       now: ports.now,
       log,
@@ -47,11 +66,20 @@ export async function openHostHere(
     })
     const close = async (): Promise<void> => {
       await host.close()
+      await engines.close()
       await mounts.close()
     }
     return { ready: { name: host.name, url, slots }, close }
   } catch (error) {
+    await engines.close()
     await mounts.close()
     throw error
   }
 }
+
+/** Agents that want a Codex say so themselves. */
+const codexWanted = ({ codexPath, env }: HostPlan): CodexWanted => ({
+  engine: 'auto',
+  ...(codexPath === undefined ? {} : { codexPath }),
+  tools: { searchPath: (env['PATH'] ?? '').split(':') },
+})

@@ -1,3 +1,4 @@
+import type { ModelLimits } from '@parley/mini'
 import type { WorkerLabels } from '@parley/protocol'
 
 /** Everything a host needs to know. To a process of its own it goes over stdin, because argv and env can be seen by others. */
@@ -17,6 +18,10 @@ export interface HostPlan {
   readonly cacheFolder: string
   /** Folders that boxed programs may read beside the system. */
   readonly sandboxRead: readonly string[]
+  /** The Codex of agents that want one: a file, or a name on PATH. Left out: `codex`. */
+  readonly codexPath?: string
+  /** Bounds on asking a model; left out: those of the engine. */
+  readonly model: Partial<ModelLimits>
   /** What mounted programs get of the environment. */
   readonly env: Readonly<Record<string, string>>
   readonly logLevel: string

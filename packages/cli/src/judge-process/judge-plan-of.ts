@@ -1,5 +1,5 @@
 import { availableParallelism, hostname } from 'node:os'
-import { join, resolve } from 'node:path'
+import { join } from 'node:path'
 import { MachineId } from '@parley/protocol'
 import { type Invocation, usageError } from '@parley/command-line'
 import { wholeNumber } from '@parley/command-line/commands'
@@ -7,6 +7,8 @@ import { instanceOf } from '../config/instance.ts'
 import type { Settings } from '../config/setting.ts'
 import { cacheDirOf } from '../data/cache-dir.ts'
 import { dataDirAt } from '../data/data-dir.ts'
+import { type ModelSetting, modelLimitsOf } from '../engine/model-limits.ts'
+import { codexPathOf } from '../option/codex-option.ts'
 import { targetOf } from '../option/target.ts'
 import { ENGINE_CHOICES, type JudgePlan, SANDBOX_CHOICES, type SandboxChoice } from './plan.ts'
 import { toolPlacesOf } from '../installed/tool-places.ts'
@@ -42,22 +44,18 @@ export function judgePlanOf(invocation: Pick<Invocation, 'values' | 'io'>): Judg
 /** What does not depend on the gateway. */
 export function localPlan(
   { values, io }: Pick<Invocation, 'values' | 'io'>,
-  settings: Pick<Settings, 'dataDir' | 'modelTries' | 'modelWaitMs' | 'modelSilentMs' | 'sandboxRead'>,
+  settings: Pick<Settings, 'dataDir' | 'sandboxRead' | ModelSetting>,
 ): Omit<JudgePlan, 'url' | 'token' | 'logLevel'> {
-  const { dataDir, modelTries, modelWaitMs, modelSilentMs } = settings
+  const { dataDir } = settings
   const attempts = wholeNumber(values, 'attempts', ATTEMPTS)
   return {
     ...identityOf(values.text('name')),
     slots: wholeNumber(values, 'slots', SLOTS) ?? Math.min(SLOTS_USUAL_MAX, availableParallelism()),
     sandbox: sandboxOf(values.text('sandbox')),
     engine: ENGINE_CHOICES.find((choice) => choice === values.text('engine')) ?? 'auto',
-    ...codexPathOf(values.text('codex') ?? io.env['PARLEY_CODEX'], io.cwd),
+    ...codexPathOf({ values, io }),
     ...(attempts === undefined ? {} : { attempts }),
-    model: {
-      ...(modelTries === undefined ? {} : { tries: modelTries }),
-      ...(modelWaitMs === undefined ? {} : { waitMs: modelWaitMs }),
-      ...(modelSilentMs === undefined ? {} : { silentMs: modelSilentMs }),
-    },
+    model: modelLimitsOf(settings),
     workFolder: join(dataDirAt(io.cwd, dataDir).path, 'judge'),
     cacheFolder: cacheDirOf(io, dataDir),
     tools: toolPlacesOf(io.env),
@@ -67,12 +65,6 @@ export function localPlan(
 
 export function sandboxOf(text: string | undefined): SandboxChoice {
   return SANDBOX_CHOICES.find((choice) => choice === text) ?? 'auto'
-}
-
-function codexPathOf(path: string | undefined, cwd: string): { readonly codexPath?: string } {
-  if (path === undefined || path === '') return {}
-  // A name alone is looked for on PATH.
-  return { codexPath: path.includes('/') ? resolve(cwd, path) : path }
 }
 
 /** Whoever names a judge names the machine, too: it is the same judge when it comes back. */

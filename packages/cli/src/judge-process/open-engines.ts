@@ -1,6 +1,5 @@
 import { dirname } from 'node:path'
 import { type Generator, guestsOf, openGenerator } from '@parley/judge'
-import type { ModelLimits } from '@parley/mini'
 import type { EngineName } from '@parley/protocol'
 import type { Sandbox } from '@parley/sandbox'
 import { makeFolder } from '@parley/command-line/commands'
@@ -44,9 +43,9 @@ export function openEngines(plan: EnginePlan, parts: EngineParts): Engines {
     clientName: 'parley-judge',
     codex: () => codex,
     hidden,
-    readable: toolchains.readable,
+    readable: () => toolchains.readable,
     connections: (plan.slots + guestsOf(plan.slots)) * CALLS_PER_JOB,
-    limits: modelLimits(plan),
+    limits: plan.model ?? {},
     now,
     random,
     err,
@@ -80,9 +79,3 @@ type EnginePlan = Pick<
   JudgePlan,
   'slots' | 'token' | 'workFolder' | 'cacheFolder' | 'engine' | 'codexPath' | 'tools' | 'model' | 'sandboxRead'
 >
-
-const modelLimits = ({ model: { tries, waitMs, silentMs } = {} }: EnginePlan): Partial<ModelLimits> => ({
-  ...(tries === undefined ? {} : { attempts: tries }),
-  ...(waitMs === undefined ? {} : { waitedMs: waitMs }),
-  ...(silentMs === undefined ? {} : { firstTokenMs: silentMs }),
-})

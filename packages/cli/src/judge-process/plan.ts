@@ -1,3 +1,4 @@
+import type { ModelLimits } from '@parley/mini'
 import type { JudgeFacts } from '@parley/protocol'
 import type { InstalledPlaces } from '../installed/tool-places.ts'
 
@@ -21,7 +22,7 @@ export interface JudgePlan {
   /** Rounds of generate and test at most, whatever a job asks for. */
   readonly attempts?: number
   /** Bounds on asking a model; left out: those of the engine. */
-  readonly model?: { readonly tries?: number; readonly waitMs?: number; readonly silentMs?: number }
+  readonly model?: Partial<ModelLimits>
   /** Where jobs are unpacked. */
   readonly workFolder: string
   /** What is compiled once and used by every judge of this user. */

@@ -204,8 +204,8 @@ export class AgentTurns {
 
   /** A conversation that begins in the middle is told what was said before. */
   async #text(prompt: NextPrompt, { isNew }: AgentEngine): Promise<string> {
-    if (!isNew || this.#options.spec().transcript_offset === 0) return prompt.text
-    const { talk } = await this.#transcript.standing()
+    if (!isNew) return prompt.text
+    const talk = (await this.#transcript.standing()).talkBefore(prompt.prompt_id)
     return talk === '' ? prompt.text : `${takenOverText(talk)}\n\n${prompt.text}`
   }
 

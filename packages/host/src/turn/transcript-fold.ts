@@ -23,7 +23,9 @@ export class TranscriptFold {
   #conversation: string | undefined
   #entries: TranscriptEntry[] = []
   #turn: FoldedTurn | undefined
-  #talk: string[] = []
+  #talk: { readonly promptId?: string; readonly text: string }[] = []
+
+  #saidChars = 0
 
   constructor(talkChars: number) {
     this.#talkChars = talkChars
@@ -35,9 +37,10 @@ export class TranscriptFold {
   get entries(): readonly TranscriptEntry[] {
     return this.#entries
   }
-  /** The newest of what was said, for an engine that cannot read the memory of the one before. */
-  get talk(): string {
-    return this.#talk.join('\n\n')
+  /** The newest of what was said before a prompt, for an engine that cannot read the memory of the one before. */
+  talkBefore(promptId: string): string {
+    const at = this.#talk.findIndex((said) => said.promptId === promptId)
+    return (at < 0 ? this.#talk : this.#talk.slice(0, at)).map(({ text }) => text).join('\n\n')
   }
 
   /** A line that cannot be read is passed over: who wrote it knew more than we do. */
@@ -51,13 +54,13 @@ export class TranscriptFold {
         return
       }
       case 'turn_started':
-        this.#say(`${line.by}: ${line.text}`)
+        this.#say({ promptId: line.prompt_id, text: `${line.by}: ${line.text}` })
         // One that goes on after a restart has begun where it first did.
         if (this.#turn?.promptId !== line.prompt_id)
           this.#turn = { promptId: line.prompt_id, from: this.#entries.length, outcome: undefined }
         return
       case 'message':
-        return this.#say(`you: ${line.text}`)
+        return this.#say({ text: `you: ${line.text}` })
       case 'turn_ended': {
         const { status, code, message } = line
         if (this.#turn?.promptId === line.prompt_id) this.#turn.outcome = { status, code, message }
@@ -90,9 +93,10 @@ export class TranscriptFold {
     this.#entries.push(entry)
   }
 
-  #say(text: string): void {
-    this.#talk.push(text.slice(0, this.#talkChars))
-    while (this.#talk.length > 1 && this.#talk.reduce((sum, { length }) => sum + length, 0) > this.#talkChars) this.#talk.shift()
+  #say(said: { readonly promptId?: string; readonly text: string }): void {
+    this.#talk.push({ ...said, text: said.text.slice(0, this.#talkChars) })
+    this.#saidChars += this.#talk.at(-1)?.text.length ?? 0
+    while (this.#talk.length > 1 && this.#saidChars > this.#talkChars) this.#saidChars -= this.#talk.shift()?.text.length ?? 0
   }
 }
 

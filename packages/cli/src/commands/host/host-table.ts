@@ -1,4 +1,5 @@
 import type { CommandSpec } from '@parley/command-line'
+import { CODEX_OPTION } from '../../option/codex-option.ts'
 import { INSTANCE_OPTIONS } from '../../option/instance-options.ts'
 import { JOB_OPTIONS, WHERE_NOTE } from '../../option/job-options.ts'
 import { JSON_OPTION } from '../../option/json-option.ts'
@@ -8,7 +9,7 @@ import { WORKER_LOG_OPTION } from '../../option/worker-options.ts'
 /** For host and up. */
 export const HOST_OPTIONS = {
   root: {
-    doc: 'a folder that mounts may be given, with all below it, where it is granted too; may be repeated; without any, none',
+    doc: 'a folder that agents and mounts may be given, with all below it, where it is granted too; may be repeated; without any, none',
     value: 'DIR',
     isFile: true,
     repeats: true,
@@ -20,13 +21,14 @@ export const HOST_COMMANDS: readonly CommandSpec[] = [
   {
     name: 'host',
     summary: 'Runs agents for a gateway, on any machine',
-    more: 'It holds the agents that are awake, and starts or dials what is mounted for them.',
+    more: 'It holds the agents that are awake, starts or dials what is mounted for them, and answers what local ones are told.',
     options: {
       ...TARGET_OPTIONS,
       url: { doc: 'the gateway, as http://host:port or https://… (PARLEY_URL)', value: 'URL' },
       name: { doc: 'what it is called there (default: as its token is named)', value: 'NAME' },
       slots: { doc: 'agents at once (default 256)', value: 'N' },
       ...HOST_OPTIONS,
+      ...CODEX_OPTION,
       label: { doc: 'what is said of it; may be repeated', value: 'KEY=VALUE', repeats: true },
       data: INSTANCE_OPTIONS.data,
       config: INSTANCE_OPTIONS.config,

@@ -1,4 +1,5 @@
 import type { CommandSpec } from '@parley/command-line'
+import { CODEX_OPTION } from '../../option/codex-option.ts'
 import { INSTANCE_OPTIONS } from '../../option/instance-options.ts'
 import { JOB_OPTIONS, WHERE_NOTE } from '../../option/job-options.ts'
 import { ENGINE_CHOICES, SANDBOX_CHOICES } from '../../judge-process/plan.ts'
@@ -19,7 +20,7 @@ const ENGINE_OPTIONS = {
     value: 'ENGINE',
     choices: ENGINE_CHOICES,
   },
-  codex: { doc: 'the Codex to use, a path or a name (PARLEY_CODEX; default: codex on PATH)', value: 'FILE', isFile: true },
+  ...CODEX_OPTION,
   attempts: { doc: 'rounds of writing and testing at most, whatever a job asks for (default 10)', value: 'N' },
 } as const
 /** For judge and up. */
