@@ -27,7 +27,7 @@ export class AgentTranscript {
   readonly #options: AgentTranscriptOptions
   readonly #log: LineLog
   #held: string[] = []
-  /** What was read last, until the engine has taken it. */
+  /** What was read last, until the engine has taken it or written more. */
   #read: TranscriptFold | undefined
 
   constructor(options: AgentTranscriptOptions) {
@@ -98,7 +98,10 @@ export class AgentTranscript {
         this.#read = undefined
         return read.conversation === id ? read.entries : []
       },
-      append: (entries) => this.#log.write([...entries.map((entry) => this.#memory(id, entry)), ...this.#held.splice(0)]),
+      append: (entries) => {
+        this.#read = undefined
+        return this.#log.write([...entries.map((entry) => this.#memory(id, entry)), ...this.#held.splice(0)])
+      },
       close: () => Promise.resolve(),
     }
   }
