@@ -96,7 +96,8 @@ function parseCommand(args: readonly string[], command: CommandSpec): ParsedLine
     const spec = Object.hasOwn(options, token.name) ? options[token.name] : undefined
     if (spec === undefined) {
       const meant = suggest(token.name, Object.keys(options))
-      return wrong(`${command.name} has no option ${token.rawName}`, meant === undefined ? undefined : `did you mean --${meant}?`)
+      const other = command.rest === undefined ? undefined : `${command.rest} that begins with - goes after --`
+      return wrong(`${command.name} has no option ${token.rawName}`, meant === undefined ? other : `did you mean --${meant}?`)
     }
     if (spec.value === undefined) {
       if (token.value !== undefined) return wrong(`--${token.name} takes no value`)

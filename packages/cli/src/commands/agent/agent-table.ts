@@ -1,19 +1,32 @@
 import type { CommandSpec, OptionSpec } from '@parley/command-line'
+import { BUDGET_OPTIONS } from '../../option/budget-options.ts'
 import { JOB_OPTIONS, WHERE_NOTE } from '../../option/job-options.ts'
+import { AGENT } from './agent-argument.ts'
+import { TURN_COMMANDS } from './turn-table.ts'
 
-const AGENT = { name: 'AGENT', doc: 'its id, a beginning of it that no other has, or the name of one of yours' }
 const SETTINGS = {
   'instructions-file': { doc: 'a file with what it is told to do', value: 'FILE', isFile: true },
   model: { doc: 'the model that it is to use', value: 'MODEL' },
   engine: { doc: 'what drives the model', value: 'ENGINE', choices: ['mini', 'codex'] },
+  folder: { doc: 'the folder of its host that a local one works in (default: one of its own); must be granted', value: 'DIR' },
+  ...BUDGET_OPTIONS,
 } as const satisfies Record<string, OptionSpec>
 
 /** Agents and their tokens. */
 const AGENTS: readonly CommandSpec[] = [
   {
     name: 'agent create',
-    summary: 'Makes an agent: a name and mounts behind one token',
-    options: { preset: { doc: 'what it is made from (default: default)', value: 'PRESET' }, ...SETTINGS, ...JOB_OPTIONS },
+    summary: 'Makes an agent: local, which takes turns here, or external, a program of yours',
+    options: {
+      kind: {
+        doc: 'local or external (default: as the preset; else local with a model)',
+        value: 'KIND',
+        choices: ['local', 'external'],
+      },
+      preset: { doc: 'what it is made from (default: default)', value: 'PRESET' },
+      ...SETTINGS,
+      ...JOB_OPTIONS,
+    },
     positionals: [{ name: 'NAME', doc: 'what to call it (default: as the preset)', optional: true }],
     notes: ['Presets are DATA/presets/NAME.toml of the gateway; docs/settings.md shows one.', WHERE_NOTE],
     run: async (invocation) => (await import('./agents.ts')).agentCreate(invocation),
@@ -35,7 +48,13 @@ const AGENTS: readonly CommandSpec[] = [
   {
     name: 'agent update',
     summary: 'Changes an agent; what is not given stays',
-    options: { name: { doc: 'what to call it from now on', value: 'NAME' }, ...SETTINGS, ...JOB_OPTIONS },
+    options: {
+      name: { doc: 'what to call it from now on', value: 'NAME' },
+      'no-folder': { doc: 'a folder of its own again' },
+      ...SETTINGS,
+      ...JOB_OPTIONS,
+    },
+    notes: ['What it is doing goes on; a change counts from its next turn.'],
     positionals: [AGENT],
     run: async (invocation) => (await import('./agents.ts')).agentUpdate(invocation),
   },
@@ -140,4 +159,4 @@ const GRANTS: readonly CommandSpec[] = [
   },
 ]
 
-export const AGENT_COMMANDS: readonly CommandSpec[] = [...AGENTS, ...MOUNTS, ...GRANTS]
+export const AGENT_COMMANDS: readonly CommandSpec[] = [...AGENTS, ...TURN_COMMANDS, ...MOUNTS, ...GRANTS]

@@ -41,7 +41,7 @@ test('an agent is made, changed, shown, given a token and deleted, by its name, 
   expect(shown.out).toMatch(/^model +m$/m)
   expect(await json(['agent', 'update', 'mine', '--name', 'yours', ...here])).toMatchObject({ name: 'yours', model: 'm' })
   expect(await json(['agent', 'create', ...here])).toMatchObject({ name: 'default' })
-  expect((await run(['agent', 'list', ...here])).out).toMatch(/^default +asleep .*\nyours +asleep .* agt_/m)
+  expect((await run(['agent', 'list', ...here])).out).toMatch(/^default +external +asleep .*\nyours +local +asleep .* agt_/m)
   const token = await run(['agent', 'token', 'yours', ...here])
   expect(token).toMatchObject({
     code: 0,

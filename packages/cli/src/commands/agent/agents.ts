@@ -1,8 +1,9 @@
-import { type Agent, type AgentId, AgentName, AGENT_LIMITS, EngineName, type ToolInput } from '@parley/protocol'
+import { type Agent, type AgentId, AgentKind, AgentName, AGENT_LIMITS, EngineName, type ToolInput } from '@parley/protocol'
 import { agoText, columns, timeText } from '@parley/screen'
 import type { SteadyClient } from '@parley/client'
 import { type Invocation, usageError } from '@parley/command-line'
 import { parseDuration, readGivenText, show } from '@parley/command-line/commands'
+import { budgetsOf, budgetsText, hasBudgets } from '../../agent/budgets.ts'
 import { allItems } from '../../caller/items-of.ts'
 import { withCaller } from '../../caller/with-caller.ts'
 import { showNewToken } from '../account/show-new-token.ts'
@@ -11,7 +12,7 @@ import { findAgentId } from './find-agent.ts'
 const PAGE = 200
 /** More than this is no list for a terminal. */
 const PAGES_MAX = 1_000
-const HEADER = ['name', 'status', 'mounts', 'host', 'owner', 'changed', 'id']
+const HEADER = ['name', 'kind', 'status', 'mounts', 'host', 'owner', 'changed', 'id']
 
 /** Does something with the agent that is named first. */
 export const withAgent = (
@@ -22,11 +23,20 @@ export const withAgent = (
 
 export const agentCreate = (invocation: Invocation): Promise<number> => {
   const { values, positionals } = invocation
+  const kind = AgentKind.optional().parse(values.text('kind'))
   const preset = values.text('preset')
-  const input = { ...nameOf('NAME', positionals[0]), ...(preset === undefined ? {} : { preset }), ...settingsOf(invocation) }
+  const input = {
+    ...nameOf('NAME', positionals[0]),
+    ...(preset === undefined ? {} : { preset }),
+    ...(kind === undefined ? {} : { kind }),
+    ...settingsOf(invocation),
+    ...(hasBudgets(values) ? { budgets: budgetsOf(values) } : {}),
+  }
   return withCaller(invocation, 'user', async (caller) => {
     const agent = await caller.call('agent.create', input)
-    const text = `${agent.name} is made: ${agent.agent_id}\nparley mount attach ${agent.name} NAME -- CMD mounts a server for it; parley agent token ${agent.name} lets a program be it.`
+    const { name } = agent
+    const next = agent.kind === 'local' ? `parley agent run ${name} TEXT tells it something.` : `parley agent token ${name} lets a program be it.`
+    const text = `${name} is made: ${agent.agent_id}\nparley mount attach ${name} NAME -- CMD mounts a server for it; ${next}`
     return show(invocation, agent, invocation.io.typed(text))
   })
 }
@@ -44,11 +54,19 @@ export const agentShow = (invocation: Invocation): Promise<number> =>
   withAgent(invocation, async (caller, agent_id) => showAgent(invocation, await caller.call('agent.get', { agent_id })))
 
 export const agentUpdate = (invocation: Invocation): Promise<number> => {
-  const changes = { ...nameOf('--name', invocation.values.text('name')), ...settingsOf(invocation) }
-  if (Object.keys(changes).length === 0) throw usageError('agent update needs something to change', 'parley agent update --help')
-  return withAgent(invocation, async (caller, agent_id) =>
-    showAgent(invocation, await caller.call('agent.update', { agent_id, ...changes })),
-  )
+  const { values } = invocation
+  const changes = {
+    ...nameOf('--name', values.text('name')),
+    ...settingsOf(invocation),
+    ...(values.has('no-folder') ? { folder: null } : {}),
+  }
+  if (Object.keys(changes).length === 0 && !hasBudgets(values))
+    throw usageError('agent update needs something to change', 'parley agent update --help')
+  return withAgent(invocation, async (caller, agent_id) => {
+    const before = hasBudgets(values) ? (await caller.call('agent.get', { agent_id })).budgets : undefined
+    const budgets = before === undefined ? {} : { budgets: budgetsOf(values, before) }
+    return showAgent(invocation, await caller.call('agent.update', { agent_id, ...changes, ...budgets }))
+  })
 }
 
 export const agentDelete = (invocation: Invocation): Promise<number> =>
@@ -72,15 +90,20 @@ export const agentToken = (invocation: Invocation): Promise<number> => {
   )
 }
 
-function settingsOf({ values, io }: Invocation): Partial<Pick<ToolInput<'agent.update'>, 'instructions' | 'model' | 'engine'>> {
+type Settings = Partial<Pick<ToolInput<'agent.update'>, 'instructions' | 'model' | 'engine' | 'folder'>>
+
+function settingsOf({ values, io }: Invocation): Settings {
   const file = values.text('instructions-file')
   const model = values.text('model')
   const engine = EngineName.optional().parse(values.text('engine'))
+  const folder = values.text('folder')
+  if (folder?.startsWith('/') === false) throw usageError('--folder must be a whole path on the host, such as /srv/work')
   const given = { what: '--instructions-file', file: file ?? '', cwd: io.cwd }
   return {
     ...(file === undefined ? {} : { instructions: readGivenText(given, AGENT_LIMITS.instructionsBytes) }),
     ...(model === undefined ? {} : { model }),
     ...(engine === undefined ? {} : { engine }),
+    ...(folder === undefined ? {} : { folder }),
   }
 }
 
@@ -92,17 +115,21 @@ function nameOf(what: string, given: string | undefined): { readonly name?: stri
 }
 
 function showAgent(invocation: Invocation, agent: Agent): number {
-  const { name, agent_id, owner, preset, status, host, mounts, model, engine, instructions, created_at, updated_at } = agent
+  const { name, agent_id, kind, owner, preset, status, host, mounts, model, engine, folder, instructions, turn } = agent
   const rows = [
     ['agent', `${name} (${agent_id})`],
+    ['kind', kind],
     ['owner', owner],
     ['preset', preset],
     ['status', host === null ? status : `${status}, on ${host}`],
     ['mounts', String(mounts)],
     ['model', model ?? ''],
     ['engine', engine ?? ''],
-    ['made', agoText(created_at, invocation.io)],
-    ['changed', agoText(updated_at, invocation.io)],
+    ['folder', folder ?? ''],
+    ['budgets', budgetsText(agent.budgets)],
+    ['turn', turnText(turn)],
+    ['made', agoText(agent.created_at, invocation.io)],
+    ['changed', agoText(agent.updated_at, invocation.io)],
     ['told', instructions.split('\n')[0] ?? ''],
   ]
   return show(
@@ -115,6 +142,12 @@ function showAgent(invocation: Invocation, agent: Agent): number {
   )
 }
 
-function rowOf({ name, status, mounts, host, owner, updated_at, agent_id }: Agent, { io }: Pick<Invocation, 'io'>): string[] {
-  return [name, status, String(mounts), host ?? '', owner, agoText(updated_at, io), agent_id]
+function turnText({ running, queued }: Agent['turn']): string {
+  const waits = queued === 0 ? '' : `${queued} ${queued === 1 ? 'waits' : 'wait'}`
+  return [running === null ? '' : `answers ${running}`, waits].filter((text) => text !== '').join(', ')
+}
+
+function rowOf({ name, kind, status, turn, mounts, host, owner, updated_at, agent_id }: Agent, { io }: Pick<Invocation, 'io'>): string[] {
+  const doing = turn.running === null ? status : `${status}, takes a turn`
+  return [name, kind, doing, String(mounts), host ?? '', owner, agoText(updated_at, io), agent_id]
 }

@@ -2,13 +2,12 @@ import type { SteadyClient } from '@parley/client'
 import { EngineName, type Model, type ToolInput } from '@parley/protocol'
 import { CommandError, type Invocation, usageError } from '@parley/command-line'
 import { wholeNumber } from '@parley/command-line/commands'
+import { dollarsOf } from '../../option/dollars.ts'
 
 type ModelInput = Pick<ToolInput<'job.create'>, 'model' | 'upstream_channel' | 'engine' | 'max_attempts' | 'budget'>
 
 const ATTEMPTS = { min: 1, max: 10 }
 const TOKENS = { min: 1, max: 1_000_000_000_000 }
-const MICROUSD = 1_000_000
-const USD_MAX = 1_000_000
 /** Options that say how a model works. */
 const MODEL_OPTIONS = ['channel', 'engine', 'attempts', 'budget-tokens', 'budget-usd']
 /** As many names as one reads. */
@@ -21,7 +20,7 @@ export function modelOf(values: Invocation['values']): ModelInput {
   const engine = EngineName.safeParse(values.text('engine')).data
   const attempts = wholeNumber(values, 'attempts', ATTEMPTS)
   const tokens = wholeNumber(values, 'budget-tokens', TOKENS)
-  const microusd = microusdOf(values.text('budget-usd'))
+  const microusd = dollarsOf(values, 'budget-usd')
   const budget = { ...(tokens === undefined ? {} : { tokens }), ...(microusd === undefined ? {} : { microusd }) }
   return {
     ...(model === undefined ? {} : { model }),
@@ -37,14 +36,6 @@ export function refuseModelOptions(values: Invocation['values']): void {
   const odd = MODEL_OPTIONS.find((name) => values.has(name))
   if (odd !== undefined)
     throw usageError(`--${odd} is for jobs that a model works on`, 'give --statement, and leave --judge-only away')
-}
-
-function microusdOf(text: string | undefined): number | undefined {
-  if (text === undefined) return undefined
-  const usd = /^\d{1,7}(\.\d{1,6})?$/.test(text) ? Number(text) : Number.NaN
-  const microusd = Math.round(usd * MICROUSD)
-  if (microusd >= 1 && usd <= USD_MAX) return microusd
-  throw usageError(`--budget-usd must be dollars, such as 0.50, not ${JSON.stringify(text)}`)
 }
 
 /** The model that a job is for when its options name none: the only one there is. */

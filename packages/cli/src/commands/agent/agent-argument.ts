@@ -1,0 +1,2 @@
+/** The agent that a command is about. */
+export const AGENT = { name: 'AGENT', doc: 'its id, a beginning of it that no other has, or the name of one of yours' } as const
