@@ -1,11 +1,12 @@
 import { arch, availableParallelism, platform } from 'node:os'
 import { dialTunnel } from '@parley/executor'
-import { openHost, openHostMounts } from '@parley/host'
+import { openHost, openHostMounts, type TurnPorts } from '@parley/host'
 import { TUNNEL_TICKET_HEADER } from '@parley/protocol'
 import type { Io } from '@parley/command-line'
 import { plainText } from '@parley/screen'
 import { checkCodex, type CodexWanted } from '../engine/check-codex.ts'
 import { openModelEngines } from '../engine/open-model-engines.ts'
+import { relayedServer } from '../engine/own-files.ts'
 import { toolchainsOf } from '../installed/toolchains.ts'
 import { connectAt } from '../process/connect-worker.ts'
 import type { Opened } from '../process/lifeline.ts'
@@ -58,7 +59,16 @@ export async function openHostHere(
       }),
       slots,
       reachMount: mounts.reach,
-      turns: { ...plan, toolchains, sandbox: mounts.sandbox, engineFor: engines.engineFor, defaultEngine: 'mini' },
+      turns: {
+        engineFor: engines.engineFor,
+        defaultEngine: 'mini',
+        sandbox: mounts.sandbox,
+        toolchains,
+        dataFolder: plan.dataFolder,
+        cacheFolder: plan.cacheFolder,
+        roots: plan.roots,
+        relayedServers: RELAYED,
+      },
       version,
       now: ports.now,
       log,
@@ -75,6 +85,11 @@ export async function openHostHere(
     await mounts.close()
     throw error
   }
+}
+
+/** An engine in a box starts a relay there. */
+const RELAYED: NonNullable<TurnPorts['relayedServers']> = {
+  codex: (socketPath) => relayedServer('agent-server', { PARLEY_AGENT_SOCKET: socketPath }),
 }
 
 /** Agents that want a Codex say so themselves. */

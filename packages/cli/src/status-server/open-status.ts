@@ -1,9 +1,10 @@
 import { resolve } from 'node:path'
 import { unavailableStatus } from '@parley/judge/unavailable-status'
 import { messageOf, STATUS_LIMITS } from '@parley/protocol'
-import { type Service, httpTransport, openRelay } from '@parley/rpc'
+import type { Service } from '@parley/rpc'
 import type { Invocation } from '@parley/command-line'
 import { ownVersion } from '../version.ts'
+import { relayToSocket } from './relay-to-socket.ts'
 
 /** What stands behind a status server. */
 export interface OpenStatus {
@@ -13,8 +14,6 @@ export interface OpenStatus {
 
 /** A self-test may take as long as it says, and a little for the way. */
 const CALL_MS = (STATUS_LIMITS.selfTestSeconds.max + 60) * 1_000
-/** A judge on this very machine answers at once, or not at all. */
-const HANDSHAKE_MS = 5_000
 
 /**
  * The way to the job: a folder that is named here, the judge that started the engine, or a folder in the environment. One
@@ -40,14 +39,7 @@ export async function openStatus(invocation: Pick<Invocation, 'io' | 'values'>):
   if (socketPath === undefined)
     return missing('there is no job: neither PARLEY_STATUS_SOCKET nor REALMOI_JOB_DIR is set', 'a judge sets the first one')
   try {
-    const relay = await openRelay({
-      connect: async () => httpTransport({ url: 'http://localhost/mcp', socketPath }),
-      clientInfo: { name: 'parley-status-server', version },
-      era: 'legacy',
-      limits: { callMs: CALL_MS },
-      clientLimits: { requestTimeoutMs: HANDSHAKE_MS },
-      log: (level, message) => io.err(`${level}: ${message}\n`),
-    })
+    const relay = await relayToSocket({ socketPath, clientName: 'parley-status-server', callMs: CALL_MS }, { io })
     return { service: relay, close: () => relay.close() }
   } catch (error) {
     return missing(`no judge answers at ${socketPath}: ${messageOf(error)}`, 'PARLEY_STATUS_SOCKET names it')

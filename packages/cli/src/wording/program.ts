@@ -13,6 +13,7 @@ const PLAIN = /^[\w@%+=:,./-]+$/
 /** The first words of our commands: what makes `parley` in a text a command and not a name. */
 export const FIRST_WORDS = [
   'agent',
+  'agent-server',
   'app-server',
   'audit',
   'backup',

@@ -1,4 +1,3 @@
-import { join } from 'node:path'
 import {
   type Commands,
   type Conversation,
@@ -10,7 +9,7 @@ import {
   type MountServer,
   type Transcripts,
 } from '@parley/agent'
-import { type AgentClaim, messageOf, type PreparedTurn, settlesWithin } from '@parley/protocol'
+import { messageOf, type PreparedTurn, settlesWithin } from '@parley/protocol'
 import { openSandboxCommands, type SandboxCommands } from '@parley/workspace'
 import type { TurnLimits } from './turn-limits.ts'
 import type { TurnPorts } from './turn-ports.ts'
@@ -19,7 +18,8 @@ import type { TurnSettings } from './turn-settings.ts'
 export interface AgentEngineOrder {
   readonly ports: TurnPorts
   readonly limits: TurnLimits
-  readonly claim: AgentClaim
+  /** What an engine in a box has of its own. */
+  readonly ownFolder: string
   readonly settings: TurnSettings
   readonly prepared: PreparedTurn
   /** The one to go on with. */
@@ -61,7 +61,7 @@ export class AgentEngine {
 
   /** Opens commands and engine, and goes on with the conversation that there is. */
   static async open(order: AgentEngineOrder): Promise<AgentEngine> {
-    const { ports, limits, claim, settings, transcripts, gate, socketPath, warn } = order
+    const { ports, limits, settings, transcripts, gate, socketPath, warn } = order
     const key = { prepared: order.prepared }
     const commands = settings.engine === 'mini' ? await openCommands(order) : undefined
     let engine: Engine | undefined
@@ -74,7 +74,7 @@ export class AgentEngine {
     try {
       engine = await ports.engineFor(() => key.prepared, {
         engine: settings.engine,
-        ownFolder: join(ports.dataFolder, 'agents', claim.agent_id, '.engine', claim.claim_id),
+        ownFolder: order.ownFolder,
         folder: settings.folder,
         reach: settings.reach,
         transcripts,

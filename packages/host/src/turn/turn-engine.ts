@@ -1,5 +1,8 @@
-import type { Compositor, ConversationListener, Gate } from '@parley/agent'
-import { type AgentClaim, type PreparedTurn, unlessAborted } from '@parley/protocol'
+import { mkdir } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import type { Compositor, ConversationListener, Gate, MountServer } from '@parley/agent'
+import { type AgentClaim, type EngineName, type PreparedTurn, unlessAborted } from '@parley/protocol'
+import { openServiceSocket, removeTree, type ServiceSocket, shortSocketPath } from '@parley/workspace'
 import { AgentEngine } from './agent-engine.ts'
 import type { AgentTranscript } from './agent-transcript.ts'
 import { ComposedTools } from './composed-tools.ts'
@@ -36,11 +39,16 @@ export class EngineUnfit extends Error {
 export class TurnEngine {
   readonly #options: TurnEngineOptions
   readonly #tools: ComposedTools
+  /** What an engine in a box has of its own, under this claim alone. */
+  readonly #ownFolder: string
   #open: AgentEngine | undefined
+  #socket: ServiceSocket | undefined
 
   constructor(options: TurnEngineOptions) {
     this.#options = options
     this.#tools = new ComposedTools(options.compositor, options.version)
+    const { claim, ports } = options
+    this.#ownFolder = join(ports.dataFolder, 'agents', claim.agent_id, '.engine', claim.claim_id)
   }
 
   /** Whether it is one that runs in a box of its own, and writes down what it did at the end of a turn. */
@@ -72,17 +80,18 @@ export class TurnEngine {
     }
     const before = this.#open?.conversation.id
     await this.close()
-    const { ports, limits, claim, transcript, gate, listener, warn } = this.#options
+    const way = await this.#way(settings.engine)
+    const { ports, limits, transcript, gate, listener, warn } = this.#options
     const opening = AgentEngine.open({
       ports,
       limits,
-      claim,
       settings,
       prepared,
       conversation: before ?? (await transcript.standing()).conversation,
       transcripts: transcript.transcripts,
       gate,
-      server: this.#tools.server,
+      ownFolder: this.#ownFolder,
+      ...way,
       listener,
       warn,
     })
@@ -107,6 +116,33 @@ export class TurnEngine {
 
   async end(): Promise<void> {
     await this.close()
+    await this.#socket?.close()
     await this.#tools.close()
+    if (this.#socket !== undefined) await removeTree(dirname(this.#ownFolder)).catch(() => undefined)
+  }
+
+  /** How this engine has the compositor: right here, or for one in a box by a socket that it relays to. */
+  async #way(engine: EngineName): Promise<{ readonly server: MountServer; readonly socketPath?: string }> {
+    const relayed = this.#options.ports.relayedServers?.[engine]
+    if (relayed === undefined) return { server: this.#tools.server }
+    this.#socket ??= await this.#openSocket()
+    const { socketPath } = this.#socket
+    return { server: relayed(socketPath), socketPath }
+  }
+
+  async #openSocket(): Promise<ServiceSocket> {
+    // What hosts before left that died: theirs was another claim.
+    await removeTree(dirname(this.#ownFolder))
+    await mkdir(this.#ownFolder, { recursive: true, mode: 0o700 })
+    const { path: socketPath, remove } = shortSocketPath(this.#ownFolder, 'mounts.sock')
+    const socket = await openServiceSocket({ service: this.#options.compositor, socketPath }).catch((error: unknown) => {
+      remove()
+      throw error
+    })
+    const close = async (): Promise<void> => {
+      await socket.close()
+      remove()
+    }
+    return { ...socket, close }
   }
 }

@@ -10,7 +10,6 @@ import { type EngineName, messageOf, settlesWithin, STATUS_SERVER_NAME } from '@
 import type { Caller, Service } from '@parley/rpc'
 import { SelfTests } from '../status/self-test.ts'
 import { statusService } from '../status/status-service.ts'
-import { type StatusSocket, openStatusSocket, shortSocketPath } from '../status/status-socket.ts'
 import type { JobVoice } from '../tester.ts'
 import type { GenerateRequest, Prepared } from '../worker/generator.ts'
 import { cleanTranscripts } from './clean-transcripts.ts'
@@ -21,7 +20,13 @@ import type { GeneratorOptions } from './generator-options.ts'
 import { SOLUTION_SCHEMA } from './answer/output-schema.ts'
 import { instructionsOf } from './prompt.ts'
 import type { Redactor } from './redact.ts'
-import { type SandboxCommands, openSandboxCommands } from '@parley/workspace'
+import {
+  openSandboxCommands,
+  openServiceSocket,
+  type SandboxCommands,
+  type ServiceSocket,
+  shortSocketPath,
+} from '@parley/workspace'
 import { Stopped, orStopped } from './stopped.ts'
 
 export interface AttemptEngineOrder {
@@ -152,9 +157,9 @@ async function openStatus({ options, engine, request }: AttemptEngineOrder, serv
   const started = options.statusServers?.[engine]
   if (started === undefined) return { server: linkedServer(service, ENGINE), close: () => Promise.resolve() }
   const { path, remove } = shortSocketPath(request.ports.folder, `status-${request.attempt}.sock`)
-  let socket: StatusSocket
+  let socket: ServiceSocket
   try {
-    socket = await openStatusSocket({ service, socketPath: path })
+    socket = await openServiceSocket({ service, socketPath: path })
   } catch (error) {
     remove()
     throw error

@@ -5,12 +5,12 @@ import { dirname, join } from 'node:path'
 import { connect } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { type Client, connectClient, httpTransport } from '@parley/rpc'
+import { openServiceSocket, shortSocketPath } from '@parley/workspace'
 import { expect, test } from 'vitest'
 import { specOf } from '../fixture/open-bench.ts'
 import type { Tester } from '../tester.ts'
 import { SelfTests } from './self-test.ts'
 import { statusService } from './status-service.ts'
-import { openStatusSocket, shortSocketPath } from './status-socket.ts'
 
 const NO_TESTER: Tester = { languages: [], close: () => Promise.resolve(), test: () => Promise.reject(new Error('no')) }
 
@@ -32,7 +32,7 @@ function service(said: string[]) {
 test('another process of this user reaches the job over a socket file, and nobody else could', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'parley-sock-'))
   const said: string[] = []
-  const socket = await openStatusSocket({ service: service(said), socketPath: join(folder, 's') })
+  const socket = await openServiceSocket({ service: service(said), socketPath: join(folder, 's') })
   expect((await stat(socket.socketPath)).mode & 0o777).toBe(0o600)
   const transport = httpTransport({ url: 'http://localhost/mcp', socketPath: socket.socketPath })
   const client = await connectClient(transport, { clientInfo: { name: 'relay', version: '1' } })
@@ -52,7 +52,7 @@ test('another process of this user reaches the job over a socket file, and nobod
 test('beside a flood of unfinished connections the engine goes on, and another relay gets in', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'parley-sock-'))
   const said: string[] = []
-  const socket = await openStatusSocket({ service: service(said), socketPath: join(folder, 's') })
+  const socket = await openServiceSocket({ service: service(said), socketPath: join(folder, 's') })
   const open = () =>
     connectClient(httpTransport({ url: 'http://localhost/mcp', socketPath: socket.socketPath }), {
       clientInfo: { name: 'relay', version: '1' },
@@ -87,7 +87,7 @@ test('beside a flood of unfinished connections the engine goes on, and another r
 
 test('nobody opens a WebSocket there, and sessions are few', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'parley-sock-'))
-  const socket = await openStatusSocket({ service: service([]), socketPath: join(folder, 's') })
+  const socket = await openServiceSocket({ service: service([]), socketPath: join(folder, 's') })
   const peer = connect(socket.socketPath)
   peer.write('GET /api/mcp/ws HTTP/1.1\r\nhost: localhost\r\nconnection: Upgrade\r\nupgrade: websocket\r\n\r\n')
   expect(await text(peer)).toMatch(/^HTTP\/1.1 404/)
@@ -107,11 +107,11 @@ test('a path that no socket may have is refused, and a shorter one is found', as
   const folder = await mkdtemp(join(tmpdir(), 'parley-sock-'))
   const deep = join(folder, 'd'.repeat(120))
   await mkdir(deep)
-  await expect(openStatusSocket({ service: service([]), socketPath: join(deep, 's') })).rejects.toThrow(/longer than/)
+  await expect(openServiceSocket({ service: service([]), socketPath: join(deep, 's') })).rejects.toThrow(/longer than/)
   expect(shortSocketPath(folder, 's').path).toBe(join(folder, 's'))
   const { path, remove } = shortSocketPath(deep, 's')
   expect((await stat(dirname(path))).mode & 0o777).toBe(0o700)
-  const socket = await openStatusSocket({ service: service([]), socketPath: path })
+  const socket = await openServiceSocket({ service: service([]), socketPath: path })
   await socket.close()
   remove()
   expect(existsSync(dirname(path))).toBe(false)

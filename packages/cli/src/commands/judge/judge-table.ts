@@ -119,4 +119,11 @@ export const JUDGE_COMMANDS: readonly CommandSpec[] = [
     ],
     run: async (invocation) => (await import('./status-server.ts')).statusServer(invocation),
   },
+  {
+    name: 'agent-server',
+    summary: 'The MCP server of an agent’s mounts, for its engine in a box (stdio)',
+    more: 'It reaches the host by PARLEY_AGENT_SOCKET, which the host sets. It ends when its input does.',
+    options: {},
+    run: async (invocation) => (await import('./status-server.ts')).agentServer(invocation),
+  },
 ]

@@ -3,9 +3,10 @@ import { join } from 'node:path'
 import { randomBytes } from 'node:crypto'
 import { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js'
-import { SelfTests, openStatusSocket, statusService } from '@parley/judge'
+import { SelfTests, statusService } from '@parley/judge'
 import { JobSpec } from '@parley/protocol'
 import { ONE_CASE_ZIP } from '@parley/store/testing'
+import { openServiceSocket } from '@parley/workspace'
 import { expect, test } from 'vitest'
 import { Scratch } from '../../fixture/parley.ts'
 import { ScriptedTester, codeFor } from '../../fixture/scripted-tester.ts'
@@ -61,7 +62,7 @@ async function openJob(scratch: Scratch) {
   })
   const voice = { status: (line: (typeof said)[number]) => `s-${said.push(line)}` }
   const service = statusService({ voice, selfTests, spec, version: '1', now: Date.now })
-  const socket = await openStatusSocket({ service, socketPath: join(scratch.folder, `${randomBytes(3).toString('hex')}.sock`) })
+  const socket = await openServiceSocket({ service, socketPath: join(scratch.folder, `${randomBytes(3).toString('hex')}.sock`) })
   return { socket, said, tester, env: { PARLEY_STATUS_SOCKET: socket.socketPath }, [Symbol.asyncDispose]: () => socket.close() }
 }
 

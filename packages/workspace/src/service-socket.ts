@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { type Caller, type Limits, type ServerHolds, type Service, openHttpServer } from '@parley/rpc'
 
-/** A status service that other processes of this user can reach. */
-export interface StatusSocket extends AsyncDisposable {
+/** A service that a process in a box can reach. */
+export interface ServiceSocket extends AsyncDisposable {
   /** For `httpTransport({ url: 'http://localhost/mcp', socketPath })`. */
   readonly socketPath: string
   /** What it holds for those who dial it, at this moment. */
@@ -18,7 +18,7 @@ const SOCKET_PATH_BYTES = 100
 const ENGINE: Caller = { key: 'engine' }
 const MIB = 1024 * 1024
 /**
- * The engine has one status server, which has one session and makes a call or two at a time; but whatever runs in the box of
+ * The engine has one relay there, which has one session and makes a few calls at a time; but whatever runs in the box of
  * an engine may dial the socket. A message holds a program of 1 MiB, whatever is escaped in it.
  */
 const SOCKET_LIMITS: Partial<Limits> = {
@@ -26,7 +26,7 @@ const SOCKET_LIMITS: Partial<Limits> = {
   inFlightRequests: 32,
   callsPerCaller: 64,
   linksPerCaller: 16,
-  // That of the status server has a reader as long as it lives.
+  // That of the relay has a reader as long as it lives.
   sessionIdleMs: 2 * 60_000,
   messageBytes: 8 * MIB,
   bodyBytesPerCaller: 16 * MIB,
@@ -38,13 +38,13 @@ const SOCKET_LIMITS: Partial<Limits> = {
 }
 
 /** Serves it on a socket file that only this user may open. Whoever reaches the file is taken for the engine. */
-export async function openStatusSocket({
+export async function openServiceSocket({
   service,
   socketPath,
 }: {
   readonly service: Service
   readonly socketPath: string
-}): Promise<StatusSocket> {
+}): Promise<ServiceSocket> {
   if (Buffer.byteLength(socketPath) > SOCKET_PATH_BYTES)
     throw new RangeError(`socketPath: ${socketPath} is longer than the ${SOCKET_PATH_BYTES} bytes that a socket may have`)
   const server = await openHttpServer({
