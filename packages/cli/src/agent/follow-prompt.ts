@@ -19,7 +19,10 @@ export async function followPrompt(
 ): Promise<Prompt> {
   const over = new AbortController()
   const turn = new TurnOf(prompt_id, heard)
-  const reading = readOn(readLines(caller, agent_id, { from, follows: true, signal: AbortSignal.any([over.signal, signal]) }), turn)
+  const reading = readOn(
+    readLines(caller, agent_id, { from, follows: true, signal: AbortSignal.any([over.signal, signal]) }),
+    turn,
+  )
   try {
     const wait_ms = Math.min(waitMs, AGENT_LIMITS.runWaitMs)
     const { prompt } = await caller.call('agent.wait', { agent_id, prompt_id, wait_ms }, { signal })

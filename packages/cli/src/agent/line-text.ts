@@ -33,7 +33,9 @@ export function lineText(line: TranscriptLine): string | undefined {
     case 'warning':
       return oneLine(`warning: ${line.message}`)
     case 'turn_ended':
-      return line.status === 'completed' ? undefined : oneLine(`${line.status}${line.code === null ? '' : ` (${line.code}): ${line.message}`}`)
+      return line.status === 'completed'
+        ? undefined
+        : oneLine(`${line.status}${line.code === null ? '' : ` (${line.code}): ${line.message}`}`)
     case 'memory':
     case 'usage':
       return undefined

@@ -23,14 +23,14 @@ export async function* readLines(
   agent_id: AgentId,
   { from, follows, signal }: ReadLinesOptions,
 ): AsyncGenerator<ReadLine, void, void> {
-  for (let offset = from; ; ) {
+  for (let offset = from; ;) {
     const wait_ms = follows ? AGENT_LIMITS.logWaitMs : 0
-    const page = await caller.call('agent.read_log', { agent_id, log: 'transcript', offset, wait_ms }, { signal }).catch(
-      (error: unknown) => {
+    const page = await caller
+      .call('agent.read_log', { agent_id, log: 'transcript', offset, wait_ms }, { signal })
+      .catch((error: unknown) => {
         if (signal.aborted) return undefined
         throw error
-      },
-    )
+      })
     if (page === undefined) return
     for (const { line: text, next_offset: nextOffset } of page.lines)
       yield { text, line: TranscriptLine.safeParse(parseJson(text)).data, nextOffset }

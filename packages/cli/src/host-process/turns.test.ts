@@ -5,59 +5,63 @@ import { expect, test } from 'vitest'
 import { MANY_PROCESSES } from '../fixture/parley.ts'
 import { inputOf, say, shell, TurnBench, use } from '../fixture/turn-bench.ts'
 
-test('a turn uses a mounted tool and a command; the log of calls has both, and no key is in the transcript', MANY_PROCESSES, async () => {
-  await using bench = await TurnBench.open()
-  const { gateway, scratch } = bench.agents
-  await bench.agents.host('one')
-  const id = await bench.agent('mine', { instructions: 'Be brief.' })
-  let key = ''
-  bench.play(
-    (request) => {
-      key = String(request.headers.authorization).replace('Bearer ', '')
-      return use('count_add')
-    },
-    shell('pwd; echo made > file; ls ..; env | sort | head -3'),
-    say('Done.'),
-  )
-  const told = await bench.prompt(id, 'count and make a file')
-  expect(await bench.ended(told)).toMatchObject({
-    status: 'completed',
-    outcome: { code: null, message: 'Done.' },
-    aborting: false,
-    started_at: expect.any(String),
-  })
-  expect(bench.counted()).toBe(1)
-  const [first] = bench.model.requests
-  expect(first?.body['instructions']).toBe(
-    'Be brief.\n\n## count\nTools and prompts that begin with `count_`.\n\nCounts what it is asked for.',
-  )
-  const work = join(scratch.folder, 'one', 'agents', id, 'work')
-  expect(readFileSync(join(work, 'file'), 'utf8')).toBe('made\n')
-  const lines = (await bench.transcript(id)).map(({ line }) => line)
-  const shown = lines.filter(({ type }) => type !== 'memory' && type !== 'usage')
-  expect(shown.map(({ type }) => type)).toEqual([
-    'turn_started',
-    'tool',
-    'tool_ended',
-    'command',
-    'command_ended',
-    'message',
-    'turn_ended',
-  ])
-  expect(shown[1]).toMatchObject({ mount: 'count', tool: 'add' })
-  expect(shown[4]).toMatchObject({ status: 'completed', exit_code: 0, output: expect.stringContaining(work) })
-  const { lines: calls } = await gateway.call('agent.read_log', { agent_id: id, log: 'calls' })
-  const decided = calls.map(({ line }) => JSON.parse(line)).filter(({ step }) => step === 'decided')
-  expect(decided.map(({ kind, mount, name, by }) => [kind, mount, name, by])).toEqual([
-    ['tool', 'count', 'add', 'engine'],
-    ['command', null, 'shell', 'engine'],
-  ])
-  expect(key).toBe(bench.upstreamKey)
-  const all = JSON.stringify(lines)
-  expect(all).not.toContain(bench.upstreamKey)
-  expect(all).not.toMatch(/mk_[A-Za-z0-9]/)
-  expect(bench.model.violations).toEqual([])
-})
+test(
+  'a turn uses a mounted tool and a command; the log of calls has both, and no key is in the transcript',
+  MANY_PROCESSES,
+  async () => {
+    await using bench = await TurnBench.open()
+    const { gateway, scratch } = bench.agents
+    await bench.agents.host('one')
+    const id = await bench.agent('mine', { instructions: 'Be brief.' })
+    let key = ''
+    bench.play(
+      (request) => {
+        key = String(request.headers.authorization).replace('Bearer ', '')
+        return use('count_add')
+      },
+      shell('pwd; echo made > file; ls ..; env | sort | head -3'),
+      say('Done.'),
+    )
+    const told = await bench.prompt(id, 'count and make a file')
+    expect(await bench.ended(told)).toMatchObject({
+      status: 'completed',
+      outcome: { code: null, message: 'Done.' },
+      aborting: false,
+      started_at: expect.any(String),
+    })
+    expect(bench.counted()).toBe(1)
+    const [first] = bench.model.requests
+    expect(first?.body['instructions']).toBe(
+      'Be brief.\n\n## count\nTools and prompts that begin with `count_`.\n\nCounts what it is asked for.',
+    )
+    const work = join(scratch.folder, 'one', 'agents', id, 'work')
+    expect(readFileSync(join(work, 'file'), 'utf8')).toBe('made\n')
+    const lines = (await bench.transcript(id)).map(({ line }) => line)
+    const shown = lines.filter(({ type }) => type !== 'memory' && type !== 'usage')
+    expect(shown.map(({ type }) => type)).toEqual([
+      'turn_started',
+      'tool',
+      'tool_ended',
+      'command',
+      'command_ended',
+      'message',
+      'turn_ended',
+    ])
+    expect(shown[1]).toMatchObject({ mount: 'count', tool: 'add' })
+    expect(shown[4]).toMatchObject({ status: 'completed', exit_code: 0, output: expect.stringContaining(work) })
+    const { lines: calls } = await gateway.call('agent.read_log', { agent_id: id, log: 'calls' })
+    const decided = calls.map(({ line }) => JSON.parse(line)).filter(({ step }) => step === 'decided')
+    expect(decided.map(({ kind, mount, name, by }) => [kind, mount, name, by])).toEqual([
+      ['tool', 'count', 'add', 'engine'],
+      ['command', null, 'shell', 'engine'],
+    ])
+    expect(key).toBe(bench.upstreamKey)
+    const all = JSON.stringify(lines)
+    expect(all).not.toContain(bench.upstreamKey)
+    expect(all).not.toMatch(/mk_[A-Za-z0-9]/)
+    expect(bench.model.violations).toEqual([])
+  },
+)
 
 test('two prompts while a turn runs are answered in order, and a turn can be ended', MANY_PROCESSES, async () => {
   await using bench = await TurnBench.open()
@@ -91,24 +95,28 @@ test('two prompts while a turn runs are answered in order, and a turn can be end
   expect(await bench.ended(after)).toMatchObject({ status: 'completed', outcome: { message: 'again' } })
 })
 
-test('kill -9 of a host in the middle of a turn: the next one goes on and ends it, and the tool was called once', MANY_PROCESSES, async () => {
-  await using bench = await TurnBench.open()
-  const first = await bench.agents.host('first')
-  const id = await bench.agent('mine')
-  bench.play(use('count_add'), { silent: true })
-  const told = await bench.prompt(id, 'count once')
-  await bench.model.arrived(2)
-  process.kill(first.pid, 'SIGKILL')
-  bench.play(say('Counted.'))
-  await bench.agents.host('second')
-  expect(await bench.ended(told)).toMatchObject({ status: 'completed', outcome: { message: 'Counted.' } })
-  expect(bench.counted()).toBe(1)
-  const asked = bench.asked(-1)
-  expect(asked.split('count once')).toHaveLength(2)
-  expect(asked).toContain('interrupted by a restart')
-  const started = (await bench.transcript(id)).flatMap(({ line }) => (line.type === 'turn_started' ? [line.resumed] : []))
-  expect(started).toEqual([false, true])
-})
+test(
+  'kill -9 of a host in the middle of a turn: the next one goes on and ends it, and the tool was called once',
+  MANY_PROCESSES,
+  async () => {
+    await using bench = await TurnBench.open()
+    const first = await bench.agents.host('first')
+    const id = await bench.agent('mine')
+    bench.play(use('count_add'), { silent: true })
+    const told = await bench.prompt(id, 'count once')
+    await bench.model.arrived(2)
+    process.kill(first.pid, 'SIGKILL')
+    bench.play(say('Counted.'))
+    await bench.agents.host('second')
+    expect(await bench.ended(told)).toMatchObject({ status: 'completed', outcome: { message: 'Counted.' } })
+    expect(bench.counted()).toBe(1)
+    const asked = bench.asked(-1)
+    expect(asked.split('count once')).toHaveLength(2)
+    expect(asked).toContain('interrupted by a restart')
+    const started = (await bench.transcript(id)).flatMap(({ line }) => (line.type === 'turn_started' ? [line.resumed] : []))
+    expect(started).toEqual([false, true])
+  },
+)
 
 test('a host that ends gives a turn to the next, which goes on with it', MANY_PROCESSES, async () => {
   await using bench = await TurnBench.open()
@@ -140,8 +148,13 @@ test('a turn ends with its budget, and with words where the gate denies', MANY_P
   expect(bench.model.requests).toHaveLength(1)
   const id = await bench.agent('mine')
   bench.play(use('count_add'), shell('true'), say('I may not.'))
-  expect(await bench.ended(await bench.prompt(id, 'try'))).toMatchObject({ status: 'completed', outcome: { message: 'I may not.' } })
-  const outputs = inputOf(bench.model.requests.at(-1)?.body).filter((item) => isJsonObject(item) && item['type'] === 'function_call_output')
+  expect(await bench.ended(await bench.prompt(id, 'try'))).toMatchObject({
+    status: 'completed',
+    outcome: { message: 'I may not.' },
+  })
+  const outputs = inputOf(bench.model.requests.at(-1)?.body).filter(
+    (item) => isJsonObject(item) && item['type'] === 'function_call_output',
+  )
   expect(outputs).toHaveLength(2)
   for (const output of outputs) expect(JSON.stringify(output)).toContain('gate.default')
   expect(bench.counted()).toBe(0)

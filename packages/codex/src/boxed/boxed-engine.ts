@@ -6,7 +6,7 @@ import {
   type Engine,
   type Transcripts,
 } from '@parley/agent'
-import { RolloutCarrier, carriedConversation } from './carried-conversation.ts'
+import { CarryingListener, RolloutCarrier, carriedConversation } from './carried-conversation.ts'
 import type { CodexHome } from './codex-home.ts'
 
 export interface BoxedEngineOptions {
@@ -36,15 +36,17 @@ class BoxedEngine implements Engine {
 
   async open(options: ConversationOptions, listener: ConversationListener): Promise<Conversation> {
     const { engine, home, transcripts } = this.#options
-    const conversation = await engine.open(inBox(options), listener)
-    return this.#carried(conversation, await RolloutCarrier.create(home.folder, conversation.id, transcripts))
+    const hearing = new CarryingListener(listener)
+    const conversation = await engine.open(inBox(options), hearing)
+    return this.#carried(conversation, hearing, await RolloutCarrier.create(home.folder, conversation.id, transcripts))
   }
 
   async resume(id: string, options: ConversationOptions, listener: ConversationListener): Promise<Conversation> {
     const { engine, home, transcripts } = this.#options
     const carrier = await RolloutCarrier.restore(home, id, transcripts)
     if (carrier === undefined) throw new ConversationUnknown(id)
-    return this.#carried(await engine.resume(id, inBox(options), listener), carrier)
+    const hearing = new CarryingListener(listener)
+    return this.#carried(await engine.resume(id, inBox(options), hearing), hearing, carrier)
   }
 
   async close(): Promise<void> {
@@ -55,9 +57,9 @@ class BoxedEngine implements Engine {
       await carrier.finish().catch((error: unknown) => warn(`the end of a conversation is not kept: ${String(error)}`))
   }
 
-  #carried(conversation: Conversation, carrier: RolloutCarrier): Conversation {
+  #carried(conversation: Conversation, listener: CarryingListener, carrier: RolloutCarrier): Conversation {
     this.#carriers.add(carrier)
-    return carriedConversation(conversation, carrier, this.#options.warn)
+    return carriedConversation(conversation, { carrier, listener, warn: this.#options.warn })
   }
 }
 

@@ -1,4 +1,13 @@
-import type { Conversation, Transcript, TranscriptEntry, Transcripts, Turn, TurnInput } from '@parley/agent'
+import type {
+  Conversation,
+  ConversationListener,
+  EngineEvent,
+  Transcript,
+  TranscriptEntry,
+  Transcripts,
+  Turn,
+  TurnInput,
+} from '@parley/agent'
 import { messageOf } from '@parley/protocol/wire'
 import { type RolloutPiece, readRolloutLines, writeRolloutLines } from './rollout-lines.ts'
 
@@ -47,7 +56,7 @@ export class RolloutCarrier {
     return new RolloutCarrier(home.folder, id, transcript, carried)
   }
 
-  /** What was said, what Codex wrote about it, and how it ended: together, so that nobody finds a question without its log. */
+  /** What was said, what Codex wrote about it since, and how it ended: together, so that nobody finds a question without its log. */
   carry(before: readonly TranscriptEntry[], after: readonly TranscriptEntry[]): Promise<void> {
     const carried = this.#carrying.then(() => this.#carry(before, after))
     this.#carrying = carried.catch(() => undefined)
@@ -82,18 +91,46 @@ function keptRollout(
   return typeof name === 'string' && lines.length > 0 ? { name, lines } : undefined
 }
 
-/** A conversation whose turns are carried before they count as ended. */
-export function carriedConversation(
-  conversation: Conversation,
-  carrier: RolloutCarrier,
-  warn: (message: string) => void,
-): Conversation {
+/** After these something was done that is not to be done again. */
+const DONE: ReadonlySet<EngineEvent['type']> = new Set(['tool_end', 'command_end', 'patch_end', 'usage'])
+
+/** Hears what happens in a conversation, and tells when something was done in it. */
+export class CarryingListener implements ConversationListener {
+  readonly #listener: ConversationListener
+  /** Called for each thing that was done in the turn under way. */
+  done: () => void = () => undefined
+
+  constructor(listener: ConversationListener) {
+    this.#listener = listener
+  }
+
+  event(event: EngineEvent): void {
+    this.#listener.event(event)
+    if (DONE.has(event.type)) this.done()
+  }
+
+  approve(...asked: Parameters<ConversationListener['approve']>): ReturnType<ConversationListener['approve']> {
+    return this.#listener.approve(...asked)
+  }
+}
+
+export interface CarriedParts {
+  readonly carrier: RolloutCarrier
+  readonly listener: CarryingListener
+  readonly warn: (message: string) => void
+}
+
+/** A conversation whose turns are carried as they are taken, and to their end before they count as ended. */
+export function carriedConversation(conversation: Conversation, { carrier, listener, warn }: CarriedParts): Conversation {
   const submit = (input: TurnInput): Turn => {
+    const said: TranscriptEntry[] = [{ type: 'input', input: input.input.map((part) => ({ ...part })) }]
+    // Whether that could be kept shows at the end.
+    listener.done = () => void carrier.carry(said.splice(0), []).catch(() => undefined)
     const turn = conversation.submit(input)
-    const said: TranscriptEntry = { type: 'input', input: input.input.map((part) => ({ ...part })) }
     const ended = turn.ended.then(async (end) => {
+      listener.done = () => undefined
       try {
-        await carrier.carry([said], [{ type: 'turn_ended', end: { ...end } }])
+        await carrier.carry(said.splice(0), [{ type: 'turn_ended', end: { ...end } }])
       } catch (error) {
         warn(`what was said is not kept for another judge: ${messageOf(error)}`)
       }

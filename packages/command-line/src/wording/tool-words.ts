@@ -3,10 +3,17 @@
  * test holds this against the hints in the gateway's sources.
  */
 export const COMMAND_OF: Readonly<Record<string, string>> = {
+  'agent.abort': 'parley agent abort AGENT',
   'agent.create': 'parley agent create',
   'agent.delete': 'parley agent delete AGENT',
+  'agent.fork': 'parley agent fork AGENT',
   'agent.list': 'parley agent list',
+  'agent.prompt': 'parley agent prompt AGENT',
+  'agent.prompts': 'parley agent prompts AGENT',
+  'agent.read_log': 'parley agent transcript AGENT',
+  'agent.run': 'parley agent run AGENT',
   'agent.token': 'parley agent token AGENT',
+  'agent.update': 'parley agent update AGENT',
   'audit.export': 'parley audit export',
   'audit.search': 'parley audit search',
   'channel.delete': 'parley channel delete NAME',

@@ -54,7 +54,7 @@ export class AgentTranscript {
     await this.flush()
     const { call, claim, signal, limits } = this.#options
     const fold = new TranscriptFold(limits.talkChars)
-    for (let offset = 0; ; ) {
+    for (let offset = 0; ;) {
       const page = await call('host.read_transcript', { ...claim, offset }, signal)
       for (const line of page.lines) fold.take(line)
       if (page.next_offset >= page.end || page.next_offset <= offset) break

@@ -133,7 +133,12 @@ test('the next host goes on where the one before died: nothing is said twice, an
   const said = JSON.stringify(askedFor(world, 1))
   expect(said.split('use the tool').length).toBe(2)
   expect(said).toContain('interrupted by a restart')
-  expect(world.gateway.lines().filter(({ type }) => type === 'turn_started').map(({ resumed }) => resumed)).toEqual([false, true])
+  expect(
+    world.gateway
+      .lines()
+      .filter(({ type }) => type === 'turn_started')
+      .map(({ resumed }) => resumed),
+  ).toEqual([false, true])
 })
 
 test('a turn that had ended before its host died is only ended, without asking the model again', async () => {

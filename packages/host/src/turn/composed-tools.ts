@@ -29,7 +29,9 @@ export class ComposedTools {
   async digest(signal: AbortSignal): Promise<string> {
     await this.#list(signal)
     await this.#started(signal)
-    return createHash('sha256').update(JSON.stringify(await this.#list(signal))).digest('hex')
+    return createHash('sha256')
+      .update(JSON.stringify(await this.#list(signal)))
+      .digest('hex')
   }
 
   /** Where a tool lives that an engine calls. */

@@ -8,7 +8,11 @@ export interface ToolOrigin {
 }
 
 /** What happened in a conversation as a line that says the same whatever the engine is; pieces and what only engines need have none. */
-export function eventLine(event: EngineEvent, at: string, originOf: (tool: ToolOrigin) => ToolOrigin): TranscriptLine | undefined {
+export function eventLine(
+  event: EngineEvent,
+  at: string,
+  originOf: (tool: ToolOrigin) => ToolOrigin,
+): TranscriptLine | undefined {
   switch (event.type) {
     case 'message':
     case 'reasoning':
@@ -64,7 +68,10 @@ export const BEGINS: ReadonlySet<TranscriptLine['type']> = new Set(['tool', 'com
  * Where a tool of the compositor lives. It shows `{mount}_{tool}`, and no name of a mount has a `_`, so the first one separates; what has no
  * such beginning is of the plain mount, or the compositor's own.
  */
-export function composedOrigin(tool: string, mounts: readonly { readonly name: string; readonly isPlain: boolean }[]): ToolOrigin {
+export function composedOrigin(
+  tool: string,
+  mounts: readonly { readonly name: string; readonly isPlain: boolean }[],
+): ToolOrigin {
   const at = tool.indexOf('_')
   const named = mounts.find(({ name, isPlain }) => !isPlain && at > 0 && name === tool.slice(0, at))
   if (named !== undefined) return { mount: named.name, tool: tool.slice(at + 1) }

@@ -31,7 +31,18 @@ export class OwnCalls implements Gate {
     const { calls } = this.#options
     const decision = this.#options.decide()
     const kind = KINDS[tool] ?? 'tool'
-    await calls.write({ at: this.#at(), id: call, step: 'decided', by: BY, kind, mount, name: tool, arguments: args, decision, ms: 0 })
+    await calls.write({
+      at: this.#at(),
+      id: call,
+      step: 'decided',
+      by: BY,
+      kind,
+      mount,
+      name: tool,
+      arguments: args,
+      decision,
+      ms: 0,
+    })
     if (decision.kind === 'allow') {
       calls.note({ at: this.#at(), id: call, step: 'dispatched' })
       if (this.#followed.size < FOLLOWED_MAX) this.#followed.add(call)

@@ -35,7 +35,10 @@ export const agentCreate = (invocation: Invocation): Promise<number> => {
   return withCaller(invocation, 'user', async (caller) => {
     const agent = await caller.call('agent.create', input)
     const { name } = agent
-    const next = agent.kind === 'local' ? `parley agent run ${name} TEXT tells it something.` : `parley agent token ${name} lets a program be it.`
+    const next =
+      agent.kind === 'local'
+        ? `parley agent run ${name} TEXT tells it something.`
+        : `parley agent token ${name} lets a program be it.`
     const text = `${name} is made: ${agent.agent_id}\nparley mount attach ${name} NAME -- CMD mounts a server for it; ${next}`
     return show(invocation, agent, invocation.io.typed(text))
   })
@@ -147,7 +150,10 @@ function turnText({ running, queued }: Agent['turn']): string {
   return [running === null ? '' : `answers ${running}`, waits].filter((text) => text !== '').join(', ')
 }
 
-function rowOf({ name, kind, status, turn, mounts, host, owner, updated_at, agent_id }: Agent, { io }: Pick<Invocation, 'io'>): string[] {
+function rowOf(
+  { name, kind, status, turn, mounts, host, owner, updated_at, agent_id }: Agent,
+  { io }: Pick<Invocation, 'io'>,
+): string[] {
   const doing = turn.running === null ? status : `${status}, takes a turn`
   return [name, kind, doing, String(mounts), host ?? '', owner, agoText(updated_at, io), agent_id]
 }

@@ -30,7 +30,11 @@ export const agentPrompt = (invocation: Invocation): Promise<number> => {
   return withAgent(invocation, async (caller, agent_id) => {
     const { prompt } = await caller.once('agent.prompt', { agent_id, text })
     const name = invocation.positionals[0] ?? agent_id
-    return show(invocation, prompt, invocation.io.typed(`${prompt.prompt_id} waits for its turn; parley agent prompts ${name} says what became of it.`))
+    return show(
+      invocation,
+      prompt,
+      invocation.io.typed(`${prompt.prompt_id} waits for its turn; parley agent prompts ${name} says what became of it.`),
+    )
   })
 }
 
@@ -70,7 +74,11 @@ export const agentAbort = (invocation: Invocation): Promise<number> =>
     const answer = await caller.call('agent.abort', { agent_id, queued: invocation.values.has('queued') })
     const { aborting, withdrawn } = answer
     const ended = aborting === null ? 'It takes no turn.' : `The turn of ${aborting} ends.`
-    return show(invocation, answer, `${ended}${withdrawn === 0 ? '' : ` ${withdrawn} that waited ${withdrawn === 1 ? 'is' : 'are'} taken back.`}`)
+    return show(
+      invocation,
+      answer,
+      `${ended}${withdrawn === 0 ? '' : ` ${withdrawn} that waited ${withdrawn === 1 ? 'is' : 'are'} taken back.`}`,
+    )
   })
 
 export const agentFork = (invocation: Invocation): Promise<number> => {
@@ -144,7 +152,8 @@ function textOf({ positionals, rest, io }: Invocation): string {
   const text = given ?? rest.join(' ')
   if (text.trim() === '')
     throw usageError('TEXT is missing: what to tell the agent', '- reads it from stdin; a text that begins with - goes after --')
-  if (text.length > AGENT_LIMITS.promptBytes) throw usageError('TEXT is too long', 'lay it into a file of its folder, and name that')
+  if (text.length > AGENT_LIMITS.promptBytes)
+    throw usageError('TEXT is too long', 'lay it into a file of its folder, and name that')
   return text
 }
 
