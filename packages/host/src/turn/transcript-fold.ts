@@ -47,27 +47,14 @@ export class TranscriptFold {
   take(text: string): void {
     const value = parseJson(text)
     const { data: line } = TranscriptLine.safeParse(value)
-    switch (line?.type) {
-      case 'memory': {
-        const entry = isJsonObject(value) ? value['entry'] : undefined
-        if (isEntry(entry)) this.#remember(line.conversation, entry)
-        return
-      }
-      case 'turn_started':
-        this.#say({ promptId: line.prompt_id, text: `${line.by}: ${line.text}` })
-        // One that goes on after a restart has begun where it first did.
-        if (this.#turn?.promptId !== line.prompt_id)
-          this.#turn = { promptId: line.prompt_id, from: this.#entries.length, outcome: undefined }
-        return
-      case 'message':
-        return this.#say({ text: `you: ${line.text}` })
-      case 'turn_ended': {
-        const { status, code, message } = line
-        if (this.#turn?.promptId === line.prompt_id) this.#turn.outcome = { status, code, message }
-        return
-      }
-      default:
-        return
+    if (line?.type === 'memory') {
+      const entry = isJsonObject(value) ? value['entry'] : undefined
+      if (isEntry(entry)) this.#remember(line.conversation, entry)
+    } else if (line?.type === 'turn_started') this.#begin(line)
+    else if (line?.type === 'message') this.#say({ text: `you: ${line.text}` })
+    else if (line?.type === 'turn_ended' && this.#turn?.promptId === line.prompt_id) {
+      const { status, code, message } = line
+      this.#turn.outcome = { status, code, message }
     }
   }
 
@@ -82,6 +69,12 @@ export class TranscriptFold {
     // A host that gives its agents back interrupts what they do; the next one goes on with it.
     if (end === undefined || end.kind === 'interrupted') return { kind: 'said' }
     return { kind: 'ended', outcome: outcomeOf(end), isTold: false }
+  }
+
+  #begin({ prompt_id: promptId, by, text }: Extract<TranscriptLine, { type: 'turn_started' }>): void {
+    this.#say({ promptId, text: `${by}: ${text}` })
+    // One that goes on after a restart has begun where it first did.
+    if (this.#turn?.promptId !== promptId) this.#turn = { promptId, from: this.#entries.length, outcome: undefined }
   }
 
   #remember(conversation: string, entry: TranscriptEntry): void {
