@@ -8,7 +8,7 @@ import { type Store, openStore, restoreStore } from '../index.ts'
 import { openSqlite } from '../database/sqlite.ts'
 import { ENGINES, type TestEngine, startEngine } from '../testing/engines.ts'
 import { claimNext, endJob, newJobId, sampleCall, sampleInputs, startedJob } from '../fixture/sample-job.ts'
-import { answeringAgent, awakeAgent, sampleMount } from '../fixture/sample-agent.ts'
+import { answeringAgent, sampleMount } from '../fixture/sample-agent.ts'
 import { WORKER } from '../fixture/worker.ts'
 import { READERS, watched } from './check-readable.ts'
 import { rowsOf } from './copy-rows.ts'
@@ -48,16 +48,15 @@ async function fill(store: Store): Promise<void> {
   await store.usages.add(sampleCall({ jobId: key.jobId, ownerId, claimId: key.claimId, prices: NO_PRICES, costMicrousd: 3 }))
   await store.judges.seen({ machineId: 'm1', name: 'n', tokenId })
   await store.workers.seen(WORKER)
-  const { agent, lease } = await awakeAgent(store, ownerId, { mounts: [sampleMount('web')], ttlMs: TTL_MS })
+  const { agent, lease, prompt } = await answeringAgent(store, ownerId, { mounts: [sampleMount('web')], ttlMs: TTL_MS })
   await store.leases.serve(lease)
   await store.agents.report(lease, [])
   await store.agents.listen(lease, 'file:///a', 5)
   await store.tokens.add({ hash: 'agent', role: 'agent', name: 'n', agentId: agent.id })
   await store.grants.set(ownerId, NO_GRANT)
-  const turn = await answeringAgent(store, ownerId, { ttlMs: TTL_MS })
   const terms = { hash: 'turn', channel: 'main', model: 'm', budget: NO_BUDGET }
-  await store.modelKeys.addForAgent(turn.lease, { ...terms, promptId: turn.prompt.id })
-  await store.usages.add(sampleCall({ agentId: turn.agent.id, prompt: 1, ownerId, claimId: 'turn' }))
+  await store.modelKeys.addForAgent(lease, { ...terms, promptId: prompt.id })
+  await store.usages.add(sampleCall({ agentId: agent.id, prompt: 1, ownerId, claimId: 'turn' }))
   await store.usages.fold(store.now())
 }
 
@@ -282,6 +281,7 @@ const UNREAD: Readonly<Record<string, readonly string[]>> = {
   leases: ['id', 'payload', 'holder', 'turns', 'claims', 'available_at', 'round'],
   jobs: ['released', 'kept_bytes'],
   agents: ['fence'],
+  prompts: ['fence'],
   job_inputs: ['job_id'],
 }
 /** Tables that hold texts, numbers, bytes and references alone. */

@@ -168,7 +168,7 @@ describe.each(ENGINES)('what agents spend on %s', (engine) => {
     await store.usages.book(reserved.id, { tokens: { ...NO_TOKENS, input_tokens: 5 }, costMicrousd: 1, estimated: false })
     expect(await sums()).toEqual([65, 81])
     await Promise.all(gateways.map((each) => each.usages.fold(MIDNIGHT)))
-    expect(await spent(agentId, 'all')).toEqual([65, 81, 0])
+    expect(await spent(agentId, 'all')).toEqual([65, 81, 1])
     expect(await spent(agentId, 'turn', 4)).toEqual([5, 1, 1])
     now = MIDNIGHT
     await store.usages.add(callOf(agentId, { prompt: 6 }))
