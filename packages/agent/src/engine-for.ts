@@ -1,4 +1,4 @@
-import type { EngineName, PreparedTurn } from '@parley/protocol'
+import type { EngineName, PreparedModel } from '@parley/protocol'
 import type { Commands } from './commands.ts'
 import type { Engine, Reach } from './engine.ts'
 import type { Gate } from './gate.ts'
@@ -24,4 +24,4 @@ export interface EnginePorts {
 }
 
 /** Opens the engine of one conversation. The key is asked for before each request: another turn may have another one. */
-export type EngineFor = (prepared: () => PreparedTurn, ports: EnginePorts) => Engine | Promise<Engine>
+export type EngineFor = (prepared: () => PreparedModel, ports: EnginePorts) => Engine | Promise<Engine>

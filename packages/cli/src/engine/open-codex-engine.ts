@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import type { Engine, EnginePorts } from '@parley/agent'
 import { type Bridge, type CodexProgram, engineOf, openBridge } from '@parley/codex'
 import { type ModelDoor, boxedEngine, openCodexHome, openModelDoor } from '@parley/codex/boxed'
-import type { PreparedTurn } from '@parley/protocol'
+import type { PreparedModel } from '@parley/protocol'
 import { FolderWatch, shortSocketPath } from '@parley/workspace'
 import type { HttpFetcher } from '@parley/rpc'
 import type { StartLive } from '@parley/sandbox'
@@ -46,7 +46,7 @@ const BRIDGE_LIMITS = { closeInterruptMs: 300, stopGraceMs: 100 }
 /** One real Codex in a box, for one conversation. Its home stays as long as the folder of its own. */
 export async function openCodexEngine(
   options: CodexEngineOptions,
-  current: () => PreparedTurn,
+  current: () => PreparedModel,
   ports: EnginePorts,
 ): Promise<Engine> {
   const prepared = current()

@@ -1,6 +1,6 @@
 import type { EngineFor } from '@parley/agent'
 import { type ModelClient, type ModelLimits, openMini, openModelClient } from '@parley/mini'
-import type { PreparedTurn } from '@parley/protocol'
+import type { PreparedModel } from '@parley/protocol'
 import { openHttpFetcher } from '@parley/rpc'
 import type { CodexCheck } from './check-codex.ts'
 import { openMounts } from './connect-mount.ts'
@@ -38,8 +38,8 @@ export function openModelEngines(options: ModelEngineOptions): ModelEngines {
   const { clientName, connections, limits, now, random } = options
   const http = openHttpFetcher({ connectMs: CONNECT_MS, connections })
   const mounts = openMounts({ complain: options.err, clientName })
-  const modelOf = (prepared: () => PreparedTurn): ModelClient => {
-    let open: { readonly of: PreparedTurn; readonly client: ModelClient } | undefined
+  const modelOf = (prepared: () => PreparedModel): ModelClient => {
+    let open: { readonly of: PreparedModel; readonly client: ModelClient } | undefined
     return {
       sample: (request, listener, signal) => {
         const of = prepared()

@@ -6,7 +6,7 @@ import { findAgent } from './find-agent.ts'
 
 const NEWLINE = 10
 
-export const agentLog = (id: AgentId, log: AgentLogName): string => (log === 'calls' ? callsLog(id) : transcriptLog(id))
+const agentLog = (id: AgentId, log: AgentLogName): string => (log === 'calls' ? callsLog(id) : transcriptLog(id))
 
 export const agentReadLog = serveTool(TOOLS['agent.read_log'], async (args, context) => {
   const { agent_id: id, log, offset, max_bytes: maxBytes, wait_ms: waitMs } = args

@@ -9,8 +9,8 @@ export interface Wait {
 /** What is waited for: read again whenever its topic says that it changed. */
 export interface Awaited<Thing> {
   readonly topic: string
-  read(): Promise<Thing | undefined>
-  isWanted(thing: Thing): boolean | Promise<boolean>
+  readonly read: () => Promise<Thing | undefined>
+  readonly isWanted: (thing: Thing) => boolean | Promise<boolean>
 }
 
 /**

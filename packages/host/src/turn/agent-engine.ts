@@ -9,7 +9,7 @@ import {
   type MountServer,
   type Transcripts,
 } from '@parley/agent'
-import { messageOf, type PreparedTurn, settlesWithin } from '@parley/protocol'
+import { messageOf, type PreparedModel, settlesWithin } from '@parley/protocol'
 import { openSandboxCommands, type SandboxCommands } from '@parley/workspace'
 import type { TurnLimits } from './turn-limits.ts'
 import type { TurnPorts } from './turn-ports.ts'
@@ -21,7 +21,7 @@ export interface AgentEngineOrder {
   /** What an engine in a box has of its own. */
   readonly ownFolder: string
   readonly settings: TurnSettings
-  readonly prepared: PreparedTurn
+  readonly prepared: PreparedModel
   /** The one to go on with. */
   readonly conversation: string | undefined
   readonly transcripts: Transcripts
@@ -45,12 +45,12 @@ export class AgentEngine {
   /** False: an earlier turn began it. */
   readonly isNew: boolean
   readonly #close: () => Promise<void>
-  readonly #key: { prepared: PreparedTurn }
+  readonly #key: { prepared: PreparedModel }
 
   private constructor(
     settings: TurnSettings,
     { conversation, isNew }: Conversed,
-    parts: { readonly key: { prepared: PreparedTurn }; readonly close: () => Promise<void> },
+    parts: { readonly key: { prepared: PreparedModel }; readonly close: () => Promise<void> },
   ) {
     this.settings = settings
     this.conversation = conversation
@@ -90,7 +90,7 @@ export class AgentEngine {
   }
 
   /** The key of the turn that comes next. */
-  renew(prepared: PreparedTurn): void {
+  renew(prepared: PreparedModel): void {
     this.#key.prepared = prepared
   }
 

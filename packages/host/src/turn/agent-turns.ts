@@ -2,7 +2,7 @@ import type { Compositor, EngineEvent, Turn } from '@parley/agent'
 import {
   iso,
   messageOf,
-  type PreparedTurn,
+  type PreparedModel,
   type PromptOutcome,
   settlesWithin,
   type ToolOutput,
@@ -209,7 +209,7 @@ export class AgentTurns {
     return talk === '' ? prompt.text : `${takenOverText(talk)}\n\n${prompt.text}`
   }
 
-  async #prepare({ prompt_id }: NextPrompt, stop: AbortSignal): Promise<PreparedTurn> {
+  async #prepare({ prompt_id }: NextPrompt, stop: AbortSignal): Promise<PreparedModel> {
     const { call, claim } = this.#options
     const tooLong = AbortSignal.timeout(this.#limits.prepareMs)
     try {
@@ -224,7 +224,7 @@ export class AgentTurns {
   async #ending(
     turn: Turn,
     { conversation }: AgentEngine,
-    { prepared, stop }: { readonly prepared: PreparedTurn; readonly stop: AbortSignal },
+    { prepared, stop }: { readonly prepared: PreparedModel; readonly stop: AbortSignal },
   ): Promise<PromptOutcome> {
     const { turnMs, graceMs, interruptMs } = this.#limits
     const limitMs = Math.min(prepared.budget.wall_ms ?? turnMs, turnMs)

@@ -1,7 +1,7 @@
 import { mkdir } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type { Compositor, ConversationListener, Gate, MountServer } from '@parley/agent'
-import { type AgentClaim, type EngineName, type PreparedTurn, unlessAborted } from '@parley/protocol'
+import { type AgentClaim, type EngineName, type PreparedModel, unlessAborted } from '@parley/protocol'
 import { openServiceSocket, removeTree, type ServiceSocket, shortSocketPath } from '@parley/workspace'
 import { AgentEngine } from './agent-engine.ts'
 import type { AgentTranscript } from './agent-transcript.ts'
@@ -61,7 +61,7 @@ export class TurnEngine {
   }
 
   /** What the next turn is to be taken with. Throws `EngineUnfit`, or what the signal says. */
-  async settings({ model }: PreparedTurn, signal: AbortSignal): Promise<TurnSettings> {
+  async settings({ model }: PreparedModel, signal: AbortSignal): Promise<TurnSettings> {
     const { ports, spec } = this.#options
     const tools = await unlessAborted(this.#tools.digest(signal), signal)
     const now = spec()
@@ -73,7 +73,7 @@ export class TurnEngine {
   }
 
   /** The engine with these settings and this key: the one that is open, or one that goes on in the conversation. */
-  async ready(settings: TurnSettings, prepared: PreparedTurn, signal: AbortSignal): Promise<AgentEngine> {
+  async ready(settings: TurnSettings, prepared: PreparedModel, signal: AbortSignal): Promise<AgentEngine> {
     if (this.#open !== undefined && isSame(this.#open.settings, settings)) {
       this.#open.renew(prepared)
       return this.#open

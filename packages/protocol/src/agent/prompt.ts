@@ -27,6 +27,9 @@ export const PromptOutcome = z.strictObject({
 })
 export type PromptOutcome = z.infer<typeof PromptOutcome>
 
+/** What somebody tells a local agent at once. */
+export const PromptText = z.string().min(1).max(AGENT_LIMITS.promptBytes)
+
 /** What somebody told a local agent, and what became of it. */
 export const Prompt = z.object({
   prompt_id: PromptId,

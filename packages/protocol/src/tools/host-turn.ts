@@ -2,9 +2,7 @@ import * as z from 'zod'
 import { AGENT_LIMITS } from '../agent/limits.ts'
 import { PromptOutcome } from '../agent/prompt.ts'
 import { PromptId } from '../ids.ts'
-import { Budget } from '../model/budget.ts'
-import { ModelPrices } from '../model/price.ts'
-import { ModelWire } from '../model/usage.ts'
+import { PreparedModel } from '../model/prepared.ts'
 import { READS, SETS, tool } from '../tool.ts'
 import { AgentClaim } from './host.ts'
 
@@ -41,31 +39,12 @@ export const hostEndPrompt = tool({
   annotations: SETS,
 })
 
-/** What an engine needs to reach a model: a short-lived key for the gateway’s own proxy. */
-export const PreparedTurn = z.object({
-  /** Below the URL that the host dialled; `/responses` or `/chat/completions` follows. */
-  base_url: z.string(),
-  /** Works while the host holds the agent and this prompt runs, for this model alone. */
-  api_key: z.string(),
-  model: z.string(),
-  upstream_channel: z.string(),
-  wire: ModelWire,
-  expires_at: z.iso.datetime(),
-  /** What is left for this turn. */
-  budget: Budget,
-  prices: ModelPrices,
-  context_tokens: z.int().nullable(),
-  /** True: a file is played instead of a model. */
-  script: z.boolean(),
-})
-export type PreparedTurn = z.infer<typeof PreparedTurn>
-
 export const hostPrepareTurn = tool({
   name: 'host.prepare_turn',
   roles: ['host'],
   doc: 'The short-lived key, model and budget of the turn that a prompt is answered in. Asked again, it makes a new key, and the one before ends.',
   input: OfPrompt,
-  output: PreparedTurn,
+  output: PreparedModel,
   annotations: SETS,
 })
 

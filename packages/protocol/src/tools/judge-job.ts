@@ -1,9 +1,7 @@
 import * as z from 'zod'
 import { JOB_LIMITS } from '../job/limits.ts'
 import { JobState } from '../job/state.ts'
-import { Budget } from '../model/budget.ts'
-import { ModelPrices } from '../model/price.ts'
-import { ModelWire } from '../model/usage.ts'
+import { PreparedModel } from '../model/prepared.ts'
 import { READS, SETS, tool } from '../tool.ts'
 import { Claimed, JudgeAction } from './judge.ts'
 import { UsageTotal } from './usage.ts'
@@ -82,21 +80,7 @@ export const judgePrepareGenerate = tool({
   roles: ['judge'],
   doc: 'The short-lived key, model and budget of an attempt. Code that is judged as it is needs none: that is a conflict.',
   input: Claimed.extend({ attempt: z.int().min(1).max(100).default(1) }),
-  output: z.object({
-    /** Below the URL that the judge dialled; `/responses` or `/chat/completions` follows. */
-    base_url: z.string(),
-    /** Works while the lease lives, for this model alone. */
-    api_key: z.string(),
-    model: z.string(),
-    upstream_channel: z.string(),
-    wire: ModelWire,
-    expires_at: z.iso.datetime(),
-    /** What is left for this attempt. */
-    budget: Budget,
-    prices: ModelPrices,
-    context_tokens: z.int().nullable(),
-    /** True: a file is played instead of a model. */
-    script: z.boolean(),
+  output: PreparedModel.extend({
     /** The same again in the form that older judges read. */
     effective_config_toml: z.string(),
     auth_json_b64: z.string(),

@@ -1,11 +1,10 @@
 import * as z from 'zod'
 import { Agent, AgentName } from '../agent/agent.ts'
 import { AGENT_LIMITS } from '../agent/limits.ts'
-import { Prompt } from '../agent/prompt.ts'
+import { Prompt, PromptText } from '../agent/prompt.ts'
 import { AgentId, PromptId } from '../ids.ts'
 import { ADDS, ENDS, READS, tool } from '../tool.ts'
 
-const Text = z.string().min(1).max(AGENT_LIMITS.promptBytes)
 const WaitMs = z.int().min(0).max(AGENT_LIMITS.runWaitMs)
 /** `ended`: the turn is over; otherwise agent.wait waits on. */
 const Answer = z.object({ prompt: Prompt, ended: z.boolean() })
@@ -14,7 +13,7 @@ export const agentPrompt = tool({
   name: 'agent.prompt',
   roles: ['user'],
   doc: 'Tells a local agent something and answers at once. While a turn runs it waits for its own, in order; none is dropped.',
-  input: z.strictObject({ agent_id: AgentId, text: Text }),
+  input: z.strictObject({ agent_id: AgentId, text: PromptText }),
   output: z.object({ prompt: Prompt }),
   annotations: ADDS,
 })
@@ -23,7 +22,7 @@ export const agentRun = tool({
   name: 'agent.run',
   roles: ['user'],
   doc: 'Tells a local agent something and waits for the end of that turn, `wait_ms` at most. A call that is cut off takes nothing back: agent.wait goes on waiting.',
-  input: z.strictObject({ agent_id: AgentId, text: Text, wait_ms: WaitMs.default(600_000) }),
+  input: z.strictObject({ agent_id: AgentId, text: PromptText, wait_ms: WaitMs.default(600_000) }),
   output: Answer,
   annotations: ADDS,
 })

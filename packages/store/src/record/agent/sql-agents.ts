@@ -8,7 +8,6 @@ import { COMPLETE, RELEASE } from '../../lease/statements.ts'
 import { copyLog } from '../../log/copy-log.ts'
 import { MAX_LIST, MAX_URI_BYTES, checkInteger, checkName } from '../../limits.ts'
 import { isPresent, lockUser } from '../access/enabled.ts'
-import { HAS_OPEN } from '../prompt/statements.ts'
 import {
   AGENT_QUEUE,
   type AgentRecord,
@@ -131,7 +130,7 @@ export class SqlAgents implements Agents {
     await this.#whileHeld(fence, async (tx, { id, ownerId, now }) => {
       await tx.run(sql.FORGET_REPORT, [id])
       // Somebody has told it something meanwhile: it is given back for whoever takes it next.
-      const isAsked = (await tx.get(HAS_OPEN, [id])) !== undefined
+      const isAsked = (await tx.get(sql.HAS_PROMPT, [id])) !== undefined
       const values = fenceValues(fence, now)
       const released = isAsked ? await tx.run(RELEASE, [...values, now, 1]) : await tx.run(COMPLETE, values)
       if (released === 0) throw new LeaseLost(fence)

@@ -65,3 +65,6 @@ export const LISTEN: Sql =
 export const COUNT_SUBSCRIPTIONS: Sql = 'SELECT count(*) AS subscriptions FROM subscriptions WHERE agent_id = $1'
 export const UNLISTEN: Sql = 'DELETE FROM subscriptions WHERE agent_id = $1 AND hash = $2'
 export const SUBSCRIPTIONS: Sql = 'SELECT uri FROM subscriptions WHERE agent_id = $1 ORDER BY uri'
+
+/** Whether it was told something that is not answered. */
+export const HAS_PROMPT: Sql = `SELECT 1 AS one FROM prompts WHERE agent_id = $1 AND status IN ('queued', 'running') LIMIT 1`

@@ -151,7 +151,7 @@ describe.each(ENGINES)('prompts on %s', (engine) => {
   test('two tell an agent something at once, and both are heard once', async () => {
     const { id } = await local()
     const numbers = (await Promise.all(['a', 'b', 'c'].map((text) => tell(id, text)))).map(({ number }) => number)
-    expect(numbers.toSorted()).toEqual([1, 2, 3])
+    expect(new Set(numbers)).toEqual(new Set([1, 2, 3]))
   })
 
   test('one that begins as another knows its transcript up to a line, and nothing that came later', async () => {

@@ -1,15 +1,13 @@
-import * as z from 'zod'
-import { AGENT_LIMITS, AgentId, PromptId, PromptOutcome, PromptStatus, parseJson } from '@parley/protocol'
+import { AgentId, PromptId, PromptOutcome, PromptStatus, PromptText, parseJson } from '@parley/protocol'
 import { integer, integerOrNull, text, textOrNull } from '../../database/column.ts'
 import type { Row } from '../../database/database.ts'
 import { fromJson, toJson } from '../../database/json-column.ts'
 import type { PromptRecord } from './prompt.ts'
 
-/** As JSON, because a text of people's may hold what neither engine stores. */
-const Body = z.string().min(1).max(AGENT_LIMITS.promptBytes)
 const Outcome = PromptOutcome.omit({ status: true })
 
-export const bodyColumn = (value: string): string => toJson('text', Body, value)
+/** As JSON, because a text of people's may hold what neither engine stores. */
+export const bodyColumn = (value: string): string => toJson('text', PromptText, value)
 export const outcomeColumn = ({ code, message }: PromptOutcome): string => toJson('outcome', Outcome, { code, message })
 
 export function toPrompt(row: Row): PromptRecord {
@@ -17,7 +15,7 @@ export function toPrompt(row: Row): PromptRecord {
     id: PromptId.parse(text(row, 'id')),
     agentId: AgentId.parse(text(row, 'agent_id')),
     number: integer(row, 'number'),
-    text: Body.parse(parseJson(text(row, 'body'))),
+    text: PromptText.parse(parseJson(text(row, 'body'))),
     by: text(row, 'told_by'),
     status: PromptStatus.parse(text(row, 'status')),
     abortedAt: integerOrNull(row, 'aborted_at'),

@@ -1,12 +1,12 @@
-import { PROMPT_MOVES, type PromptStatus } from '@parley/protocol'
+import { PROMPT_MOVES, PromptStatus } from '@parley/protocol'
 import type { Sql } from '../../database/database.ts'
 
 /** The statuses from which this one may be reached, for a condition. */
 const from = (to: PromptStatus): string =>
-  PROMPT_STATUSES.filter((status) => PROMPT_MOVES[status].includes(to))
+  PromptStatus.options
+    .filter((status) => PROMPT_MOVES[status].includes(to))
     .map((status) => `'${status}'`)
     .join(', ')
-const PROMPT_STATUSES: readonly PromptStatus[] = ['queued', 'running', 'completed', 'failed', 'interrupted', 'withdrawn']
 
 /** $1 prompt, $2 agent, $3 body, $4 who, $5 now. Whoever adds one has locked the agent, so the numbers have no gap. */
 export const ADD: Sql = `INSERT INTO prompts (id, agent_id, number, body, told_by, created_at)
@@ -22,7 +22,6 @@ export const BY_ID: Sql = 'SELECT * FROM prompts WHERE agent_id = $1 AND id = $2
 /** $1 agent, $2 below which number, $3 rows. */
 export const LIST: Sql = 'SELECT * FROM prompts WHERE agent_id = $1 AND number < $2 ORDER BY number DESC LIMIT $3'
 export const RUNNING: Sql = `SELECT * FROM prompts WHERE agent_id = $1 AND status = 'running'`
-export const HAS_OPEN: Sql = `SELECT 1 AS one FROM prompts WHERE agent_id = $1 AND status IN ('queued', 'running') LIMIT 1`
 
 /** $1 agent, $2 fence: the one that runs is answered under it from now on. */
 export const ADOPT: Sql = `UPDATE prompts SET fence = $2 WHERE agent_id = $1 AND status = 'running' RETURNING *`
