@@ -17,15 +17,15 @@ export function lineText(line: TranscriptLine): string | undefined {
     case 'tool':
       return oneLine(`+ ${line.mount === null ? '' : `${line.mount}_`}${line.tool} ${JSON.stringify(line.arguments)}`)
     case 'tool_ended':
-      return line.status === 'completed' ? undefined : oneLine(`  ${line.status}: ${line.error ?? 'it says that it failed'}`)
+      return line.status === 'completed' ? undefined : indented(`${line.status}: ${line.error ?? 'it says that it failed'}`)
     case 'command':
       return oneLine(`$ ${commandOf(line.argv)}`)
     case 'command_ended':
-      return line.status === 'completed' ? undefined : oneLine(`  ${line.status}${exitOf(line.exit_code)}: ${line.output.trim()}`)
+      return line.status === 'completed' ? undefined : indented(`${line.status}${exitOf(line.exit_code)}: ${line.output.trim()}`)
     case 'patch':
       return oneLine(`* ${line.changes.map(({ kind, path }) => `${kind} ${path}`).join(', ')}`)
     case 'patch_ended':
-      return line.status === 'completed' ? undefined : oneLine(`  ${line.status}: ${line.error ?? ''}`)
+      return line.status === 'completed' ? undefined : indented(`${line.status}: ${line.error ?? ''}`)
     case 'compacted':
       return `(summed up: ${line.before} tokens to ${line.after})`
     case 'forked':
@@ -51,6 +51,8 @@ function commandOf(argv: readonly string[]): string {
   const [program, flag, script, ...rest] = argv
   return program === 'bash' && flag === '-lc' && script !== undefined && rest.length === 0 ? script : argv.join(' ')
 }
+
+const indented = (text: string): string => `  ${oneLine(text)}`
 
 function oneLine(text: string): string {
   const plain = plainText(text.replaceAll(/\s+/g, ' ').trimEnd())

@@ -1,8 +1,9 @@
-import { readFileSync } from 'node:fs'
+import { mkdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { isJsonObject } from '@parley/protocol'
 import { expect, test } from 'vitest'
 import { MANY_PROCESSES } from '../fixture/parley.ts'
+import { commandsHere } from '../fixture/run-here.ts'
 import { inputOf, say, shell, TurnBench, use } from '../fixture/turn-bench.ts'
 
 test(
@@ -140,9 +141,9 @@ test('a turn ends with its budget, and with words where the gate denies', MANY_P
     name: 'poor',
     kind: 'local',
     model: 'm',
-    budgets: { turn: { tokens: 100 } },
+    budgets: { turn: { tokens: 100_000 } },
   })
-  bench.play({ ...use('update_plan', { explanation: null, plan: [] }), usage: { input: 90, output: 20 } })
+  bench.play({ ...use('update_plan', { explanation: null, plan: [] }), usage: { input: 99_000, output: 2_000 } })
   const spent = await bench.ended(await bench.prompt(agent_id, 'go'))
   expect(spent).toMatchObject({ status: 'failed', outcome: { code: 'budget_tokens' } })
   expect(bench.model.requests).toHaveLength(1)
@@ -175,4 +176,52 @@ test('a fork knows what was said before its point, and not what came after', MAN
   for (const known of ['which colour?', 'It is blue.', 'what did you say?']) expect(asked).toContain(known)
   for (const unknown of ['and now?', 'It is red.']) expect(asked).not.toContain(unknown)
   expect((await bench.transcript(fork.agent_id)).map(({ line }) => line.type)).toContain('forked')
+})
+
+test('agent run shows a turn as it is taken, and its exit code says how it ended', MANY_PROCESSES, async () => {
+  await using bench = await TurnBench.open()
+  await bench.agents.host('one')
+  await bench.agent('mine')
+  const { run } = commandsHere(bench.agents.scratch)
+  const at = ['--data', bench.agents.scratch.data]
+  bench.play(use('count_add'), shell('echo hello; exit 3'), say('It is\ndone.'))
+  const done = await run(['agent', 'run', 'mine', 'go', ...at])
+  expect(done).toMatchObject({ code: 0, err: '' })
+  expect(done.out).toBe('> admin: go\n+ count_add {}\n$ echo hello; exit 3\n  failed with 3: hello\nIt is\ndone.\n')
+  bench.play({ pieces: [{ refusal: 'I will not.' }] })
+  const failed = await run(['agent', 'run', 'mine', 'again', '--json', ...at])
+  expect(failed.code).toBe(1)
+  const lines = failed.out
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line))
+  expect(lines.at(-1)).toMatchObject({ status: 'failed', outcome: { code: 'model_refusal' } })
+  expect(lines[0]).toMatchObject({ next_offset: expect.any(Number), line: { type: 'turn_started', text: 'again' } })
+  bench.play({ silent: true })
+  const asked = bench.model.requests.length
+  const watched = bench.agents.scratch.begin(['agent', 'run', 'mine', 'forever', ...at])
+  await bench.model.arrived(asked + 1)
+  watched.kill('SIGINT')
+  expect(await watched.exited).toEqual({ code: 130, signal: null })
+  expect(watched.err()).toContain('ending the turn')
+})
+
+test('an agent works in a folder that was granted, below a root of its host, and in no other', MANY_PROCESSES, async () => {
+  await using bench = await TurnBench.open()
+  const { gateway, scratch } = bench.agents
+  const root = join(scratch.folder, 'root')
+  mkdirSync(join(root, 'inner'), { recursive: true })
+  await bench.agents.host('one', '--root', root)
+  const id = await bench.agent('mine', { folder: join(root, 'inner') })
+  bench.play(shell('echo here > file'), say('Done.'))
+  expect(await bench.ended(await bench.prompt(id, 'go'))).toMatchObject({ status: 'completed' })
+  expect(readFileSync(join(root, 'inner', 'file'), 'utf8')).toBe('here\n')
+  await gateway.call('agent.update', { agent_id: id, folder: scratch.folder })
+  expect(await bench.ended(await bench.prompt(id, 'go'))).toMatchObject({
+    status: 'failed',
+    outcome: { code: 'folder_refused', message: expect.stringContaining('not below a --root') },
+  })
+  await gateway.call('agent.update', { agent_id: id, folder: null })
+  bench.play(say('At home.'))
+  expect(await bench.ended(await bench.prompt(id, 'go'))).toMatchObject({ status: 'completed', outcome: { message: 'At home.' } })
 })

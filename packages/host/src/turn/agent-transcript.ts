@@ -18,6 +18,9 @@ export interface AgentTranscriptOptions extends AgentOfGateway {
   readonly lost: (why: string) => void
 }
 
+/** An engine waits for one write at a time, and so does its turn. */
+const AWAITED_MAX = 16
+
 /**
  * The transcript of one agent: what its engine remembers, and between that the lines that everybody reads. Lines about what an engine
  * remembers wait until it has written that down, so that whoever goes on from a line knows what stands before it.
@@ -37,6 +40,8 @@ export class AgentTranscript {
       offset: options.offset,
       append: (offset, lines) => call('host.append_transcript', { ...claim, offset, lines }, signal),
       what: 'the transcript',
+      awaitedMax: AWAITED_MAX,
+      linesMax: options.limits.heldLines,
       failed: (failure) => {
         if (!isFull(failure) && !signal.aborted) options.lost(failure.message)
       },
@@ -66,19 +71,24 @@ export class AgentTranscript {
 
   /** A line right away, after those that wait. */
   say(line: TranscriptLine): void {
-    this.#log.note([...this.#held.splice(0), this.#shown(line)])
+    this.#note([...this.#held.splice(0), this.#shown(line)])
   }
 
   /** A line that waits for what the engine writes down next. */
   hold(line: TranscriptLine): void {
     this.#held.push(this.#shown(line))
-    if (this.#held.length > this.#options.limits.heldLines) this.#log.note(this.#held.splice(0))
+    if (this.#held.length > this.#options.limits.heldLines) this.#note(this.#held.splice(0))
   }
 
   /** Settles when all lines are written; throws `LogLost` when they never will be. */
   async flush(): Promise<void> {
     await this.#log.write(this.#held.splice(0))
     if (this.#log.failure !== undefined) throw this.#log.failure
+  }
+
+  #note(lines: readonly string[]): void {
+    for (const line of lines) this.#log.later(line)
+    this.#log.hurry()
   }
 
   #shown(line: TranscriptLine): string {

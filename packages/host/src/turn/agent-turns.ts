@@ -153,7 +153,9 @@ export class AgentTurns {
       const { outcome, isTold = false } = await this.#outcome(prompt, AbortSignal.any([stop.signal, this.#ended]))
       if (this.#ended.aborted) return
       if (BROKEN.has(outcome.code)) await this.#engine.close()
-      await this.#end(prompt, stop.signal.aborted ? { ...INTERRUPTED } : outcome, isTold)
+      // Its key ends with the wish to end it, which may be felt here before it is heard of.
+      if (outcome.status === 'failed' && !isTold) await this.abort()
+      await this.#end(prompt, stop.signal.aborted ? INTERRUPTED : outcome, isTold)
     } finally {
       this.#current = undefined
     }

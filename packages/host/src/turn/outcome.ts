@@ -43,10 +43,12 @@ const PREPARE_CODES: Partial<Record<ToolError['code'], string>> = {
 
 /** A budget of the agent's own is named as it is when it runs out in the middle. */
 function budgetCode(message: string): string {
-  const [, what] = /^budgets?\.(?:\w+\.)?(requests|tokens|microusd)\b/.exec(message) ?? []
+  const [, what] = /^budgets?\.(?:\w+\.)?(requests|tokens|microusd|wall_ms)\b/.exec(message) ?? []
   if (what === undefined) return 'budget_quota'
-  return what === 'microusd' ? 'budget_money' : `budget_${what}`
+  return BUDGET_CODES[what] ?? `budget_${what}`
 }
+
+const BUDGET_CODES: Readonly<Record<string, string>> = { microusd: 'budget_money', wall_ms: 'budget_time' }
 
 /** No longer than a prompt keeps; never half of a character. */
 function answer(text: string): string {

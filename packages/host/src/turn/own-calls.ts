@@ -44,7 +44,7 @@ export class OwnCalls implements Gate {
       ms: 0,
     })
     if (decision.kind === 'allow') {
-      calls.note({ at: this.#at(), id: call, step: 'dispatched' })
+      calls.noteUnlessEnded(call, { at: this.#at(), id: call, step: 'dispatched' })
       if (this.#followed.size < FOLLOWED_MAX) this.#followed.add(call)
     }
     return decision
@@ -56,7 +56,7 @@ export class OwnCalls implements Gate {
     if (!this.#followed.delete(event.call)) return
     const ms = 'durationMs' in event ? event.durationMs : 0
     const end = { ms, isError: event.status !== 'completed' }
-    this.#options.calls.note({ at: this.#at(), id: event.call, step: 'returned', ...end })
+    this.#options.calls.noteEnd(event.call, { at: this.#at(), id: event.call, step: 'returned', ...end })
   }
 
   #at(): string {
