@@ -11,6 +11,7 @@ import {
   messageOf,
   type MountReport,
   type ToolOutput,
+  within,
 } from '@parley/protocol'
 import type { Caller, ClientTransport } from '@parley/rpc'
 import { type FrameLink, serveFrames } from '@parley/rpc/frame'
@@ -27,6 +28,8 @@ const TUNNEL_REQUESTS = 4_096
 /** Several changes of mounts that come together are told as one. */
 const REPORT_MS = 100
 const ERROR_CHARS = 2_000
+/** How long the last lines of its log are waited for. */
+const LAST_LINES_MS = 2_000
 
 export interface HeldAgentOptions {
   readonly claim: AgentClaim
@@ -183,7 +186,8 @@ export class HeldAgent {
     for (const link of this.#links) link.close('the agent is let go of')
     await this.#turns?.close()
     await this.#compositor?.close()
-    await this.#calls.idle()
+    // Where no gateway is there, nobody will write them down: they must not keep us.
+    await within(this.#calls.idle(), LAST_LINES_MS)
     this.#ended.abort()
   }
 
