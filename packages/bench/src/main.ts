@@ -6,6 +6,7 @@ import { engineBenchmark } from './engine/engine.ts'
 import { executorBenchmark } from './executor/executor.ts'
 import { gatewayBenchmark } from './gateway/gateway.ts'
 import { judgeBenchmark } from './judge/judge.ts'
+import { policyBenchmark } from './policy/policy.ts'
 import { tableOf, writeResult } from './report.ts'
 import { sandboxBenchmark } from './sandbox/sandbox.ts'
 import { storeBenchmark } from './store/store.ts'
@@ -18,6 +19,7 @@ const BENCHMARKS: readonly Benchmark[] = [
   engineBenchmark,
   codexBenchmark,
   executorBenchmark,
+  policyBenchmark,
 ]
 const DEFAULT_ROUNDS = 5
 const DEFAULT_SECONDS = 3
