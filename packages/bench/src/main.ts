@@ -6,6 +6,7 @@ import { engineBenchmark } from './engine/engine.ts'
 import { executorBenchmark } from './executor/executor.ts'
 import { gatewayBenchmark } from './gateway/gateway.ts'
 import { judgeBenchmark } from './judge/judge.ts'
+import { policyBenchmark } from './policy/policy.ts'
 import { tableOf, writeResult } from './report.ts'
 import { runtimeBenchmark } from './runtime/runtime.ts'
 import { sandboxBenchmark } from './sandbox/sandbox.ts'
@@ -20,6 +21,7 @@ const BENCHMARKS: readonly Benchmark[] = [
   codexBenchmark,
   executorBenchmark,
   runtimeBenchmark,
+  policyBenchmark,
 ]
 const DEFAULT_ROUNDS = 5
 const DEFAULT_SECONDS = 3

@@ -144,13 +144,14 @@ test('whoever is cut cannot say another word, whether or not they go', async () 
   await expect.poll(() => other.texts).toEqual(['word'])
   // It goes on talking in spite of the close.
   stubborn.removeAllListeners('close')
+  const gone = once(stubborn, 'close')
   const talking = setInterval(() => {
     if (stubborn.readyState === WebSocket.OPEN) say()
   }, 1)
   meeting.server.cut(({ key }) => key === 'ann', 'revoked_token')
   const heard = other.texts.length
   await other.ended
-  await once(stubborn, 'close')
+  await gone
   clearInterval(talking)
   expect(other.texts).toHaveLength(heard)
 })

@@ -1,0 +1,149 @@
+import {
+  type Approvers,
+  type PolicyCounts,
+  type CallKind,
+  type JsonObject,
+  type PolicyDecision,
+  type PolicyDocument,
+  type PolicyRule,
+} from '@parley/protocol'
+import { compileGlob, type NamePattern } from '../call/glob.ts'
+import { ENGINE_MOUNT, type PolicyCall } from '../call/policy-call.ts'
+import { compileCondition, type Condition } from '../cel/condition.ts'
+import { listOf, namedKindsOf } from '../document/named-kinds.ts'
+import { ANYBODY } from './approvers.ts'
+
+/** Candidates that are remembered for one policy, and the longest name for which they are: names come from strangers. */
+const KEPT_NAMES = 1_024
+const KEPT_NAME_CHARS = 256
+
+/** What MCP takes a tool for whose server does not say. */
+const UNSAID: Readonly<Record<string, boolean>> = {
+  readOnlyHint: false,
+  destructiveHint: true,
+  idempotentHint: false,
+  openWorldHint: true,
+}
+
+export interface CompiledRule {
+  readonly name: string
+  readonly decision: PolicyDecision
+  readonly reason: string
+  readonly delegate: boolean
+  readonly kinds: readonly CallKind[] | undefined
+  readonly mounts: readonly NamePattern[] | undefined
+  readonly names: readonly NamePattern[] | undefined
+  readonly condition: Condition | undefined
+  /** All that a look at the rest of the call settles, without a condition. */
+  readonly covers: (call: PolicyCall) => boolean
+}
+
+/** A policy that is ready to decide. Rules that cannot match a kind, a mount and a name are never looked at for them again. */
+export class CompiledPolicy {
+  readonly shadow: boolean
+  readonly denyUnknown: boolean
+  readonly approvers: Approvers
+  readonly #rules: readonly CompiledRule[]
+  readonly #candidates = new Map<CallKind, Map<string | null, Map<string, readonly CompiledRule[]>>>()
+  #kept = 0
+
+  constructor(document: PolicyDocument) {
+    this.shadow = document.shadow
+    this.denyUnknown = document.deny_unknown
+    this.approvers = document.approvers ?? ANYBODY
+    this.#rules = document.rule.map(compileRule)
+  }
+
+  /** The rules that may match such a call, in their order. */
+  candidates(kind: CallKind, mount: string | null, name: string): readonly CompiledRule[] {
+    const known = this.#candidates.get(kind)?.get(mount)?.get(name)
+    if (known !== undefined) return known
+    const found = this.#rules.filter((rule) => couldMatch(rule, kind, mount, name))
+    if (name.length <= KEPT_NAME_CHARS) this.#keep(kind, mount, name, found)
+    return found
+  }
+
+  #keep(kind: CallKind, mount: string | null, name: string, found: readonly CompiledRule[]): void {
+    if (this.#kept >= KEPT_NAMES) {
+      this.#candidates.clear()
+      this.#kept = 0
+    }
+    this.#kept += 1
+    const mounts = this.#candidates.get(kind) ?? new Map<string | null, Map<string, readonly CompiledRule[]>>()
+    const names = mounts.get(mount) ?? new Map<string, readonly CompiledRule[]>()
+    this.#candidates.set(kind, mounts.set(mount, names.set(name, found)))
+  }
+}
+
+/** `parsePolicy` has found what is wrong with a document before; a condition that is wrong all the same fails when it is asked. */
+export const compilePolicy = (document: PolicyDocument): CompiledPolicy => new CompiledPolicy(document)
+
+const WORDS: Readonly<Record<PolicyDecision, string>> = {
+  allow: 'allows it',
+  ask: 'asks a person first',
+  deny_continue: 'denies it',
+  deny_abort: 'denies it and ends the turn',
+}
+
+function compileRule(rule: PolicyRule): CompiledRule {
+  const [kind] = namedKindsOf(rule)
+  return {
+    name: rule.name,
+    decision: rule.decision,
+    reason: rule.reason ?? `the rule ${rule.name} ${WORDS[rule.decision]}`,
+    delegate: rule.delegate,
+    kinds: kind === undefined ? listOf(rule.kind) : [kind],
+    mounts: globsOf(rule.mount),
+    names: kind === undefined ? undefined : globsOf(rule[kind]),
+    condition: rule.when === undefined ? undefined : conditionOf(rule.when),
+    covers: coverage(rule),
+  }
+}
+
+function conditionOf(when: string): Condition {
+  const compiled = compileCondition(when)
+  if (compiled.kind === 'condition') return compiled.condition
+  return { uses: new Set(), holds: () => ({ kind: 'failed', reason: compiled.message }) }
+}
+
+const globsOf = (patterns: string | readonly string[] | undefined): readonly NamePattern[] | undefined =>
+  listOf(patterns)?.map(compileGlob)
+
+const matchesOne = (globs: readonly NamePattern[] | undefined, text: string): boolean =>
+  globs === undefined || globs.some((glob) => glob.matches(text))
+
+function couldMatch({ kinds, mounts, names }: CompiledRule, kind: CallKind, mount: string | null, name: string): boolean {
+  if (kinds !== undefined && !kinds.includes(kind)) return false
+  return isMount(mounts, mount) && matchesOne(names, name)
+}
+
+/** What an engine does itself belongs to no mount: only the word for it matches, never a star. */
+function isMount(mounts: readonly NamePattern[] | undefined, mount: string | null): boolean {
+  if (mount !== null || mounts === undefined) return matchesOne(mounts, mount ?? '')
+  return mounts.some(({ literal }) => literal === ENGINE_MOUNT)
+}
+
+function coverage({ agent, caller, annotations, counts }: PolicyRule): (call: PolicyCall) => boolean {
+  const agents = listOf(agent)?.map((pattern) => ({ glob: compileGlob(pattern), isWhole: pattern.includes('/') }))
+  const callers = globsOf(caller)
+  const hints = Object.entries(annotations ?? {})
+  if (agents === undefined && callers === undefined && hints.length === 0 && counts === undefined) return () => true
+  return (call) => {
+    const { owner, name } = call.agent
+    if (agents !== undefined && !agents.some(({ glob, isWhole }) => glob.matches(isWhole ? `${owner}/${name}` : name)))
+      return false
+    if (callers !== undefined && !matchesOne(callers, `${call.caller.role}:${call.caller.name}`)) return false
+    return hints.every(([hint, wanted]) => saidOf(call.annotations, hint) === wanted) && hasLeft(counts, call.counts)
+  }
+}
+
+function saidOf(annotations: JsonObject | undefined, hint: string): boolean {
+  const said = annotations !== undefined && Object.hasOwn(annotations, hint) ? annotations[hint] : undefined
+  return typeof said === 'boolean' ? said : (UNSAID[hint] ?? false)
+}
+
+const SPANS = ['turn', 'hour', 'day'] as const
+
+function hasLeft(limits: Partial<Record<keyof PolicyCounts, number | undefined>> | undefined, counts: PolicyCounts): boolean {
+  return limits === undefined || SPANS.every((span) => counts[span] < (limits[span] ?? Infinity))
+}

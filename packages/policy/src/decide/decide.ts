@@ -1,0 +1,117 @@
+import { type Allowance, type Approvers, messageOf, type PolicyLayer, type RpcCodeName } from '@parley/protocol'
+import { isPlainUri } from '../call/plain-uri.ts'
+import type { PolicyCall } from '../call/policy-call.ts'
+import { type CallValues, callValues } from '../cel/call-values.ts'
+import { answering } from './allowances.ts'
+import { ANYBODY } from './approvers.ts'
+import { type LayerPolicy, type LayerSaid, layerSays, type PolicyOutcome } from './layer-says.ts'
+
+/** What was decided, by which rule of which layer, and how it came to that. */
+export interface PolicyAnswer {
+  readonly decision: PolicyOutcome
+  /** The model reads it. */
+  readonly reason: string
+  readonly rule: string | null
+  readonly layer: PolicyLayer | null
+  /** Who may decide, of each policy that asks. */
+  readonly approvers: readonly Approvers[]
+  /** The allowances that answered what would have been asked. */
+  readonly allowances: readonly string[]
+  readonly trace: readonly TraceStep[]
+  /** What would be decided if the policies in shadow were enforced, where there are any. */
+  readonly shadow: Pick<PolicyAnswer, 'decision' | 'reason' | 'rule' | 'layer'> | null
+}
+
+/** What one policy said. */
+export interface TraceStep {
+  readonly layer: PolicyLayer
+  readonly shadow: boolean
+  readonly outcome: PolicyOutcome | null
+  readonly rule: string | null
+  readonly delegated: boolean
+  readonly passedOver: readonly string[]
+}
+
+type Settled = Omit<PolicyAnswer, 'trace' | 'shadow'>
+
+const STRICTNESS: Readonly<Record<PolicyOutcome, number>> = {
+  allow: 0,
+  ask: 1,
+  deny_continue: 2,
+  evaluator_error: 3,
+  deny_abort: 4,
+}
+const RANK: Readonly<Record<PolicyLayer, number>> = { installation: 0, owner: 1, agent: 2 }
+
+export const isLooser = (outcome: PolicyOutcome, than: PolicyOutcome): boolean => STRICTNESS[outcome] < STRICTNESS[than]
+
+/** The error of a denial on the wire; undefined for what is no denial. */
+export function denialCode(outcome: PolicyOutcome): RpcCodeName | undefined {
+  if (outcome === 'deny_abort') return 'policy_denied'
+  if (outcome === 'deny_continue') return 'policy_denied_continue'
+  return outcome === 'evaluator_error' ? 'policy_evaluator_error' : undefined
+}
+
+/**
+ * Whether a call may be made. The strictest layer wins, unless the rule of an upper one delegates and a lower one has a rule. Where no
+ * layer has one, a person is asked. It never throws: what cannot be decided is denied.
+ */
+export function decide(call: PolicyCall, layers: readonly LayerPolicy[], allowances: readonly Allowance[] = []): PolicyAnswer {
+  try {
+    if (call.kind === 'resource' && !isPlainUri(call.name))
+      return refused('deny_continue', 'the URI is not plain: write it without . and .. parts')
+    let made: CallValues | undefined
+    const values = (): CallValues => (made ??= callValues(call))
+    const said = layers.map((one) => layerSays(one, call, values)).toSorted((a, b) => RANK[a.layer] - RANK[b.layer])
+    const enforced = said.filter(({ policy }) => !policy.shadow)
+    const answer = settle(call, enforced, allowances)
+    if (enforced.length === said.length) return { ...answer, trace: said.map((one) => step(one, said)), shadow: null }
+    // Of one layer its policies in shadow count, where it has such.
+    const tried = said.filter(
+      ({ layer, policy }) => policy.shadow || !said.some((other) => other.layer === layer && other.policy.shadow),
+    )
+    const { decision, reason, rule, layer } = settle(call, tried, allowances)
+    const trace = said.map((one) => step(one, one.policy.shadow ? tried : enforced))
+    return { ...answer, trace, shadow: { decision, reason, rule, layer } }
+  } catch (error) {
+    return refused('evaluator_error', `the policy could not be evaluated: ${messageOf(error)}`)
+  }
+}
+
+function settle(call: PolicyCall, said: readonly LayerSaid[], allowances: readonly Allowance[]): Settled {
+  const standing = said.filter((one) => one.outcome !== null && !isDelegated(one, said))
+  const strictest = standing.reduce<LayerSaid | undefined>(
+    (sofar, one) => (sofar === undefined || strictnessOf(one) > strictnessOf(sofar) ? one : sofar),
+    undefined,
+  )
+  const decision = strictest?.outcome ?? 'ask'
+  const settled: Settled = {
+    decision,
+    reason: strictest?.reason ?? 'no rule covers this call, so a person is asked',
+    rule: strictest?.rule ?? null,
+    layer: strictest?.layer ?? null,
+    approvers: [],
+    allowances: [],
+  }
+  if (decision !== 'ask') return settled
+  const asking = standing.filter(({ outcome }) => outcome === 'ask')
+  const answers = answering(call, asking.length === 0 ? ['default'] : asking.map(({ layer }) => layer), allowances)
+  if (answers !== undefined) return { ...settled, decision: 'allow', reason: 'a person allowed such calls', allowances: answers }
+  const asked = (asking.length === 0 ? said : asking).map(({ policy }) => policy.approvers)
+  return { ...settled, approvers: asked.length === 0 ? [ANYBODY] : asked }
+}
+
+/** A rule that delegates stands where nobody below has a rule. */
+const isDelegated = (one: LayerSaid, said: readonly LayerSaid[]): boolean =>
+  one.delegate && said.some(({ layer, rule }) => rule !== null && RANK[layer] > RANK[one.layer])
+
+const strictnessOf = ({ outcome }: LayerSaid): number => (outcome === null ? -1 : STRICTNESS[outcome])
+
+function step(one: LayerSaid, said: readonly LayerSaid[]): TraceStep {
+  const { layer, policy, outcome, rule, passedOver } = one
+  return { layer, shadow: policy.shadow, outcome, rule, delegated: isDelegated(one, said), passedOver }
+}
+
+function refused(decision: 'deny_continue' | 'evaluator_error', reason: string): PolicyAnswer {
+  return { decision, reason, rule: null, layer: null, approvers: [], allowances: [], trace: [], shadow: null }
+}
