@@ -103,6 +103,7 @@ const TOOLS_BY_ROLE = {
     'host.agent_get',
     'host.agent_listen',
     'host.agent_report',
+    'host.agents_known',
     'host.append_calls',
     'host.claim_next',
     'host.release',

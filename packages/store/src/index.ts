@@ -47,6 +47,7 @@ export {
   agentTopic,
   agentsTopic,
   callsLog,
+  drainedTopic,
 } from './record/agent/agent.ts'
 export type { GrantRecord, Grants } from './record/grant/grant.ts'
 export { type JudgeRecord, type Judges, type SeenJudge, ownMachineId } from './record/judge/judge.ts'

@@ -40,6 +40,7 @@ export async function openHostHere(
       }),
       slots,
       reachMount: mounts.reach,
+      folders: mounts.folders,
       version,
       now: ports.now,
       log,

@@ -8,6 +8,7 @@ import {
   agentTopic,
   agentsTopic,
   callsLog,
+  drainedTopic,
 } from '@parley/store'
 import { withinShare } from '../blob/inputs-share.ts'
 import type { ToolContext } from '../tool/served-tool.ts'
@@ -92,11 +93,13 @@ export const hostRelease = serveTool(TOOLS['host.release'], async ({ asleep, ...
   const { store, hostControls } = context.world
   context.target = claim.agent_id
   hostControls.forget(claim)
+  const agent = await store.agents.byId(claim.agent_id)
+  // Whoever deletes it waits for this.
+  if (agent === undefined || agent.status === 'deleting') await store.topics.publish(drainedTopic(claim.agent_id))
   try {
     if (asleep) await store.agents.sleep(fenceOf(claim))
     else {
       await store.leases.release(fenceOf(claim), { countClaim: false })
-      const agent = await store.agents.byId(claim.agent_id)
       if (agent !== undefined) await announced(store, agent)
     }
   } catch (error) {
@@ -105,6 +108,19 @@ export const hostRelease = serveTool(TOOLS['host.release'], async ({ asleep, ...
   }
   return { agent_id: claim.agent_id, released: true as const }
 })
+
+export const hostAgentsKnown = serveTool(
+  TOOLS['host.agents_known'],
+  async ({ agent_ids: ids }, { world: { store, installation } }) => {
+    const known: AgentId[] = []
+    for (const id of ids) {
+      const agent = await store.agents.byId(id)
+      if (agent !== undefined && agent.status !== 'deleting') known.push(id)
+    }
+    return { installation, known }
+  },
+  QUIET,
+)
 
 export const hostAgentGet = serveTool(
   TOOLS['host.agent_get'],

@@ -1,5 +1,4 @@
-import { mkdir, realpath } from 'node:fs/promises'
-import { join } from 'node:path'
+import { realpath } from 'node:fs/promises'
 import {
   dialTunnel,
   type ExecBackend,
@@ -12,8 +11,9 @@ import {
   ProcessError,
   startMcpServer,
 } from '@parley/executor'
-import { type AgentClaim, type HeldMount, MountName, type ServerSpec } from '@parley/protocol'
+import type { AgentClaim, HeldMount, ServerSpec } from '@parley/protocol'
 import { type ClientTransport, DEFAULT_LIMITS, httpTransport } from '@parley/rpc'
+import { type AgentFolders, agentFolders } from './agent-folders.ts'
 import { type BoxOptions, openBoxes } from './boxes.ts'
 import { maskedError, maskedTransport, maskOf } from './masked-secrets.ts'
 import { mountFolder } from './mount-folder.ts'
@@ -40,6 +40,7 @@ export interface HostMountsOptions extends BoxOptions {
 /** Ways to the servers that agents mount. */
 export interface HostMounts {
   readonly reach: ReachMount
+  readonly folders: AgentFolders
   /** Ends the servers that were started here. */
   close(): Promise<void>
 }
@@ -51,14 +52,14 @@ type Log = (level: 'debug' | 'info' | 'warn', message: string) => void
 interface Program {
   readonly server: StdioServer
   readonly claim: AgentClaim
-  readonly ownFolder: string
+  /** Makes it, and answers where it is. */
+  readonly ownFolder: () => Promise<string>
   readonly log: Log
 }
 
 /** What a server gets to end by itself. */
 const STOP_MS = 2_000
 const SERVERS_MAX = 1_024
-const OWNER_ONLY = 0o700
 
 /**
  * Connects to what agents mount: a program in a box, on this machine or on an executor, or a URL. Programs of this machine come from the spawner
@@ -69,6 +70,7 @@ export function openHostMounts(options: HostMountsOptions): HostMounts {
   const processes = new LazyProcesses(SERVERS_MAX)
   const boxes = openBoxes(options)
   const here = containedBackend(processes)
+  const folders = agentFolders(options.dataFolder)
 
   const start = (program: Program): Promise<ExecutorProcessTransport> => {
     switch (program.server.place.kind) {
@@ -82,15 +84,15 @@ export function openHostMounts(options: HostMountsOptions): HostMounts {
   }
   const inBox = async (program: Program): Promise<ExecutorProcessTransport> => {
     const { place, env } = await boxes(program.server)
-    return inFolder(program, { ...env, HOME: program.ownFolder }, place)
+    return inFolder(program, { ...env, HOME: await program.ownFolder() }, place)
   }
   const inFolder = async (
     { server, ownFolder, log: say }: Program,
     env: Readonly<Record<string, string>>,
     place: ExecBackend,
   ): Promise<ExecutorProcessTransport> => {
-    await mkdir(ownFolder, { recursive: true, mode: OWNER_ONLY })
-    const cwd = server.folder === undefined ? await realpath(ownFolder) : await mountFolder(server.folder, options.roots)
+    const own = await ownFolder()
+    const cwd = server.folder === undefined ? await realpath(own) : await mountFolder(server.folder, options.roots)
     return startMcpServer({ ...programOf(server), env: { ...env, ...envOf(server) }, cwd }, place, logTo(say))
   }
   const reach: ReachMount = async ({ claim, privateHttp }, mount, signal) => {
@@ -100,7 +102,7 @@ export function openHostMounts(options: HostMountsOptions): HostMounts {
     try {
       signal.throwIfAborted()
       if (server.kind === 'http') return maskedTransport(httpTo(server, privateHttp), mask)
-      const ownFolder = join(options.dataFolder, 'agents', claim.agent_id, MountName.parse(mount.name))
+      const ownFolder = (): Promise<string> => folders.make(claim.agent_id, mount.name)
       const transport = await start({ server, claim, ownFolder, log: say })
       if (signal.aborted) await transport[Symbol.asyncDispose]()
       signal.throwIfAborted()
@@ -109,7 +111,7 @@ export function openHostMounts(options: HostMountsOptions): HostMounts {
       throw maskedError(error, mask)
     }
   }
-  return { reach, close: () => processes.close(STOP_MS) }
+  return { reach, folders, close: () => processes.close(STOP_MS) }
 }
 
 function httpTo({ url, headers }: Extract<ServerSpec, { kind: 'http' }>, privateHttp: boolean): ClientTransport {

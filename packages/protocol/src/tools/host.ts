@@ -12,7 +12,7 @@ const ClaimId = z.string().regex(/^[0-9]{1,16}$/, 'must be a claim of host.claim
 export const AgentClaim = z.strictObject({ agent_id: AgentId, claim_id: ClaimId })
 export type AgentClaim = z.infer<typeof AgentClaim>
 
-/** What a host is told about an agent that it holds. */
+/** What a host is told about an agent that it holds. `release`: it was deleted, and nothing of it is to stay. */
 export const HostAction = z.enum(['update', 'release'])
 export type HostAction = z.infer<typeof HostAction>
 
@@ -51,6 +51,15 @@ export const hostRelease = tool({
   input: z.strictObject({ ...AgentClaim.shape, asleep: z.boolean().default(false) }),
   output: z.object({ agent_id: AgentId, released: z.literal(true) }),
   annotations: ENDS,
+})
+
+export const hostAgentsKnown = tool({
+  name: 'host.agents_known',
+  roles: ['host'],
+  doc: 'Which of these agents there still are. What a host keeps of the others it removes; `installation` tells it whether they were of this one.',
+  input: z.strictObject({ agent_ids: z.array(AgentId).max(AGENT_LIMITS.knownIds) }),
+  output: z.object({ installation: z.string(), known: z.array(AgentId) }),
+  annotations: READS,
 })
 
 /** A mount with its secrets, for the host that holds its agent. */

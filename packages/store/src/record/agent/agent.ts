@@ -107,4 +107,6 @@ export interface Agents {
 /** Topics and logs by the names that all rooms use. */
 export const agentTopic = (id: AgentId): string => `agent/${id}`
 export const agentsTopic = (ownerId: UserId): string => `agents/${ownerId}`
+/** A host says that nothing of an agent that is being deleted runs there any more. */
+export const drainedTopic = (id: AgentId): string => `agent/${id}/drained`
 export const callsLog = (id: AgentId): string => `agent/${id}/calls`
