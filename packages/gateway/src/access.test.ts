@@ -6,7 +6,7 @@ import { TestSession, TestSocket, refusedUpgrade } from './fixture/wires.ts'
 import { deriveKeys } from './keys.ts'
 
 const AGENT_TOOLS = ['agent.create', 'agent.delete', 'agent.get', 'agent.list', 'agent.token', 'agent.update']
-const MOUNT_TOOLS = ['mount.attach', 'mount.detach', 'mount.list']
+const MOUNT_TOOLS = ['mount.attach', 'mount.detach', 'mount.list', 'mount.sign_in']
 const BLOB_TOOLS = ['blob.abort', 'blob.begin', 'blob.commit', 'blob.write']
 const JOB_TOOLS = [
   'job.cancel',
@@ -106,6 +106,7 @@ const TOOLS_BY_ROLE = {
     'host.agents_known',
     'host.append_calls',
     'host.claim_next',
+    'host.mount_renewed',
     'host.release',
     'host.renew',
     'worker.heartbeat',

@@ -59,10 +59,11 @@ import {
   hostClaimNext,
   hostDrain,
   hostList,
+  hostMountRenewed,
   hostRelease,
   hostRenew,
 } from './agent/host-tools.ts'
-import { mountAttach, mountDetach, mountList } from './agent/mount-tools.ts'
+import { mountAttach, mountDetach, mountList, mountSignIn } from './agent/mount-tools.ts'
 
 /** Every tool of the protocol, and what does it. One that is declared and not served is a fault that the types tell. */
 export const BUILT_IN_TOOLS = {
@@ -96,6 +97,7 @@ export const BUILT_IN_TOOLS = {
   'host.claim_next': hostClaimNext,
   'host.drain': hostDrain,
   'host.list': hostList,
+  'host.mount_renewed': hostMountRenewed,
   'host.release': hostRelease,
   'host.renew': hostRenew,
   'job.cancel': jobCancel,
@@ -135,6 +137,7 @@ export const BUILT_IN_TOOLS = {
   'mount.attach': mountAttach,
   'mount.detach': mountDetach,
   'mount.list': mountList,
+  'mount.sign_in': mountSignIn,
   'pricing.delete': pricingDelete,
   'pricing.list': pricingList,
   'pricing.set': pricingSet,

@@ -14,6 +14,7 @@ export {
 } from './errors.ts'
 export { Agent, AgentKind, AgentName, AgentSettings, AgentStatus } from './agent/agent.ts'
 export { AGENT_LIMITS } from './agent/limits.ts'
+export { MountSignIn } from './agent/sign-in.ts'
 export { MountName, MountSettings, MountPlace, ServerSpec, MountReport, RESERVED_MOUNTS } from './agent/mount.ts'
 export { Preset } from './agent/preset.ts'
 export { Grant, NO_GRANT } from './tools/grant.ts'

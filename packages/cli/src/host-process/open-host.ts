@@ -22,6 +22,8 @@ export async function openHostHere(
   const log = workerLog('host', plan, ports)
   const mounts = openHostMounts({
     ...plan,
+    now: ports.now,
+    renew: async (signIn, url, reach) => (await import('@parley/oauth')).refreshTokens(signIn, url, ports.now, reach),
     toolchains: (hidden) => toolchainsOf(plan.sandboxRead, plan.env, hidden),
     log: (level, message) => log(level, plainText(message)),
   })

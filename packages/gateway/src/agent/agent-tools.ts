@@ -47,7 +47,7 @@ export const agentCreate = serveTool(TOOLS['agent.create'], async (args, context
         model: args.model ?? preset.model ?? null,
         engine: args.engine ?? preset.engine ?? null,
       },
-      mounts: preset.mounts.map((mount) => sealedMount(mountSealer, id, mount)),
+      mounts: preset.mounts.map((mount) => sealedMount(mountSealer, id, { ...mount, signIn: null })),
       maxAgents: AGENT_LIMITS.perPerson,
     }),
   )

@@ -16,7 +16,7 @@ import { workerViews } from '../worker/worker-view.ts'
 import { type AgentWorld, serveTool } from './agent-world.ts'
 import { asHost, fenceOf } from './held-agent.ts'
 import { mountRefusal } from './may-mount.ts'
-import { openedMount } from './mount-secrets.ts'
+import { openedMount, sealedSecrets } from './mount-secrets.ts'
 
 const QUIET = { audit: 'failures' } as const
 
@@ -143,9 +143,9 @@ export const hostAgentGet = serveTool(
         ...settings,
         version,
         mounts: mounts.map((mount) => {
-          const server = openedMount(mountSealer, id, mount)
+          const { server, signIn } = openedMount(mountSealer, id, mount)
           const refused = mountRefusal(server, grant)?.reason ?? null
-          return { name: mount.name, server, options: mount.options, version: mount.version, refused }
+          return { name: mount.name, server, options: mount.options, version: mount.version, sign_in: signIn, refused }
         }),
         subscriptions: [...subscriptions],
         calls_offset: calls.offset,
@@ -162,6 +162,21 @@ export const hostAgentReport = serveTool(
     asHost(claim, context, async (fence) => {
       await context.world.store.agents.report(fence, mounts)
       return { agent_id: claim.agent_id }
+    }),
+  QUIET,
+)
+
+/** The mount stays what it is to everybody else: nothing is told of it. */
+export const hostMountRenewed = serveTool(
+  TOOLS['host.mount_renewed'],
+  ({ name, version, sign_in: signIn, ...claim }, context) =>
+    asHost(claim, context, async (fence, { id }) => {
+      const { store, mountSealer } = context.world
+      const mount = (await store.agents.mounts(id)).find((each) => each.name === name && each.version === version)
+      if (mount === undefined) return { agent_id: id, name, kept: false }
+      const { server } = openedMount(mountSealer, id, mount)
+      const sealed = sealedSecrets(mountSealer, id, name, { server, signIn })
+      return { agent_id: id, name, kept: await store.agents.reseal(fence, { name, version, sealed }) }
     }),
   QUIET,
 )

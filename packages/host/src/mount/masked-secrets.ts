@@ -7,14 +7,19 @@ const MASKED = '••••'
 
 type MaskText = (text: string) => string
 
-/** Takes the values of a mount's variables and headers out of what is said of it, and what may be a secret in its URL. */
-export function maskOf({ server }: Pick<HeldMount, 'server'>): MaskText {
+/**
+ * Takes the values of a mount's variables and headers out of what is said of it, what may be a secret in its URL, and what else is one at the
+ * moment.
+ */
+export function maskOf({ server }: Pick<HeldMount, 'server'>, changing: () => readonly string[] = () => []): MaskText {
   const named = (server.kind === 'stdio' ? server.env : server.headers).map(({ value }) => value)
   // A header is often a word and a secret.
   const all = [...named.flatMap((value) => [value, ...value.split(' ')]), ...(server.kind === 'http' ? inUrl(server.url) : [])]
   const values = all.filter((value) => value.length >= SECRET_CHARS)
-  const longestFirst = [...new Set(values)].toSorted((one, other) => other.length - one.length)
-  return (text) => longestFirst.reduce((masked, value) => masked.replaceAll(value, MASKED), text)
+  return (text) => {
+    const longestFirst = [...new Set([...values, ...changing()])].toSorted((one, other) => other.length - one.length)
+    return longestFirst.reduce((masked, value) => masked.replaceAll(value, MASKED), text)
+  }
 }
 
 function inUrl(text: string): readonly string[] {

@@ -17,16 +17,17 @@ import { type AgentFolders, agentFolders } from './agent-folders.ts'
 import { type BoxOptions, openBoxes } from './boxes.ts'
 import { maskedError, maskedTransport, maskOf } from './masked-secrets.ts'
 import { mountFolder } from './mount-folder.ts'
+import { HeldSignIn, type SignedInAgent, signedInTransport, type SignInPorts, unsignedTransport } from './mount-sign-in.ts'
 import { checkPublic, publicLookup } from './public-address.ts'
 
 /** Makes a way to the server of a mount: starts it where it is to run, or dials it. The words of an error hold no secret. */
 export type ReachMount = (
-  agent: { readonly claim: AgentClaim; readonly privateHttp: boolean },
+  agent: SignedInAgent & { readonly claim: AgentClaim },
   mount: HeldMount,
   signal: AbortSignal,
 ) => Promise<ClientTransport>
 
-export interface HostMountsOptions extends BoxOptions {
+export interface HostMountsOptions extends BoxOptions, SignInPorts {
   /** The gateway by which executors are reached, and the host's token there. */
   readonly url: string
   readonly token: string
@@ -95,13 +96,24 @@ export function openHostMounts(options: HostMountsOptions): HostMounts {
     const cwd = server.folder === undefined ? await realpath(own) : await mountFolder(server.folder, options.roots)
     return startMcpServer({ ...programOf(server), env: { ...env, ...envOf(server) }, cwd }, place, logTo(say))
   }
-  const reach: ReachMount = async ({ claim, privateHttp }, mount, signal) => {
+  // Of mounts that are held: what replaces one is another.
+  const signIns = new WeakMap<HeldMount, HeldSignIn>()
+  const signInOf = (mount: HeldMount): HeldSignIn | undefined => {
+    if (mount.sign_in === null || mount.server.kind !== 'http') return undefined
+    const signIn = signIns.get(mount) ?? new HeldSignIn(mount, mount.server.url, mount.sign_in, options)
+    signIns.set(mount, signIn)
+    return signIn
+  }
+  const reach: ReachMount = async (agent, mount, signal) => {
+    const { claim } = agent
     const { server } = mount
-    const mask = maskOf(mount)
+    const signIn = signInOf(mount)
+    const mask = maskOf(mount, () => signIn?.secrets ?? [])
     const say: Log = (level, message) => log(level, mask(`${claim.agent_id} ${mount.name}: ${message}`))
     try {
       signal.throwIfAborted()
-      if (server.kind === 'http') return maskedTransport(httpTo(server, privateHttp), mask)
+      if (server.kind === 'http')
+        return maskedTransport(await signedIn(agent, mount, httpTo(server, agent, signIn), signIn), mask)
       const ownFolder = (): Promise<string> => folders.make(claim.agent_id, mount.name)
       const transport = await start({ server, claim, ownFolder, log: say })
       if (signal.aborted) await transport[Symbol.asyncDispose]()
@@ -114,9 +126,29 @@ export function openHostMounts(options: HostMountsOptions): HostMounts {
   return { reach, folders, close: () => processes.close(STOP_MS) }
 }
 
-function httpTo({ url, headers }: Extract<ServerSpec, { kind: 'http' }>, privateHttp: boolean): ClientTransport {
+function httpTo(
+  { url, headers }: Extract<ServerSpec, { kind: 'http' }>,
+  { privateHttp }: SignedInAgent,
+  signIn: HeldSignIn | undefined,
+): ClientTransport {
   if (!privateHttp) checkPublic(url)
-  return httpTransport({ url, headers: byName(headers), ...(privateHttp ? {} : { lookup: publicLookup() }) })
+  return httpTransport({
+    url,
+    headers: byName(headers),
+    ...(privateHttp ? {} : { lookup: publicLookup() }),
+    ...(signIn === undefined ? {} : { currentToken: () => signIn.token }),
+  })
+}
+
+async function signedIn(
+  agent: SignedInAgent,
+  mount: HeldMount,
+  transport: ClientTransport,
+  signIn: HeldSignIn | undefined,
+): Promise<ClientTransport> {
+  if (signIn === undefined) return unsignedTransport(transport, agent, mount)
+  await signIn.fresh(agent)
+  return signedInTransport(transport, signIn, agent)
 }
 
 /** On an executor that the gateway lets this host reach for the agent; the way there ends with the server. */

@@ -23,5 +23,5 @@ export const AGENT_LIMITS = {
   /** How long the deletion of an agent waits for the host that holds it to end what runs for it. */
   drainMs: 10_000,
   /** Agents that a host asks about at once: whether there still are any such. */
-  knownIds: 200,
+  knownIds: 64,
 } as const

@@ -2,6 +2,7 @@ import * as z from 'zod'
 import { AgentKind, AgentSettings } from '../agent/agent.ts'
 import { AGENT_LIMITS } from '../agent/limits.ts'
 import { MountSettings, ServerSpec, MountReport } from '../agent/mount.ts'
+import { MountSignIn } from '../agent/sign-in.ts'
 import { AgentId } from '../ids.ts'
 import { ENDS, READS, SETS, tool } from '../tool.ts'
 import { WorkerName } from '../worker-name.ts'
@@ -68,6 +69,8 @@ const HeldMount = z.object({
   server: ServerSpec,
   options: MountSettings,
   version: z.int(),
+  /** What signing in at its server gave, where somebody did. */
+  sign_in: MountSignIn.nullable(),
   /** Why it may not run, where that is so: what was granted has changed since it was attached. */
   refused: z.string().nullable(),
 })
@@ -111,6 +114,15 @@ export const hostAgentListen = tool({
   doc: 'Keeps what an agent listens to by itself, so that it goes on after a restart.',
   input: z.strictObject({ ...AgentClaim.shape, uri: z.string().min(1).max(4_096), listens: z.boolean() }),
   output: z.object({ agent_id: AgentId, uri: z.string(), listens: z.boolean() }),
+  annotations: SETS,
+})
+
+export const hostMountRenewed = tool({
+  name: 'host.mount_renewed',
+  roles: ['host'],
+  doc: 'Keeps renewed tokens of a mount, so that the next host has them. `kept` is false when the mount was attached anew meanwhile.',
+  input: z.strictObject({ ...AgentClaim.shape, name: z.string().max(64), version: z.int(), sign_in: MountSignIn }),
+  output: z.object({ agent_id: AgentId, name: z.string(), kept: z.boolean() }),
   annotations: SETS,
 })
 

@@ -97,6 +97,8 @@ export interface Agents {
   /** False when there is none, or its agent is being deleted. */
   detach(id: AgentId, name: string): Promise<boolean>
   mounts(id: AgentId): Promise<readonly MountRecord[]>
+  /** The host that holds it has another secret for a mount, which is the same otherwise: nothing is published. False when that version is gone. Throws `LeaseLost`. */
+  reseal(fence: LeaseFence, mount: Pick<MountRecord, 'name' | 'version' | 'sealed'>): Promise<boolean>
 
   /** What the agent listens to by itself. Throws `LeaseLost`, and `ShareExceeded` past `max`. */
   listen(fence: LeaseFence, uri: string, max: number): Promise<void>
