@@ -82,6 +82,8 @@ export class MountedServer<C extends Caller> {
         limits: { ...DEFAULT_RELAY_LIMITS, reconnectMs: limits.restartMs, reconnectMaxMs: limits.restartMaxMs },
         clientLimits: {
           pendingRequests: limits.callsPerMount + OWN_REQUESTS,
+          // Each call may have a question under way.
+          pendingAsks: limits.callsPerMount,
           requestTimeoutMs: limits.startMs,
           subscriptions: limits.subscriptions,
         },
