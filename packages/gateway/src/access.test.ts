@@ -20,7 +20,7 @@ const AGENT_TOOLS = [
   'agent.update',
   'agent.wait',
 ]
-const MOUNT_TOOLS = ['mount.attach', 'mount.detach', 'mount.list']
+const MOUNT_TOOLS = ['mount.attach', 'mount.detach', 'mount.list', 'mount.sign_in']
 const BLOB_TOOLS = ['blob.abort', 'blob.begin', 'blob.commit', 'blob.write']
 const JOB_TOOLS = [
   'job.cancel',
@@ -117,10 +117,12 @@ const TOOLS_BY_ROLE = {
     'host.agent_get',
     'host.agent_listen',
     'host.agent_report',
+    'host.agents_known',
     'host.append_calls',
     'host.append_transcript',
     'host.claim_next',
     'host.end_prompt',
+    'host.mount_renewed',
     'host.next_prompt',
     'host.prepare_turn',
     'host.read_transcript',

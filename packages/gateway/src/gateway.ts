@@ -70,6 +70,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     channelKey: keys.channelKeys,
     agents: {
       mountKey: keys.mounts,
+      installation: keys.fingerprint,
       ...(options.presets === undefined ? {} : { presets: options.presets }),
       ...(options.gate === undefined ? {} : { gate: options.gate }),
     },

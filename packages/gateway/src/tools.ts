@@ -56,16 +56,18 @@ import {
   hostAgentGet,
   hostAgentListen,
   hostAgentReport,
+  hostAgentsKnown,
   hostClaimNext,
   hostDrain,
   hostList,
+  hostMountRenewed,
   hostRelease,
   hostRenew,
 } from './agent/host-tools.ts'
 import { agentAbort, agentPrompt, agentPrompts, agentRun, agentWait } from './agent/prompt-tools.ts'
 import { hostAppendCalls, hostAppendTranscript, hostEndPrompt, hostNextPrompt, hostReadTranscript } from './agent/turn-tools.ts'
 import { hostPrepareTurn } from './agent/prepare-turn.ts'
-import { mountAttach, mountDetach, mountList } from './agent/mount-tools.ts'
+import { mountAttach, mountDetach, mountList, mountSignIn } from './agent/mount-tools.ts'
 
 /** Every tool of the protocol, and what does it. One that is declared and not served is a fault that the types tell. */
 export const BUILT_IN_TOOLS = {
@@ -101,12 +103,14 @@ export const BUILT_IN_TOOLS = {
   'host.agent_get': hostAgentGet,
   'host.agent_listen': hostAgentListen,
   'host.agent_report': hostAgentReport,
+  'host.agents_known': hostAgentsKnown,
   'host.append_calls': hostAppendCalls,
   'host.append_transcript': hostAppendTranscript,
   'host.claim_next': hostClaimNext,
   'host.drain': hostDrain,
   'host.end_prompt': hostEndPrompt,
   'host.list': hostList,
+  'host.mount_renewed': hostMountRenewed,
   'host.next_prompt': hostNextPrompt,
   'host.prepare_turn': hostPrepareTurn,
   'host.read_transcript': hostReadTranscript,
@@ -149,6 +153,7 @@ export const BUILT_IN_TOOLS = {
   'mount.attach': mountAttach,
   'mount.detach': mountDetach,
   'mount.list': mountList,
+  'mount.sign_in': mountSignIn,
   'pricing.delete': pricingDelete,
   'pricing.list': pricingList,
   'pricing.set': pricingSet,

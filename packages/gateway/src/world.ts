@@ -44,7 +44,12 @@ export function openWorld(options: {
   /** What the keys of channels are sealed with. */
   readonly channelKey?: Uint8Array
   /** What the specifications of mounts are sealed with, what agents are made from, and what the gate answers. */
-  readonly agents?: { readonly mountKey?: Uint8Array; readonly presets?: Presets; readonly gate?: GateDefault }
+  readonly agents?: {
+    readonly mountKey?: Uint8Array
+    readonly presets?: Presets
+    readonly gate?: GateDefault
+    readonly installation?: string
+  }
 }): World {
   const { store, log, now, random, leaseMs, countClaim, agents = {} } = options
   const desk = openJudgeDesk({ store, log, now, ...(leaseMs && { leaseMs }), ...(countClaim && { count: countClaim }) })
@@ -63,6 +68,7 @@ export function openWorld(options: {
     presets: agents.presets ?? (() => Promise.resolve(new Map([['default', Preset.parse({})]]))),
     mountSealer: agents.mountKey === undefined ? NO_SEALER : openSealer(agents.mountKey, random),
     gate: agents.gate ?? 'deny',
+    installation: agents.installation ?? '',
     ...openModels({ store, log, now, random }, options.models ?? {}, options.channelKey),
     signInLimit: new SignInLimit(options.signInRates, now),
     urlFor: options.urlFor ?? options.baseUrl,

@@ -3,7 +3,7 @@ import type { HeldMount } from '@parley/protocol'
 
 /** A mount as the compositor takes it: how it is shown and what it may ask, without where its server is. */
 export function composedMount({ name, options }: HeldMount): MountOptions {
-  const { plain, eager, allow, deny, renames, roots, asks, samples, era } = options
+  const { plain, eager, allow, deny, renames, resources, prompts, roots, asks, samples, era } = options
   return {
     name,
     plain,
@@ -14,7 +14,14 @@ export function composedMount({ name, options }: HeldMount): MountOptions {
       without: deny,
       renamed: Object.fromEntries(renames.map(({ from, to }) => [from, to])),
     },
+    resources: shownOf(resources),
+    prompts: shownOf(prompts),
     questions: { elicitation: asks, sampling: samples },
     roots: roots.map((uri) => ({ uri })),
   }
 }
+
+const shownOf = ({ allow, deny }: HeldMount['options']['resources']) => ({
+  ...(allow === undefined ? {} : { only: allow }),
+  without: deny,
+})

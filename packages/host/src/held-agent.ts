@@ -10,6 +10,7 @@ import {
   type JsonValue,
   messageOf,
   type MountReport,
+  type MountSignIn,
   type ToolOutput,
   within,
 } from '@parley/protocol'
@@ -212,7 +213,11 @@ export class HeldAgent {
     const mount = this.#mounts.get(name)
     if (mount === undefined) throw new Error(`${name} is not mounted any more`)
     if (mount.refused !== null) throw new Error(mount.refused)
-    return this.#options.reachMount({ claim: this.claim, privateHttp: this.#spec.private_http }, mount, signal)
+    const { call, reachMount } = this.#options
+    const keep = (renewed: HeldMount, sign_in: MountSignIn): Promise<unknown> =>
+      call('host.mount_renewed', { ...this.claim, name: renewed.name, version: renewed.version, sign_in }, this.#ended.signal)
+    const { name: agentName, private_http: privateHttp } = this.#spec
+    return reachMount({ claim: this.claim, name: agentName, privateHttp, keep }, mount, signal)
   }
 
   #gate(): MountGate<Caller> {

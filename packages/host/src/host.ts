@@ -12,6 +12,8 @@ import {
 } from '@parley/protocol'
 import type { FrameLink } from '@parley/rpc/frame'
 import { HeldAgent } from './held-agent.ts'
+import { removeFolder, removeLeft } from './left-folders.ts'
+import type { AgentFolders } from './mount/agent-folders.ts'
 import type { ReachMount } from './mount/reach-mount.ts'
 import type { TurnPorts } from './turn/turn-ports.ts'
 
@@ -19,6 +21,8 @@ import type { TurnPorts } from './turn/turn-ports.ts'
 const RENEW_PART = 3
 const CLAIM_WAIT_MS = 20_000
 const RETRY_MS = 1_000
+/** An agent that this host held once may be deleted while another has it: nobody tells this one. */
+const SWEEP_MS = 10 * 60_000
 
 export interface HostOptions {
   /** The gateway that is dialled first; it tells of the others. */
@@ -32,6 +36,7 @@ export interface HostOptions {
   readonly reachMount: ReachMount
   /** What agents of ours take turns with. */
   readonly turns: TurnPorts
+  readonly folders: AgentFolders
   readonly version: string
   readonly now: () => number
   readonly log: (level: 'info' | 'warn', message: string) => void
@@ -66,6 +71,7 @@ class OpenHost implements Host {
   #drained = new AbortController()
   #wakeClaims = Promise.withResolvers<void>()
   #working: Promise<unknown> = Promise.resolve()
+  #sweptAt = 0
 
   constructor(options: HostOptions) {
     this.#options = options
@@ -92,7 +98,7 @@ class OpenHost implements Host {
       heartbeat: () => ({ ...about(), slots, load: this.#load() }),
       ...(this.#options.signal === undefined ? {} : { signal: this.#options.signal }),
     })
-    this.#working = Promise.all([this.#claimOn(), this.#renewOn()])
+    this.#working = Promise.all([this.#claimOn(), this.#renewOn(), this.#sweep()])
   }
 
   async close(): Promise<void> {
@@ -178,10 +184,14 @@ class OpenHost implements Host {
     while (!signal.aborted) {
       await this.#sleep(AGENT_LIMITS.leaseMs / RENEW_PART)
       const held = [...this.#held.values()]
-      if (signal.aborted || held.length === 0) continue
+      if (signal.aborted) continue
+      if (this.#options.now() - this.#sweptAt > SWEEP_MS) await this.#sweep()
+      if (held.length === 0) continue
       try {
         const { lost } = await this.#call('host.renew', { claims: held.map(({ claim }) => claim) }, signal)
         for (const agent of held) if (lost.includes(agent.id)) await this.#drop(agent)
+        // It may be lost because it was deleted, by a gateway whose word did not arrive.
+        if (lost.length > 0) await this.#sweep()
       } catch (error) {
         if (!signal.aborted) this.#options.log('warn', `agents cannot be kept: ${messageOf(error)}`)
       }
@@ -196,6 +206,21 @@ class OpenHost implements Host {
     }
     this.#wakeClaims.resolve()
     await agent.close().catch((error: unknown) => this.#options.log('warn', `${agent.id} does not end: ${messageOf(error)}`))
+  }
+
+  /** It was deleted: what is here of it goes too, and whoever deletes it is told when it has. */
+  async #end(agent: HeldAgent): Promise<void> {
+    if (this.#held.get(agent.id) !== agent) return
+    await this.#drop(agent)
+    await removeFolder(agent.id, this.#options)
+    await this.#release(agent.claim, { asleep: true })
+  }
+
+  #sweep(): Promise<void> {
+    this.#sweptAt = this.#options.now()
+    const { folders, log } = this.#options
+    const isHere = (id: AgentId): boolean => this.#held.has(id) || this.#taking.has(id)
+    return removeLeft({ folders, log, isHere, call: this.#call, signal: this.#ended.signal })
   }
 
   async #letGo(agent: HeldAgent, how: { readonly asleep: boolean }): Promise<void> {
@@ -236,7 +261,7 @@ class OpenHost implements Host {
       case 'abort':
         return agent.abort()
       case 'release':
-        return void this.#drop(agent)
+        return void this.#end(agent)
     }
   }
 

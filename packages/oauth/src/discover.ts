@@ -1,6 +1,6 @@
 import { messageOf } from '@parley/protocol/wire'
 import * as oauth from 'oauth4webapi'
-import { isReachable, oauthFetch, reachOf } from './oauth-fetch.ts'
+import { isReachable, type OauthFetch, oauthFetch, reachOf } from './oauth-fetch.ts'
 import { OauthError } from './oauth-error.ts'
 
 /** Where one signs in for an MCP server, and what the token is asked for. */
@@ -32,14 +32,17 @@ export async function discoverOauth(url: string): Promise<OauthServer | undefine
 }
 
 /** The authorization servers that an MCP server names at the moment; empty where it names none. They are not asked themselves. */
-export async function namedIssuers(url: string): Promise<readonly string[]> {
+export async function namedIssuers(url: string, fetchIt: OauthFetch = oauthFetch): Promise<readonly string[]> {
   const target = new URL(url)
-  return (await resourceMetadata(target, await challengeOf(target)))?.authorization_servers ?? []
+  return (await resourceMetadata(target, await challengeOf(target, fetchIt), fetchIt))?.authorization_servers ?? []
 }
 
 /** What the server says to somebody without a token: the address of its metadata, or nothing. */
-async function challengeOf(target: URL): Promise<{ readonly metadata: URL | undefined } | undefined> {
-  const answer = await oauthFetch(target, { headers: { accept: 'text/event-stream, application/json' } })
+async function challengeOf(
+  target: URL,
+  fetchIt: OauthFetch = oauthFetch,
+): Promise<{ readonly metadata: URL | undefined } | undefined> {
+  const answer = await fetchIt(target, { headers: { accept: 'text/event-stream, application/json' } })
   if (answer.status !== 401) return undefined
   const named = /resource_metadata="([^"]+)"/.exec(answer.headers.get('www-authenticate') ?? '')?.[1]
   return { metadata: named === undefined ? undefined : (URL.parse(named) ?? undefined) }
@@ -48,6 +51,7 @@ async function challengeOf(target: URL): Promise<{ readonly metadata: URL | unde
 async function resourceMetadata(
   target: URL,
   challenge: { readonly metadata: URL | undefined } | undefined,
+  fetchIt: OauthFetch = oauthFetch,
 ): Promise<oauth.ResourceServer | undefined> {
   const path = target.pathname === '/' ? '' : target.pathname
   const places = [
@@ -56,7 +60,7 @@ async function resourceMetadata(
     new URL('/.well-known/oauth-protected-resource', target),
   ]
   for (const place of places) {
-    const answer = await oauthFetch(place, { headers: { accept: 'application/json' } })
+    const answer = await fetchIt(place, { headers: { accept: 'application/json' } })
     if (answer.status !== 200) continue
     const found = await readJson(answer)
     const { resource, authorization_servers: servers, scopes_supported: scopes } = found
@@ -71,9 +75,12 @@ async function resourceMetadata(
 }
 
 /** What an authorization server says about itself; `undefined`: nothing. */
-export async function authorizationServer(issuer: URL): Promise<oauth.AuthorizationServer | undefined> {
+export async function authorizationServer(
+  issuer: URL,
+  fetchIt: OauthFetch = oauthFetch,
+): Promise<oauth.AuthorizationServer | undefined> {
   for (const algorithm of ['oauth2', 'oidc'] as const) {
-    const answer = await oauth.discoveryRequest(issuer, { algorithm, ...reachOf(issuer) })
+    const answer = await oauth.discoveryRequest(issuer, { algorithm, ...reachOf(issuer, fetchIt) })
     if (answer.status >= BAD_REQUEST) continue
     try {
       return await oauth.processDiscoveryResponse(issuer, answer)

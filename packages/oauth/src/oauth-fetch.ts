@@ -1,3 +1,4 @@
+import type { LookupFunction } from 'node:net'
 import * as oauth from 'oauth4webapi'
 import { Agent, fetch } from 'undici'
 import { OauthError } from './oauth-error.ts'
@@ -17,38 +18,52 @@ interface FetchOptions {
   readonly signal?: AbortSignal | undefined
 }
 
+/** Where requests may go, for whoever must not reach every address. */
+export interface OauthReach {
+  /** Throws for an address that is not to be dialled. */
+  readonly check?: (url: string) => void
+  /** Finds the addresses of a name that may be. */
+  readonly lookup?: LookupFunction
+}
+
 /**
  * One request, never redirected, with a bound on time and size. Plain http is for loopback alone: what goes over it is
  * as good as a password.
  */
-export const oauthFetch: OauthFetch = async (url, { method = 'GET', headers = {}, body, signal } = {}) => {
-  const target = new URL(url)
-  if (!isReachable(target)) throw new OauthError('unsupported', `${target.origin} is not https, and not on this machine`)
-  const dispatcher = new Agent({ connect: { timeout: CONNECT_MS }, maxResponseSize: BODY_BYTES })
-  try {
-    const timeout = AbortSignal.timeout(REQUEST_MS)
-    const answer = await fetch(target, {
-      method,
-      headers,
-      redirect: 'manual',
-      dispatcher,
-      signal: signal === undefined ? timeout : AbortSignal.any([signal, timeout]),
-      ...(typeof body === 'string' || body instanceof URLSearchParams ? { body: body.toString() } : {}),
-    })
-    // A server of events never ends; its head is all that is asked for.
-    const isStream = answer.headers.get('content-type')?.startsWith('text/event-stream') === true
-    const text = isStream || answer.status === 204 ? null : await answer.text()
-    return new Response(text === '' ? null : text, { status: answer.status, headers: [...answer.headers] })
-  } catch (cause) {
-    throw new OauthError('unreachable', `${target.origin} cannot be asked: ${reasonOf(cause)}`, { cause })
-  } finally {
-    void dispatcher.destroy()
+export const oauthFetchIn =
+  ({ check, lookup }: OauthReach): OauthFetch =>
+  async (url, { method = 'GET', headers = {}, body, signal } = {}) => {
+    const target = new URL(url)
+    if (!isReachable(target)) throw new OauthError('unsupported', `${target.origin} is not https, and not on this machine`)
+    const connect = { timeout: CONNECT_MS, ...(lookup === undefined ? {} : { lookup }) }
+    const dispatcher = new Agent({ connect, maxResponseSize: BODY_BYTES })
+    try {
+      check?.(target.href)
+      const timeout = AbortSignal.timeout(REQUEST_MS)
+      const answer = await fetch(target, {
+        method,
+        headers,
+        redirect: 'manual',
+        dispatcher,
+        signal: signal === undefined ? timeout : AbortSignal.any([signal, timeout]),
+        ...(typeof body === 'string' || body instanceof URLSearchParams ? { body: body.toString() } : {}),
+      })
+      // A server of events never ends; its head is all that is asked for.
+      const isStream = answer.headers.get('content-type')?.startsWith('text/event-stream') === true
+      const text = isStream || answer.status === 204 ? null : await answer.text()
+      return new Response(text === '' ? null : text, { status: answer.status, headers: [...answer.headers] })
+    } catch (cause) {
+      throw new OauthError('unreachable', `${target.origin} cannot be asked: ${reasonOf(cause)}`, { cause })
+    } finally {
+      void dispatcher.destroy()
+    }
   }
-}
+
+export const oauthFetch: OauthFetch = oauthFetchIn({})
 
 /** For the library: its own bar on plain http is lifted where ours in `oauthFetch` holds. The name is meant to stand out. */
-export const reachOf = (issuer: URL) => ({
-  [oauth.customFetch]: oauthFetch,
+export const reachOf = (issuer: URL, fetchIt: OauthFetch = oauthFetch) => ({
+  [oauth.customFetch]: fetchIt,
   // oxlint-disable-next-line typescript/no-deprecated -- an authorization server on this very machine has no certificate
   [oauth.allowInsecureRequests]: isLoopbackHttp(issuer),
 })

@@ -3,7 +3,7 @@ import { openCallbackServer } from '@parley/rpc'
 import * as oauth from 'oauth4webapi'
 import { type OauthServer, authorizationServer, namedIssuers } from './discover.ts'
 import { OauthError } from './oauth-error.ts'
-import { isReachable, reachOf } from './oauth-fetch.ts'
+import { isReachable, type OauthFetch, type OauthReach, oauthFetchIn, reachOf } from './oauth-fetch.ts'
 
 /** What a sign-in gives, to be kept for the user alone. */
 export interface OauthTokens {
@@ -95,13 +95,19 @@ export async function signIn(options: SignInOptions): Promise<OauthTokens> {
  * A new access token for one that is about to expire, from the server that gave it and from no other, whatever the MCP server
  * at `url` names now. Throws `OauthError`; `refused` and `moved` mean: sign in again.
  */
-export async function refreshTokens(tokens: OauthTokens, url: string, now: () => number): Promise<OauthTokens> {
-  const as = await serverOf(tokens, url)
+export async function refreshTokens(
+  tokens: OauthTokens,
+  url: string,
+  now: () => number,
+  where: OauthReach = {},
+): Promise<OauthTokens> {
+  const fetchIt = oauthFetchIn(where)
+  const as = await serverOf(tokens, url, fetchIt)
   const { refresh_token: refreshToken, client_id, client_secret, resource } = tokens
   if (refreshToken === null) throw new OauthError('refused', 'the server gave nothing to renew the token with')
   const client: oauth.Client = { client_id, ...(client_secret === null ? {} : { client_secret }) }
   const answer = await said(as, async () => {
-    const more = { ...reach(as), additionalParameters: { resource } }
+    const more = { ...reachOf(new URL(as.issuer), fetchIt), additionalParameters: { resource } }
     const response = await oauth.refreshTokenGrantRequest(as, client, proofOf(client), refreshToken, more)
     return oauth.processRefreshTokenResponse(as, client, response)
   })
@@ -109,14 +115,18 @@ export async function refreshTokens(tokens: OauthTokens, url: string, now: () =>
 }
 
 /** The server that gave the tokens, if it is still the one that is named and where it was. */
-async function serverOf({ issuer, token_endpoint: kept }: OauthTokens, url: string): Promise<oauth.AuthorizationServer> {
-  const named = await namedIssuers(url)
+async function serverOf(
+  { issuer, token_endpoint: kept }: OauthTokens,
+  url: string,
+  fetchIt: OauthFetch,
+): Promise<oauth.AuthorizationServer> {
+  const named = await namedIssuers(url, fetchIt)
   if (named.length > 0 && !named.some((other) => isSameUrl(other, issuer)))
     throw new OauthError(
       'moved',
       `${url} names ${named.join(', ')} as its authorization server now, the token is of ${issuer}: nothing was sent`,
     )
-  const as = await authorizationServer(new URL(issuer))
+  const as = await authorizationServer(new URL(issuer), fetchIt)
   if (as?.token_endpoint === undefined) throw new OauthError('unsupported', `${issuer} says nowhere that it renews tokens`)
   const isThere = kept === null ? isOfOrigin(as.token_endpoint, issuer) : isSameUrl(as.token_endpoint, kept)
   if (!isThere)

@@ -15,6 +15,7 @@ export {
 export { Agent, AgentKind, AgentName, AgentSettings, AgentStatus } from './agent/agent.ts'
 export { AgentBudgets } from './agent/budgets.ts'
 export { AGENT_LIMITS } from './agent/limits.ts'
+export { MountSignIn } from './agent/sign-in.ts'
 export { MountName, MountSettings, MountPlace, ServerSpec, MountReport, RESERVED_MOUNTS } from './agent/mount.ts'
 export { Preset } from './agent/preset.ts'
 export { PROMPT_MOVES, Prompt, PromptOutcome, PromptStatus, PromptText } from './agent/prompt.ts'

@@ -56,6 +56,7 @@ export {
   agentTopic,
   agentsTopic,
   callsLog,
+  drainedTopic,
   transcriptLog,
 } from './record/agent/agent.ts'
 export type { PromptRecord, Prompts } from './record/prompt/prompt.ts'

@@ -26,6 +26,8 @@ export interface CompositorLimits {
   /** Calls of modern clients that wait for answers, and how long each may wait. */
   readonly parkedCalls: number
   readonly parkedMs: number
+  /** How long a call that may be asked about is alone at a server that does not say what it asks about, while others wait. */
+  readonly aloneMs: number
   /** Rounds of questions that the compositor answers by itself within one call. */
   readonly inputRounds: number
   /** The largest result that a client is given. */
@@ -60,6 +62,7 @@ export const DEFAULT_COMPOSITOR_LIMITS: CompositorLimits = {
   callsPerMount: 256,
   parkedCalls: 256,
   parkedMs: 10 * 60_000,
+  aloneMs: 5_000,
   inputRounds: 8,
   resultBytes: 8 * 1024 * 1024,
   subscriptions: 4_096,

@@ -28,6 +28,31 @@ describe('names', () => {
     expect(() => attach('three')).toThrow('there are 2 mounts')
   })
 
+  test('resources, templates and prompts are chosen and denied, and what is not shown is not given', async () => {
+    await using world = await openTestCompositor()
+    const probe = new ProbeServer()
+    probe.prompts = [{ name: 'greet' }, { name: 'secret-one' }, { name: 'secret-two' }]
+    probe.resources = ['test://doc', 'test://doc/two', 'test://other'].map((uri) => ({ uri, name: uri }))
+    world.mount(probe, {
+      name: 'm',
+      resources: { only: ['test://doc*'], without: ['test://doc/two'] },
+      prompts: { without: ['secret-*'] },
+    })
+    const client = await world.client()
+    const shown = async (method: string) => JSON.stringify(await client.request(method, {}))
+    expect(await shown('resources/list')).toContain('test://m/doc"')
+    expect(await shown('resources/list')).not.toMatch(/two|other/)
+    expect(await shown('resources/templates/list')).not.toContain('people')
+    expect(await shown('prompts/list')).not.toContain('secret')
+    expect(JSON.stringify(await client.readResource('test://m/doc'))).toContain('words of test://doc')
+    for (const uri of ['test://m/doc/two', 'test://m/other', 'test://m/people/ada']) {
+      await expect(client.readResource(uri)).rejects.toThrow(`Resource not found: ${uri}`)
+      await expect(client.subscribe(uri, () => {})).rejects.toThrow(uri)
+    }
+    await expect(client.request('prompts/get', { name: 'm_secret-one' })).rejects.toThrow('Unknown prompt: m_secret-one')
+    expect(probe.heard.filter((each) => /two|other|people|secret/.test(each))).toEqual([])
+  })
+
   test('tools are chosen, denied and renamed, and what is not shown cannot be called', async () => {
     await using world = await openTestCompositor()
     const probe = new ProbeServer()

@@ -104,13 +104,16 @@ export class MountDispatch<C extends Caller> {
     const { mount, name } = request.target
     try {
       const over = mount.began()
+      let leave: (() => void) | undefined
       try {
+        leave = await mount.turn({ ...request, name }, parked?.signal ?? request.call.cancellation)
         allowed.dispatched()
         const result = await this.#rounds(request, parked)
         if (result instanceof InputRequired) return this.#hold(result, allowed)
         allowed.returned(result)
         return result
       } finally {
+        leave?.()
         over()
       }
     } catch (error) {

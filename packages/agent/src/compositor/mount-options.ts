@@ -18,6 +18,13 @@ export interface ToolChoice {
   readonly marked?: readonly string[]
 }
 
+/** Which resources or prompts of a mount are shown; one that ends with `*` means all that begin so. */
+export interface ShownChoice {
+  /** Left out: all. */
+  readonly only?: readonly string[]
+  readonly without?: readonly string[]
+}
+
 /**
  * How a mount is shown and what it may ask. Nothing in here is secret: where the server is, and with which keys it is reached,
  * is the business of whoever connects.
@@ -32,6 +39,8 @@ export interface MountOptions {
   /** The era that is spoken with it. Left out: modern where it can. */
   readonly era?: Era
   readonly tools?: ToolChoice
+  readonly resources?: ShownChoice
+  readonly prompts?: ShownChoice
   /** What it may ask the clients whose calls it serves. Left out: the person, and not their model. */
   readonly questions?: { readonly elicitation?: boolean; readonly sampling?: boolean }
   /** What it is told when it asks for roots. Left out: none. `client`: those of whoever calls. */

@@ -70,7 +70,8 @@ export class MountTable<C extends Caller> implements TakenNames {
 
   prompt(shown: string): MountTarget<C> {
     const found = this.#named(shown)
-    if (found === undefined) throw new RpcError('invalid_params', `Unknown prompt: ${shown}`, { field: 'name' })
+    if (found === undefined || found.mount.view.unwantedPrompt(found.name) !== undefined)
+      throw new RpcError('invalid_params', `Unknown prompt: ${shown}`, { field: 'name' })
     return found
   }
 
@@ -81,7 +82,13 @@ export class MountTable<C extends Caller> implements TakenNames {
     return found
   }
 
+  /** One that its mount is not to show is as unknown as one that does not exist. */
   findResource(shown: string): MountTarget<C> | undefined {
+    const found = this.#located(shown)
+    return found?.mount.view.unwantedResource(found.name) === undefined ? found : undefined
+  }
+
+  #located(shown: string): MountTarget<C> | undefined {
     const read = readUri(shown)
     const mount = read === undefined ? undefined : this.#prefixed(read.mount)
     if (read !== undefined && mount !== undefined) return { mount, name: read.uri }

@@ -1,5 +1,6 @@
 import { iso, type JsonObject, messageOf, Place, RpcError, unlessAborted, within } from '@parley/protocol'
 import {
+  type Call,
   type Caller,
   type Client,
   type ClientTransport,
@@ -7,15 +8,17 @@ import {
   type ForwardParts,
   type ListKind,
   type LogLevel,
+  MAY_ASK,
   OutputWrapping,
   Upstream,
 } from '@parley/rpc'
+import { AskingTurns } from './asking-turns.ts'
 import type { CompositorLimits } from './compositor-limits.ts'
 import { MountLists } from './list/mount-lists.ts'
 import { declaredFor, declaredTo, type MountOptions } from './mount-options.ts'
 import { MOUNT_MOVES, type MountState, type MountStatus } from './mount-state.ts'
 import type { CompositorOptions } from './ports.ts'
-import { askCaller } from './questions.ts'
+import { askCaller, isOwnAnswer } from './questions.ts'
 import { resultOver } from './shown/result-size.ts'
 import { MountView, type TakenNames } from './shown/shown-lists.ts'
 import { shownResult } from './shown/shown-result.ts'
@@ -52,6 +55,7 @@ export class MountedServer<C extends Caller> {
   readonly view: MountView
   readonly forwarding: ForwardParts
   readonly #parts: MountedServerParts<C>
+  readonly #turns: AskingTurns
   readonly #place = new Place<MountState>(MOUNT_MOVES, 'pending')
   readonly #life = new AbortController()
   #since: number
@@ -70,6 +74,7 @@ export class MountedServer<C extends Caller> {
     this.generation = parts.generation
     this.#since = ports.now()
     this.view = new MountView(options, parts.taken)
+    this.#turns = new AskingTurns({ aloneMs: limits.aloneMs, quietSubjects: limits.toolsPerMount })
     this.upstream = new Upstream<C>(
       {
         connect: ({ capabilities }) => this.#connect(capabilities),
@@ -77,6 +82,8 @@ export class MountedServer<C extends Caller> {
         limits: { ...DEFAULT_RELAY_LIMITS, reconnectMs: limits.restartMs, reconnectMaxMs: limits.restartMaxMs },
         clientLimits: {
           pendingRequests: limits.callsPerMount + OWN_REQUESTS,
+          // Each call may have a question under way.
+          pendingAsks: limits.callsPerMount,
           requestTimeoutMs: limits.startMs,
           subscriptions: limits.subscriptions,
         },
@@ -86,7 +93,10 @@ export class MountedServer<C extends Caller> {
       },
       declaredTo(options),
       {
-        ask: (request, flight) => askCaller(options, request, flight),
+        ask: (request, flight) => {
+          if (!isOwnAnswer(options, request.method)) this.#turns.asked()
+          return askCaller(options, request, flight)
+        },
         notified: parts.notified,
         connected: (client) => this.#connected(client),
         ended: (reason) => this.#ended(reason),
@@ -159,6 +169,18 @@ export class MountedServer<C extends Caller> {
     return () => {
       this.#calls--
     }
+  }
+
+  /** Waits until a call may be sent, where its server does not say what it asks about; `undefined`: at once. */
+  turn(
+    { method, name, call }: { readonly method: string; readonly name: string; readonly call: Call<C> },
+    cancellation: Call['cancellation'],
+  ): Promise<() => void> | undefined {
+    const upstream = this.upstream.client
+    if (upstream === undefined || upstream.era === 'modern' || upstream.kind === 'http') return undefined
+    const { elicitation, sampling } = declaredFor(this.options, call.client.capabilities)
+    const canBeAsked = MAY_ASK.has(method) && (elicitation !== undefined || sampling !== undefined)
+    return this.#turns.enter(method === 'tools/call' ? `${method} ${name}` : method, canBeAsked, cancellation)
   }
 
   status(): MountStatus {

@@ -116,8 +116,44 @@ describe('on one connection for all', () => {
       if (index % 10 < 2) expect(textOf(await client.callToolRaw('m_ask', {}))).toContain(`"c${index}"`)
   })
 
-  test('a question that cannot be traced to one of two clients is refused, and reaches neither', async () => {
+  test.each(['as they came', 'after others'] as const)('all at once everybody is asked for themselves, %s', async (when) => {
     await using world = await openTestCompositor()
+    world.mount(onPipe('sdk1-stdio-main.ts').connect, { name: 'm' })
+    const clients: Client[] = []
+    for (let index = 0; index < 20; index++)
+      clients.push(await world.client({ era: index % 2 === 0 ? 'legacy' : 'modern', ...answering(`c${index}`) }, `t${index}`))
+    // What has asked nothing before goes beside it, and does not make it unclear whose a question is.
+    if (when === 'after others') await clients[0]?.callToolRaw('m_echo', { text: '' })
+    const asked = clients.map(async (client) => textOf(await client.callToolRaw('m_ask', {})))
+    const echoed = clients.map(async (client, index) => textOf(await client.callToolRaw('m_echo', { text: `t${index}` })))
+    expect(await Promise.all(asked)).toEqual(clients.map((_, index) => expect.stringContaining(`"c${index}"`)))
+    expect(await Promise.all(echoed)).toEqual(clients.map((_, index) => `t${index}`))
+  })
+
+  test.each([
+    ['long enough', 20, 1],
+    ['longer', 600_000, 0],
+  ] as const)(
+    'a call that waited %s for another is sent beside it, and not if it was cancelled before',
+    async (_, aloneMs, sent) => {
+      await using world = await openTestCompositor({ limits: { aloneMs } })
+      const probe = new ProbeServer()
+      world.mount(probe, { name: 'm', era: 'legacy' })
+      const [first, second] = [await world.client(answering('one'), 'one'), await world.client(answering('two'), 'two')]
+      const hanging = first.callToolRaw('m_hang', {}).catch(String)
+      await expect.poll(() => probe.count('tools/call hang')).toBe(1)
+      const stop = new AbortController()
+      const waiting = second.callToolRaw('m_echo', {}, { signal: stop.signal }).then(textOf, () => 'cancelled')
+      if (sent === 0) stop.abort()
+      expect(await waiting).toBe(sent === 0 ? 'cancelled' : 'echo {}')
+      await first.close()
+      await hanging
+      expect(probe.count('tools/call echo')).toBe(sent)
+    },
+  )
+
+  test('a question that cannot be traced to one of two clients is refused, and reaches neither', async () => {
+    await using world = await openTestCompositor({ limits: { aloneMs: 20 } })
     world.mount(onPipe('sdk1-stdio-main.ts').connect, { name: 'm' })
     const asked: string[] = []
     const client = (name: string, era: 'legacy' | 'modern') =>

@@ -29,6 +29,10 @@ export function askCaller<C extends Caller>(
   return refused(`${method} cannot be answered in the middle of this call`)
 }
 
+/** Whether the compositor answers that by itself, whoever calls. */
+export const isOwnAnswer = (options: MountOptions, method: string): boolean =>
+  method === 'roots/list' && ownRoots(options) !== undefined
+
 /** Why a mount may not ask that. */
 export function forbiddenQuestion(options: MountOptions, { method }: InputRequest): string | undefined {
   if (method === 'elicitation/create' && !mayElicit(options)) return `${options.name} may not ask the person`

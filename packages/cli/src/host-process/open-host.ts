@@ -27,6 +27,8 @@ export async function openHostHere(
   const log = workerLog('host', plan, ports)
   const mounts = openHostMounts({
     ...plan,
+    now: ports.now,
+    renew: async (signIn, url, reach) => (await import('@parley/oauth')).refreshTokens(signIn, url, ports.now, reach),
     toolchains: (below) => toolchainsOf(plan.sandboxRead, plan.env, below),
     log: (level, message) => log(level, plainText(message)),
   })
@@ -69,6 +71,7 @@ export async function openHostHere(
         roots: plan.roots,
         relayedServers: RELAYED,
       },
+      folders: mounts.folders,
       version,
       now: ports.now,
       log,

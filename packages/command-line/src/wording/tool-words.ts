@@ -40,6 +40,7 @@ export const COMMAND_OF: Readonly<Record<string, string>> = {
   'mount.attach': 'parley mount attach AGENT',
   'mount.detach': 'parley mount detach AGENT',
   'mount.list': 'parley mount list AGENT',
+  'mount.sign_in': 'parley mount login AGENT',
   'pricing.delete': 'parley pricing delete MODEL',
   'pricing.list': 'parley pricing list',
   'pricing.set': 'parley pricing set MODEL',

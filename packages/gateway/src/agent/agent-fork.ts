@@ -52,5 +52,5 @@ function shared({ ownerId, name, kind, preset, settings }: AgentRecord) {
 /** A mount is sealed for its agent. */
 function resealed(sealer: Sealer, mount: MountRecord, id: AgentId): NewMount {
   const { name, options, agentId } = mount
-  return sealedMount(sealer, id, { name, options, server: openedMount(sealer, agentId, mount) })
+  return sealedMount(sealer, id, { name, options, ...openedMount(sealer, agentId, mount) })
 }

@@ -13,6 +13,7 @@ const SWEEP_MS = 5_000
 /** How often it is looked whether a host has taken an agent, beside being told. */
 const LOOK_MS = 250
 const RETRY_SECONDS = 2
+const REMOVED_AT_ONCE = 100
 
 export interface AgentServicesOptions {
   readonly version: string
@@ -143,7 +144,14 @@ export class AgentServices {
     }
   }
 
+  /** What a gateway that died had begun to delete, and the agents of people who were deleted. */
+  async #removeMarked(): Promise<void> {
+    const { agents } = this.#world.store
+    for (const id of await agents.deleting(REMOVED_AT_ONCE)) await agents.remove(id)
+  }
+
   #sweep(): void {
+    this.#removeMarked().catch((error: unknown) => this.#log.warn({ err: error }, 'deleted agents cannot be removed now'))
     for (const [id, service] of this.#services) {
       if (service.quietMs(this.#world.now()) < this.#options.quietMs) continue
       this.#services.delete(id)

@@ -12,10 +12,11 @@ import {
   iso,
   makeId,
 } from '@parley/protocol'
-import type { Store } from '@parley/store'
+import { drainedTopic, type Store } from '@parley/store'
 import { hashText, mintToken } from '../auth/token-text.ts'
 import type { GatewayCaller } from '../caller.ts'
 import { withinShare } from '../blob/inputs-share.ts'
+import { wokenOrLate } from '../judge/polls.ts'
 import { cursorOf, pageOf, readCursor } from '../tool/page.ts'
 import { type AgentWorld, serveTool } from './agent-world.ts'
 import { agentView } from './agent-view.ts'
@@ -47,7 +48,7 @@ export const agentCreate = serveTool(TOOLS['agent.create'], async (args, context
       kind: args.kind ?? preset.kind ?? (settings.model === null ? 'external' : 'local'),
       preset: args.preset,
       settings,
-      mounts: preset.mounts.map((mount) => sealedMount(mountSealer, id, mount)),
+      mounts: preset.mounts.map((mount) => sealedMount(mountSealer, id, { ...mount, signIn: null })),
       maxAgents: AGENT_LIMITS.perPerson,
     }),
   )
@@ -125,13 +126,24 @@ export const agentUpdate = serveTool(TOOLS['agent.update'], async ({ agent_id: i
   return agentView(store, await store.agents.update(id, { ...(name === undefined ? {} : { name }), settings }))
 })
 
-/** Its tokens end with the first step, so that nothing of it goes on while the rest is removed. A second call finishes what a first began. */
+/**
+ * Its tokens end with the first step, so that nothing of it goes on while the rest is removed. A host that holds it ends what runs for it and
+ * removes its folder; that is waited for, but not for ever: one that is away does it when it is back. A second call finishes what a first began.
+ */
 export const agentDelete = serveTool(TOOLS['agent.delete'], async ({ agent_id: id }, context) => {
   context.target = id
-  const { store } = context.world
+  const { store, hostControls } = context.world
   const agent = await store.agents.byId(id)
   if (agent === undefined || !isTheirs(agent, context.caller)) throw noSuchAgent(id)
-  await store.agents.markDeleting(id)
+  const { kind } = await store.agents.held(id)
+  const drained = new AbortController()
+  const off = store.topics.subscribe(drainedTopic(id), () => drained.abort())
+  try {
+    await store.agents.markDeleting(id)
+    if (kind === 'awake') await wokenOrLate(AbortSignal.any([drained.signal, hostControls.closing]), AGENT_LIMITS.drainMs)
+  } finally {
+    off()
+  }
   await store.agents.remove(id)
   return { agent_id: id, deleted: true as const }
 })

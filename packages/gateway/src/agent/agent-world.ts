@@ -17,6 +17,8 @@ export interface AgentWorld extends WorkerWorld, Pick<JobWorld, 'watch'>, Pick<J
   /** What every call of an agent is answered by the gate, until there are policies. */
   readonly gate: GateDefault
   readonly hostControls: HostControls
+  /** Tells this installation from others, and gives nothing of it away. */
+  readonly installation: string
 }
 
 export const serveTool = serving<AgentWorld>()

@@ -8,6 +8,7 @@ import {
   agentTopic,
   agentsTopic,
   callsLog,
+  drainedTopic,
   transcriptLog,
 } from '@parley/store'
 import { withinShare } from '../blob/inputs-share.ts'
@@ -16,7 +17,7 @@ import { workerViews } from '../worker/worker-view.ts'
 import { type AgentWorld, serveTool } from './agent-world.ts'
 import { asHost, fenceOf } from './held-agent.ts'
 import { folderRefusal, mountRefusalAt } from './may-mount.ts'
-import { openedMount } from './mount-secrets.ts'
+import { openedMount, sealedSecrets } from './mount-secrets.ts'
 
 const QUIET = { audit: 'failures' } as const
 
@@ -93,11 +94,13 @@ export const hostRelease = serveTool(TOOLS['host.release'], async ({ asleep, ...
   const { store, hostControls } = context.world
   context.target = claim.agent_id
   hostControls.forget(claim)
+  const agent = await store.agents.byId(claim.agent_id)
+  // Whoever deletes it waits for this.
+  if (agent === undefined || agent.status === 'deleting') await store.topics.publish(drainedTopic(claim.agent_id))
   try {
     if (asleep) await store.agents.sleep(fenceOf(claim))
     else {
       await store.leases.release(fenceOf(claim), { countClaim: false })
-      const agent = await store.agents.byId(claim.agent_id)
       if (agent !== undefined) await announced(store, agent)
     }
   } catch (error) {
@@ -106,6 +109,19 @@ export const hostRelease = serveTool(TOOLS['host.release'], async ({ asleep, ...
   }
   return { agent_id: claim.agent_id, released: true as const }
 })
+
+export const hostAgentsKnown = serveTool(
+  TOOLS['host.agents_known'],
+  async ({ agent_ids: ids }, { world: { store, installation } }) => {
+    const known: AgentId[] = []
+    for (const id of ids) {
+      const agent = await store.agents.byId(id)
+      if (agent !== undefined && agent.status !== 'deleting') known.push(id)
+    }
+    return { installation, known }
+  },
+  QUIET,
+)
 
 export const hostAgentGet = serveTool(
   TOOLS['host.agent_get'],
@@ -130,9 +146,9 @@ export const hostAgentGet = serveTool(
         version,
         mounts: await Promise.all(
           mounts.map(async (mount) => {
-            const server = openedMount(mountSealer, id, mount)
+            const { server, signIn } = openedMount(mountSealer, id, mount)
             const refused = (await mountRefusalAt(store, server, grant))?.reason ?? null
-            return { name: mount.name, server, options: mount.options, version: mount.version, refused }
+            return { name: mount.name, server, options: mount.options, version: mount.version, sign_in: signIn, refused }
           }),
         ),
         subscriptions: [...subscriptions],
@@ -152,6 +168,21 @@ export const hostAgentReport = serveTool(
     asHost(claim, context, async (fence) => {
       await context.world.store.agents.report(fence, mounts)
       return { agent_id: claim.agent_id }
+    }),
+  QUIET,
+)
+
+/** The mount stays what it is to everybody else: nothing is told of it. */
+export const hostMountRenewed = serveTool(
+  TOOLS['host.mount_renewed'],
+  ({ name, version, sign_in: signIn, ...claim }, context) =>
+    asHost(claim, context, async (fence, { id }) => {
+      const { store, mountSealer } = context.world
+      const mount = (await store.agents.mounts(id)).find((each) => each.name === name && each.version === version)
+      if (mount === undefined) return { agent_id: id, name, kept: false }
+      const { server } = openedMount(mountSealer, id, mount)
+      const sealed = sealedSecrets(mountSealer, id, name, { server, signIn })
+      return { agent_id: id, name, kept: await store.agents.reseal(fence, { name, version, sealed }) }
     }),
   QUIET,
 )

@@ -16,6 +16,7 @@ test('only tools that carry files, logs or documents take large arguments, by wh
     'grant.set',
     'host.agent_report',
     'host.append_calls',
+    'host.mount_renewed',
     'host.renew',
     'job.create',
     'judge.claim_next',
@@ -27,6 +28,7 @@ test('only tools that carry files, logs or documents take large arguments, by wh
     'judge.job.put_artifacts',
     'judge.usage.ingest',
     'mount.attach',
+    'mount.sign_in',
   ])
 })
 

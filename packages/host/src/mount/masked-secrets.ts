@@ -7,8 +7,12 @@ const MASKED = '••••'
 
 export type MaskText = (text: string) => string
 
-/** Takes the values of a mount's variables and headers out of what is said of it, and what may be a secret in its URL. */
-export const maskOf = (mount: Pick<HeldMount, 'server'>): MaskText => maskTexts(secretsOf(mount))
+/**
+ * Takes the values of a mount's variables and headers out of what is said of it, what may be a secret in its URL, and what else is one at the
+ * moment.
+ */
+export const maskOf = (mount: Pick<HeldMount, 'server'>, changing: () => readonly string[] = () => []): MaskText =>
+  maskTexts(secretsOf(mount), { changing })
 
 /** All that may be a secret of a mount. */
 export function secretsOf({ server }: Pick<HeldMount, 'server'>): readonly string[] {
@@ -18,10 +22,18 @@ export function secretsOf({ server }: Pick<HeldMount, 'server'>): readonly strin
 }
 
 /** Takes these texts out of others; shorter ones stand. */
-export function maskTexts(texts: readonly string[], shortest = SECRET_CHARS): MaskText {
+export function maskTexts(
+  texts: readonly string[],
+  {
+    shortest = SECRET_CHARS,
+    changing = () => [],
+  }: { readonly shortest?: number; readonly changing?: () => readonly string[] } = {},
+): MaskText {
   const values = texts.filter((value) => value.length >= shortest)
-  const longestFirst = [...new Set(values)].toSorted((one, other) => other.length - one.length)
-  return (text) => longestFirst.reduce((masked, value) => masked.replaceAll(value, MASKED), text)
+  return (text) => {
+    const longestFirst = [...new Set([...values, ...changing()])].toSorted((one, other) => other.length - one.length)
+    return longestFirst.reduce((masked, value) => masked.replaceAll(value, MASKED), text)
+  }
 }
 
 function inUrl(text: string): readonly string[] {

@@ -1,5 +1,4 @@
-import { mkdir, realpath } from 'node:fs/promises'
-import { join } from 'node:path'
+import { realpath } from 'node:fs/promises'
 import {
   dialTunnel,
   type ExecBackend,
@@ -12,22 +11,24 @@ import {
   ProcessError,
   startMcpServer,
 } from '@parley/executor'
-import { type AgentClaim, type HeldMount, MountName, type ServerSpec } from '@parley/protocol'
+import type { AgentClaim, HeldMount, ServerSpec } from '@parley/protocol'
 import { type ClientTransport, DEFAULT_LIMITS, httpTransport } from '@parley/rpc'
+import { type AgentFolders, agentFolders } from './agent-folders.ts'
 import { type BoxOptions, openBoxes } from './boxes.ts'
 import { type HostSandbox, openHostSandbox } from './host-sandbox.ts'
 import { maskedError, maskedTransport, maskOf } from './masked-secrets.ts'
 import { mountFolder } from './mount-folder.ts'
+import { HeldSignIn, type SignedInAgent, signedInTransport, type SignInPorts, unsignedTransport } from './mount-sign-in.ts'
 import { checkPublic, publicLookup } from './public-address.ts'
 
 /** Makes a way to the server of a mount: starts it where it is to run, or dials it. The words of an error hold no secret. */
 export type ReachMount = (
-  agent: { readonly claim: AgentClaim; readonly privateHttp: boolean },
+  agent: SignedInAgent & { readonly claim: AgentClaim },
   mount: HeldMount,
   signal: AbortSignal,
 ) => Promise<ClientTransport>
 
-export interface HostMountsOptions extends BoxOptions {
+export interface HostMountsOptions extends BoxOptions, SignInPorts {
   /** The gateway by which executors are reached, and the host's token there. */
   readonly url: string
   readonly token: string
@@ -43,6 +44,7 @@ export interface HostMounts {
   readonly reach: ReachMount
   /** That of boxed programs, for what else is to run in a box here. */
   readonly sandbox: HostSandbox
+  readonly folders: AgentFolders
   /** Ends the servers that were started here. */
   close(): Promise<void>
 }
@@ -54,14 +56,14 @@ type Log = (level: 'debug' | 'info' | 'warn', message: string) => void
 interface Program {
   readonly server: StdioServer
   readonly claim: AgentClaim
-  readonly ownFolder: string
+  /** Makes it, and answers where it is. */
+  readonly ownFolder: () => Promise<string>
   readonly log: Log
 }
 
 /** What a server gets to end by itself. */
 const STOP_MS = 2_000
 const SERVERS_MAX = 1_024
-const OWNER_ONLY = 0o700
 
 /**
  * Connects to what agents mount: a program in a box, on this machine or on an executor, or a URL. Programs of this machine come from the spawner
@@ -73,6 +75,7 @@ export function openHostMounts(options: HostMountsOptions): HostMounts {
   const sandbox = openHostSandbox(options)
   const boxes = openBoxes(options, sandbox)
   const here = containedBackend(processes)
+  const folders = agentFolders(options.dataFolder)
 
   const start = (program: Program): Promise<ExecutorProcessTransport> => {
     switch (program.server.place.kind) {
@@ -86,25 +89,36 @@ export function openHostMounts(options: HostMountsOptions): HostMounts {
   }
   const inBox = async (program: Program): Promise<ExecutorProcessTransport> => {
     const { place, env } = await boxes(program.server)
-    return inFolder(program, { ...env, HOME: program.ownFolder }, place)
+    return inFolder(program, { ...env, HOME: await program.ownFolder() }, place)
   }
   const inFolder = async (
     { server, ownFolder, log: say }: Program,
     env: Readonly<Record<string, string>>,
     place: ExecBackend,
   ): Promise<ExecutorProcessTransport> => {
-    await mkdir(ownFolder, { recursive: true, mode: OWNER_ONLY })
-    const cwd = server.folder === undefined ? await realpath(ownFolder) : await mountFolder(server.folder, options.roots)
+    const own = await ownFolder()
+    const cwd = server.folder === undefined ? await realpath(own) : await mountFolder(server.folder, options.roots)
     return startMcpServer({ ...programOf(server), env: { ...env, ...envOf(server) }, cwd }, place, logTo(say))
   }
-  const reach: ReachMount = async ({ claim, privateHttp }, mount, signal) => {
+  // Of mounts that are held: what replaces one is another.
+  const signIns = new WeakMap<HeldMount, HeldSignIn>()
+  const signInOf = (mount: HeldMount): HeldSignIn | undefined => {
+    if (mount.sign_in === null || mount.server.kind !== 'http') return undefined
+    const signIn = signIns.get(mount) ?? new HeldSignIn(mount, mount.server.url, mount.sign_in, options)
+    signIns.set(mount, signIn)
+    return signIn
+  }
+  const reach: ReachMount = async (agent, mount, signal) => {
+    const { claim } = agent
     const { server } = mount
-    const mask = maskOf(mount)
+    const signIn = signInOf(mount)
+    const mask = maskOf(mount, () => signIn?.secrets ?? [])
     const say: Log = (level, message) => log(level, mask(`${claim.agent_id} ${mount.name}: ${message}`))
     try {
       signal.throwIfAborted()
-      if (server.kind === 'http') return maskedTransport(httpTo(server, privateHttp), mask)
-      const ownFolder = join(options.dataFolder, 'agents', claim.agent_id, MountName.parse(mount.name))
+      if (server.kind === 'http')
+        return maskedTransport(await signedIn(agent, mount, httpTo(server, agent, signIn), signIn), mask)
+      const ownFolder = (): Promise<string> => folders.make(claim.agent_id, mount.name)
       const transport = await start({ server, claim, ownFolder, log: say })
       if (signal.aborted) await transport[Symbol.asyncDispose]()
       signal.throwIfAborted()
@@ -113,12 +127,32 @@ export function openHostMounts(options: HostMountsOptions): HostMounts {
       throw maskedError(error, mask)
     }
   }
-  return { reach, sandbox, close: () => processes.close(STOP_MS) }
+  return { reach, sandbox, folders, close: () => processes.close(STOP_MS) }
 }
 
-function httpTo({ url, headers }: Extract<ServerSpec, { kind: 'http' }>, privateHttp: boolean): ClientTransport {
+function httpTo(
+  { url, headers }: Extract<ServerSpec, { kind: 'http' }>,
+  { privateHttp }: SignedInAgent,
+  signIn: HeldSignIn | undefined,
+): ClientTransport {
   if (!privateHttp) checkPublic(url)
-  return httpTransport({ url, headers: byName(headers), ...(privateHttp ? {} : { lookup: publicLookup() }) })
+  return httpTransport({
+    url,
+    headers: byName(headers),
+    ...(privateHttp ? {} : { lookup: publicLookup() }),
+    ...(signIn === undefined ? {} : { currentToken: () => signIn.token }),
+  })
+}
+
+async function signedIn(
+  agent: SignedInAgent,
+  mount: HeldMount,
+  transport: ClientTransport,
+  signIn: HeldSignIn | undefined,
+): Promise<ClientTransport> {
+  if (signIn === undefined) return unsignedTransport(transport, agent, mount)
+  await signIn.fresh(agent)
+  return signedInTransport(transport, signIn, agent)
 }
 
 /** On an executor that the gateway lets this host reach for the agent; the way there ends with the server. */

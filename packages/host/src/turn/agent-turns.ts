@@ -73,7 +73,7 @@ export class AgentTurns {
       offset: spec().transcript_offset,
       limits: this.#limits,
       maskShown: (text) => maskTexts(this.#secrets())(text),
-      maskMemory: (text) => maskTexts(this.#secrets(), MEMORY_SECRET_CHARS)(text),
+      maskMemory: (text) => maskTexts(this.#secrets(), { shortest: MEMORY_SECRET_CHARS })(text),
       lost: options.failed,
     })
     this.#own = new OwnCalls({ decide: () => gateDecision(spec().gate), calls, now })

@@ -8,6 +8,10 @@ export interface OauthTestServer extends AsyncDisposable {
   readonly origin: string
   /** Tokens that are good. */
   readonly granted: Set<string>
+  /** Every secret that was given out, good or not. */
+  readonly issued: string[]
+  /** What renews tokens; each is good for one use. Without any of them somebody has to sign in again. */
+  readonly renewals: Set<string>
   /** Paths in the order in which they were asked for. */
   readonly asked: string[]
 }
@@ -18,6 +22,8 @@ export interface OauthTestOptions {
   readonly registers?: boolean
   /** False: nothing here speaks of OAuth. */
   readonly protected?: boolean
+  /** What stands behind the token; left out, a word. */
+  readonly serve?: (request: IncomingMessage, response: ServerResponse) => Promise<void>
   /** What the two documents say instead of the truth. */
   readonly lies?: { readonly resource?: object; readonly server?: object }
 }
@@ -26,10 +32,13 @@ export async function openOauthServer({
   consent = 'yes',
   registers = true,
   protected: isProtected = true,
+  serve: behind,
   lies = {},
 }: OauthTestOptions = {}): Promise<OauthTestServer> {
   const granted = new Set<string>()
   const asked: string[] = []
+  const issued: string[] = []
+  const renewals = new Set<string>()
   const codes = new Map<string, URLSearchParams>()
   let origin = ''
   const json = (response: ServerResponse, status: number, body: object, headers: Record<string, string> = {}): void => {
@@ -37,8 +46,11 @@ export async function openOauthServer({
   }
   const grant = (): object => {
     const token = `at-${randomBytes(8).toString('hex')}`
+    const renewal = `rt-${randomBytes(8).toString('hex')}`
     granted.add(token)
-    return { access_token: token, token_type: 'Bearer', expires_in: 3600, refresh_token: `rt-${token}`, scope: 'tools' }
+    renewals.add(renewal)
+    issued.push(token, renewal)
+    return { access_token: token, token_type: 'Bearer', expires_in: 3600, refresh_token: renewal, scope: 'tools' }
   }
   const serve = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const url = new URL(request.url ?? '', origin)
@@ -47,7 +59,8 @@ export async function openOauthServer({
     switch (url.pathname) {
       case '/mcp': {
         const token = /^Bearer (.+)$/.exec(request.headers.authorization ?? '')?.[1]
-        if (!isProtected || (token !== undefined && granted.has(token))) return json(response, 200, { ok: true })
+        if (!isProtected || (token !== undefined && granted.has(token)))
+          return behind === undefined ? json(response, 200, { ok: true }) : behind(request, response)
         const challenge = `Bearer resource_metadata="${origin}/.well-known/oauth-protected-resource/mcp"`
         return json(response, 401, { error: 'unauthorized' }, { 'www-authenticate': challenge })
       }
@@ -80,7 +93,10 @@ export async function openOauthServer({
       }
       case '/token': {
         const form = new URLSearchParams(await bodyOf(request))
-        if (form.get('grant_type') === 'refresh_token') return json(response, 200, grant())
+        if (form.get('grant_type') === 'refresh_token')
+          return renewals.delete(form.get('refresh_token') ?? '')
+            ? json(response, 200, grant())
+            : json(response, 400, { error: 'invalid_grant' })
         const was = codes.get(form.get('code') ?? '')
         codes.delete(form.get('code') ?? '')
         const proof = createHash('sha256')
@@ -108,6 +124,8 @@ export async function openOauthServer({
     origin,
     granted,
     asked,
+    issued,
+    renewals,
     [Symbol.asyncDispose]: async () => {
       const closed = once(server, 'close')
       server.close()

@@ -32,4 +32,8 @@ export const AGENT_LIMITS = {
   claimWaitMs: 30_000,
   /** Agents that a host holds at once, whatever it says. */
   slots: 1_024,
+  /** How long the deletion of an agent waits for the host that holds it to end what runs for it. */
+  drainMs: 10_000,
+  /** Agents that a host asks about at once: whether there still are any such. */
+  knownIds: 64,
 } as const

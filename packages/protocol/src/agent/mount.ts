@@ -55,6 +55,13 @@ export type ServerSpec = z.infer<typeof ServerSpec>
 
 const ToolNames = z.array(z.string().min(1).max(128)).max(1_000)
 
+/** Which resources or prompts are shown, by the URIs or names that their server gives them. One that ends with `*` means all that begin so. */
+const ShownChoice = z.strictObject({
+  /** Left out: all. */
+  allow: z.array(z.string().min(1).max(4_096)).max(1_000).optional(),
+  deny: z.array(z.string().min(1).max(4_096)).max(1_000).default([]),
+})
+
 /** How a mount is shown, and what its server may do beyond answering. */
 export const MountSettings = z.strictObject({
   /** Shown without a prefix. One mount of an agent may be. */
@@ -65,6 +72,9 @@ export const MountSettings = z.strictObject({
   allow: ToolNames.optional(),
   /** Tools that are not shown. */
   deny: ToolNames.default([]),
+  /** The same for its resources, with their templates, and for its prompts. */
+  resources: ShownChoice.prefault({}),
+  prompts: ShownChoice.prefault({}),
   renames: z
     .array(z.strictObject({ from: z.string().min(1).max(128), to: z.string().min(1).max(128) }))
     .max(256)

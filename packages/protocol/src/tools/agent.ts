@@ -65,7 +65,7 @@ export const agentUpdate = tool({
 export const agentDelete = tool({
   name: 'agent.delete',
   roles: ['user'],
-  doc: 'Ends an agent and removes all that is kept of it: tokens, mounts, logs. Its token is refused within a second.',
+  doc: 'Ends an agent and removes all that is kept of it: tokens, mounts, logs, its folder on the host. Its token is refused within a second; calls under way are cut.',
   input: z.strictObject({ agent_id: AgentId }),
   output: z.object({ agent_id: AgentId, deleted: z.literal(true) }),
   annotations: ENDS,

@@ -2,6 +2,7 @@ import * as z from 'zod'
 import { AgentKind, AgentSettings } from '../agent/agent.ts'
 import { AGENT_LIMITS } from '../agent/limits.ts'
 import { MountSettings, ServerSpec, MountReport } from '../agent/mount.ts'
+import { MountSignIn } from '../agent/sign-in.ts'
 import { AgentId } from '../ids.ts'
 import { ENDS, READS, SETS, tool } from '../tool.ts'
 import { WorkerName } from '../worker-name.ts'
@@ -12,7 +13,7 @@ const ClaimId = z.string().regex(/^[0-9]{1,16}$/, 'must be a claim of host.claim
 export const AgentClaim = z.strictObject({ agent_id: AgentId, claim_id: ClaimId })
 export type AgentClaim = z.infer<typeof AgentClaim>
 
-/** What a host is told about an agent that it holds. */
+/** What a host is told about an agent that it holds. `release`: it was deleted, and nothing of it is to stay. */
 export const HostAction = z.enum(['update', 'prompt', 'abort', 'release'])
 export type HostAction = z.infer<typeof HostAction>
 
@@ -53,12 +54,23 @@ export const hostRelease = tool({
   annotations: ENDS,
 })
 
+export const hostAgentsKnown = tool({
+  name: 'host.agents_known',
+  roles: ['host'],
+  doc: 'Which of these agents there still are. What a host keeps of the others it removes; `installation` tells it whether they were of this one.',
+  input: z.strictObject({ agent_ids: z.array(AgentId).max(AGENT_LIMITS.knownIds) }),
+  output: z.object({ installation: z.string(), known: z.array(AgentId) }),
+  annotations: READS,
+})
+
 /** A mount with its secrets, for the host that holds its agent. */
 const HeldMount = z.object({
   name: z.string(),
   server: ServerSpec,
   options: MountSettings,
   version: z.int(),
+  /** What signing in at its server gave, where somebody did. */
+  sign_in: MountSignIn.nullable(),
   /** Why it may not run, where that is so: what was granted has changed since it was attached. */
   refused: z.string().nullable(),
 })
@@ -106,6 +118,15 @@ export const hostAgentListen = tool({
   doc: 'Keeps what an agent listens to by itself, so that it goes on after a restart.',
   input: z.strictObject({ ...AgentClaim.shape, uri: z.string().min(1).max(4_096), listens: z.boolean() }),
   output: z.object({ agent_id: AgentId, uri: z.string(), listens: z.boolean() }),
+  annotations: SETS,
+})
+
+export const hostMountRenewed = tool({
+  name: 'host.mount_renewed',
+  roles: ['host'],
+  doc: 'Keeps renewed tokens of a mount, so that the next host has them. `kept` is false when the mount was attached anew meanwhile.',
+  input: z.strictObject({ ...AgentClaim.shape, name: z.string().max(64), version: z.int(), sign_in: MountSignIn }),
+  output: z.object({ agent_id: AgentId, name: z.string(), kept: z.boolean() }),
   annotations: SETS,
 })
 

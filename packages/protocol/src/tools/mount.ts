@@ -1,5 +1,6 @@
 import * as z from 'zod'
 import { MountName, MountSettings, ServerSpec, MountReport } from '../agent/mount.ts'
+import { MountSignIn } from '../agent/sign-in.ts'
 import { AgentId } from '../ids.ts'
 import { ENDS, READS, SETS, tool } from '../tool.ts'
 
@@ -9,6 +10,8 @@ export const Mount = z.object({
   name: z.string(),
   server: z.looseObject({ kind: z.enum(['stdio', 'http']) }),
   options: MountSettings,
+  /** Whether somebody signed in at its server (mount.sign_in). */
+  signed_in: z.boolean(),
   /** Grows with each change. */
   version: z.int(),
   attached_at: z.iso.datetime(),
@@ -27,6 +30,15 @@ export const mountAttach = tool({
     server: ServerSpec,
     options: MountSettings.prefault({}),
   }),
+  output: Mount,
+  annotations: SETS,
+})
+
+export const mountSignIn = tool({
+  name: 'mount.sign_in',
+  roles: ['user'],
+  doc: 'Hands over the tokens of a sign-in at the server of a mount, as `parley mount login` gets them in a browser. They are sealed, renewed by the host that holds the agent, and shown to nobody.',
+  input: z.strictObject({ agent_id: AgentId, name: z.string().max(64), sign_in: MountSignIn }),
   output: Mount,
   annotations: SETS,
 })

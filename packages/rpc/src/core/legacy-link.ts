@@ -1,6 +1,7 @@
-import { isJsonObject, type JsonObject, RpcError } from '@parley/protocol/wire'
+import { isJsonObject, type JsonObject, RPC_CODES, RpcError } from '@parley/protocol/wire'
+import { SHUTDOWN_REASON } from '../door.ts'
 import type { NotificationMessage, RequestId, RequestMessage, ResponseMessage } from '../message/message.ts'
-import { type JsonText, notificationText, UNDRESSED } from '../message/text.ts'
+import { errorText, type JsonText, notificationText, UNDRESSED } from '../message/text.ts'
 import { isLegacyRevision, LATEST_LEGACY, type LegacyRevision } from '../revision.ts'
 import type { AskOptions, Caller, ClientView, Link, ListKind, LogLevel, Service } from '../service.ts'
 import { ActiveCall } from './active-call.ts'
@@ -41,7 +42,7 @@ export class LegacyLink<C extends Caller> implements Link<C>, Holding<C> {
   readonly caller: C
   readonly lasting = true
   readonly #start: LegacyLinkStart<C>
-  readonly #calls = new Map<RequestId, ActiveCall<C>>()
+  readonly #calls = new Map<RequestId, { readonly call: ActiveCall<C>; readonly finish: (ending: Ending) => void }>()
   #asks: Asks | undefined
   #subscriptions: Subscriptions<C> | undefined
   #logLevel: LogLevel | undefined
@@ -105,7 +106,14 @@ export class LegacyLink<C extends Caller> implements Link<C>, Holding<C> {
       ask: (method, params, options) => this.#ask(outlet, method, params, withSignal(options, call.signal)),
     })
     const refusal = this.#refusal(message)
-    if (refusal === undefined) this.#calls.set(message.id, call)
+    let isFinished = false
+    const finishOnce = (ending: Ending): void => {
+      if (isFinished) return
+      isFinished = true
+      if (refusal === undefined) this.#calls.delete(message.id)
+      finish(ending)
+    }
+    if (refusal === undefined) this.#calls.set(message.id, { call, finish: finishOnce })
     serve({
       served,
       message,
@@ -119,10 +127,7 @@ export class LegacyLink<C extends Caller> implements Link<C>, Holding<C> {
         }
         return this.#own(message) ?? service.call(message.method, message.params, call)
       },
-      finish: (ending) => {
-        if (refusal === undefined) this.#calls.delete(message.id)
-        finish(ending)
-      },
+      finish: finishOnce,
     })
   }
 
@@ -149,7 +154,7 @@ export class LegacyLink<C extends Caller> implements Link<C>, Holding<C> {
     if (message.method === 'notifications/cancelled') {
       const { requestId, reason } = message.params
       if (typeof requestId === 'string' || typeof requestId === 'number') {
-        this.#calls.get(requestId)?.cancel(reasonOf(reason))
+        this.#calls.get(requestId)?.call.cancel(reasonOf(reason))
       }
       return
     }
@@ -183,7 +188,12 @@ export class LegacyLink<C extends Caller> implements Link<C>, Holding<C> {
   end(reason: string): void {
     if (this.#ended !== undefined) return
     this.#ended = reason
-    for (const call of this.#calls.values()) call.cancel(reason)
+    for (const [id, { call, finish }] of this.#calls) {
+      call.cancel(reason)
+      // A client that is cut off for good would wait until its own time is up; one that is to come back takes no answer for what it asked.
+      if (reason === SHUTDOWN_REASON) continue
+      finish({ text: errorText(id, RPC_CODES.internal_error, endedWords(reason)), errorCode: RPC_CODES.internal_error })
+    }
     this.#asks?.rejectAll(reason)
     this.#subscriptions?.end()
     this.#controller?.abort(new Error(reason))
@@ -195,7 +205,7 @@ export class LegacyLink<C extends Caller> implements Link<C>, Holding<C> {
   #refusal(message: RequestMessage): RpcError | undefined {
     const { limits, callers } = this.#start.served
     const { inFlightRequests, callsPerCaller } = limits
-    if (this.#ended !== undefined) return new RpcError('internal_error', `the session has ended: ${this.#ended}`)
+    if (this.#ended !== undefined) return new RpcError('internal_error', endedWords(this.#ended))
     if (this.#calls.has(message.id)) return new RpcError('invalid_request', `id ${message.id} is in use by a request under way`)
     if (this.#calls.size >= inFlightRequests) return new RpcError('overloaded', `at most ${inFlightRequests} requests at once`)
     if (callers.callsOf(this.caller) >= callsPerCaller)
@@ -231,6 +241,8 @@ export class LegacyLink<C extends Caller> implements Link<C>, Holding<C> {
     return this.#subscriptions
   }
 }
+
+const endedWords = (reason: string): string => `the session has ended: ${reason}`
 
 const SUBSCRIPTION_TEXT = {
   updated: (uri: string, _meta: JsonObject | undefined): string =>

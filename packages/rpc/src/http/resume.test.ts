@@ -106,8 +106,13 @@ test('a revoked caller is cut from all it holds: session, stream and call', asyn
   const { headers } = await openSession(open.mcp)
   const other = await openSession(open.mcp, '2025-11-25', {}, 'other')
   const stream = await readEvents(open.mcp, headers)
+  const call = post(open.mcp, rpc(1, 'tools/call', { name: 'hold' }), headers)
+  await until(() => probe.holding() === 1)
   expect(open.server.cut((caller) => caller.key === 'Bearer me', 'revoked')).toBe(1)
   await until(() => stream.ended())
+  // Nobody would tell its client otherwise: it would wait until its own time is up.
+  expect((await call).messages).toMatchObject([{ id: 1, error: { message: 'the session has ended: revoked' } }])
+  await until(() => probe.cancelled.length === 1)
   expect((await post(open.mcp, rpc(1, 'ping'), headers)).status).toBe(404)
   expect((await post(open.mcp, rpc(1, 'ping'), other.headers)).status).toBe(200)
 })

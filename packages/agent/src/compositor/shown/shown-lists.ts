@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject } from '@parley/protocol'
 import type { LeftOut } from '../mount-state.ts'
-import type { MountOptions } from '../mount-options.ts'
+import type { MountOptions, ShownChoice } from '../mount-options.ts'
 import { shownName, toolNameFault } from './mount-name.ts'
 import { showUri } from './shown-uri.ts'
 
@@ -42,6 +42,15 @@ export class MountView {
     return own === undefined || this.#unwanted(own) !== undefined ? undefined : own
   }
 
+  /** Why a prompt, by the name that its server gives it, is not shown and not given; `undefined`: it is. */
+  unwantedPrompt(own: string): string | undefined {
+    return unwantedBy(this.#options.prompts, own)
+  }
+  /** The same for a resource or a template. */
+  unwantedResource(own: string): string | undefined {
+    return unwantedBy(this.#options.resources, own)
+  }
+
   uri(uri: string): string | undefined {
     return this.#options.plain === true ? uri : showUri(this.#options.name, uri)
   }
@@ -64,7 +73,7 @@ export class MountView {
   prompts(prompts: readonly JsonObject[]): ShownList {
     return gather('prompt', prompts, 'name', (name) => {
       const shown = this.#name(name)
-      const why = this.#nameTaken(shown)
+      const why = this.unwantedPrompt(name) ?? this.#nameTaken(shown)
       return why === undefined ? { shown } : { why }
     })
   }
@@ -93,16 +102,30 @@ export class MountView {
   #shownUri(uri: string, withoutScheme: string): { readonly shown: string } | { readonly why: string } {
     const shown = this.uri(uri)
     if (shown === undefined) return { why: withoutScheme }
-    const why = this.#taken.ownUri(shown) ?? (this.#options.plain === true ? this.#taken.uri(shown) : undefined)
+    const why =
+      this.unwantedResource(uri) ??
+      this.#taken.ownUri(shown) ??
+      (this.#options.plain === true ? this.#taken.uri(shown) : undefined)
     return why === undefined ? { shown } : { why }
   }
 
   #unwanted(own: string): string | undefined {
     const { only, without } = this.#options.tools ?? {}
-    if (only !== undefined && !only.includes(own)) return 'it is not among those that the mount is to show'
-    return without?.includes(own) === true ? 'the mount is not to show it' : undefined
+    if (only !== undefined && !only.includes(own)) return NOT_AMONG
+    return without?.includes(own) === true ? NOT_TO_SHOW : undefined
   }
 }
+
+const NOT_AMONG = 'it is not among those that the mount is to show'
+const NOT_TO_SHOW = 'the mount is not to show it'
+
+function unwantedBy({ only, without = [] }: ShownChoice = {}, own: string): string | undefined {
+  if (only !== undefined && !isMeant(only, own)) return NOT_AMONG
+  return isMeant(without, own) ? NOT_TO_SHOW : undefined
+}
+
+const isMeant = (patterns: readonly string[], own: string): boolean =>
+  patterns.some((pattern) => (pattern.endsWith('*') ? own.startsWith(pattern.slice(0, -1)) : own === pattern))
 
 function gather(
   kind: LeftOut['kind'],

@@ -33,11 +33,11 @@ export class AgentHouse extends GatewayProcess {
     return this.#admin
   }
 
-  async startHost(name: string): Promise<Program> {
+  async startHost(name: string, env: Readonly<Record<string, string>> = {}): Promise<Program> {
     const file = join(this.folder, name)
     if (!this.#hosts.has(name)) await this.makeToken(name, ['--role', 'host', '--name', name])
     const command = [process.execPath, LAUNCHER, 'host', '--url', this.url, '--token-file', file, '--json']
-    const host = await startProgram([...command, '--data', this.folder])
+    const host = await startProgram([...command, '--data', this.folder], { env })
     this.#hosts.set(name, host)
     return host
   }

@@ -99,6 +99,10 @@ const MOUNTS: readonly CommandSpec[] = [
       eager: { doc: 'starts it with the agent, not when it is first needed' },
       allow: { doc: 'shows this tool and those named so alone; may be repeated', value: 'TOOL', repeats: true },
       deny: { doc: 'hides this tool; may be repeated', value: 'TOOL', repeats: true },
+      'allow-resource': { doc: 'shows resources of this URI alone; X* is all that begin so', value: 'URI', repeats: true },
+      'deny-resource': { doc: 'hides resources of this URI; may be repeated', value: 'URI', repeats: true },
+      'allow-prompt': { doc: 'shows this prompt alone; may be repeated', value: 'PROMPT', repeats: true },
+      'deny-prompt': { doc: 'hides this prompt; may be repeated', value: 'PROMPT', repeats: true },
       ...JOB_OPTIONS,
     },
     positionals: [
@@ -112,6 +116,21 @@ const MOUNTS: readonly CommandSpec[] = [
       WHERE_NOTE,
     ],
     run: async (invocation) => (await import('./mounts.ts')).mountAttach(invocation),
+  },
+  {
+    name: 'mount login',
+    summary: 'Signs in at the server of a mount, in a browser (OAuth)',
+    more: 'The tokens go to the gateway, sealed, and are renewed by whichever host holds the agent.',
+    options: {
+      scopes: { doc: 'what to ask for (default: what the server names)', value: 'S1,S2' },
+      'client-id': { doc: 'of a client that is registered there; without it one is registered', value: 'ID' },
+      'client-secret-file': { doc: 'a file with the secret of that client', value: 'FILE', isFile: true },
+      'no-browser': { doc: 'only prints the address' },
+      ...JOB_OPTIONS,
+    },
+    positionals: [AGENT, { name: 'NAME', doc: 'the mount' }],
+    notes: [WHERE_NOTE],
+    run: async (invocation) => (await import('./mount-login.ts')).mountLogin(invocation),
   },
   {
     name: 'mount detach',

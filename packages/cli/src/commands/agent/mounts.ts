@@ -90,13 +90,18 @@ function placeOf(text: string): MountPlace {
 }
 
 function optionsOf(values: Values): ToolInput<'mount.attach'>['options'] {
-  const allow = values.all('allow')
   return {
     plain: values.has('plain'),
     eager: values.has('eager'),
-    ...(allow.length === 0 ? {} : { allow: [...allow] }),
-    deny: [...values.all('deny')],
+    ...chosen(values, 'allow', 'deny'),
+    resources: chosen(values, 'allow-resource', 'deny-resource'),
+    prompts: chosen(values, 'allow-prompt', 'deny-prompt'),
   }
+}
+
+function chosen(values: Values, allowed: string, denied: string): { allow?: string[]; deny: string[] } {
+  const allow = values.all(allowed)
+  return { ...(allow.length === 0 ? {} : { allow: [...allow] }), deny: [...values.all(denied)] }
 }
 
 function rowOf({ name, state, server }: Mount): string[] {

@@ -1,13 +1,9 @@
-import { OauthError, discoverOauth, signIn } from '@parley/oauth'
-import { CommandError, type Invocation, usageError } from '@parley/command-line'
+import { type Invocation, usageError } from '@parley/command-line'
 import { readSecretLine, show } from '@parley/command-line/commands'
-import { openBrowser } from '../../mcp-config/open-browser.ts'
+import { browserSignIn, scopesIn } from '../../mcp-config/browser-sign-in.ts'
 import { serversFileOf } from '../../mcp-config/servers-file.ts'
 import { tokenShelf } from '../../mcp-config/token-file.ts'
 import { serverOf } from './mcp.ts'
-
-/** What a person gets to sign in. */
-const SIGN_IN_MS = 10 * 60_000
 
 export async function mcpLogin(invocation: Invocation): Promise<number> {
   const { io, values } = invocation
@@ -24,45 +20,16 @@ export async function mcpLogin(invocation: Invocation): Promise<number> {
     secretFile === undefined
       ? {}
       : { secret: readSecretLine({ what: '--client-secret-file', file: secretFile, cwd: io.cwd }, io, 'secret') }
-  const scopes =
-    values
-      .text('scopes')
-      ?.split(',')
-      .filter((scope) => scope !== '') ?? entry.scopes
-  const stop = new AbortController()
-  let ignore = (): void => {}
-  let closeBrowser = (): Promise<void> => Promise.resolve()
-  try {
-    const server = await discoverOauth(url)
-    // Not before: while the server is asked there is nothing to put away, and a signal ends the command by itself.
-    ignore = io.onSignal(() => stop.abort())
-    if (server === undefined)
-      throw new CommandError('unsupported', `${name} wants no sign-in`, {
-        hint: `nothing at ${new URL(url).origin} speaks of OAuth`,
-      })
-    const tokens = await signIn({
-      server,
-      ...(id === undefined ? {} : { client: { id, ...secret } }),
-      ...(scopes === undefined ? {} : { scopes }),
-      ...(entry.oauth_resource === undefined ? {} : { resource: entry.oauth_resource }),
-      ...(entry.oauth?.callback_port === undefined ? {} : { callbackPort: entry.oauth.callback_port }),
-      clientName: 'Parley',
-      open: (address) => {
-        io.err(`Sign in at:\n  ${address}\n`)
-        if (!values.has('no-browser')) closeBrowser = openBrowser(io, address)
-      },
-      timeoutMs: SIGN_IN_MS,
-      now: io.now,
-      signal: stop.signal,
-    })
-    await tokenShelf(serversFileOf(invocation).tokensPath).put(name, url, tokens)
-  } catch (error) {
-    if (error instanceof OauthError) throw new CommandError(`sign_in_${error.code}`, error.message, { cause: error })
-    throw error
-  } finally {
-    ignore()
-    await closeBrowser()
-  }
+  const scopes = scopesIn(values.text('scopes')) ?? entry.scopes
+  const tokens = await browserSignIn(invocation, {
+    name,
+    url,
+    ...(id === undefined ? {} : { client: { id, ...secret } }),
+    ...(scopes === undefined ? {} : { scopes }),
+    ...(entry.oauth_resource === undefined ? {} : { resource: entry.oauth_resource }),
+    ...(entry.oauth?.callback_port === undefined ? {} : { callbackPort: entry.oauth.callback_port }),
+  })
+  await tokenShelf(serversFileOf(invocation).tokensPath).put(name, url, tokens)
   return show(invocation, { name, signed_in: true }, `Signed in at '${name}'.`)
 }
 

@@ -15,6 +15,8 @@ export interface HttpLinkParts {
   /** The socket file that the pool dials instead of the URL's host. */
   readonly socketPath?: string
   readonly headers: Readonly<Record<string, string>>
+  /** Of this moment; left out: `headers` say all. */
+  readonly currentToken?: () => string
   readonly sink: Sink
   readonly limits: ClientLimits
   readonly warn: (message: string) => void
@@ -92,7 +94,8 @@ export class HttpLink implements ClientLink {
     const sessionId = this.#sessionId
     const round = this.#roundFor(stream, request.method, sessionId)
     stream.round = round
-    const headers = request.headers === undefined ? this.#postHeaders : { ...this.#postHeaders, ...request.headers }
+    const post = this.#withToken(this.#postHeaders)
+    const headers = request.headers === undefined ? post : { ...post, ...request.headers }
     this.#parts.pool.dispatch({ path: this.#path, method: 'POST', headers, body: request.text }, round)
   }
 
@@ -104,7 +107,10 @@ export class HttpLink implements ClientLink {
         end: () => resolve(),
         unreachable: (error) => reject(unreachable(this.#parts, error)),
       })
-      this.#parts.pool.dispatch({ path: this.#path, method: 'POST', headers: this.#postHeaders, body: text }, round)
+      this.#parts.pool.dispatch(
+        { path: this.#path, method: 'POST', headers: this.#withToken(this.#postHeaders), body: text },
+        round,
+      )
     })
   }
 
@@ -208,7 +214,7 @@ export class HttpLink implements ClientLink {
   }
 
   #get(round: HttpRound, lastEventId: string | undefined): void {
-    const headers: Record<string, string> = { ...this.#postHeaders, accept: 'text/event-stream' }
+    const headers: Record<string, string> = { ...this.#withToken(this.#postHeaders), accept: 'text/event-stream' }
     delete headers['content-type']
     if (lastEventId !== undefined) headers['last-event-id'] = lastEventId
     this.#parts.pool.dispatch({ path: this.#path, method: 'GET', headers, bodyTimeout: this.#parts.limits.silentStreamMs }, round)
@@ -234,10 +240,19 @@ export class HttpLink implements ClientLink {
       }
       const round = new HttpRound(limits.messageBytes, { event: () => {}, body: done, end: done, unreachable: done })
       pool.dispatch(
-        { path: this.#path, method: 'DELETE', headers: { ...headers, ...this.#versionHeader(), 'mcp-session-id': sessionId } },
+        {
+          path: this.#path,
+          method: 'DELETE',
+          headers: { ...this.#withToken(headers), ...this.#versionHeader(), 'mcp-session-id': sessionId },
+        },
         round,
       )
     })
+  }
+
+  #withToken(headers: Readonly<Record<string, string>>): Record<string, string> {
+    const { currentToken } = this.#parts
+    return currentToken === undefined ? headers : { ...headers, authorization: `Bearer ${currentToken()}` }
   }
 
   #versionHeader(): Record<string, string> {

@@ -10,6 +10,8 @@ export interface HttpTransportOptions {
   readonly headers?: Readonly<Record<string, string>>
   /** Sent as `Authorization: Bearer` with every request. */
   readonly token?: string
+  /** The same, asked for with each request, for a token that is renewed. */
+  readonly currentToken?: () => string
   /** Dials this socket file instead of the URL's host. */
   readonly socketPath?: string
   /** Finds the addresses of the URL's host each time a connection is made, where not every one may be dialled. Not asked for an address. */
@@ -31,6 +33,7 @@ export function httpTransport(options: HttpTransportOptions): ClientTransport {
         pool: openPool(url, { socketPath, lookup }, limits),
         ...dialled,
         headers: baseHeaders(options),
+        ...(options.currentToken === undefined ? {} : { currentToken: options.currentToken }),
         sink,
         limits,
         warn,

@@ -102,6 +102,8 @@ export interface Agents {
   /** False when there is none, or its agent is being deleted. */
   detach(id: AgentId, name: string): Promise<boolean>
   mounts(id: AgentId): Promise<readonly MountRecord[]>
+  /** The host that holds it has another secret for a mount, which is the same otherwise: nothing is published. False when that version is gone. Throws `LeaseLost`. */
+  reseal(fence: LeaseFence, mount: Pick<MountRecord, 'name' | 'version' | 'sealed'>): Promise<boolean>
 
   /** What the agent listens to by itself. Throws `LeaseLost`, and `ShareExceeded` past `max`. */
   listen(fence: LeaseFence, uri: string, max: number): Promise<void>
@@ -113,4 +115,6 @@ export interface Agents {
 export const agentTopic = (id: AgentId): string => `agent/${id}`
 export const agentsTopic = (ownerId: UserId): string => `agents/${ownerId}`
 export const transcriptLog = (id: AgentId): string => `agent/${id}/transcript`
+/** A host says that nothing of an agent that is being deleted runs there any more. */
+export const drainedTopic = (id: AgentId): string => `agent/${id}/drained`
 export const callsLog = (id: AgentId): string => `agent/${id}/calls`

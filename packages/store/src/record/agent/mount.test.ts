@@ -2,7 +2,7 @@ import { AgentId, type UserId } from '@parley/protocol'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { topicsTold } from '../../fixture/look.ts'
 import { sampleAgent, sampleMount } from '../../fixture/sample-agent.ts'
-import { type Store, openStore } from '../../index.ts'
+import { AGENT_QUEUE, LeaseLost, type Store, openStore } from '../../index.ts'
 import { ENGINES, type TestEngine, startEngine } from '../../testing/engines.ts'
 
 const NO_AGENT = AgentId.parse(`agt_${'0'.repeat(26)}`)
@@ -26,6 +26,26 @@ describe.each(ENGINES)('mounts of agents on %s', (engine) => {
   afterAll(() => host.stop())
 
   const names = async () => (await store.agents.mounts(id)).map(({ name }) => name)
+
+  test('another secret for a mount is kept under the claim of its agent alone, for the same version, and nothing is told', async () => {
+    const { version } = await store.agents.attach(id, sampleMount('web'), 5)
+    await store.agents.wake(id)
+    const fence = await store.leases.claim(AGENT_QUEUE, 'h1', { ttlMs: 10_000, waitMs: 0 })
+    if (fence === undefined) throw new Error('nothing to claim')
+    expect(await store.agents.reseal(fence, { name: 'web', version, sealed: 'renewed' })).toBe(true)
+    expect(await store.agents.mounts(id)).toMatchObject([
+      { name: 'web', version, sealed: 'renewed', shown: sampleMount('web').shown },
+    ])
+    expect(await store.agents.byId(id)).toMatchObject({ version })
+    for (const other of [
+      { name: 'web', version: version + 1 },
+      { name: 'none', version },
+    ])
+      expect(await store.agents.reseal(fence, { ...other, sealed: 'late' })).toBe(false)
+    await store.agents.sleep(fence)
+    await expect(store.agents.reseal(fence, { name: 'web', version, sealed: 'late' })).rejects.toThrow(LeaseLost)
+    expect(await store.agents.mounts(id)).toMatchObject([{ sealed: 'renewed' }])
+  })
 
   test('one is attached, replaced and detached, and each is a change of its agent', async () => {
     const told = await topicsTold(store)

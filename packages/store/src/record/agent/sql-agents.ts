@@ -158,6 +158,14 @@ export class SqlAgents implements Agents {
     return (await this.#db.all(sql.MOUNTS, [id])).map(toMount)
   }
 
+  async reseal(fence: LeaseFence, { name, version, sealed }: Pick<MountRecord, 'name' | 'version' | 'sealed'>): Promise<boolean> {
+    let changed = 0
+    await this.#whileHeld(fence, async (tx, { id }) => {
+      changed = await tx.run(sql.RESEAL_MOUNT, [id, name, version, sealed])
+    })
+    return changed > 0
+  }
+
   async listen(fence: LeaseFence, uri: string, max: number): Promise<void> {
     checkName('uri', uri, MAX_URI_BYTES)
     await this.#whileHeld(fence, async (tx, { id }) => {

@@ -58,6 +58,8 @@ export const OTHER_PLAIN: Sql = 'SELECT name FROM mounts WHERE agent_id = $1 AND
 export const PUT_MOUNT: Sql = `INSERT INTO mounts (agent_id, name, sealed, shown, options, plain, version, attached_at)
   VALUES ($1, $2, $3, $4, $5, $6, $7, $8) ON CONFLICT (agent_id, name) DO UPDATE SET sealed = excluded.sealed, shown = excluded.shown,
     options = excluded.options, plain = excluded.plain, version = excluded.version, attached_at = excluded.attached_at RETURNING *`
+/** $1 agent, $2 name, $3 version, $4 sealed: what was attached meanwhile stays as it is. */
+export const RESEAL_MOUNT: Sql = 'UPDATE mounts SET sealed = $4 WHERE agent_id = $1 AND name = $2 AND version = $3'
 export const REMOVE_MOUNT: Sql = 'DELETE FROM mounts WHERE agent_id = $1 AND name = $2'
 
 export const LISTEN: Sql =
