@@ -227,7 +227,13 @@ export class HeldAgent {
   /** What is called is written down before it is sent. */
   #recorder(): CallRecorder<Caller> {
     const { now } = this.#options
-    const at = (): string => iso(now())
+    // Many calls fall into one millisecond.
+    let last = { ms: 0, text: '' }
+    const at = (): string => {
+      const ms = now()
+      if (ms !== last.ms) last = { ms, text: iso(ms) }
+      return last.text
+    }
     return {
       decided: (id, { caller, kind, mount, name, arguments: args }, decision, ms) =>
         this.#calls.write({ at: at(), id, step: 'decided', by: caller.key, kind, mount, name, arguments: args, decision, ms }),

@@ -6,14 +6,12 @@ const PIECE_BYTES = 128
 /** The most that a character of a text takes. */
 const UTF8_BYTES = 3
 
+/** A text that is one piece for certain, as text: its bytes need not be counted, and are made when they are written. */
+export const wholePiece = (text: string, pieceBytes: number): string | undefined =>
+  text.length * UTF8_BYTES > pieceBytes ? undefined : `\0${text}`
+
 /** A text as messages of at most so many bytes and one. */
-export function piecesOf(text: string, pieceBytes: number): Buffer[] {
-  // Short of what it may take at most: its bytes need not be counted, and are written once.
-  if (text.length * UTF8_BYTES > pieceBytes) return cut(Buffer.from(text), 0, pieceBytes)
-  const whole = Buffer.allocUnsafe(HEAD_BYTES + text.length * UTF8_BYTES)
-  whole[0] = 0
-  return [whole.subarray(0, HEAD_BYTES + whole.write(text, HEAD_BYTES))]
-}
+export const piecesOf = (text: string, pieceBytes: number): Buffer[] => cut(Buffer.from(text), 0, pieceBytes)
 
 /** Bytes as such messages. */
 export const piecesOfBytes = (parts: readonly Buffer[], pieceBytes: number): Buffer[] =>

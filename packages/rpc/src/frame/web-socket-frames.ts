@@ -3,10 +3,11 @@ import { gatherWrites } from '../client/link/gathered-writes.ts'
 import { bytesOf } from '../client/link/web-socket-transport.ts'
 import { closeReason } from '../websocket/close-reason.ts'
 import type { FrameLimits, FrameLink, FrameSink } from './frame-link.ts'
-import { PieceJoiner, piecesOf, piecesOfBytes } from './pieces.ts'
+import { PieceJoiner, piecesOf, piecesOfBytes, wholePiece } from './pieces.ts'
 
 /** Close codes of RFC 6455 that we use. */
 const CLOSE = { normal: 1000, policy: 1008 } as const
+const BINARY = { binary: true } as const
 /** How long the other side may take to close after we did. */
 const CLOSE_MS = 2_000
 
@@ -70,7 +71,9 @@ class WebSocketFrames implements FrameLink {
     const { pieceBytes } = this.#limits
     if (!this.#canSend()) return
     gatherWrites(this.#socket)
-    if (pieceBytes === undefined) this.#socket.send(text, this.#sent)
+    const whole = pieceBytes === undefined ? undefined : wholePiece(text, pieceBytes)
+    if (whole !== undefined) this.#socket.send(whole, BINARY, this.#sent)
+    else if (pieceBytes === undefined) this.#socket.send(text, this.#sent)
     else for (const piece of piecesOf(text, pieceBytes)) this.#socket.send(piece, this.#sent)
   }
 
