@@ -17,8 +17,8 @@ const ENTRIES = [
 ]
 /** Packages that others take if somebody has installed them; nobody has. */
 const ABSENT = ['bufferutil', 'utf-8-validate', 'pg-native']
-/** Beside the modules themselves: what decides which file an import means, and what was installed. */
-const DECIDING = ['package-lock.json', 'node_modules/.package-lock.json', 'packages/*/package.json']
+/** Beside the modules themselves: what decides which file an import means, what was installed, and how all is joined. */
+const DECIDING = ['package-lock.json', 'node_modules/.package-lock.json', 'packages/*/package.json', 'scripts/bundle/*.ts']
 
 const STARTED = /new URL\('([^']*-main\.ts)', import\.meta\.url\)/g
 const PLACE = /import\.meta\.(url|dirname|filename)\b/g
