@@ -23,6 +23,8 @@ const DECIDING = ['package-lock.json', 'node_modules/.package-lock.json', 'packa
 const STARTED = /new URL\('([^']*-main\.ts)', import\.meta\.url\)/g
 const PLACE = /import\.meta\.(url|dirname|filename)\b/g
 
+/** Which modules are in which file, for whoever looks for what is loaded when. */
+const PARTS = 'parts.json'
 /** Whoever runs one that was replaced may still load parts of it. */
 const KEPT = 3
 
@@ -43,8 +45,12 @@ export async function buildBundle(root: string, entries: readonly string[] = ENT
     ],
     logLevel: 'warn',
   })
-  await bundle.write({ dir: aside, chunkFileNames: 'part-[hash].js' })
+  const { output } = await bundle.write({ dir: aside, chunkFileNames: 'part-[hash].js' })
   await bundle.close()
+  const parts = output.flatMap((file) =>
+    file.type === 'chunk' ? [[file.fileName, file.moduleIds.map((id) => relative(root, id))]] : [],
+  )
+  writeFileSync(join(aside, PARTS), JSON.stringify(Object.fromEntries(parts)))
   place(root, aside, Object.fromEntries([...read].toSorted(([one], [other]) => (one < other ? -1 : 1))))
 }
 
