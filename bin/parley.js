@@ -11,7 +11,8 @@ import * as modules from 'node:module'
 import { constants } from 'node:os'
 import { Socket } from 'node:net'
 import { dirname, isAbsolute, join, resolve } from 'node:path'
-import { fileURLToPath } from 'node:url'
+import { fileURLToPath, pathToFileURL } from 'node:url'
+import { currentBundle } from './bundle.js'
 import { findRuntime, isNewEnough, missingRuntime } from './runtime.js'
 
 /** Set for the child: the descriptor that closes when the launcher is gone. */
@@ -52,7 +53,10 @@ async function run() {
   holdLifeline()
   watchScriptShell()
   keepCompiled()
-  const { main } = await import('../packages/cli/src/main.ts').catch(withoutPackages)
+  const bundle = currentBundle(dirname(dirname(self)))
+  const { main } = await (
+    bundle === undefined ? import('../packages/cli/src/main.ts') : import(pathToFileURL(bundle).href)
+  ).catch(withoutPackages)
   process.exitCode = await main(process.argv.slice(2))
 }
 

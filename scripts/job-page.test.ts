@@ -1,12 +1,13 @@
 import type { Client } from '@parley/rpc'
 import { ONE_CASE_ZIP } from '@parley/store/testing'
-import { beforeAll, expect, test } from 'vitest'
-import { type Browser, SOON, click, openBrowser } from './testing/browser.ts'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { type Browser, SOON, click, closeBrowsers, openBrowser } from './testing/browser.ts'
 import { HandJudge } from './testing/hand-judge.ts'
 import { type House, PASSWORD, buildPage, openHouse, signInWith, tokenOf } from './testing/house.ts'
 
 /** The page of a job whose judge is the test itself: it decides what is written, how it is cut and when it is lost. */
 beforeAll(() => buildPage())
+afterAll(() => closeBrowsers())
 /** A browser takes its time on a crowded machine. */
 const BROWSER = { timeout: 300_000 }
 

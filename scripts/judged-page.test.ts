@@ -4,7 +4,7 @@ import { text } from 'node:stream/consumers'
 import { dirname, join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type Browser, SOON, click, openBrowser } from './testing/browser.ts'
+import { type Browser, SOON, click, closeBrowsers, openBrowser } from './testing/browser.ts'
 import { PASSWORD, buildPage, signInWith } from './testing/house.ts'
 import { openScratch } from './testing/scratch.ts'
 
@@ -45,6 +45,7 @@ beforeAll(async () => {
   url = String(Reflect.get(Object(JSON.parse(String(line))), 'url'))
 }, 180_000)
 afterAll(async () => {
+  await closeBrowsers()
   await stop()
   scratch[Symbol.dispose]()
 }, 60_000)

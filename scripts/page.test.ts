@@ -1,8 +1,9 @@
-import { beforeAll, expect, test } from 'vitest'
-import { SOON, click, openBrowser } from './testing/browser.ts'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { SOON, click, closeBrowsers, openBrowser } from './testing/browser.ts'
 import { PASSWORD, buildPage, openHouse, signInWith, tokenOf } from './testing/house.ts'
 
 beforeAll(() => buildPage())
+afterAll(() => closeBrowsers())
 
 /** A browser takes its time on a crowded machine. */
 const BROWSER = { timeout: 300_000 }

@@ -5,6 +5,7 @@
 import { dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { carriedRuntime, isNewEnough, missingRuntime } from '../bin/runtime.js'
+import { ensureBundle } from './setup/bundle.js'
 import { ensureInstalled } from './setup/install.js'
 import { ensurePage } from './setup/page.js'
 import { SetupError } from './setup/run.js'
@@ -13,15 +14,18 @@ import { ensureSystemPackages } from './setup/system.js'
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
 const PURPOSES = ['start', 'test', 'verify', 'check', 'soak', 'bench']
 
-/** Which purposes serve or test the page. */
-const NEED_PAGE = ['start', 'test', 'verify', 'soak', 'bench']
+/** Which purposes start the program, and serve or test its page. */
+const NEED_BUILT = ['start', 'test', 'verify', 'soak', 'bench']
 
 try {
   const purpose = purposeOf(process.argv.slice(2))
   await ensureInstalled(root)
   if (carriedRuntime(`${root}/package.json`) === undefined && !isNewEnough())
     throw new SetupError(missingRuntime(`run npm ci --include=optional in ${root}`))
-  if (NEED_PAGE.includes(purpose)) await ensurePage(root)
+  if (NEED_BUILT.includes(purpose)) {
+    await ensurePage(root)
+    await ensureBundle(root)
+  }
   ensureSystemPackages(purpose)
 } catch (error) {
   if (!(error instanceof SetupError)) throw error

@@ -1,11 +1,12 @@
 import type { Client } from '@parley/rpc'
 import { ONE_CASE_ZIP } from '@parley/store/testing'
-import { beforeAll, expect, test } from 'vitest'
-import { type Browser, SOON, click, openBrowser } from './testing/browser.ts'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { type Browser, SOON, click, closeBrowsers, openBrowser } from './testing/browser.ts'
 import { type House, PASSWORD, buildPage, openHouse, tokenOf } from './testing/house.ts'
 
 /** What the page says of a job that waits, whose jobs are whose, and of a connection that is lost. */
 beforeAll(() => buildPage())
+afterAll(() => closeBrowsers())
 /** A browser takes its time on a crowded machine. */
 const BROWSER = { timeout: 120_000 }
 

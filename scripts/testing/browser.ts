@@ -23,17 +23,54 @@ export interface Browser extends AsyncDisposable {
   readonly complaints: readonly string[]
 }
 
-export async function openBrowser(size: { readonly width: number; readonly height: number }): Promise<Browser> {
+interface Chromium {
+  readonly pipe: DebuggingPipe
+  close(): Promise<void>
+}
+
+/** To start one takes seconds: all tests of a file share it, each browser with a profile of its own. */
+let chromium: Promise<Chromium> | undefined
+
+/** Ends what the browsers of a file shared: to be called after all of its tests. */
+export async function closeBrowsers(): Promise<void> {
+  const ending = chromium
+  chromium = undefined
+  await (await ending)?.close()
+}
+
+async function startChromium(): Promise<Chromium> {
   const folder = mkdtempSync(join(tmpdir(), 'parley-browser-'))
-  const flags = ['--headless', '--no-sandbox', '--disable-gpu', '--hide-scrollbars', '--no-first-run', '--disable-extensions']
-  const args = [...flags, `--user-data-dir=${folder}`, `--window-size=${size.width},${size.height}`, '--remote-debugging-pipe']
+  const quiet = ['--headless', '--no-sandbox', '--disable-gpu', '--hide-scrollbars', '--no-first-run', '--disable-extensions']
+  // A page that is not in front is looked at too.
+  const awake = [
+    '--disable-background-timer-throttling',
+    '--disable-backgrounding-occluded-windows',
+    '--disable-renderer-backgrounding',
+  ]
+  const args = [...quiet, ...awake, `--user-data-dir=${folder}`, '--remote-debugging-pipe']
   const child = spawn(findChromium(), args, { stdio: ['ignore', 'ignore', 'ignore', 'pipe', 'pipe'] })
+  const pipe = openPipe(child)
+  const ended = new Promise((resolve) => child.once('exit', resolve))
+  const close = async (): Promise<void> => {
+    const stuck = setTimeout(() => child.kill('SIGKILL'), CLOSE_LIMIT_MS)
+    await pipe.ask('Browser.close', {}).catch(() => undefined)
+    await ended
+    clearTimeout(stuck)
+    rmSync(folder, { recursive: true, force: true, maxRetries: 5 })
+  }
+  return { pipe, close }
+}
+
+export async function openBrowser(size: { readonly width: number; readonly height: number }): Promise<Browser> {
+  chromium ??= startChromium()
+  const { pipe } = await chromium
   const complaints: string[] = []
-  const pipe = openPipe(child, (method, params) => {
+  const { browserContextId } = await pipe.ask('Target.createBrowserContext', {})
+  const { targetId } = await pipe.ask('Target.createTarget', { url: 'about:blank', browserContextId, newWindow: true, ...size })
+  const { sessionId } = await pipe.ask('Target.attachToTarget', { targetId, flatten: true })
+  const forget = pipe.listen(String(sessionId), (method, params) => {
     if (COMPLAINTS.has(method)) complaints.push(JSON.stringify(params))
   })
-  const { targetId } = await pipe.ask('Target.createTarget', { url: 'about:blank' })
-  const { sessionId } = await pipe.ask('Target.attachToTarget', { targetId, flatten: true })
   const ask = (method: string, params: object = {}): Promise<Answer> => pipe.ask(method, params, String(sessionId))
   for (const domain of ['Page', 'Runtime', 'Log', 'Network']) await ask(`${domain}.enable`)
   // A window has a least width; a phone is narrower.
@@ -65,12 +102,8 @@ export async function openBrowser(size: { readonly width: number; readonly heigh
       return Buffer.from(String(data), 'base64')
     },
     async [Symbol.asyncDispose]() {
-      const ended = new Promise((resolve) => child.once('exit', resolve))
-      const stuck = setTimeout(() => child.kill('SIGKILL'), CLOSE_LIMIT_MS)
-      await pipe.ask('Browser.close', {}).catch(() => undefined)
-      await ended
-      clearTimeout(stuck)
-      rmSync(folder, { recursive: true, force: true, maxRetries: 5 })
+      forget()
+      await pipe.ask('Target.disposeBrowserContext', { browserContextId })
     },
   }
 }
@@ -90,21 +123,25 @@ export const click = (browser: Browser, selector: string, name?: string): Promis
 const COMPLAINTS = new Set(['Runtime.exceptionThrown', 'Log.entryAdded'])
 
 type Answer = Readonly<Record<string, unknown>>
+type Told = (method: string, params: unknown) => void
 interface DebuggingPipe {
   ask(method: string, params: object, sessionId?: string): Promise<Answer>
+  /** What a page tells by itself, until it is forgotten. */
+  listen(sessionId: string, told: Told): () => void
 }
 
 /** The debugging pipe: JSON with a zero byte after each message. */
-function openPipe(child: ChildProcess, told: (method: string, params: unknown) => void): DebuggingPipe {
+function openPipe(child: ChildProcess): DebuggingPipe {
   const [, , , input, output] = child.stdio
   const waiting = new Map<number, PromiseWithResolvers<Answer>>()
+  const listening = new Map<string, Told>()
   let lastId = 0
   let rest = ''
   const take = (text: string): void => {
     const message: unknown = JSON.parse(text)
     const answered = waiting.get(Number(member(message, 'id')))
     if (answered === undefined) {
-      told(String(member(message, 'method')), member(message, 'params'))
+      listening.get(String(member(message, 'sessionId')))?.(String(member(message, 'method')), member(message, 'params'))
       return
     }
     waiting.delete(Number(member(message, 'id')))
@@ -129,6 +166,10 @@ function openPipe(child: ChildProcess, told: (method: string, params: unknown) =
         `${JSON.stringify({ id: lastId, method, params, ...(sessionId === undefined ? {} : { sessionId }) })}\0`,
       )
       return answer.promise
+    },
+    listen(sessionId, told) {
+      listening.set(sessionId, told)
+      return () => void listening.delete(sessionId)
     },
   }
 }

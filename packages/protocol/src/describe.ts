@@ -12,10 +12,15 @@ export interface ToolDescription {
   readonly annotations: ToolAnnotations
 }
 
-/** Turns a declaration into what clients and the generated files show. Not cheap: do it once per tool, not once per call. */
+/** A tool of several roles, or of several servers in one process, is described once. */
+const DESCRIBED = new WeakMap<ToolSpec, ToolDescription>()
+
+/** Turns a declaration into what clients and the generated files show. Not cheap the first time: to be done when somebody asks. */
 export function describeTool(spec: ToolSpec): ToolDescription {
+  const known = DESCRIBED.get(spec)
+  if (known !== undefined) return known
   const { title } = spec.annotations
-  return {
+  const described = {
     name: spec.name,
     ...(title === undefined ? {} : { title }),
     description: spec.doc,
@@ -23,6 +28,8 @@ export function describeTool(spec: ToolSpec): ToolDescription {
     outputSchema: objectSchema(inOneObject(spec.output), 'output'),
     annotations: spec.annotations,
   }
+  DESCRIBED.set(spec, described)
+  return described
 }
 
 /** The JSON Schema of a document that is written and read as a file. */

@@ -30,14 +30,15 @@ const NAME_SHOWN_CHARS = 128
 /** An answer longer than this is not told a second time as text. */
 const TEXT_COPY_CHARS = 2 * 1024 * 1024
 
-/** The server that one kind of caller sees. Everything that does not change is made once, when the gateway starts. */
+/** The server that one kind of caller sees. Everything that does not change is made once, what takes long when it is first asked for. */
 export class RoleService implements Service<GatewayCaller> {
   readonly info: Implementation
   readonly instructions: string
   readonly capabilities: JsonObject
   readonly #tools: ReadonlyMap<string, ServedTool<World>>
-  readonly #toolPages: ListPages
-  readonly #inputBytes: ReadonlyMap<string, number>
+  /** Gateways start more often than somebody of each kind comes and asks. */
+  #toolPages: ListPages | undefined
+  readonly #inputBytes = new Map<string, number>()
   readonly #resources: ResourceTable<World>
   readonly #resourcePages: ListPages
   readonly #templatePages: ListPages
@@ -56,9 +57,6 @@ export class RoleService implements Service<GatewayCaller> {
     this.#inFlight = options.inFlight
     const tools = options.tools.toSorted((a, b) => (a.spec.name < b.spec.name ? -1 : 1))
     this.#tools = new Map(tools.map((tool) => [tool.spec.name, tool]))
-    const described = tools.map(({ spec }) => describeTool(spec))
-    this.#toolPages = new ListPages('tools', described)
-    this.#inputBytes = new Map(described.map(({ name, inputSchema }) => [name, inputBytes(inputSchema)]))
     this.#resources = new ResourceTable(options.resources)
     this.#resourcePages = new ListPages('resources', this.#resources.listed)
     this.#templatePages = new ListPages('resourceTemplates', this.#resources.templates)
@@ -69,6 +67,10 @@ export class RoleService implements Service<GatewayCaller> {
     pay(call.caller)
     switch (method) {
       case 'tools/list':
+        this.#toolPages ??= new ListPages(
+          'tools',
+          [...this.#tools.values()].map(({ spec }) => describeTool(spec)),
+        )
         return this.#toolPages.get(params)
       case 'resources/list':
         return this.#resourcePages.get(params)
@@ -83,7 +85,14 @@ export class RoleService implements Service<GatewayCaller> {
 
   /** A tool without a large argument needs no large request, and nothing but tools has arguments at all. */
   requestBytes(method: string, { name }: JsonObject): number {
-    return method === 'tools/call' && typeof name === 'string' ? (this.#inputBytes.get(name) ?? 0) : 0
+    if (method !== 'tools/call' || typeof name !== 'string') return 0
+    const known = this.#inputBytes.get(name)
+    if (known !== undefined) return known
+    const tool = this.#tools.get(name)
+    if (tool === undefined) return 0
+    const bytes = inputBytes(describeTool(tool.spec).inputSchema)
+    this.#inputBytes.set(name, bytes)
+    return bytes
   }
 
   watch(uri: string, changed: () => void, caller: GatewayCaller): (() => void) | Promise<() => void> {

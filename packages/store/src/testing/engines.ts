@@ -1,6 +1,6 @@
 import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { QUICK_FOLDER } from '../../../../scripts/testing/quick-folder.ts'
 import { openPostgres } from '../database/postgres.ts'
 import { migrate } from '../migration/migrate.ts'
 import { type TestPostgres, startPostgres } from './start-postgres.ts'
@@ -19,7 +19,7 @@ export const ENGINES = ['sqlite', 'postgres'] as const
 /** A folder for files, or the server that all tests of this process share. */
 export async function startEngine(engine: (typeof ENGINES)[number]): Promise<TestEngine> {
   if (engine === 'postgres') return onServer(await sharedServer())
-  const folder = await mkdtemp(join(tmpdir(), 'parley-store-'))
+  const folder = await mkdtemp(join(QUICK_FOLDER, 'parley-store-'))
   let files = 0
   const freshUrl = () => {
     files += 1
