@@ -8,7 +8,7 @@ import { isPostgres } from '../config/database-url.ts'
 import { requireRole } from './require-role.ts'
 import { targetOf, withToken } from '../option/target.ts'
 import { ownVersion } from '../version.ts'
-import { openCommandClient } from './command-client.ts'
+import { openCommandClient } from '@parley/shell'
 import { checkDatabaseIsHere } from '../data/database-note.ts'
 
 /** The way to the tools of a gateway: the one that `--url` names, or the one that runs on the data folder. */

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { type Language, type ToolInput, languageOfFile } from '@parley/protocol'
 import { noneOf } from '@parley/command-line'
 import { EXAMPLES_FOLDER } from '../data/scripts.ts'
-import { zipFolder } from '../job/submit/zip-folder.ts'
+import { zipFolder } from '@parley/shell'
 
 /** A problem with tests, the code of somebody who could not solve it, and a script that plays a model. */
 export interface Example {

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { gone } from '../fixture/gone.ts'
 import { LocalGateway } from '../fixture/local-gateway.ts'
 import { Scratch } from '../fixture/parley.ts'
-import { zipFolder } from '../job/submit/zip-folder.ts'
+import { zipFolder } from '@parley/shell'
 
 /** So many that a judge still has some to tell of when the gateway is gone, also on a crowded machine. */
 const CASES = 60

@@ -2,7 +2,8 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { Scratch } from '../fixture/parley.ts'
-import { hasTerminals, onTerminal, screenAfter } from '../fixture/pty.ts'
+import { screenAfter } from '@parley/shell/testing'
+import { hasTerminals, onTerminal } from '../fixture/pty.ts'
 import { runHere } from '../fixture/run-here.ts'
 
 /** What the shell says about results, on `parley up` with its real judge. */

@@ -1,5 +1,5 @@
 import type { CommandSpec, OptionSpec } from '@parley/command-line'
-import { BUDGET_OPTIONS } from '../../option/budget-options.ts'
+import { BUDGET_OPTIONS } from '@parley/shell'
 import { JOB_OPTIONS, WHERE_NOTE } from '../../option/job-options.ts'
 import { AGENT } from './agent-argument.ts'
 import { TURN_COMMANDS } from './turn-table.ts'

@@ -1,11 +1,9 @@
+import { followPrompt, lineText, type ReadLine, readLines, transcriptEnd } from '@parley/shell'
 import type { SteadyClient } from '@parley/client'
 import { AGENT_LIMITS, type AgentId, AgentName, type Prompt } from '@parley/protocol'
 import { agoText, columns, plainText } from '@parley/screen'
 import { type Invocation, usageError } from '@parley/command-line'
 import { readGivenText, show, wholeNumber } from '@parley/command-line/commands'
-import { followPrompt } from '../../agent/follow-prompt.ts'
-import { lineText } from '../../agent/line-text.ts'
-import { type ReadLine, readLines, transcriptEnd } from '../../agent/read-lines.ts'
 import { withAgent } from './agents.ts'
 
 const EXIT: Readonly<Record<Prompt['status'], number>> = {

@@ -4,7 +4,7 @@ import { type PrivateInstance, openPrivateInstance } from '../../demo/private-in
 import type { Ready } from '../../gateway-process/plan.ts'
 import { painterFor } from '@parley/screen'
 import { CommandError, type Invocation } from '@parley/command-line'
-import { watchJob } from '../../job/watch-job.ts'
+import { watchJob } from '@parley/shell'
 
 const DEFAULT_EXAMPLE = 'knapsack'
 const CHANNEL = 'demo'

@@ -5,7 +5,7 @@ import { LocalGateway } from '../../fixture/local-gateway.ts'
 import { MANY_PROCESSES, Scratch } from '../../fixture/parley.ts'
 import { hasTerminals, onTerminal } from '../../fixture/pty.ts'
 import { commandsHere } from '../../fixture/run-here.ts'
-import { zipFolder } from '../../job/submit/zip-folder.ts'
+import { zipFolder } from '@parley/shell'
 import { widthOf } from '@parley/screen'
 
 const scratch = new Scratch()

@@ -3,16 +3,24 @@ import { type JobId, type JobListItem, JobStatus, type ToolOutput, isEnd, shortC
 import { NO_SCREEN, agoText, columns, plainText, timeText } from '@parley/screen'
 import type { Invocation } from '@parley/command-line'
 import { show, wholeNumber } from '@parley/command-line/commands'
-import { endingText, exitCodeOf, readEnding } from '../../job/view/ending.ts'
+import {
+  chooseModel,
+  endingText,
+  exitCodeOf,
+  inOptions,
+  neverStarted,
+  neverStartedText,
+  readEnding,
+  sendTests,
+  startOrDelete,
+  statusWithReason,
+  statusWord,
+  type Submission,
+  submissionOf,
+  waitingText,
+  watchJob,
+} from '@parley/shell'
 import { checkJobText, findJobId } from '../../caller/find-id.ts'
-import { chooseModel } from '../../job/submit/model-options.ts'
-import { neverStarted, neverStartedText, startOrDelete } from '../../job/never-started.ts'
-import { inOptions } from '../../job/submit/option-names.ts'
-import { statusWord } from '../../job/view/status-word.ts'
-import { type Submission, submissionOf } from '../../job/submit/submission.ts'
-import { sendTests } from '../../job/submit/upload.ts'
-import { statusWithReason, waitingText } from '../../job/view/waiting-text.ts'
-import { watchJob } from '../../job/watch-job.ts'
 import { withCaller } from '../../caller/with-caller.ts'
 
 const LIMIT = { min: 1, max: 200 }

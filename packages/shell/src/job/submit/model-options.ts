@@ -2,7 +2,7 @@ import type { SteadyClient } from '@parley/client'
 import { EngineName, type Model, type ToolInput } from '@parley/protocol'
 import { CommandError, type Invocation, usageError } from '@parley/command-line'
 import { wholeNumber } from '@parley/command-line/commands'
-import { dollarsOf } from '../../option/dollars.ts'
+import { dollarsOf } from '../../dollars.ts'
 
 type ModelInput = Pick<ToolInput<'job.create'>, 'model' | 'upstream_channel' | 'engine' | 'max_attempts' | 'budget'>
 

@@ -1,7 +1,7 @@
 import { type JobListener, type SteadyClient, followJob } from '@parley/client'
 import type { JobId } from '@parley/protocol'
 import type { Invocation } from '@parley/command-line'
-import { linkTeller } from '../caller/command-client.ts'
+import { linkTeller } from '../command-client.ts'
 import { exitCodeOf, readEnding } from './view/ending.ts'
 import { jsonView } from './view/json-view.ts'
 import { liveView } from './view/live-view.ts'

@@ -1,12 +1,13 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { LocalGateway } from '../fixture/local-gateway.ts'
-import { MANY_PROCESSES, Scratch } from '../fixture/parley.ts'
-import { hasTerminals, onTerminal, screenAfter } from '../fixture/pty.ts'
-import { commandsHere } from '../fixture/run-here.ts'
-import { type Script, codeFor } from '../fixture/scripted-tester.ts'
-import { openTestWorker } from '../fixture/test-worker.ts'
+import { LocalGateway } from '../../fixture/local-gateway.ts'
+import { MANY_PROCESSES, Scratch } from '../../fixture/parley.ts'
+import { screenAfter } from '@parley/shell/testing'
+import { hasTerminals, onTerminal } from '../../fixture/pty.ts'
+import { commandsHere } from '../../fixture/run-here.ts'
+import { type Script, codeFor } from '../../fixture/scripted-tester.ts'
+import { openTestWorker } from '../../fixture/test-worker.ts'
 
 /** A folder `one` with the tests of a job whose tests do not matter. */
 function writeTests({ folder }: Scratch): void {

@@ -1,6 +1,6 @@
 import type { CaseItem, JobState, Verdict } from '@parley/protocol'
 import { expect, test } from 'vitest'
-import { screenAfter } from '../../fixture/pty.ts'
+import { screenAfter } from '../../testing/index.ts'
 import { caseRow, caseRows } from './case-table.ts'
 import { liveLines, liveView } from './live-view.ts'
 import { bar, fit, plainText, widthOf } from '@parley/screen'

@@ -1,6 +1,6 @@
 import type { AgentStatusItem, JobState } from '@parley/protocol'
 import { expect, test } from 'vitest'
-import { caseItems } from '../../fixture/scripted-tester.ts'
+import { caseItems } from '../../testing/index.ts'
 import { plainView } from './plain-view.ts'
 
 const LIMITS = { time_limit_ms: 1_000, memory_limit_mb: 100 }

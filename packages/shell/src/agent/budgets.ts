@@ -1,8 +1,8 @@
 import { AgentBudgets } from '@parley/protocol'
 import { type Invocation, usageError } from '@parley/command-line'
 import { parseDuration, wholeNumber } from '@parley/command-line/commands'
-import { BUDGET_OPTIONS } from '../option/budget-options.ts'
-import { dollarsOf } from '../option/dollars.ts'
+import { BUDGET_OPTIONS } from './budget-options.ts'
+import { dollarsOf } from '../dollars.ts'
 
 const COUNT = { min: 1, max: 1_000_000_000_000 }
 const SPANS = ['turn', 'day', 'all'] as const

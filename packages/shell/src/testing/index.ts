@@ -1,0 +1,2 @@
+export { caseItems } from './case-items.ts'
+export { screenAfter } from './screen-after.ts'
