@@ -19,8 +19,9 @@ const use =
     const offered = Array.isArray(body['tools']) ? body['tools'].filter((item) => isJsonObject(item)) : []
     for (const space of offered) {
       const tools = Array.isArray(space['tools']) ? space['tools'].filter((item) => isJsonObject(item)) : []
-      if (tools.some(({ name }) => name === tool))
-        return { pieces: [{ call: tool, arguments: args, extra: { namespace: String(space['name']) } }] }
+      const { name: namespace } = space
+      if (namespace !== undefined && tools.some(({ name }) => name === tool))
+        return { pieces: [{ call: tool, arguments: args, extra: { namespace } }] }
     }
     throw new Error(`${tool} is not offered: ${JSON.stringify(offered)}`)
   }

@@ -59,7 +59,7 @@ test(
     expect(key).toBe(bench.upstreamKey)
     const all = JSON.stringify(lines)
     expect(all).not.toContain(bench.upstreamKey)
-    expect(all).not.toMatch(/mk_[A-Za-z0-9]/)
+    expect(all).not.toMatch(/mdl_\w{8}/)
     expect(bench.model.violations).toEqual([])
   },
 )

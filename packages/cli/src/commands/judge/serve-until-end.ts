@@ -6,11 +6,16 @@ import type { OpenStatus } from '../../status-server/open-status.ts'
 const END_MS = 1_500
 
 /** A service on stdin and stdout, until stdin ends. */
-export async function serveUntilEnd({ service, close }: OpenStatus, { io }: Pick<Invocation, 'io'>): Promise<number> {
+export async function serveUntilEnd(served: OpenStatus, { io }: Pick<Invocation, 'io'>): Promise<number> {
   const stop = io.onSignal(() => io.stdin.destroy())
-  await serveStdio({ input: io.stdin, output: process.stdout, service, warn: (message) => io.err(`${message}\n`) })
+  await serveStdio({
+    input: io.stdin,
+    output: process.stdout,
+    service: served.service,
+    warn: (message) => io.err(`${message}\n`),
+  })
   setTimeout(() => process.exit(0), END_MS).unref()
-  await close()
+  await served.close()
   stop()
   return 0
 }
