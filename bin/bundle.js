@@ -8,7 +8,7 @@ export const SOURCES = 'sources.json'
 
 /**
  * The program in few files, if it was built from what lies here now: undefined when a file has another size or time than then, or
- * the clone has been moved. To look at a thousand files takes ten milliseconds, to load them one by one half a second.
+ * the clone has been moved. To look at them takes twenty milliseconds, to load them one by one half a second.
  */
 export function currentBundle(root) {
   try {
@@ -22,6 +22,7 @@ export function currentBundle(root) {
 
 /** What tells a file from what it was before; empty if there is none. */
 export function stampOf(root, path) {
-  const found = statSync(join(root, path), { throwIfNoEntry: false })
+  // Put together by hand: over a thousand files that is a third of the time.
+  const found = statSync(`${root}/${path}`, { throwIfNoEntry: false })
   return found === undefined ? '' : `${found.size} ${found.mtimeMs}`
 }

@@ -1,6 +1,6 @@
 import { AGENT_LIMITS } from '@parley/protocol'
 import type { AgentOfGateway } from './gateway-calls.ts'
-import { LineLog } from './line-log.ts'
+import { AgentLog } from './agent-log.ts'
 
 /** Calls that wait to be written down; where there are more, they are refused. */
 const CALLS_WAITING_MAX = 1_000
@@ -20,14 +20,14 @@ export interface CallLogOptions extends AgentOfGateway {
 
 /** The log of an agent's calls. Calls are numbered by the compositor, and named by the engine where they are its own. */
 export class CallLog {
-  readonly #log: LineLog
+  readonly #log: AgentLog
   /** Calls that went out and have no line that says so yet. */
   readonly #begun = new Map<number | string, { readonly entry: object; readonly at: number }>()
   #noting: NodeJS.Timeout | undefined
   #noteAt = 0
 
   constructor({ claim, call, signal, offset, failed }: CallLogOptions) {
-    this.#log = new LineLog({
+    this.#log = new AgentLog({
       offset,
       append: (at, lines) => call('host.append_calls', { ...claim, offset: at, lines }, signal),
       what: 'what is called',

@@ -1,4 +1,4 @@
-import { type AskedTunnel, type ControlConnect, type Heartbeat, type Joined, joinGateways } from '@parley/client/worker'
+import { type AskedTunnel, type Joined, joinGateways } from '@parley/client/worker'
 import {
   AGENT_LIMITS,
   type AgentClaim,
@@ -10,12 +10,9 @@ import {
   ToolError,
   WORKER_LIMITS,
 } from '@parley/protocol'
-import type { FrameLink } from '@parley/rpc/frame'
 import { HeldAgent } from './held-agent.ts'
+import type { Host, HostOptions } from './host-options.ts'
 import { removeFolder, removeLeft } from './left-folders.ts'
-import type { AgentFolders } from './mount/agent-folders.ts'
-import type { ReachMount } from './mount/reach-mount.ts'
-import type { TurnPorts } from './turn/turn-ports.ts'
 
 /** Claims are kept with this part of the lease left. */
 const RENEW_PART = 3
@@ -23,34 +20,6 @@ const CLAIM_WAIT_MS = 20_000
 const RETRY_MS = 1_000
 /** An agent that this host held once may be deleted while another has it: nobody tells this one. */
 const SWEEP_MS = 10 * 60_000
-
-export interface HostOptions {
-  /** The gateway that is dialled first; it tells of the others. */
-  readonly url: string
-  readonly connect: ControlConnect
-  /** Dials back with the ticket of a tunnel. */
-  readonly dialBack: (gateway: string, ticket: string) => Promise<FrameLink>
-  /** What is said of this host each time, but for what it has to do. */
-  readonly about: () => Omit<Heartbeat, 'load' | 'slots'>
-  readonly slots: number
-  readonly reachMount: ReachMount
-  /** What agents of ours take turns with. */
-  readonly turns: TurnPorts
-  readonly folders: AgentFolders
-  readonly version: string
-  readonly now: () => number
-  readonly log: (level: 'info' | 'warn', message: string) => void
-  /** Gives up while no gateway has answered yet. */
-  readonly signal?: AbortSignal
-}
-
-export interface Host {
-  readonly name: string
-  /** How many agents it holds. */
-  held(): number
-  /** Gives its agents back and ends. */
-  close(): Promise<void>
-}
 
 /** Takes part as a host: holds agents for the gateways, each with its compositor. Throws why it may not. */
 export async function openHost(options: HostOptions): Promise<Host> {

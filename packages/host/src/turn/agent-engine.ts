@@ -13,14 +13,14 @@ import { messageOf, type PreparedModel, settlesWithin } from '@parley/protocol'
 import { openSandboxCommands, type SandboxCommands } from '@parley/workspace'
 import type { TurnLimits } from './turn-limits.ts'
 import type { TurnPorts } from './turn-ports.ts'
-import type { TurnSettings } from './turn-settings.ts'
+import type { EngineSettings } from './turn-settings.ts'
 
 export interface AgentEngineOrder {
   readonly ports: TurnPorts
   readonly limits: TurnLimits
   /** What an engine in a box has of its own. */
   readonly ownFolder: string
-  readonly settings: TurnSettings
+  readonly settings: EngineSettings
   readonly prepared: PreparedModel
   /** The one to go on with. */
   readonly conversation: string | undefined
@@ -40,7 +40,7 @@ const TOOL_TIMEOUT_MS = 61 * 60_000
 
 /** An engine that is open for an agent, in the agent's one conversation. */
 export class AgentEngine {
-  readonly settings: TurnSettings
+  readonly settings: EngineSettings
   readonly conversation: Conversation
   /** False: an earlier turn began it. */
   readonly isNew: boolean
@@ -48,7 +48,7 @@ export class AgentEngine {
   readonly #key: { prepared: PreparedModel }
 
   private constructor(
-    settings: TurnSettings,
+    settings: EngineSettings,
     { conversation, isNew }: Conversed,
     parts: { readonly key: { prepared: PreparedModel }; readonly close: () => Promise<void> },
   ) {

@@ -1,7 +1,7 @@
 import type { Transcript, TranscriptEntry, Transcripts } from '@parley/agent'
 import { AGENT_LIMITS, ToolError, type TranscriptLine } from '@parley/protocol'
 import type { AgentOfGateway } from '../gateway-calls.ts'
-import { LineLog, type LogLost } from '../line-log.ts'
+import { AgentLog, type LogLost } from '../agent-log.ts'
 import type { MaskText } from '../mount/masked-secrets.ts'
 import { mapTexts, shownLine } from './shown-line.ts'
 import { isEntry, TranscriptFold } from './transcript-fold.ts'
@@ -28,7 +28,7 @@ const AWAITED_MAX = 16
 export class AgentTranscript {
   readonly transcripts: Transcripts
   readonly #options: AgentTranscriptOptions
-  readonly #log: LineLog
+  readonly #log: AgentLog
   #held: string[] = []
   /** What was read last, until the engine has taken it or written more. */
   #read: TranscriptFold | undefined
@@ -36,7 +36,7 @@ export class AgentTranscript {
   constructor(options: AgentTranscriptOptions) {
     this.#options = options
     const { call, claim, signal } = options
-    this.#log = new LineLog({
+    this.#log = new AgentLog({
       offset: options.offset,
       append: (offset, lines) => call('host.append_transcript', { ...claim, offset, lines }, signal),
       what: 'the transcript',

@@ -9,7 +9,7 @@ import { ComposedTools } from './composed-tools.ts'
 import type { ToolOrigin } from './event-line.ts'
 import type { TurnLimits } from './turn-limits.ts'
 import type { TurnPorts } from './turn-ports.ts'
-import { type AgentSpec, folderOf, instructionsOf, isSame, reachOf, type TurnSettings } from './turn-settings.ts'
+import { type AgentSpec, folderOf, instructionsOf, isSame, reachOf, type EngineSettings } from './turn-settings.ts'
 
 export interface TurnEngineOptions {
   readonly ports: TurnPorts
@@ -61,7 +61,7 @@ export class TurnEngine {
   }
 
   /** What the next turn is to be taken with. Throws `EngineUnfit`, or what the signal says. */
-  async settings({ model }: PreparedModel, signal: AbortSignal): Promise<TurnSettings> {
+  async settings({ model }: PreparedModel, signal: AbortSignal): Promise<EngineSettings> {
     const { ports, spec } = this.#options
     const tools = await unlessAborted(this.#tools.digest(signal), signal)
     const now = spec()
@@ -73,7 +73,7 @@ export class TurnEngine {
   }
 
   /** The engine with these settings and this key: the one that is open, or one that goes on in the conversation. */
-  async ready(settings: TurnSettings, prepared: PreparedModel, signal: AbortSignal): Promise<AgentEngine> {
+  async ready(settings: EngineSettings, prepared: PreparedModel, signal: AbortSignal): Promise<AgentEngine> {
     if (this.#open !== undefined && isSame(this.#open.settings, settings)) {
       this.#open.renew(prepared)
       return this.#open

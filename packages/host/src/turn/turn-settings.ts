@@ -9,7 +9,7 @@ import type { TurnPorts } from './turn-ports.ts'
 export type AgentSpec = ToolOutput<'host.agent_get'>
 
 /** What a conversation is opened with. A turn for which it is different goes on in it, opened anew. */
-export interface TurnSettings {
+export interface EngineSettings {
   readonly engine: EngineName
   readonly model: string
   readonly instructions: string
@@ -28,7 +28,7 @@ export const instructionsOf = ({ instructions }: Pick<AgentSpec, 'instructions'>
 export const reachOf = (engine: EngineName, { gate }: Pick<AgentSpec, 'gate'>): Reach =>
   engine === 'codex' && gate === 'deny' ? 'read-only' : 'workspace-write'
 
-export const isSame = (one: TurnSettings, other: TurnSettings): boolean => JSON.stringify(one) === JSON.stringify(other)
+export const isSame = (one: EngineSettings, other: EngineSettings): boolean => JSON.stringify(one) === JSON.stringify(other)
 
 /** The folder that an agent works in, as it really is: its own, or the one that it was given. Throws why it has none. */
 export async function folderOf(

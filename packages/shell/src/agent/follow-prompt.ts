@@ -2,7 +2,7 @@ import type { SteadyClient } from '@parley/client'
 import { AGENT_LIMITS, type AgentId, type Prompt } from '@parley/protocol'
 import { readLines, type ReadLine } from './read-lines.ts'
 
-export interface FollowOptions {
+export interface FollowPromptOptions {
   /** Where the transcript ended before it was told. */
   readonly from: number
   readonly waitMs: number
@@ -15,7 +15,7 @@ export interface FollowOptions {
 export async function followPrompt(
   caller: SteadyClient,
   { agent_id, prompt_id }: { readonly agent_id: AgentId; readonly prompt_id: Prompt['prompt_id'] },
-  { from, waitMs, heard, signal }: FollowOptions,
+  { from, waitMs, heard, signal }: FollowPromptOptions,
 ): Promise<Prompt> {
   const over = new AbortController()
   const turn = new TurnOf(prompt_id, heard)

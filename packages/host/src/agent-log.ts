@@ -5,7 +5,7 @@ type Appended =
   | { readonly ok: true; readonly next_offset: number }
   | { readonly ok: false; readonly code: 'offset_mismatch'; readonly current_offset: number }
 
-export interface LineLogOptions {
+export interface AgentLogOptions {
   /** Where the log ends: nobody else writes it while this claim holds. */
   readonly offset: number
   readonly append: (offset: number, lines: string[]) => Promise<Appended>
@@ -41,8 +41,8 @@ interface Waiting {
 }
 
 /** One of an agent's logs at the gateway, written in order and in batches. */
-export class LineLog {
-  readonly #options: LineLogOptions
+export class AgentLog {
+  readonly #options: AgentLogOptions
   readonly #waiting: Waiting[] = []
   #waitingChars = 0
   /** How many writes somebody waits for. */
@@ -54,7 +54,7 @@ export class LineLog {
   #isWriting = false
   #failure: LogLost | undefined
 
-  constructor(options: LineLogOptions) {
+  constructor(options: AgentLogOptions) {
     this.#options = options
     this.#offset = options.offset
   }
