@@ -12,6 +12,7 @@ export type {
   MountCallKind,
   MountDecision,
   MountGate,
+  MountWait,
   SubscriptionShelf,
 } from './compositor/ports.ts'
 export { type CommandOutcome, type CommandRequest, type Commands, refusedCommand } from './commands.ts'

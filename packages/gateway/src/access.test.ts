@@ -19,6 +19,11 @@ const AGENT_TOOLS = [
   'agent.token',
   'agent.update',
   'agent.wait',
+  'approval.decide',
+  'approval.decide_many',
+  'approval.get',
+  'approval.list',
+  'approval.resolve',
 ]
 const MOUNT_TOOLS = ['mount.attach', 'mount.detach', 'mount.list', 'mount.sign_in']
 const BLOB_TOOLS = ['blob.abort', 'blob.begin', 'blob.commit', 'blob.write']
@@ -120,6 +125,9 @@ const TOOLS_BY_ROLE = {
     'host.agents_known',
     'host.append_calls',
     'host.append_transcript',
+    'host.approval_step',
+    'host.approvals',
+    'host.ask',
     'host.claim_next',
     'host.end_prompt',
     'host.mount_renewed',

@@ -1,5 +1,6 @@
 import { ACCOUNT_RESOURCES } from './account/resources.ts'
 import { AGENT_RESOURCES } from './agent/resources.ts'
+import { APPROVAL_RESOURCES } from './approval/resources.ts'
 import { models } from './channel/resources.ts'
 import { JOB_RESOURCES } from './job/resources.ts'
 import { executors } from './worker/resources.ts'
@@ -11,6 +12,7 @@ import type { World } from './world.ts'
 export const SERVED_RESOURCES: readonly ServedResource<World>[] = [
   ...ACCOUNT_RESOURCES,
   ...AGENT_RESOURCES,
+  ...APPROVAL_RESOURCES,
   ...JOB_RESOURCES,
   judges,
   models,

@@ -1,3 +1,4 @@
+import { APPROVAL_LIMITS } from '@parley/protocol'
 import { PERSON_HOLDERS, type Store } from '@parley/store'
 import type { Logger } from 'pino'
 
@@ -12,6 +13,8 @@ const BLOB_GRACE_MS = 10 * 60_000
 /** No call of a model takes so long: whoever reserved it is dead. */
 const RESERVATION_STALE_MS = 15 * 60_000
 const SETTLE_MS = 60_000
+const AGENTS_AT_ONCE = 100
+const EXPIRED_AT_ONCE = 1_000
 /** How long a key is remembered after its claim: a judge may still tell what it used. */
 const MODEL_KEY_KEPT_MS = 86_400_000
 /** What agents spent is added up when it is so old: of a day each of their calls is looked at anyhow. */
@@ -27,6 +30,8 @@ export interface Sweeper {
 /** Removes what is over: sign-ins, links and jobs that ended, old audit lines, uploads of the day before, bytes that nobody has. */
 export function openSweeper(
   store: Pick<Store, 'signIns' | 'audit' | 'judges' | 'workers' | 'gateways' | 'blobs' | 'modelKeys'> & {
+    readonly agents: Pick<Store['agents'], 'deleting' | 'remove'>
+    readonly approvals: Pick<Store['approvals'], 'expire' | 'prune'>
     readonly jobs: Pick<Store['jobs'], 'sweep'>
     readonly usages: Pick<Store['usages'], 'fold' | 'prune' | 'settleStale'>
   },
@@ -47,6 +52,8 @@ export function openSweeper(
     () => store.modelKeys.prune(now() - MODEL_KEY_KEPT_MS),
     () => store.usages.fold(now() - FOLD_AFTER_MS),
     () => store.usages.prune(now() - USAGE_KEPT_MS),
+    () => store.approvals.prune(now() - APPROVAL_LIMITS.keptMs),
+    () => removeAgents(store.agents),
     async () => {
       const jobs = await store.jobs.sweep()
       if (jobs > 0) log.info({ jobs }, 'jobs that are over removed')
@@ -64,10 +71,14 @@ export function openSweeper(
       log.warn({ err: error }, 'nothing could be swept; trying again later')
     }
   }
-  const settle = (): Promise<void> =>
-    settleReservations(store.usages, log, now() - RESERVATION_STALE_MS).catch((error: unknown) =>
-      log.warn({ err: error }, 'calls of models could not be settled; trying again later'),
-    )
+  const settle = async (): Promise<void> => {
+    try {
+      await settleReservations(store.usages, log, now() - RESERVATION_STALE_MS)
+      await store.approvals.expire(EXPIRED_AT_ONCE)
+    } catch (error) {
+      log.warn({ err: error }, 'what ran out could not be settled; trying again later')
+    }
+  }
   let [sweeping, settling] = [sweep(), settle()]
   const timers = [
     setInterval(() => void (sweeping = sweeping.then(sweep)), SWEEP_MS),
@@ -81,6 +92,11 @@ export function openSweeper(
       await Promise.all([sweeping, settling])
     },
   }
+}
+
+/** Finishes what somebody began who deleted an agent, or the account that it belonged to. */
+async function removeAgents(agents: Pick<Store['agents'], 'deleting' | 'remove'>): Promise<void> {
+  for (const id of await agents.deleting(AGENTS_AT_ONCE)) await agents.remove(id)
 }
 
 /** Books calls of models that were reserved before and that nobody settled: their gateway died in the middle. */

@@ -66,6 +66,8 @@ import {
 } from './agent/host-tools.ts'
 import { agentAbort, agentPrompt, agentPrompts, agentRun, agentWait } from './agent/prompt-tools.ts'
 import { hostAppendCalls, hostAppendTranscript, hostEndPrompt, hostNextPrompt, hostReadTranscript } from './agent/turn-tools.ts'
+import { approvalDecide, approvalDecideMany, approvalGet, approvalList, approvalResolve } from './approval/approval-tools.ts'
+import { hostApprovalStep, hostApprovals, hostAsk } from './approval/host-approval-tools.ts'
 import { hostPrepareTurn } from './agent/prepare-turn.ts'
 import { mountAttach, mountDetach, mountList, mountSignIn } from './agent/mount-tools.ts'
 
@@ -86,6 +88,11 @@ export const BUILT_IN_TOOLS = {
   'agent.token': agentToken,
   'agent.update': agentUpdate,
   'agent.wait': agentWait,
+  'approval.decide': approvalDecide,
+  'approval.decide_many': approvalDecideMany,
+  'approval.get': approvalGet,
+  'approval.list': approvalList,
+  'approval.resolve': approvalResolve,
   'audit.export': auditExport,
   'audit.search': auditSearch,
   'blob.abort': blobAbort,
@@ -106,6 +113,9 @@ export const BUILT_IN_TOOLS = {
   'host.agents_known': hostAgentsKnown,
   'host.append_calls': hostAppendCalls,
   'host.append_transcript': hostAppendTranscript,
+  'host.approval_step': hostApprovalStep,
+  'host.approvals': hostApprovals,
+  'host.ask': hostAsk,
   'host.claim_next': hostClaimNext,
   'host.drain': hostDrain,
   'host.end_prompt': hostEndPrompt,

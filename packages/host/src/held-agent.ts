@@ -1,13 +1,10 @@
-import { type CallRecorder, type Compositor, type MountGate, type MountStatus, openCompositor } from '@parley/agent'
+import { type Compositor, type MountStatus, openCompositor } from '@parley/agent'
 import {
   AGENT_LIMITS,
   type AgentClaim,
   type AgentId,
   CALLER_META,
   type HeldMount,
-  isJsonObject,
-  iso,
-  type JsonValue,
   messageOf,
   type MountReport,
   type MountSignIn,
@@ -17,7 +14,9 @@ import {
 import type { Caller, ClientTransport } from '@parley/rpc'
 import { type FrameLink, serveFrames } from '@parley/rpc/frame'
 import { CallLog } from './call-log.ts'
-import { gateDecision } from './gate-default.ts'
+import { callRecorder } from './call-recorder.ts'
+import { callerOf, linkOf } from './tunnel-link.ts'
+import { AgentGate } from './ask/agent-gate.ts'
 import type { GatewayCall } from './gateway-calls.ts'
 import { composedMount } from './composed-mount.ts'
 import type { ReachMount } from './mount/reach-mount.ts'
@@ -58,6 +57,7 @@ export class HeldAgent {
   readonly #mounts = new Map<string, HeldMount>()
   #spec: Spec
   readonly #calls: CallLog
+  readonly #agentGate: AgentGate
   /** There from the moment that it can be reached. */
   #compositor: Compositor | undefined
   /** Of a local one, from the moment that it has its mounts. */
@@ -79,6 +79,14 @@ export class HeldAgent {
       offset: spec.calls_offset,
       failed: options.failed,
     })
+    this.#agentGate = new AgentGate({
+      claim,
+      call,
+      signal: this.#ended.signal,
+      log: options.log,
+      gate: () => this.#spec.gate,
+      versionOf: (mount) => this.#mounts.get(mount)?.version ?? null,
+    })
     this.#rest()
   }
 
@@ -97,8 +105,8 @@ export class HeldAgent {
       void (await call('host.agent_listen', { ...claim, uri, listens }, signal))
     const compositor = await openCompositor({
       info: { name: 'parley', version, role: 'agent' },
-      gate: this.#gate(),
-      recorder: this.#recorder(),
+      gate: { decide: (asked, wait) => this.#agentGate.decideMount(asked, wait) },
+      recorder: callRecorder({ calls: this.#calls, gate: this.#agentGate, now }),
       connect: (name, need) => this.#connect(name, need.signal),
       subscriptions: { list: () => listened, add: (uri) => listen(uri, true), remove: (uri) => listen(uri, false) },
       log,
@@ -123,6 +131,7 @@ export class HeldAgent {
       spec,
       compositor,
       calls: this.#calls,
+      gate: this.#agentGate,
       version,
       now,
       log,
@@ -220,29 +229,6 @@ export class HeldAgent {
     return reachMount({ claim: this.claim, name: agentName, privateHttp, keep }, mount, signal)
   }
 
-  #gate(): MountGate<Caller> {
-    return { decide: () => gateDecision(this.#spec.gate) }
-  }
-
-  /** What is called is written down before it is sent. */
-  #recorder(): CallRecorder<Caller> {
-    const { now } = this.#options
-    // Many calls fall into one millisecond.
-    let last = { ms: 0, text: '' }
-    const at = (): string => {
-      const ms = now()
-      if (ms !== last.ms) last = { ms, text: iso(ms) }
-      return last.text
-    }
-    return {
-      decided: (id, { caller, kind, mount, name, arguments: args }, decision, ms) =>
-        this.#calls.write({ at: at(), id, step: 'decided', by: caller.key, kind, mount, name, arguments: args, decision, ms }),
-      dispatched: (id) => this.#calls.noteUnlessEnded(id, { at: at(), id, step: 'dispatched' }),
-      returned: (id, end) => this.#calls.noteEnd(id, { at: at(), id, step: 'returned', ...end }),
-      failed: (id, end) => this.#calls.noteEnd(id, { at: at(), id, step: 'failed', ...end }),
-    }
-  }
-
   #report(): void {
     if (this.#isClosing) return
     this.#reporting ??= setTimeout(() => void this.#tellMounts(), REPORT_MS)
@@ -273,21 +259,4 @@ export class HeldAgent {
 /** What people are told of a mount; all of it is in `compositor://{mount}/state`. */
 function reportOf({ name, state, tools, restarts, last_error: error }: MountStatus): MountReport {
   return { name, state, tools: tools.length, restarts, error: error?.slice(0, ERROR_CHARS) ?? null }
-}
-
-/** Each session of a token is a client of its own: a question goes to the one whose call it belongs to. */
-function callerOf(meta: JsonValue | undefined): Caller {
-  // By hand: it is looked at in every request.
-  const { key, link } = isJsonObject(meta) ? meta : {}
-  if (typeof key !== 'string') return { key: 'gateway' }
-  return { key: typeof link === 'string' ? `${key} ${link}` : key }
-}
-
-function linkOf(link: FrameLink): Omit<FrameLink, 'open' | 'sendBytes'> {
-  return {
-    send: (text) => link.send(text),
-    bufferedBytes: () => link.bufferedBytes(),
-    drained: (below) => link.drained(below),
-    close: (reason) => link.close(reason),
-  }
 }

@@ -15,6 +15,8 @@ export const AgentId = idOf('agt')
 export type AgentId = z.infer<typeof AgentId>
 export const PromptId = idOf('prm')
 export type PromptId = z.infer<typeof PromptId>
+export const ApprovalId = idOf('apr')
+export type ApprovalId = z.infer<typeof ApprovalId>
 export const UploadId = idOf('upl')
 export type UploadId = z.infer<typeof UploadId>
 

@@ -1,6 +1,18 @@
 export { type JsonObject, type JsonValue, isJsonObject, parseJson } from './json.ts'
 export { holdsAtMost } from './json-values.ts'
-export { AgentId, ConversationId, JobId, PromptId, TokenId, UploadId, UsageId, UserId, type RandomBytes, makeId } from './ids.ts'
+export {
+  AgentId,
+  ApprovalId,
+  ConversationId,
+  JobId,
+  PromptId,
+  TokenId,
+  UploadId,
+  UsageId,
+  UserId,
+  type RandomBytes,
+  makeId,
+} from './ids.ts'
 export { type Audience, Role, isAdmitted } from './roles.ts'
 export {
   RPC_CODES,
@@ -13,6 +25,7 @@ export {
   wrongArgument,
 } from './errors.ts'
 export { Agent, AgentKind, AgentName, AgentSettings, AgentStatus } from './agent/agent.ts'
+export { APPROVAL_LIMITS, APPROVAL_MOVES, ApprovalAnswer, ApprovalKind, ApprovalStatus } from './approval/approval.ts'
 export { AgentBudgets } from './agent/budgets.ts'
 export { AGENT_LIMITS } from './agent/limits.ts'
 export { MountSignIn } from './agent/sign-in.ts'
@@ -26,6 +39,8 @@ export { Approvers, PolicyCounts, ExampleCall, PolicyDocument, PolicyExample, Po
 export { POLICY_LIMITS } from './policy/limits.ts'
 export { Grant, NO_GRANT } from './tools/grant.ts'
 export { AgentClaim, CALLER_META, CallerMeta, GateDefault, type HeldMount, HostAction, type HostView } from './tools/host.ts'
+export type { Approval } from './tools/approval.ts'
+export type { ApprovalStep, HeldApproval } from './tools/host-approval.ts'
 export { AgentLogName } from './tools/prompt.ts'
 export { Mount } from './tools/mount.ts'
 export { type Moves, Place } from './moves.ts'

@@ -53,6 +53,20 @@ export const RESOURCES = {
     doc: 'What the agent called and what became of it, one JSON document each: the last 256 KiB.',
     mimeType: 'application/x-ndjson',
   },
+  'resource://agents/{id}/approvals': {
+    uri: 'resource://agents/{id}/approvals',
+    name: 'agent-approvals',
+    roles: ['user'],
+    doc: 'Calls of one agent that people are or were asked about, newest first.',
+    mimeType: 'application/json',
+  },
+  'resource://approvals/pending': {
+    uri: 'resource://approvals/pending',
+    name: 'pending-approvals',
+    roles: ['user'],
+    doc: 'Calls that wait for somebody to decide, of all agents that you may decide for.',
+    mimeType: 'application/json',
+  },
   'resource://hosts/list': {
     uri: 'resource://hosts/list',
     name: 'hosts',

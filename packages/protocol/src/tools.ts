@@ -2,10 +2,12 @@ import type * as z from 'zod'
 import type { ToolSpec } from './tool.ts'
 import * as account from './tools/account.ts'
 import * as agent from './tools/agent.ts'
+import * as approval from './tools/approval.ts'
 import * as audit from './tools/audit.ts'
 import * as blob from './tools/blob.ts'
 import * as channel from './tools/channel.ts'
 import * as grant from './tools/grant.ts'
+import * as hostApproval from './tools/host-approval.ts'
 import * as hostTurn from './tools/host-turn.ts'
 import * as host from './tools/host.ts'
 import * as jobContent from './tools/job-content.ts'
@@ -25,11 +27,13 @@ import * as worker from './tools/worker.ts'
 const DECLARED = {
   ...account,
   ...agent,
+  ...approval,
   ...audit,
   ...blob,
   ...channel,
   ...grant,
   ...host,
+  ...hostApproval,
   ...hostTurn,
   ...job,
   ...jobContent,

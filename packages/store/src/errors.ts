@@ -96,6 +96,7 @@ export class ShareExceeded extends StoreError {
     | 'uploads'
     | 'kept_uploads'
     | 'agents'
+    | 'approvals'
     | 'mounts'
     | 'prompts'
     | 'subscriptions'

@@ -59,6 +59,13 @@ export {
   drainedTopic,
   transcriptLog,
 } from './record/agent/agent.ts'
+export {
+  type ApprovalRecord,
+  type ApprovalRecords,
+  type Decided,
+  approvalTopic,
+  approvalsTopic,
+} from './record/approval/approval.ts'
 export type { PromptRecord, Prompts } from './record/prompt/prompt.ts'
 export type { GrantRecord, Grants } from './record/grant/grant.ts'
 export { type JudgeRecord, type Judges, type SeenJudge, ownMachineId } from './record/judge/judge.ts'

@@ -11,6 +11,7 @@ import { SqlLeases } from './lease/sql-leases.ts'
 import { SqlLogs } from './log/sql-logs.ts'
 import { migrate } from './migration/migrate.ts'
 import { SqlAgents } from './record/agent/sql-agents.ts'
+import { SqlApprovals } from './record/approval/sql-approvals.ts'
 import { SqlPrompts } from './record/prompt/sql-prompts.ts'
 import { SqlAudit } from './record/audit/sql-audit.ts'
 import { SqlChannels } from './record/channel/sql-channels.ts'
@@ -141,6 +142,7 @@ function assemble(
     gateways: new SqlGateways(db, now),
     agents: new SqlAgents(db, now, random),
     prompts: new SqlPrompts(db, now, random),
+    approvals: new SqlApprovals(db, now, random),
     grants: new SqlGrants(db, now),
     channels: new SqlChannels(db, now),
     modelKeys: new SqlModelKeys(db, now),

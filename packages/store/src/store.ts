@@ -2,6 +2,7 @@ import type { Blobs } from './blob/blob.ts'
 import type { Leases } from './lease/lease.ts'
 import type { Logs } from './log/log.ts'
 import type { Agents } from './record/agent/agent.ts'
+import type { ApprovalRecords } from './record/approval/approval.ts'
 import type { Prompts } from './record/prompt/prompt.ts'
 import type { AuditEntries } from './record/audit/audit.ts'
 import type { Channels } from './record/channel/channel.ts'
@@ -40,6 +41,7 @@ export interface Store {
   readonly gateways: Gateways
   readonly agents: Agents
   readonly prompts: Prompts
+  readonly approvals: ApprovalRecords
   readonly grants: Grants
   readonly channels: Channels
   readonly modelKeys: ModelKeys

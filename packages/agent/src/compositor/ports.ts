@@ -1,4 +1,4 @@
-import type { JsonObject, JsonValue } from '@parley/protocol'
+import type { ApprovalId, JsonObject, JsonValue } from '@parley/protocol'
 import type { Call, Caller, ClientTransport, Implementation } from '@parley/rpc'
 import type { GateDecision } from '../gate.ts'
 import type { CompositorLimits } from './compositor-limits.ts'
@@ -17,8 +17,13 @@ export interface MountCall<C extends Caller> {
   readonly annotations: JsonObject | undefined
 }
 
-/** Asking a person is not decided here yet: whoever wants to ask does so before it answers. */
-export type MountDecision = Exclude<GateDecision, { readonly kind: 'ask' }>
+/**
+ * Whoever wants to ask a person does so before it answers. `approval`: a person let this very call through. `isExpired`: nobody answered in
+ * time.
+ */
+export type MountDecision =
+  | { readonly kind: 'allow'; readonly approval?: ApprovalId }
+  | (Extract<GateDecision, { readonly kind: 'deny' }> & { readonly isExpired?: true })
 
 /** Who waits for what was decided. A signal is made when it is asked for: one for each call would cost more than most decisions. */
 export type MountWait = Pick<Call, 'signal' | 'cancellation'>

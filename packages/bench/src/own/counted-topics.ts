@@ -39,6 +39,7 @@ export function countTopics(store: Store): { readonly store: Store; readonly sub
       gateways: store.gateways,
       agents: store.agents,
       prompts: store.prompts,
+      approvals: store.approvals,
       grants: store.grants,
       channels: store.channels,
       modelKeys: store.modelKeys,

@@ -4,6 +4,7 @@ import { INSTANCE_OPTIONS, LISTEN_OPTIONS } from '../option/instance-options.ts'
 import { TARGET_OPTIONS } from '../option/target.ts'
 import { ACCOUNT_COMMANDS } from './account/account-table.ts'
 import { AGENT_COMMANDS } from './agent/agent-table.ts'
+import { APPROVAL_COMMANDS } from './approval/approval-table.ts'
 import { CONTRACTS_COMMANDS } from './contracts/contracts-table.ts'
 import { EXECUTOR_COMMANDS } from './executor/executor-table.ts'
 import { HOST_COMMANDS, HOST_OPTIONS } from './host/host-table.ts'
@@ -216,7 +217,11 @@ export const GROUPS: readonly CommandGroup[] = [
   { name: 'start', title: 'Start', commands: START_COMMANDS },
   { name: 'jobs', title: 'Jobs', commands: JOB_COMMANDS },
   { name: 'judges', title: 'Judges and the sandbox', commands: JUDGE_COMMANDS },
-  { name: 'agents', title: 'Agents, what is mounted for them, and hosts', commands: [...AGENT_COMMANDS, ...HOST_COMMANDS] },
+  {
+    name: 'agents',
+    title: 'Agents, what is mounted for them, and hosts',
+    commands: [...AGENT_COMMANDS, ...APPROVAL_COMMANDS, ...HOST_COMMANDS],
+  },
   { name: 'models', title: 'Models, and what they cost', commands: MODEL_COMMANDS },
   { name: 'codex', title: 'What was written for Codex', commands: [...SERVER_COMMANDS, ...CONTRACTS_COMMANDS] },
   { name: 'mcp', title: 'MCP servers, and where they run', commands: [...MCP_COMMANDS, ...PROXY_COMMANDS, ...EXECUTOR_COMMANDS] },

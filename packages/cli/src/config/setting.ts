@@ -137,8 +137,8 @@ export const SETTINGS = {
   gateDefault: {
     key: 'gate.default',
     env: ['PARLEY_GATE_DEFAULT'],
-    schema: z.enum(['deny', 'allow'], { error: 'must be deny or allow' }).default('deny'),
-    doc: 'what the gate answers to every call of an agent',
+    schema: z.enum(['deny', 'ask', 'allow'], { error: 'must be deny, ask or allow' }).default('deny'),
+    doc: 'what the gate answers to every call of an agent; ask: a person decides about each',
   },
   adminUsername: {
     key: 'admin.username',

@@ -63,6 +63,10 @@ const WORDS: Record<ShareExceeded['bound'], (limit: number, whose: string) => re
   ],
   agents: (limit, whose) => [`${limit} of ${whose} agents are there, and no more may be`, 'agent.delete one that is not needed'],
   mounts: (limit) => [`an agent has ${limit} mounts at most`, 'mount.detach one that is not needed'],
+  approvals: (limit) => [
+    `${limit} approvals wait already, and no more may`,
+    'somebody decides about some of them, or they expire by themselves',
+  ],
   prompts: (limit) => [
     `${limit} prompts wait for this agent, and no more may`,
     'wait for some of them, or agent.abort with queued takes them back',

@@ -9,7 +9,7 @@ import {
   unlessAborted,
 } from '@parley/protocol'
 import type { CallLog } from '../call-log.ts'
-import { gateDecision } from '../gate-default.ts'
+import type { AgentGate } from '../ask/agent-gate.ts'
 import type { AgentOfGateway } from '../gateway-calls.ts'
 import { maskTexts, secretsOf } from '../mount/masked-secrets.ts'
 import type { AgentEngine } from './agent-engine.ts'
@@ -30,6 +30,7 @@ export interface AgentTurnsOptions extends AgentOfGateway {
   readonly spec: () => AgentSpec
   readonly compositor: Compositor
   readonly calls: CallLog
+  readonly gate: AgentGate
   readonly version: string
   readonly now: () => number
   readonly log: (level: 'info' | 'warn', message: string) => void
@@ -76,7 +77,7 @@ export class AgentTurns {
       maskMemory: (text) => maskTexts(this.#secrets(), { shortest: MEMORY_SECRET_CHARS })(text),
       lost: options.failed,
     })
-    this.#own = new OwnCalls({ decide: () => gateDecision(spec().gate), calls, now })
+    this.#own = new OwnCalls({ gate: options.gate, calls, now })
     this.#engine = new TurnEngine({
       ports,
       limits: this.#limits,

@@ -1,17 +1,17 @@
-import type { EngineEvent, Gate, GateCall, GateDecision, MountDecision } from '@parley/agent'
+import type { EngineEvent, Gate, GateCall, GateDecision } from '@parley/agent'
 import { iso } from '@parley/protocol'
+import type { AgentGate, OwnCall } from '../ask/agent-gate.ts'
 import type { CallLog } from '../call-log.ts'
 
 export interface OwnCallsOptions {
-  /** What the gate says now. */
-  readonly decide: () => MountDecision
+  readonly gate: AgentGate
   readonly calls: CallLog
   readonly now: () => number
 }
 
 /** Calls under way that are followed to their end; of more, the end is not written down. */
 const FOLLOWED_MAX = 1_024
-const KINDS: Readonly<Record<string, string>> = { shell: 'command', apply_patch: 'patch' }
+const KINDS: Readonly<Record<string, OwnCall['kind']>> = { shell: 'command', apply_patch: 'patch' }
 const BY = 'engine'
 
 /**
@@ -26,11 +26,13 @@ export class OwnCalls implements Gate {
     this.#options = options
   }
 
-  async decide({ call, mount, tool, arguments: args }: GateCall): Promise<GateDecision> {
+  async decide({ call, mount, tool, arguments: args }: GateCall, signal: AbortSignal): Promise<GateDecision> {
     if (mount !== null) return { kind: 'allow' }
-    const { calls } = this.#options
-    const decision = this.#options.decide()
+    const { calls, gate, now } = this.#options
     const kind = KINDS[tool] ?? 'tool'
+    const askedAt = now()
+    const decision = await gate.decideOwn({ kind, name: tool, arguments: args }, signal)
+    gate.decided(call, decision)
     await calls.write({
       at: this.#at(),
       id: call,
@@ -41,7 +43,7 @@ export class OwnCalls implements Gate {
       name: tool,
       arguments: args,
       decision,
-      ms: 0,
+      ms: now() - askedAt,
     })
     if (decision.kind === 'allow') {
       calls.noteUnlessEnded(call, { at: this.#at(), id: call, step: 'dispatched' })
@@ -54,6 +56,7 @@ export class OwnCalls implements Gate {
   heard(event: EngineEvent): void {
     if (event.type !== 'command_end' && event.type !== 'patch_end' && event.type !== 'tool_end') return
     if (!this.#followed.delete(event.call)) return
+    this.#options.gate.ended(event.call, event.status === 'completed' ? 'returned' : 'failed')
     const ms = 'durationMs' in event ? event.durationMs : 0
     const end = { ms, isError: event.status !== 'completed' }
     this.#options.calls.noteEnd(event.call, { at: this.#at(), id: event.call, step: 'returned', ...end })

@@ -26,7 +26,7 @@ export const instructionsOf = ({ instructions }: Pick<AgentSpec, 'instructions'>
 
 /** A Codex asks nobody about what it runs inside of its box, so it may only read where nothing may be called. */
 export const reachOf = (engine: EngineName, { gate }: Pick<AgentSpec, 'gate'>): Reach =>
-  engine === 'codex' && gate === 'deny' ? 'read-only' : 'workspace-write'
+  engine === 'codex' && gate !== 'allow' ? 'read-only' : 'workspace-write'
 
 export const isSame = (one: EngineSettings, other: EngineSettings): boolean => JSON.stringify(one) === JSON.stringify(other)
 

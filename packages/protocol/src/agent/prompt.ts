@@ -1,5 +1,6 @@
 import * as z from 'zod'
 import { AgentId, PromptId } from '../ids.ts'
+import type { Moves } from '../moves.ts'
 import { AGENT_LIMITS } from './limits.ts'
 
 /**
@@ -9,7 +10,7 @@ export const PromptStatus = z.enum(['queued', 'running', 'completed', 'failed', 
 export type PromptStatus = z.infer<typeof PromptStatus>
 
 /** Where each may go. A prompt that runs when its host dies stays `running`, and the next host goes on with it. */
-export const PROMPT_MOVES: Readonly<Record<PromptStatus, readonly PromptStatus[]>> = {
+export const PROMPT_MOVES: Moves<PromptStatus> = {
   queued: ['running', 'withdrawn'],
   running: ['completed', 'failed', 'interrupted'],
   completed: [],

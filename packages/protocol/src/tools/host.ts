@@ -23,8 +23,8 @@ export const CALLER_META = 'parley/caller'
 export const CallerMeta = z.object({ key: z.string(), link: z.string().optional() })
 export type CallerMeta = z.infer<typeof CallerMeta>
 
-/** What a gate answers to every call of an agent until there are policies. */
-export const GateDefault = z.enum(['allow', 'deny'])
+/** What a gate answers to every call of an agent until there are policies; `ask`: a person decides about each. */
+export const GateDefault = z.enum(['allow', 'ask', 'deny'])
 export type GateDefault = z.infer<typeof GateDefault>
 
 export const hostClaimNext = tool({

@@ -4,6 +4,7 @@ import { NotAStore } from '../errors.ts'
 import { AGENT_QUEUE } from '../record/agent/agent.ts'
 import { isShown, toAgent, toMount, uriHash } from '../record/agent/row.ts'
 import { toGrant } from '../record/grant/sql-grants.ts'
+import { toApproval } from '../record/approval/row.ts'
 import { toPrompt } from '../record/prompt/row.ts'
 import { JOB_QUEUE } from '../record/job/job.ts'
 import { toInputs, toJob } from '../record/job/row.ts'
@@ -88,6 +89,7 @@ export const READERS: ReadonlyMap<string, Reader> = new Map([
   ['mounts', { read: readMount }],
   ['subscriptions', { read: readSubscription }],
   ['prompts', readBy(toPrompt)],
+  ['approvals', readBy(toApproval)],
   ['grants', { more: ', (SELECT username FROM users WHERE id = grants.user_id) AS username', ...readBy(toGrant) }],
 ])
 

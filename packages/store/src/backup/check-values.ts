@@ -1,4 +1,4 @@
-import { AgentKind, ChannelKind, JobStatus, ModelWire, PromptStatus, Role } from '@parley/protocol'
+import { AgentKind, ApprovalKind, ApprovalStatus, ChannelKind, JobStatus, ModelWire, PromptStatus, Role } from '@parley/protocol'
 import { text } from '../database/column.ts'
 import type { Queries } from '../database/database.ts'
 import { NotAStore } from '../errors.ts'
@@ -22,6 +22,7 @@ const KNOWN: Readonly<Record<string, Readonly<Record<string, readonly string[]>>
   workers: { kind: ['host', 'executor'] },
   agents: { status: ['active', 'deleting'], kind: AgentKind.options },
   prompts: { status: PromptStatus.options },
+  approvals: { status: ApprovalStatus.options, kind: ApprovalKind.options },
 }
 /** What a gateway counts one by one. */
 const MAX_COUNT = 2 ** 52
@@ -122,7 +123,7 @@ export async function checkDue(copy: Queries, file: string, now: number): Promis
 }
 
 /** What is written under a fence, and says so. */
-const FENCED: ReadonlySet<string> = new Set(['jobs', 'agents', 'prompts', 'model_keys'])
+const FENCED: ReadonlySet<string> = new Set(['jobs', 'agents', 'prompts', 'approvals', 'model_keys'])
 
 /** Throws `NotAStore` for a claim or a report under a fence that nobody was given yet: it would be as good as that of whoever gets it. */
 export async function checkFences(copy: Queries, file: string): Promise<void> {

@@ -60,6 +60,11 @@ export const TABLES: readonly Table[] = [
   table('mounts', 'agent_id name', 'sealed shown options plain version attached_at'),
   table('subscriptions', 'agent_id hash', 'uri'),
   table('prompts', 'id', 'agent_id number body told_by status aborted_at outcome fence created_at started_at ended_at'),
+  table(
+    'approvals',
+    'id',
+    'agent_id owner_id kind mount name digest arguments preview preview_sha256 caller reason status fence created_at expires_at caller_gone_at decision decided_by decision_reason decided_at resolved_by dispatched_at ended_at',
+  ),
   table('model_keys', 'hash', 'job_id claim_id claim attempt agent_id fence prompt channel model budget created_at'),
   table('agent_spending', 'agent_id', 'tokens microusd before_at'),
   table('grants', 'user_id', 'body set_at'),

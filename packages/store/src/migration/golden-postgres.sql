@@ -25,6 +25,39 @@ CREATE INDEX agents_by_owner ON agents USING btree (owner_id, created_at, id)
 CREATE INDEX agents_deleting ON agents USING btree (id) WHERE (status = 'deleting'::text)
 CREATE UNIQUE INDEX agents_owner_id_name_key ON agents USING btree (owner_id, name)
 CREATE UNIQUE INDEX agents_pkey ON agents USING btree (id)
+approvals.id text COLLATE "C" NOT NULL
+approvals.agent_id text COLLATE "C" NOT NULL
+approvals.owner_id text COLLATE "C" NOT NULL
+approvals.kind text NOT NULL
+approvals.mount text
+approvals.name text NOT NULL
+approvals.digest text COLLATE "C" NOT NULL
+approvals.arguments text NOT NULL
+approvals.preview text NOT NULL
+approvals.preview_sha256 text NOT NULL
+approvals.caller text NOT NULL
+approvals.reason text NOT NULL
+approvals.status text NOT NULL DEFAULT 'pending'::text
+approvals.fence bigint NOT NULL
+approvals.created_at bigint NOT NULL
+approvals.expires_at bigint NOT NULL
+approvals.caller_gone_at bigint
+approvals.decision text
+approvals.decided_by text
+approvals.decision_reason text
+approvals.decided_at bigint
+approvals.resolved_by text
+approvals.dispatched_at bigint
+approvals.ended_at bigint
+approvals: approvals_agent_id_fkey FOREIGN KEY (agent_id) REFERENCES agents(id) ON DELETE CASCADE
+approvals: approvals_owner_id_fkey FOREIGN KEY (owner_id) REFERENCES users(id)
+approvals: approvals_pkey PRIMARY KEY (id)
+CREATE INDEX approvals_by_age ON approvals USING btree (created_at, id)
+CREATE INDEX approvals_by_agent ON approvals USING btree (agent_id, status, created_at)
+CREATE INDEX approvals_by_owner ON approvals USING btree (owner_id, status, created_at)
+CREATE INDEX approvals_ended ON approvals USING btree (ended_at) WHERE (ended_at IS NOT NULL)
+CREATE INDEX approvals_open ON approvals USING btree (expires_at) WHERE (status = ANY (ARRAY['pending'::text, 'approved'::text]))
+CREATE UNIQUE INDEX approvals_pkey ON approvals USING btree (id)
 audit_end.last_seq bigint NOT NULL
 audit_entries.seq bigint NOT NULL
 audit_entries.at bigint NOT NULL

@@ -22,6 +22,37 @@ CREATE TABLE agents (
 CREATE INDEX agents_by_age ON agents (created_at, id);
 CREATE INDEX agents_by_owner ON agents (owner_id, created_at, id);
 CREATE INDEX agents_deleting ON agents (id) WHERE status = 'deleting';
+CREATE TABLE approvals (
+  id TEXT PRIMARY KEY,
+  agent_id TEXT NOT NULL REFERENCES agents (id) ON DELETE CASCADE,
+  owner_id TEXT NOT NULL REFERENCES users (id),
+  kind TEXT NOT NULL,
+  mount TEXT,
+  name TEXT NOT NULL,
+  digest TEXT NOT NULL,
+  arguments TEXT NOT NULL,
+  preview TEXT NOT NULL,
+  preview_sha256 TEXT NOT NULL,
+  caller TEXT NOT NULL,
+  reason TEXT NOT NULL,
+  status TEXT NOT NULL DEFAULT 'pending',
+  fence INTEGER NOT NULL,
+  created_at INTEGER NOT NULL,
+  expires_at INTEGER NOT NULL,
+  caller_gone_at INTEGER,
+  decision TEXT,
+  decided_by TEXT,
+  decision_reason TEXT,
+  decided_at INTEGER,
+  resolved_by TEXT,
+  dispatched_at INTEGER,
+  ended_at INTEGER
+) STRICT;
+CREATE INDEX approvals_by_age ON approvals (created_at, id);
+CREATE INDEX approvals_by_agent ON approvals (agent_id, status, created_at);
+CREATE INDEX approvals_by_owner ON approvals (owner_id, status, created_at);
+CREATE INDEX approvals_ended ON approvals (ended_at) WHERE ended_at IS NOT NULL;
+CREATE INDEX approvals_open ON approvals (expires_at) WHERE status IN ('pending', 'approved');
 CREATE TABLE audit_entries (
   seq INTEGER PRIMARY KEY AUTOINCREMENT,
   at INTEGER NOT NULL,

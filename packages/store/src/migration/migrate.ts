@@ -17,6 +17,7 @@ import { workers } from './0012-workers.ts'
 import { agents } from './0013-agents.ts'
 import { prompts } from './0014-prompts.ts'
 import { agentModels } from './0015-agent-models.ts'
+import { approvals } from './0016-approvals.ts'
 import type { Migration } from './migration.ts'
 
 export const MIGRATIONS: readonly Migration[] = [
@@ -35,6 +36,7 @@ export const MIGRATIONS: readonly Migration[] = [
   agents,
   prompts,
   agentModels,
+  approvals,
 ]
 
 /** The schema that this version reads and writes. */

@@ -1,4 +1,4 @@
-import { AgentId, UserId } from '@parley/protocol'
+import { AgentId, AgentSettings, UserId } from '@parley/protocol'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { rowCounts, topicsTold } from '../../fixture/look.ts'
 import { awakeAgent, sampleAgent, sampleMount } from '../../fixture/sample-agent.ts'
@@ -44,7 +44,7 @@ describe.each(ENGINES)('agents on %s', (engine) => {
       name: 'Anna.1',
       kind: 'local',
       preset: 'coder',
-      settings: { instructions: 'Be brief. \u0000\ud800', model: null, engine: 'mini' },
+      settings: AgentSettings.parse({ instructions: 'Be brief. \u0000\ud800', model: null, engine: 'mini' }),
       status: 'active',
       version: 1,
       mounts: 2,

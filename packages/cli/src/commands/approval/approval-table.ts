@@ -1,0 +1,45 @@
+import type { CommandSpec, OptionSpec } from '@parley/command-line'
+import { JOB_OPTIONS, WHERE_NOTE } from '../../option/job-options.ts'
+
+const APPROVAL = { name: 'APPROVAL', doc: 'its id, or a beginning of it that no other has' }
+const REASON = { reason: { doc: 'what the agent is told', value: 'TEXT' } } as const satisfies Record<string, OptionSpec>
+
+/** What people are asked about, and what they say. */
+export const APPROVAL_COMMANDS: readonly CommandSpec[] = [
+  {
+    name: 'approvals list',
+    summary: 'Lists the calls that wait for somebody to decide',
+    options: { all: { doc: 'also those that have been decided' }, ...JOB_OPTIONS },
+    notes: [WHERE_NOTE],
+    run: async (invocation) => (await import('./approvals.ts')).approvalsList(invocation),
+  },
+  {
+    name: 'approvals show',
+    summary: 'Shows a call that is asked about, with its arguments',
+    options: JOB_OPTIONS,
+    positionals: [APPROVAL],
+    run: async (invocation) => (await import('./approvals.ts')).approvalsShow(invocation),
+  },
+  {
+    name: 'approvals approve',
+    summary: 'Lets a call through, this very one and once',
+    options: { ...REASON, ...JOB_OPTIONS },
+    positionals: [APPROVAL],
+    run: async (invocation) => (await import('./approvals.ts')).approvalsApprove(invocation),
+  },
+  {
+    name: 'approvals deny',
+    summary: 'Says no to a call; the agent goes on without it',
+    options: { abort: { doc: 'ends the turn of the agent, too' }, ...REASON, ...JOB_OPTIONS },
+    positionals: [APPROVAL],
+    run: async (invocation) => (await import('./approvals.ts')).approvalsDeny(invocation),
+  },
+  {
+    name: 'approvals resolve',
+    summary: 'Says what became of a call whose outcome is unknown',
+    more: 'It is unknown when what had sent it died before the answer came. Nothing is sent again.',
+    options: JOB_OPTIONS,
+    positionals: [APPROVAL, { name: 'OUTCOME', doc: 'whether it was done', choices: ['done', 'not-done'] }],
+    run: async (invocation) => (await import('./approvals.ts')).approvalsResolve(invocation),
+  },
+]

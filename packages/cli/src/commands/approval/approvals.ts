@@ -1,0 +1,98 @@
+import type { SteadyClient } from '@parley/client'
+import { type Approval, type ApprovalAnswer, ApprovalId, ApprovalStatus } from '@parley/protocol'
+import { agoText, columns, plainText } from '@parley/screen'
+import type { Invocation } from '@parley/command-line'
+import { show } from '@parley/command-line/commands'
+import { findId } from '../../caller/find-id.ts'
+import { type ReadPage, allItems } from '../../caller/items-of.ts'
+import { withCaller } from '../../caller/with-caller.ts'
+
+const KIND = { noun: 'approval', what: 'APPROVAL', prefix: 'apr_', list: 'parley approvals list' } as const
+const PAGE = 200
+const PAGES_MAX = 50
+const HEADER = ['id', 'agent', 'call', 'status', 'since', 'owner']
+
+export const approvalsList = (invocation: Invocation): Promise<number> =>
+  withCaller(invocation, 'user', async (caller) => {
+    const { io, values } = invocation
+    const statuses = values.has('all') ? { statuses: [...ApprovalStatus.options] } : {}
+    const items = await allItems((from) => caller.call('approval.list', { limit: PAGE, ...statuses, ...from }), PAGES_MAX)
+    if (items.length === 0 && !values.has('json')) io.err('nothing waits for you\n')
+    const rows = items.map((item) => [
+      item.approval_id,
+      item.agent,
+      callText(item),
+      item.status,
+      agoText(item.created_at, io),
+      item.owner,
+    ])
+    return show(invocation, { items }, columns([HEADER, ...rows], io.screen(), { mayGo: ['owner'] }))
+  })
+
+export const approvalsShow = (invocation: Invocation): Promise<number> =>
+  withApproval(invocation, async (caller, approval_id) => {
+    const approval = await caller.call('approval.get', { approval_id })
+    return show(invocation, approval, wholeText(approval, invocation))
+  })
+
+export const approvalsApprove = (invocation: Invocation): Promise<number> => decide(invocation, 'approve')
+export const approvalsDeny = (invocation: Invocation): Promise<number> =>
+  decide(invocation, invocation.values.has('abort') ? 'deny_abort' : 'deny_continue')
+
+export const approvalsResolve = (invocation: Invocation): Promise<number> => {
+  const outcome = invocation.positionals[1] === 'done' ? 'done' : 'not_done'
+  return withApproval(invocation, async (caller, approval_id) => {
+    const approval = await caller.call('approval.resolve', { approval_id, outcome })
+    return show(invocation, approval, `${approval_id} is ${approval.status}.`)
+  })
+}
+
+function decide(invocation: Invocation, decision: ApprovalAnswer): Promise<number> {
+  const reason = invocation.values.text('reason')
+  return withApproval(invocation, async (caller, approval_id) => {
+    // What was shown is what is decided about: somebody who lists and decides in one go has seen just this.
+    const { preview_sha256 } = await caller.call('approval.get', { approval_id })
+    const more = { preview_sha256, ...(reason === undefined ? {} : { reason }) }
+    const approval = await caller.call('approval.decide', { approval_id, decision, ...more })
+    const said = approval.status === 'denied' ? 'is denied' : 'is approved'
+    return show(invocation, approval, `${callText(approval)} of ${approval.agent} ${said}.`)
+  })
+}
+
+const withApproval = (
+  invocation: Invocation,
+  use: (caller: SteadyClient, approvalId: ApprovalId) => Promise<number>,
+): Promise<number> =>
+  withCaller(invocation, 'user', async (caller) => {
+    const page: ReadPage<{ readonly id: ApprovalId; readonly about: string }> = async (cursor) => {
+      const statuses = [...ApprovalStatus.options]
+      const { items, next_cursor } = await caller.call('approval.list', { limit: PAGE, statuses, ...cursor })
+      return { items: items.map((item) => ({ id: item.approval_id, about: callText(item) })), next_cursor }
+    }
+    const whole = (text: string): ApprovalId | undefined => ApprovalId.safeParse(text).data
+    return use(caller, await findId({ ...KIND, whole, page }, invocation.positionals[0] ?? ''))
+  })
+
+/** What is asked about, in few words. Names come from strangers. */
+const callText = ({ kind, mount, name }: Pick<Approval, 'kind' | 'mount' | 'name'>): string =>
+  plainText(`${kind} ${mount === null ? '' : `${mount} `}${name}`)
+
+function wholeText(approval: Approval, { io }: Pick<Invocation, 'io'>): string {
+  const { decided } = approval
+  const rows = [
+    ['approval', approval.approval_id],
+    ['agent', `${approval.agent} of ${approval.owner}`],
+    ['call', callText(approval)],
+    ['by', approval.caller],
+    ['why', approval.reason],
+    ['status', approval.status],
+    ['since', agoText(approval.created_at, io)],
+    ['decided', decided === null ? '' : `${decided.decision} by ${decided.by}, ${agoText(decided.at, io)}`],
+    ['reason', decided?.reason ?? ''],
+  ]
+  const about = columns(
+    rows.filter(([, value]) => value !== '').map((row) => row.map(plainText)),
+    io.screen(),
+  )
+  return `${about}\n\n${approval.preview.split('\n').map(plainText).join('\n')}`
+}

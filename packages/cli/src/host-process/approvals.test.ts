@@ -1,0 +1,96 @@
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Client } from '@modelcontextprotocol/sdk/client/index.js'
+import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
+import { messageOf } from '@parley/protocol'
+import { expect, onTestFinished, test } from 'vitest'
+import { AgentBench, ON_HOST, said, stdio, toolsOf } from '../fixture/agent-bench.ts'
+import { commandsHere } from '../fixture/run-here.ts'
+import { MANY_PROCESSES } from '../fixture/parley.ts'
+
+/** A server on stdio whose one tool makes a file, so that each call that reaches it leaves a trace. */
+const MAKER = `
+import { createInterface } from 'node:readline'
+import { mkdtempSync } from 'node:fs'
+const tools = [{ name: 'make', inputSchema: { type: 'object', properties: { name: { type: 'string' } } } }]
+createInterface({ input: process.stdin }).on('line', (line) => {
+  const { id, method, params } = JSON.parse(line)
+  if (id === undefined) return
+  const results = {
+    initialize: () => ({ protocolVersion: '2025-06-18', capabilities: { tools: {} }, serverInfo: { name: 'maker', version: '1' } }),
+    'tools/list': () => ({ tools }),
+    'tools/call': () => (mkdtempSync(process.argv[1] + '/' + params.arguments.name + '-'), { content: [{ type: 'text', text: 'made' }] }),
+  }
+  const answer = results[method]
+  process.stdout.write(JSON.stringify(answer === undefined ? { jsonrpc: '2.0', id, error: { code: -32601, message: 'no' } } : { jsonrpc: '2.0', id, result: answer() }) + '\\n')
+})`
+
+test(
+  'a call waits for a person: approved from the shell it is made once, denied or given up it leaves no trace',
+  MANY_PROCESSES,
+  async () => {
+    await using bench = await AgentBench.open({ gate: 'ask' })
+    const made = mkdtempSync(join(tmpdir(), 'parley-made-'))
+    onTestFinished(() => rmSync(made, { recursive: true }))
+    const names = (): string[] => readdirSync(made).map((name) => name.replace(/-.*/, ''))
+    await bench.host('one')
+    const server = stdio({ ...ON_HOST, args: ['--input-type=module', '-e', MAKER, made] })
+    const id = await bench.agent('mine', { files: server })
+    const token = await bench.token(id)
+    const ours = await bench.connect(token)
+    await expect.poll(() => toolsOf(ours, 'files'), { timeout: 60_000 }).toEqual(['files_make'])
+    const { run, json } = commandsHere(bench.scratch)
+    const at = ['--data', bench.scratch.data]
+    const parley = (args: readonly string[]) => run([...args, ...at])
+    const waiting = async (name: string): Promise<string> => {
+      const found = async (): Promise<string | undefined> => {
+        const { items } = await bench.gateway.call('approval.list', {})
+        return items.find(({ preview }) => preview.includes(`"${name}"`))?.approval_id
+      }
+      await expect.poll(found).toBeDefined()
+      return (await found()) ?? ''
+    }
+
+    const yes = said(ours, 'files_make', { name: 'yes' })
+    expect(await parley(['approvals', 'approve', await waiting('yes')])).toMatchObject({ code: 0 })
+    expect(await yes).toBe('made')
+    expect(names()).toEqual(['yes'])
+
+    // The official client is told of the denial as an error of the policy.
+    const sdk = new Client({ name: 'sdk', version: '1' })
+    const headers = { authorization: `Bearer ${token}` }
+    await sdk.connect(new StreamableHTTPClientTransport(new URL(bench.gateway.mcp), { requestInit: { headers } }))
+    const no = sdk.callTool({ name: 'files_make', arguments: { name: 'no' } }).then(
+      () => 'made',
+      (error: unknown) => error,
+    )
+    expect(await parley(['approvals', 'deny', await waiting('no'), '--reason', 'not today'])).toMatchObject({ code: 0 })
+    expect(await no).toMatchObject({ code: -32_951, message: expect.stringContaining('not today') })
+    const end = sdk.callTool({ name: 'files_make', arguments: { name: 'end' } }).then(
+      () => 'made',
+      (error: unknown) => error,
+    )
+    expect(await parley(['approvals', 'deny', await waiting('end'), '--abort'])).toMatchObject({ code: 0 })
+    expect(await end).toMatchObject({ code: -32_950 })
+
+    // One whose caller went away stands, and the same call finds what was decided meanwhile.
+    const cut = new AbortController()
+    const left = sdk
+      .callTool({ name: 'files_make', arguments: { name: 'left' } }, undefined, { signal: cut.signal })
+      .catch(messageOf)
+    const leftId = await waiting('left')
+    cut.abort()
+    await left
+    const gone = async () =>
+      (await bench.gateway.call('approval.list', {})).items.find((item) => item.approval_id === leftId)?.caller_gone_at
+    await expect.poll(gone).toEqual(expect.any(String))
+    expect(await parley(['approvals', 'approve', leftId])).toMatchObject({ code: 0 })
+    expect(names()).toEqual(['yes'])
+    expect(await sdk.callTool({ name: 'files_make', arguments: { name: 'left' } })).toMatchObject({ content: [{ text: 'made' }] })
+    await sdk.close()
+    expect(names().toSorted()).toEqual(['left', 'yes'])
+    const { items } = (await json(['approvals', 'list', '--all', ...at])) as { items: { status: string }[] }
+    expect(items.map(({ status }) => status).toSorted()).toEqual(['denied', 'denied', 'returned', 'returned'])
+  },
+)

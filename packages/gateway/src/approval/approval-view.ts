@@ -1,0 +1,41 @@
+import { type Approval, type HeldApproval, iso } from '@parley/protocol'
+import type { ApprovalRecord, Store } from '@parley/store'
+
+const time = (at: number | null): string | null => (at === null ? null : iso(at))
+
+/** An approval as those who may decide see it. */
+export async function approvalView({ agents }: Pick<Store, 'agents'>, approval: ApprovalRecord): Promise<Approval> {
+  const agent = await agents.byId(approval.agentId)
+  const { decided } = approval
+  return {
+    approval_id: approval.id,
+    agent_id: approval.agentId,
+    agent: agent?.name ?? '',
+    owner: agent?.ownerName ?? '',
+    kind: approval.kind,
+    mount: approval.mount,
+    name: approval.name,
+    preview: approval.preview,
+    preview_sha256: approval.previewSha256,
+    caller: approval.caller,
+    reason: approval.reason,
+    status: approval.status,
+    created_at: iso(approval.createdAt),
+    expires_at: iso(approval.expiresAt),
+    caller_gone_at: time(approval.callerGoneAt),
+    decided: decided === null ? null : { ...decided, at: iso(decided.at) },
+    dispatched_at: time(approval.dispatchedAt),
+    ended_at: time(approval.endedAt),
+  }
+}
+
+/** What the host that waits for it is told. */
+export function heldView({ id, status, decided }: ApprovalRecord): HeldApproval {
+  return {
+    approval_id: id,
+    status,
+    decision: decided?.decision ?? null,
+    reason: decided?.reason ?? null,
+    by: decided?.by ?? null,
+  }
+}

@@ -1,0 +1,32 @@
+import { AgentId, ApprovalStatus, RESOURCES, ToolError } from '@parley/protocol'
+import { agentTopic, approvalsTopic } from '@parley/store'
+import type { AgentWorld } from '../agent/agent-world.ts'
+import { findAgent } from '../agent/find-agent.ts'
+import { LISTED_MAX, type ResourceRequest, type ServedResource, watchTopics } from '../resource/served-resource.ts'
+import { approvalPage } from './approval-tools.ts'
+
+const pending: ServedResource<AgentWorld> = {
+  spec: RESOURCES['resource://approvals/pending'],
+  read: ({ world, caller }) => approvalPage(world.store, caller, { statuses: ['pending'], limit: LISTED_MAX }),
+  watch: (request, changed) => {
+    const { admin, userId } = request.caller
+    return watchTopics(request, admin ? ['approvals'] : userId === null ? [] : [approvalsTopic(userId)], changed)
+  },
+}
+
+const ofAgent: ServedResource<AgentWorld> = {
+  spec: RESOURCES['resource://agents/{id}/approvals'],
+  read: async (request) => {
+    const agentId = await idOf(request)
+    return approvalPage(request.world.store, request.caller, { agentId, statuses: ApprovalStatus.options, limit: LISTED_MAX })
+  },
+  watch: async (request, changed) => watchTopics(request, [agentTopic(await idOf(request))], changed),
+}
+
+export const APPROVAL_RESOURCES: readonly ServedResource<AgentWorld>[] = [pending, ofAgent]
+
+async function idOf({ world, caller, id }: ResourceRequest<AgentWorld>): Promise<AgentId> {
+  const { data } = AgentId.safeParse(id)
+  if (data === undefined) throw new ToolError('not_found', 'there is no such agent')
+  return (await findAgent(world.store, data, caller)).id
+}

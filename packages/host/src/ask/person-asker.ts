@@ -1,0 +1,121 @@
+import type { MountDecision } from '@parley/agent'
+import {
+  APPROVAL_LIMITS,
+  type ApprovalId,
+  type ApprovalStep,
+  type HeldApproval,
+  messageOf,
+  ToolError,
+  type ToolInput,
+} from '@parley/protocol'
+import type { AgentOfGateway } from '../gateway-calls.ts'
+
+/** One call asks so long; then the next asks on. */
+const WAIT_MS = 20_000
+/** After a failure to hear, it is tried again so much later. */
+const RETRY_MS = 1_000
+
+/** What a person is asked about. */
+export type Question = Omit<ToolInput<'host.ask'>, 'agent_id' | 'claim_id'>
+
+interface Waiting {
+  readonly decided: (approval: HeldApproval | undefined) => void
+}
+
+/**
+ * Asks people about the calls of one agent and waits for what they say. One request at a time waits for all that are open. A caller that goes
+ * away leaves its approval behind: the same call takes it up again.
+ */
+export class PersonAsker {
+  readonly #options: AgentOfGateway & { readonly log: (level: 'info' | 'warn', message: string) => void }
+  readonly #waiting = new Map<ApprovalId, Waiting>()
+  #isListening = false
+  /** Fires when another one is waited for. */
+  #changed = new AbortController()
+
+  constructor(options: AgentOfGateway & { readonly log: (level: 'info' | 'warn', message: string) => void }) {
+    this.#options = options
+  }
+
+  /** What a person says to this very call. Where it is yes, it counts as sent from then on: whoever called this sends it. */
+  async decide(about: Question, signal: AbortSignal): Promise<MountDecision> {
+    const { claim, call: ask } = this.#options
+    let asked: HeldApproval
+    try {
+      asked = await ask('host.ask', { ...claim, ...about }, AbortSignal.any([signal, this.#options.signal]))
+    } catch (error) {
+      if (!(error instanceof ToolError) || signal.aborted) throw error
+      return { kind: 'deny', reason: `nobody can be asked about it: ${error.message}`, endsTurn: false }
+    }
+    const said = asked.status === 'pending' ? await this.#answerTo(asked.approval_id, signal) : asked
+    return this.#decision(asked.approval_id, said)
+  }
+
+  /** What became of a call that was sent. */
+  settle(id: ApprovalId, end: 'returned' | 'failed'): void {
+    void this.#step(id, end)
+  }
+
+  async #decision(id: ApprovalId, said: HeldApproval | undefined): Promise<MountDecision> {
+    if (said?.status === 'approved' && (await this.#step(id, 'dispatch'))) return { kind: 'allow', approval: id }
+    if (said?.status === 'denied') {
+      const why = said.reason === null || said.reason === '' ? '' : `: ${said.reason}`
+      return { kind: 'deny', reason: `${said.by ?? 'somebody'} said no${why}`, endsTurn: said.decision === 'deny_abort' }
+    }
+    return { kind: 'deny', reason: 'nobody approved it in time', endsTurn: false, isExpired: true }
+  }
+
+  async #answerTo(id: ApprovalId, signal: AbortSignal): Promise<HeldApproval | undefined> {
+    const { promise, resolve, reject } = Promise.withResolvers<HeldApproval | undefined>()
+    const gone = (): void => {
+      void this.#step(id, 'leave')
+      reject(new Error('whoever called is gone'))
+    }
+    this.#waiting.set(id, { decided: resolve })
+    signal.addEventListener('abort', gone, { once: true })
+    if (signal.aborted) gone()
+    this.#changed.abort()
+    if (!this.#isListening) void this.#listen()
+    try {
+      return await promise
+    } finally {
+      signal.removeEventListener('abort', gone)
+      this.#waiting.delete(id)
+    }
+  }
+
+  /** Hears for as long as somebody waits. */
+  async #listen(): Promise<void> {
+    const { claim, call, signal, log } = this.#options
+    this.#isListening = true
+    while (this.#waiting.size > 0 && !signal.aborted) {
+      this.#changed = new AbortController()
+      const ids = [...this.#waiting.keys()].slice(0, APPROVAL_LIMITS.pendingPerAgent)
+      try {
+        const unlessChanged = AbortSignal.any([signal, this.#changed.signal])
+        const { items } = await call('host.approvals', { ...claim, approval_ids: ids, wait_ms: WAIT_MS }, unlessChanged)
+        for (const id of ids) {
+          const item = items.find((each) => each.approval_id === id)
+          if (item?.status !== 'pending') this.#waiting.get(id)?.decided(item)
+        }
+      } catch (error) {
+        if (signal.aborted) break
+        if (this.#changed.signal.aborted) continue
+        log('warn', `what people decide cannot be heard: ${messageOf(error)}`)
+        await new Promise((resolve) => setTimeout(resolve, RETRY_MS))
+      }
+    }
+    this.#isListening = false
+    for (const { decided } of this.#waiting.values()) decided(undefined)
+  }
+
+  async #step(id: ApprovalId, step: ApprovalStep): Promise<boolean> {
+    const { claim, call, signal, log } = this.#options
+    try {
+      return (await call('host.approval_step', { ...claim, approval_id: id, step }, signal)).ok
+    } catch (error) {
+      if (!signal.aborted) log('warn', `the step ${step} of ${id} is not written down: ${messageOf(error)}`)
+      return false
+    }
+  }
+}

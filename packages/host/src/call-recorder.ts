@@ -1,0 +1,36 @@
+import type { CallRecorder } from '@parley/agent'
+import { iso } from '@parley/protocol'
+import type { Caller } from '@parley/rpc'
+import type { AgentGate } from './ask/agent-gate.ts'
+import type { CallLog } from './call-log.ts'
+
+/** What is called is written down before it is sent; what a person let through is told how it ended. */
+export function callRecorder(options: {
+  readonly calls: CallLog
+  readonly gate: AgentGate
+  readonly now: () => number
+}): CallRecorder<Caller> {
+  const { calls, gate, now } = options
+  let last = { ms: 0, text: '' }
+  /** To write a time costs as much as to write the rest of a line, and many calls come in one millisecond. */
+  const at = (): string => {
+    const ms = now()
+    if (ms !== last.ms) last = { ms, text: iso(ms) }
+    return last.text
+  }
+  return {
+    decided: (id, { caller, kind, mount, name, arguments: args }, decision, ms) => {
+      gate.decided(id, decision)
+      return calls.write({ at: at(), id, step: 'decided', by: caller.key, kind, mount, name, arguments: args, decision, ms })
+    },
+    dispatched: (id) => calls.noteUnlessEnded(id, { at: at(), id, step: 'dispatched' }),
+    returned: (id, end) => {
+      gate.ended(id, 'returned')
+      calls.noteEnd(id, { at: at(), id, step: 'returned', ...end })
+    },
+    failed: (id, end) => {
+      gate.ended(id, 'failed')
+      calls.noteEnd(id, { at: at(), id, step: 'failed', ...end })
+    },
+  }
+}

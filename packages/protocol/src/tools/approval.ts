@@ -1,0 +1,98 @@
+import * as z from 'zod'
+import { APPROVAL_LIMITS, ApprovalAnswer, ApprovalKind, ApprovalStatus } from '../approval/approval.ts'
+import { AgentId, ApprovalId } from '../ids.ts'
+import { ENDS, READS, SETS, tool } from '../tool.ts'
+
+const Reason = z.string().max(APPROVAL_LIMITS.reasonChars)
+const MANY = 100
+
+/** A call that somebody is asked about, as those who may decide see it. */
+export const Approval = z.object({
+  approval_id: ApprovalId,
+  agent_id: AgentId,
+  agent: z.string(),
+  owner: z.string(),
+  kind: ApprovalKind,
+  mount: z.string().nullable(),
+  name: z.string(),
+  /** The arguments with secrets hidden, and the hash of just this text. */
+  preview: z.string(),
+  preview_sha256: z.string(),
+  /** Who calls, by the token. */
+  caller: z.string(),
+  /** Why somebody is asked. */
+  reason: z.string(),
+  status: ApprovalStatus,
+  created_at: z.iso.datetime(),
+  expires_at: z.iso.datetime(),
+  /** Since when nobody waits for it; the same call takes it up again. */
+  caller_gone_at: z.iso.datetime().nullable(),
+  decided: z.object({ by: z.string(), decision: ApprovalAnswer, reason: z.string().nullable(), at: z.iso.datetime() }).nullable(),
+  dispatched_at: z.iso.datetime().nullable(),
+  ended_at: z.iso.datetime().nullable(),
+})
+export type Approval = z.infer<typeof Approval>
+
+export const approvalList = tool({
+  name: 'approval.list',
+  roles: ['user'],
+  doc: 'Calls of your agents that people are asked about, newest first: those that wait, or those in `statuses`. An admin sees those of everybody.',
+  input: z.strictObject({
+    agent_id: AgentId.optional(),
+    statuses: z.array(ApprovalStatus).min(1).max(ApprovalStatus.options.length).default(['pending']),
+    cursor: z.string().max(256).optional(),
+    limit: z.int().min(1).max(200).default(50),
+  }),
+  output: z.object({ items: z.array(Approval), next_cursor: z.string().nullable() }),
+  annotations: READS,
+})
+
+export const approvalGet = tool({
+  name: 'approval.get',
+  roles: ['user'],
+  doc: 'One call that people are asked about, with its arguments as they will be sent.',
+  input: z.strictObject({ approval_id: ApprovalId }),
+  output: Approval.extend({ arguments_json: z.string() }),
+  annotations: READS,
+})
+
+export const approvalDecide = tool({
+  name: 'approval.decide',
+  roles: ['user'],
+  doc: 'Answers one: `approve` lets this very call through, once; `deny_continue` tells the agent why and lets it go on; `deny_abort` ends its turn. The first answer counts; the same again is fine, another is told who decided what. With `preview_sha256` it counts only for what was shown.',
+  input: z.strictObject({
+    approval_id: ApprovalId,
+    decision: ApprovalAnswer,
+    reason: Reason.optional(),
+    preview_sha256: z
+      .string()
+      .regex(/^[0-9a-f]{64}$/, 'must be a SHA-256 in hex')
+      .optional(),
+  }),
+  output: Approval,
+  annotations: SETS,
+})
+
+export const approvalDecideMany = tool({
+  name: 'approval.decide_many',
+  roles: ['user'],
+  doc: 'Answers several alike. Each is told by itself: what was decided, or why not.',
+  input: z.strictObject({
+    approval_ids: z.array(ApprovalId).min(1).max(MANY),
+    decision: ApprovalAnswer,
+    reason: Reason.optional(),
+  }),
+  output: z.object({
+    items: z.array(z.object({ approval_id: ApprovalId, status: ApprovalStatus.nullable(), error: z.string().nullable() })),
+  }),
+  annotations: SETS,
+})
+
+export const approvalResolve = tool({
+  name: 'approval.resolve',
+  roles: ['user'],
+  doc: 'Says what became of a call whose outcome is unknown, because what had sent it died: `done`, or `not_done`. Nothing is sent again by it.',
+  input: z.strictObject({ approval_id: ApprovalId, outcome: z.enum(['done', 'not_done']) }),
+  output: Approval,
+  annotations: ENDS,
+})

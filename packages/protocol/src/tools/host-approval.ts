@@ -1,0 +1,63 @@
+import * as z from 'zod'
+import { APPROVAL_LIMITS, ApprovalAnswer, ApprovalKind, ApprovalStatus } from '../approval/approval.ts'
+import { ApprovalId } from '../ids.ts'
+import { READS, SETS, tool } from '../tool.ts'
+import { AgentClaim } from './host.ts'
+
+/** What a host is told of an approval that it waits for. */
+const HeldApproval = z.object({
+  approval_id: ApprovalId,
+  status: ApprovalStatus,
+  decision: ApprovalAnswer.nullable(),
+  /** What whoever decided says to the agent. */
+  reason: z.string().nullable(),
+  by: z.string().nullable(),
+})
+export type HeldApproval = z.infer<typeof HeldApproval>
+
+export const hostAsk = tool({
+  name: 'host.ask',
+  roles: ['host'],
+  doc: 'Asks people about a call that is about to be made. The same call that was asked about before, and that nobody waits for, is taken up again.',
+  input: z.strictObject({
+    ...AgentClaim.shape,
+    kind: ApprovalKind,
+    mount: z.string().max(64).nullable(),
+    mount_version: z.int().nullable(),
+    name: z.string().min(1).max(4_096),
+    arguments_json: z.string().max(APPROVAL_LIMITS.argumentsBytes),
+    caller: z.string().min(1).max(256),
+    reason: z.string().max(APPROVAL_LIMITS.reasonChars),
+  }),
+  output: HeldApproval.extend({ adopted: z.boolean(), expires_at: z.iso.datetime() }),
+  annotations: SETS,
+})
+
+export const hostApprovals = tool({
+  name: 'host.approvals',
+  roles: ['host'],
+  doc: 'Where those that a host waits for stand, as soon as one of them does not wait any more, or after `wait_ms`. One that is gone is left out.',
+  input: z.strictObject({
+    ...AgentClaim.shape,
+    approval_ids: z.array(ApprovalId).min(1).max(APPROVAL_LIMITS.pendingPerAgent),
+    wait_ms: z.int().min(0).max(APPROVAL_LIMITS.waitMs).default(0),
+  }),
+  output: z.object({ items: z.array(HeldApproval) }),
+  annotations: READS,
+})
+
+/**
+ * `dispatch`: it goes out now, once. `returned`, `failed`: what came of it. `withdraw`: its caller took it back. `leave`: its caller was cut
+ * off, and may come again.
+ */
+export const ApprovalStep = z.enum(['dispatch', 'returned', 'failed', 'withdraw', 'leave'])
+export type ApprovalStep = z.infer<typeof ApprovalStep>
+
+export const hostApprovalStep = tool({
+  name: 'host.approval_step',
+  roles: ['host'],
+  doc: 'One step of an approval under the claim. `ok: false`: it may not be taken; after a refused `dispatch` nothing may be sent.',
+  input: z.strictObject({ ...AgentClaim.shape, approval_id: ApprovalId, step: ApprovalStep }),
+  output: z.object({ ok: z.boolean(), status: ApprovalStatus.nullable() }),
+  annotations: SETS,
+})

@@ -1,0 +1,101 @@
+import type { AgentId, ApprovalAnswer, ApprovalId, ApprovalKind, ApprovalStatus, UserId } from '@parley/protocol'
+import type { LeaseFence } from '../../lease/fence.ts'
+
+/** One exact call that somebody is asked about. What is sent is what was asked about: its digest binds both. */
+export interface ApprovalRecord {
+  readonly id: ApprovalId
+  readonly agentId: AgentId
+  readonly ownerId: UserId
+  readonly kind: ApprovalKind
+  /** Null for what is no mount's: an engine's own command, a change of a policy. */
+  readonly mount: string | null
+  readonly name: string
+  /** Of everything that it is bound to: agent, caller, mount and its version, name, arguments, policy. */
+  readonly digest: string
+  /** As JSON. */
+  readonly arguments: string
+  /** What people are shown of it, and the hash of that: whoever decides has decided about this. */
+  readonly preview: string
+  readonly previewSha256: string
+  /** Who calls. */
+  readonly caller: string
+  /** Why a person is asked. */
+  readonly reason: string
+  readonly status: ApprovalStatus
+  readonly createdAt: number
+  readonly expiresAt: number
+  /** Since when nobody waits for it any more, though it was not taken back. */
+  readonly callerGoneAt: number | null
+  readonly decided: {
+    readonly by: string
+    readonly decision: ApprovalAnswer
+    readonly reason: string | null
+    readonly at: number
+  } | null
+  readonly dispatchedAt: number | null
+  readonly endedAt: number | null
+}
+
+export type NewApproval = Pick<
+  ApprovalRecord,
+  'kind' | 'mount' | 'name' | 'digest' | 'arguments' | 'preview' | 'previewSha256' | 'caller' | 'reason'
+>
+
+/** How a second decision is answered: the first one counts, whoever made it. */
+export type Decided =
+  | { readonly kind: 'decided' | 'repeated'; readonly approval: ApprovalRecord }
+  /** It was decided otherwise, ran out or was taken back: `approval` says which, and by whom. */
+  | { readonly kind: 'late'; readonly approval: ApprovalRecord }
+
+/**
+ * ApprovalRecords. Each step is one guarded statement; those of a host go under its fence. Publishes `approval/ID`, `agent/ID` of its agent,
+ * `approvals/OWNER` and `approvals` with each step.
+ */
+export interface ApprovalRecords {
+  /**
+   * Asks, or takes up what the same agent asked under the same digest while nobody waits for it (`isAdopted`): it is decided once. Throws
+   * `LeaseLost`, and `ShareExceeded` (`approvals`) past what may wait of one agent or of one person.
+   */
+  ask(
+    fence: LeaseFence,
+    approval: NewApproval,
+    bounds: { readonly ttlMs: number; readonly maxPerAgent: number; readonly maxPerPerson: number },
+  ): Promise<{ readonly approval: ApprovalRecord; readonly isAdopted: boolean }>
+  byId(id: ApprovalId): Promise<ApprovalRecord | undefined>
+  /** Newest first, of one owner or of all, of one agent, in one of these statuses. */
+  list(page: {
+    readonly ownerId?: UserId
+    readonly agentId?: AgentId
+    readonly statuses?: readonly ApprovalStatus[]
+    readonly beforeCreatedAt?: number
+    readonly beforeId?: ApprovalId
+    readonly limit: number
+  }): Promise<readonly ApprovalRecord[]>
+  /** `undefined` when there is none. One that has run out by now is expired, not decided. */
+  decide(
+    id: ApprovalId,
+    decision: { readonly decision: ApprovalAnswer; readonly by: string; readonly reason: string | null },
+  ): Promise<Decided | undefined>
+  /** It goes out now: approved → dispatched, once. False: it may not. Throws `LeaseLost`. */
+  dispatch(fence: LeaseFence, id: ApprovalId): Promise<boolean>
+  /** What came of one that was dispatched. The same again changes nothing; false: it had another end. Throws `LeaseLost`. */
+  settle(fence: LeaseFence, id: ApprovalId, end: 'returned' | 'failed'): Promise<boolean>
+  /** Its caller took it back. False: it was too late. Throws `LeaseLost`. */
+  withdraw(fence: LeaseFence, id: ApprovalId): Promise<boolean>
+  /** Its caller was cut off: the same call may take it up again. Throws `LeaseLost`. */
+  leave(fence: LeaseFence, id: ApprovalId): Promise<void>
+  /**
+   * A host begins to hold the agent: what another one had dispatched has an `unknown` outcome, and nobody waits for what is open. Answers
+   * those that became unknown. Throws `LeaseLost`.
+   */
+  takeOver(fence: LeaseFence): Promise<readonly ApprovalRecord[]>
+  /** A person says what became of one that is unknown. False: it is not, or there is none. */
+  resolve(id: ApprovalId, end: 'returned' | 'failed', by: string): Promise<boolean>
+  /** Ends those that have run out. Answers how many. */
+  expire(limit: number): Promise<number>
+  /** Forgets those that ended before. */
+  prune(before: number): Promise<number>
+}
+
+export const approvalTopic = (id: ApprovalId): string => `approval/${id}`
+export const approvalsTopic = (ownerId: UserId): string => `approvals/${ownerId}`

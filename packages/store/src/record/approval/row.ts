@@ -1,0 +1,71 @@
+import {
+  APPROVAL_LIMITS,
+  AgentId,
+  ApprovalAnswer,
+  ApprovalId,
+  ApprovalKind,
+  ApprovalStatus,
+  UserId,
+  parseJson,
+} from '@parley/protocol'
+import { integer, integerOrNull, text, textOrNull } from '../../database/column.ts'
+import type { Row, Value } from '../../database/database.ts'
+import { InvalidArgument } from '../../errors.ts'
+import { checkName, checkText } from '../../limits.ts'
+import type { ApprovalRecord, NewApproval } from './approval.ts'
+
+const SHA256 = /^[0-9a-f]{64}$/
+/** A character of a reason may take this many bytes. */
+const REASON_BYTES = APPROVAL_LIMITS.reasonChars * 4
+
+export function toApproval(row: Row): ApprovalRecord {
+  const by = textOrNull(row, 'decided_by')
+  return {
+    id: ApprovalId.parse(text(row, 'id')),
+    agentId: AgentId.parse(text(row, 'agent_id')),
+    ownerId: UserId.parse(text(row, 'owner_id')),
+    kind: ApprovalKind.parse(text(row, 'kind')),
+    mount: textOrNull(row, 'mount'),
+    name: text(row, 'name'),
+    digest: text(row, 'digest'),
+    arguments: text(row, 'arguments'),
+    preview: text(row, 'preview'),
+    previewSha256: text(row, 'preview_sha256'),
+    caller: text(row, 'caller'),
+    reason: text(row, 'reason'),
+    status: ApprovalStatus.parse(text(row, 'status')),
+    createdAt: integer(row, 'created_at'),
+    expiresAt: integer(row, 'expires_at'),
+    callerGoneAt: integerOrNull(row, 'caller_gone_at'),
+    decided:
+      by === null
+        ? null
+        : {
+            by,
+            decision: ApprovalAnswer.parse(text(row, 'decision')),
+            reason: textOrNull(row, 'decision_reason'),
+            at: integer(row, 'decided_at'),
+          },
+    dispatchedAt: integerOrNull(row, 'dispatched_at'),
+    endedAt: integerOrNull(row, 'ended_at'),
+  }
+}
+
+/** What is asked, as columns: kind to reason. */
+export function approvalValues(approval: NewApproval): readonly Value[] {
+  const { kind, mount, name, digest, preview, previewSha256, caller, reason } = approval
+  if (mount !== null) checkName('mount', mount)
+  checkName('name', name, REASON_BYTES)
+  for (const [field, hash] of Object.entries({ digest, previewSha256 }))
+    if (!SHA256.test(hash)) throw new InvalidArgument(field, 'must be a SHA-256 in hex')
+  checkText('arguments', approval.arguments, APPROVAL_LIMITS.argumentsBytes)
+  if (parseJson(approval.arguments) === undefined) throw new InvalidArgument('arguments', 'must be JSON')
+  checkText('preview', preview, APPROVAL_LIMITS.previewBytes)
+  checkName('caller', caller)
+  checkText('reason', reason, REASON_BYTES)
+  return [kind, mount, name, digest, approval.arguments, preview, previewSha256, caller, reason]
+}
+
+export function checkReason(reason: string | null): void {
+  if (reason !== null) checkText('reason', reason, REASON_BYTES)
+}
