@@ -15,6 +15,7 @@ export const FIRST_WORDS = [
   'agent',
   'agent-server',
   'app-server',
+  'approvals',
   'audit',
   'backup',
   'channel',

@@ -18,6 +18,8 @@ const FOR_PROGRAMS = [
   'job.subscribe',
   'job.unsubscribe',
   'host.claim_next',
+  'host.end_prompt',
+  'host.next_prompt',
   'job.wait',
   'judge.claim_next',
   'judge.input.list',

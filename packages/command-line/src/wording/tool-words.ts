@@ -14,6 +14,8 @@ export const COMMAND_OF: Readonly<Record<string, string>> = {
   'agent.run': 'parley agent run AGENT',
   'agent.token': 'parley agent token AGENT',
   'agent.update': 'parley agent update AGENT',
+  'approval.get': 'parley approvals show APPROVAL',
+  'approval.list': 'parley approvals list',
   'audit.export': 'parley audit export',
   'audit.search': 'parley audit search',
   'channel.delete': 'parley channel delete NAME',

@@ -11,11 +11,17 @@ test('only tools that carry files, logs or documents take large arguments, by wh
   }))
   expect(sizes.filter(({ bytes }) => bytes > 128 * 1024).map(({ name }) => name)).toEqual([
     'agent.create',
+    'agent.prompt',
+    'agent.run',
     'agent.update',
+    'approval.decide_many',
     'blob.write',
     'grant.set',
     'host.agent_report',
     'host.append_calls',
+    'host.append_transcript',
+    'host.ask',
+    'host.end_prompt',
     'host.mount_renewed',
     'host.renew',
     'job.create',

@@ -10,7 +10,7 @@ import { TestSocket } from '../fixture/wires.ts'
 const ODD_TEXTS = ['a\u0000b', '\u0000', 'a\ud800', '\udc00b']
 const TEXTS: ReadonlySet<unknown> = new Set(['string'])
 
-/** Whole documents of a judge are kept as they are: a program that is judged may have printed anything. So are lines of a log. */
+/** Whole documents of a judge are kept as they are: a program that is judged may have printed anything. So are lines of a log, and what people and agents say to each other. */
 const KEPT: readonly (readonly [name: ToolName, path: string])[] = [
   ['judge.job.put_artifacts', 'main_cpp'],
   ['judge.job.put_artifacts', 'files.x'],
@@ -18,6 +18,11 @@ const KEPT: readonly (readonly [name: ToolName, path: string])[] = [
   ['judge.job.put_artifacts', 'report_json.stderr'],
   ['judge.job.patch_state', 'patch.error.message'],
   ['host.append_calls', 'lines.0'],
+  ['host.append_transcript', 'lines.0'],
+  ['host.end_prompt', 'outcome.code'],
+  ['host.end_prompt', 'outcome.message'],
+  ['agent.prompt', 'text'],
+  ['agent.run', 'text'],
 ]
 const isKept = (name: ToolName, path: string) => KEPT.some((kept) => kept[0] === name && kept[1] === path)
 

@@ -56,6 +56,19 @@ async function fill(store: Store): Promise<void> {
   await store.grants.set(ownerId, NO_GRANT)
   const terms = { hash: 'turn', channel: 'main', model: 'm', budget: NO_BUDGET }
   await store.modelKeys.addForAgent(lease, { ...terms, promptId: prompt.id })
+  const hash = 'c'.repeat(64)
+  const asked = {
+    kind: 'tool',
+    mount: 'web',
+    name: 'x',
+    digest: hash,
+    arguments: '{}',
+    preview: '{}',
+    previewSha256: hash,
+  } as const
+  const bounds = { ttlMs: 1_000, maxPerAgent: 1, maxPerPerson: 1 }
+  const { approval } = await store.approvals.ask(lease, { ...asked, caller: 'c', reason: 'r' }, bounds)
+  await store.approvals.decide(approval.id, { decision: 'approve', by: 'ann', reason: null })
   await store.usages.add(sampleCall({ agentId: agent.id, prompt: 1, ownerId, claimId: 'turn' }))
   await store.usages.fold(store.now())
 }
@@ -115,7 +128,7 @@ const DOCTORED: readonly (readonly [what: string, sql: string, words: string])[]
   ['a judge of a token that is none', `UPDATE judges SET token_id = 'x'`, '"x" in judges.token_id of'],
   [
     'an account whose id is none',
-    `UPDATE users SET id = 'x'; UPDATE jobs SET owner_id = 'x'; UPDATE agents SET owner_id = 'x'; UPDATE grants SET user_id = 'x'`,
+    `UPDATE users SET id = 'x'; UPDATE jobs SET owner_id = 'x'; UPDATE agents SET owner_id = 'x'; UPDATE grants SET user_id = 'x'; UPDATE approvals SET owner_id = 'x'`,
     '"x" in users.id of the row "x"',
   ],
   ['a token whose id is none', `UPDATE tokens SET id = 'x' WHERE role = 'judge'`, '"x" in tokens.id of the row "x"'],
@@ -148,6 +161,12 @@ const DOCTORED: readonly (readonly [what: string, sql: string, words: string])[]
     '"1048576000" in model_keys.fence of',
   ],
   ['a call of an agent with an id that is none', `UPDATE usage SET agent_id = 'x' WHERE prompt = 1`, 'usage'],
+  [
+    'an approval under a fence that nobody has yet',
+    'UPDATE approvals SET fence = 1048576 * 1000',
+    '"1048576000" in approvals.fence of',
+  ],
+  ['an approval in a state that there is not', `UPDATE approvals SET status = 'maybe'`, '"maybe" in approvals.status of'],
   ['a report under a fence that nobody has yet', 'UPDATE agents SET fence = 1048576 * 1000', '"1048576000" in agents.fence of'],
   ['more versions than can be counted', 'UPDATE agents SET version = 9007199254740991', 'in agents.version of the row "agt_'],
   [
@@ -282,6 +301,7 @@ const UNREAD: Readonly<Record<string, readonly string[]>> = {
   jobs: ['released', 'kept_bytes'],
   agents: ['fence'],
   prompts: ['fence'],
+  approvals: ['fence', 'resolved_by'],
   job_inputs: ['job_id'],
 }
 /** Tables that hold texts, numbers, bytes and references alone. */
