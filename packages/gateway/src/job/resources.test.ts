@@ -34,6 +34,7 @@ test('templates are listed beside the resources, and what they stand for is read
   expect(resources.body.result?.['resources']).toMatchObject([
     { uri: 'resource://account' },
     { uri: 'resource://agents/list' },
+    { uri: 'resource://approvals/pending' },
     { uri: 'resource://jobs/list' },
     { uri: 'resource://models/list' },
   ])
