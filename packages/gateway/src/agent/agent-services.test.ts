@@ -1,17 +1,11 @@
 import { randomUUID } from 'node:crypto'
 import { type Call, type Client, type Service, connectClient, httpTransport, webSocketTransport } from '@parley/rpc'
-import { afterEach, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
+import { keeping } from '../fixture/keeping.ts'
 import { TestHost } from '../fixture/test-host.ts'
 import { type TestGateway, openTestGateway, request } from '../fixture/test-gateway.ts'
 
-const opened: AsyncDisposable[] = []
-afterEach(async () => {
-  for (const each of opened.splice(0).toReversed()) await each[Symbol.asyncDispose]()
-})
-const kept = <Opened extends AsyncDisposable>(each: Opened): Opened => {
-  opened.push(each)
-  return each
-}
+const kept = keeping()
 
 /** A compositor’s stand-in: says which agent it is, who called, and can be watched. */
 function serviceOf(agentId: string, by: string, watched = new Set<() => void>()): Service {
@@ -49,7 +43,7 @@ async function clientOf(gw: TestGateway, token: string, wire: 'http' | 'ws', era
   const transport =
     wire === 'http' ? httpTransport({ url: gw.gateway.mcp, token }) : webSocketTransport({ url: gw.gateway.ws, token })
   const client = await connectClient(transport, { clientInfo: { name: 'test', version: '1' }, era })
-  opened.push({ [Symbol.asyncDispose]: () => client.close() })
+  kept({ [Symbol.asyncDispose]: () => client.close() })
   return client
 }
 const told = (result: unknown) => JSON.parse(JSON.parse(JSON.stringify(result)).content[0].text)

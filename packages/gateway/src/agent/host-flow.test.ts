@@ -1,15 +1,9 @@
-import { afterEach, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
+import { keeping } from '../fixture/keeping.ts'
 import { TestHost } from '../fixture/test-host.ts'
 import { type TestGateway, openTestGateway } from '../fixture/test-gateway.ts'
 
-const opened: AsyncDisposable[] = []
-afterEach(async () => {
-  for (const each of opened.splice(0).toReversed()) await each[Symbol.asyncDispose]()
-})
-const kept = <Opened extends AsyncDisposable>(each: Opened): Opened => {
-  opened.push(each)
-  return each
-}
+const kept = keeping()
 
 async function agentAt(gw: TestGateway): Promise<string> {
   return String((await gw.admin('agent.create')).structuredContent?.['agent_id'])

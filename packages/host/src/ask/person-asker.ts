@@ -62,6 +62,8 @@ export class PersonAsker {
       const why = said.reason === null || said.reason === '' ? '' : `: ${said.reason}`
       return { kind: 'deny', reason: `${said.by ?? 'somebody'} said no${why}`, endsTurn: said.decision === 'deny_abort' }
     }
+    // Nobody heard what was said: the agent is let go of. What was asked stands, and the same call takes it up again.
+    if (said === undefined) return { kind: 'deny', reason: 'the agent is let go of; ask again', endsTurn: false }
     return { kind: 'deny', reason: 'nobody approved it in time', endsTurn: false, isExpired: true }
   }
 
