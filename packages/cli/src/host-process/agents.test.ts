@@ -33,8 +33,10 @@ test('a boxed server and one behind HTTP are served to our client and to the off
   expect((await sdk.listTools()).tools.map(({ name }) => name)).toEqual(expect.arrayContaining(['files_echo', 'far_echo']))
   expect(await sdk.callTool(ECHO)).toMatchObject({ content: [{ type: 'text', text: 'hello' }] })
   await sdk.close()
-  const { items } = await bench.gateway.call('mount.list', { agent_id: id })
-  expect(items.map(({ name, state }) => [name, state?.state])).toEqual(
+  // What a host says of its mounts comes a moment later.
+  const states = async () =>
+    (await bench.gateway.call('mount.list', { agent_id: id })).items.map(({ name, state }) => [name, state?.state])
+  await expect.poll(states).toEqual(
     expect.arrayContaining([
       ['files', 'active'],
       ['far', 'active'],

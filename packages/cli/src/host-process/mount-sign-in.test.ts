@@ -54,7 +54,8 @@ test(
     await expect.poll(() => toolsOf(client, 'far'), SLOW).toEqual(['far_hello'])
     const hello = (): Promise<string> => said(client, 'far_hello').catch(String)
     expect(await hello()).toBe('hello')
-    expect(await stateOf(id)).toMatchObject({ signed_in: true, state: { state: 'active' } })
+    // What a host says of its mounts comes a moment later.
+    await expect.poll(() => stateOf(id), SLOW).toMatchObject({ signed_in: true, state: { state: 'active' } })
 
     // Its server does not take the token any more: it is renewed, and what renews it is new as well.
     oauth.granted.clear()
