@@ -1,6 +1,7 @@
 export { BoxBusy } from './box-busy.ts'
 export { BadRunRequest } from './check-request.ts'
 export { foreignHandOn } from './foreign-hand.ts'
+export { knownHome, knownShell } from './known-home.ts'
 export { openSandbox } from './open-sandbox.ts'
 export { RUN_STATUSES, SandboxUnavailable } from './sandbox.ts'
 export { isShown, problemOfReadable } from './workspace/check-readable.ts'

@@ -1,4 +1,3 @@
-import { homedir } from 'node:os'
 import { join, resolve } from 'node:path'
 import type { LazyProcesses } from '@parley/executor'
 import { askVersion, openBridge } from '@parley/codex'
@@ -8,6 +7,7 @@ import type { Detected } from '@parley/contracts/version'
 import { checkConfig, hasVersionedSettings } from '@parley/contracts/params'
 import { CommandError, type Io, usageError } from '@parley/command-line'
 import { cacheDirOf } from '../data/cache-dir.ts'
+import { homeOf } from '../data/person-folders.ts'
 import { programsOf } from '../programs-of.ts'
 import { toolchainsOf } from '../installed/toolchains.ts'
 import { ownVersion } from '../version.ts'
@@ -35,7 +35,7 @@ export async function openCodex({ path, overrides, io, log, processes }: CodexPl
   if (version.kind === 'failed') log('warn', 'parley_codex', `${version.message}; it is asked what it speaks`)
   else if (version.kind === 'supported') log('info', 'parley_codex', `codex ${version.version.text} at ${path}`)
   const settings = overrides.flatMap((override) => ['-c', override])
-  const codexHome = resolve(io.cwd, io.env['CODEX_HOME'] || join(io.env['HOME'] || homedir(), '.codex'))
+  const codexHome = resolve(io.cwd, io.env['CODEX_HOME'] || join(homeOf(io.env), '.codex'))
   const bridge = await openBridge({
     start: (args) => processes.start({ command: path, args: [...settings, ...args], env, cwd: io.cwd }),
     ...(version.kind === 'failed' || version.kind === 'unreadable' ? {} : { version: version.version.text }),

@@ -1,5 +1,5 @@
-import { homedir } from 'node:os'
 import { isAbsolute, join } from 'node:path'
+import { knownHome } from '@parley/sandbox'
 
 type Env = Readonly<Record<string, string | undefined>>
 
@@ -25,7 +25,7 @@ export function personFolders(env: Env): PersonFolders {
 
 /** The home folder; where the environment names none, the one that the system knows. */
 export function homeOf(env: Env): string {
-  return absolute(env['HOME']) ?? homedir()
+  return absolute(env['HOME']) ?? knownHome()
 }
 
 /** A path that means the same in every folder, or nothing. */

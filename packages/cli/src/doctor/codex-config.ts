@@ -1,4 +1,3 @@
-import { homedir } from 'node:os'
 import { join, resolve } from 'node:path'
 import {
   type ConfigFinding,
@@ -14,6 +13,7 @@ import {
 import { type CodexVersion, parseVersion } from '@parley/contracts/version'
 import { openProcesses } from '@parley/executor'
 import { columns } from '@parley/screen'
+import { homeOf } from '../data/person-folders.ts'
 import { CommandError, type Invocation, type Io, usageError } from '@parley/command-line'
 import { show } from '@parley/command-line/commands'
 import { detectCodex } from '../contracts/named-codex.ts'
@@ -22,7 +22,7 @@ import { named } from '../mcp-config/servers-file.ts'
 /** Looks over Codex's own configuration, offers what would repair it, and writes it only when told to. */
 export async function doctorCodexConfig(invocation: Invocation): Promise<number> {
   const { io, values } = invocation
-  const home = resolve(io.cwd, values.text('codex-home') ?? io.env['CODEX_HOME'] ?? join(homedir(), '.codex'))
+  const home = resolve(io.cwd, values.text('codex-home') ?? io.env['CODEX_HOME'] ?? join(homeOf(io.env), '.codex'))
   if (values.has('undo')) return undo(invocation, home)
   const path = join(home, 'config.toml')
   const text = await readConfig(path)

@@ -1,7 +1,6 @@
 import { realpathSync } from 'node:fs'
-import { homedir } from 'node:os'
 import { join } from 'node:path'
-import { type Toolchains, problemOfReadable, toolchainsIn } from '@parley/sandbox'
+import { type Toolchains, knownHome, problemOfReadable, toolchainsIn } from '@parley/sandbox'
 import { CommandError } from '@parley/command-line'
 
 /** The folders of `[sandbox] read`, and the Node that runs us. Throws `CommandError` for what must not be shown. */
@@ -10,7 +9,7 @@ export function toolchainsOf(
   env: Readonly<Record<string, string | undefined>>,
   hidden: readonly string[],
 ): Toolchains {
-  const home = env['HOME'] || homedir()
+  const home = env['HOME'] || knownHome()
   const folders = read.map((path) => (path === '~' || path.startsWith('~/') ? join(home, path.slice(1)) : path))
   const problem = problemOfReadable(folders, hidden)
   if (problem !== undefined)

@@ -1,6 +1,7 @@
-import { homedir, tmpdir, userInfo } from 'node:os'
+import { tmpdir } from 'node:os'
 import { basename } from 'node:path'
 import type { JsonObject } from '@parley/protocol'
+import { knownHome, knownShell } from '@parley/sandbox'
 import { uriOf } from '../api/file-uri.ts'
 
 /** What an executor says of itself. */
@@ -14,12 +15,12 @@ export interface Whereabouts {
 
 /** In the shape of the real one. What we do not do is not among the capabilities; `outputHold`, `endInput`, `outputFrames` and `takeOver` are ours. */
 export function environmentInfo({ version, cwd, env }: Whereabouts): JsonObject {
-  const shell = env['SHELL'] ?? userInfo().shell ?? '/bin/sh'
+  const shell = env['SHELL'] ?? knownShell()
   return {
     shell: { name: basename(shell), path: shell },
     executorVersion: version,
     cwd: uriOf(cwd),
-    userHomeDir: uriOf(env['HOME'] ?? homedir()),
+    userHomeDir: uriOf(env['HOME'] ?? knownHome()),
     platformOs: process.platform === 'darwin' ? 'macos' : process.platform === 'win32' ? 'windows' : process.platform,
     temporaryDirectories: [uriOf(tmpdir())],
     tempDir: uriOf(tmpdir()),

@@ -1,6 +1,6 @@
 import { closeSync, constants, fstatSync, lstatSync, openSync, readSync } from 'node:fs'
-import { homedir } from 'node:os'
 import { basename, dirname, join, resolve } from 'node:path'
+import { knownHome } from '../known-home.ts'
 import { isWithin, realPathOf } from './real-path.ts'
 
 const FILE_BYTES = 64 * 1024
@@ -70,7 +70,7 @@ function isRepository(folder: string): boolean {
 
 /** Neither the working folder nor the home of the person lies in it: such a folder holds more than a repository. */
 function isApart(repository: string, folder: string): boolean {
-  return repository !== dirname(repository) && ![folder, homedir()].some((path) => isWithin(realPathOf(path).path, repository))
+  return repository !== dirname(repository) && ![folder, knownHome()].some((path) => isWithin(realPathOf(path).path, repository))
 }
 
 function realFolder(path: string): string | undefined {

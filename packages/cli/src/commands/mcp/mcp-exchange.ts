@@ -1,9 +1,9 @@
 import { existsSync } from 'node:fs'
-import { homedir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { hasServer, readConfig, readServers, rawServer, withServer, writeConfig } from '@parley/codex/config'
 import { CommandError, type Invocation } from '@parley/command-line'
 import { checkGiven, show } from '@parley/command-line/commands'
+import { homeOf } from '../../data/person-folders.ts'
 import { named, serversFileOf } from '../../mcp-config/servers-file.ts'
 
 interface ServerExchange {
@@ -69,5 +69,7 @@ function told(invocation: Invocation, exchange: ServerExchange | undefined, from
 /** Codex's own file, or the one that is named. */
 function codexFileOf({ io, values }: Invocation, option: 'from' | 'to'): string {
   const given = values.text(option)
-  return given === undefined ? join(io.env['CODEX_HOME'] ?? join(homedir(), '.codex'), 'config.toml') : resolve(io.cwd, given)
+  return given === undefined
+    ? join(io.env['CODEX_HOME'] ?? join(homeOf(io.env), '.codex'), 'config.toml')
+    : resolve(io.cwd, given)
 }
