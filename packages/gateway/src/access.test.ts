@@ -25,6 +25,18 @@ const AGENT_TOOLS = [
   'approval.list',
   'approval.resolve',
 ]
+const POLICY_TOOLS = [
+  'policy.activate',
+  'policy.disallow',
+  'policy.get',
+  'policy.history',
+  'policy.list_proposals',
+  'policy.propose',
+  'policy.replay',
+  'policy.retire',
+  'policy.set',
+  'policy.test',
+]
 const MOUNT_TOOLS = ['mount.attach', 'mount.detach', 'mount.list', 'mount.sign_in']
 const BLOB_TOOLS = ['blob.abort', 'blob.begin', 'blob.commit', 'blob.write']
 const JOB_TOOLS = [
@@ -70,6 +82,7 @@ const TOOLS_BY_ROLE = {
     'judge.list',
     'models.list',
     ...MOUNT_TOOLS,
+    ...POLICY_TOOLS,
     'pricing.delete',
     'pricing.list',
     'pricing.set',
@@ -97,6 +110,7 @@ const TOOLS_BY_ROLE = {
     ...JOB_TOOLS,
     'models.list',
     ...MOUNT_TOOLS,
+    ...POLICY_TOOLS,
     ...USAGE_TOOLS,
   ],
   judge: [
@@ -133,6 +147,7 @@ const TOOLS_BY_ROLE = {
     'host.mount_renewed',
     'host.next_prompt',
     'host.prepare_turn',
+    'host.propose',
     'host.read_transcript',
     'host.release',
     'host.renew',

@@ -43,7 +43,7 @@ export interface GatewayOptions extends ModelOptions {
   readonly page?: PageFiles
   /** What agents are made from; left out, an empty `default` alone. */
   readonly presets?: Presets
-  /** What every call of an agent is answered by the gate, `deny` when left out. */
+  /** What is decided about a call of an agent that no rule covers, `ask` when left out. */
   readonly gate?: GateDefault
   readonly version: string
   readonly limits?: GatewayLimits

@@ -68,6 +68,18 @@ import { agentAbort, agentPrompt, agentPrompts, agentRun, agentWait } from './ag
 import { hostAppendCalls, hostAppendTranscript, hostEndPrompt, hostNextPrompt, hostReadTranscript } from './agent/turn-tools.ts'
 import { approvalDecide, approvalDecideMany, approvalGet, approvalList, approvalResolve } from './approval/approval-tools.ts'
 import { hostApprovalStep, hostApprovals, hostAsk } from './approval/host-approval-tools.ts'
+import {
+  policyActivate,
+  policyDisallow,
+  policyGet,
+  policyHistory,
+  policyListProposals,
+  policyReplay,
+  policyRetire,
+  policySet,
+  policyTest,
+} from './approval/policy-tools.ts'
+import { hostPropose, policyPropose } from './approval/proposal-tools.ts'
 import { hostPrepareTurn } from './agent/prepare-turn.ts'
 import { mountAttach, mountDetach, mountList, mountSignIn } from './agent/mount-tools.ts'
 
@@ -123,6 +135,7 @@ export const BUILT_IN_TOOLS = {
   'host.mount_renewed': hostMountRenewed,
   'host.next_prompt': hostNextPrompt,
   'host.prepare_turn': hostPrepareTurn,
+  'host.propose': hostPropose,
   'host.read_transcript': hostReadTranscript,
   'host.release': hostRelease,
   'host.renew': hostRenew,
@@ -164,6 +177,16 @@ export const BUILT_IN_TOOLS = {
   'mount.detach': mountDetach,
   'mount.list': mountList,
   'mount.sign_in': mountSignIn,
+  'policy.activate': policyActivate,
+  'policy.disallow': policyDisallow,
+  'policy.get': policyGet,
+  'policy.history': policyHistory,
+  'policy.list_proposals': policyListProposals,
+  'policy.propose': policyPropose,
+  'policy.replay': policyReplay,
+  'policy.retire': policyRetire,
+  'policy.set': policySet,
+  'policy.test': policyTest,
   'pricing.delete': pricingDelete,
   'pricing.list': pricingList,
   'pricing.set': pricingSet,

@@ -67,7 +67,7 @@ export function openWorld(options: {
     hostControls: new HostControls(store, log),
     presets: agents.presets ?? (() => Promise.resolve(new Map([['default', Preset.parse({})]]))),
     mountSealer: agents.mountKey === undefined ? NO_SEALER : openSealer(agents.mountKey, random),
-    gate: agents.gate ?? 'deny',
+    gate: agents.gate ?? 'ask',
     installation: agents.installation ?? '',
     ...openModels({ store, log, now, random }, options.models ?? {}, options.channelKey),
     signInLimit: new SignInLimit(options.signInRates, now),

@@ -84,7 +84,9 @@ export class HeldAgent {
       call,
       signal: this.#ended.signal,
       log: options.log,
-      gate: () => this.#spec.gate,
+      spec,
+      refresh: () => this.update(),
+      now: options.now,
       versionOf: (mount) => this.#mounts.get(mount)?.version ?? null,
     })
     this.#rest()
@@ -150,6 +152,7 @@ export class HeldAgent {
     this.#updating = this.#updating.then(async () => {
       if (this.#ended.signal.aborted) return
       this.#spec = await this.#options.call('host.agent_get', this.claim, this.#ended.signal)
+      this.#agentGate.set(this.#spec)
       if (this.#compositor !== undefined) await this.#converge(this.#compositor)
     })
     this.#updating = this.#updating.catch((error: unknown) => {

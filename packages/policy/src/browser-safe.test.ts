@@ -25,6 +25,7 @@ test('a browser gets our own files and the libraries that are meant, and nothing
     '@noble/hashes',
     'own',
     're2js',
+    'smol-toml',
     'zod',
   ])
 })

@@ -17,6 +17,8 @@ export const PromptId = idOf('prm')
 export type PromptId = z.infer<typeof PromptId>
 export const ApprovalId = idOf('apr')
 export type ApprovalId = z.infer<typeof ApprovalId>
+export const AllowanceId = idOf('alw')
+export type AllowanceId = z.infer<typeof AllowanceId>
 export const UploadId = idOf('upl')
 export type UploadId = z.infer<typeof UploadId>
 

@@ -2,6 +2,7 @@ export { type JsonObject, type JsonValue, isJsonObject, parseJson } from './json
 export { holdsAtMost } from './json-values.ts'
 export {
   AgentId,
+  AllowanceId,
   ApprovalId,
   ConversationId,
   JobId,
@@ -25,7 +26,7 @@ export {
   wrongArgument,
 } from './errors.ts'
 export { Agent, AgentKind, AgentName, AgentSettings, AgentStatus } from './agent/agent.ts'
-export { APPROVAL_LIMITS, APPROVAL_MOVES, ApprovalAnswer, ApprovalKind, ApprovalStatus } from './approval/approval.ts'
+export { APPROVAL_LIMITS, APPROVAL_MOVES, ApprovalAnswer, ApprovalKind, ApprovalStatus, isYes } from './approval/approval.ts'
 export { AgentBudgets } from './agent/budgets.ts'
 export { AGENT_LIMITS } from './agent/limits.ts'
 export { MountSignIn } from './agent/sign-in.ts'
@@ -37,9 +38,11 @@ export { Allowance } from './policy/allowance.ts'
 export { CallKind, PolicyDecision, PolicyLayer } from './policy/decision.ts'
 export { Approvers, PolicyCounts, ExampleCall, PolicyDocument, PolicyExample, PolicyRule } from './policy/document.ts'
 export { POLICY_LIMITS } from './policy/limits.ts'
+export { PolicyStatus, PolicySubject, policySubjectText } from './policy/version.ts'
 export { Grant, NO_GRANT } from './tools/grant.ts'
 export { AgentClaim, CALLER_META, CallerMeta, GateDefault, type HeldMount, HostAction, type HostView } from './tools/host.ts'
 export type { Approval } from './tools/approval.ts'
+export type { PolicyEntry, PolicyReview } from './tools/policy.ts'
 export type { ApprovalStep, HeldApproval } from './tools/host-approval.ts'
 export { AgentLogName } from './tools/prompt.ts'
 export { Mount } from './tools/mount.ts'

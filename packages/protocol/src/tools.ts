@@ -16,6 +16,7 @@ import * as judgeJob from './tools/judge-job.ts'
 import * as judge from './tools/judge.ts'
 import * as models from './tools/models.ts'
 import * as mount from './tools/mount.ts'
+import * as policy from './tools/policy.ts'
 import * as pricing from './tools/pricing.ts'
 import * as prompt from './tools/prompt.ts'
 import * as token from './tools/token.ts'
@@ -34,6 +35,7 @@ const DECLARED = {
   ...grant,
   ...host,
   ...hostApproval,
+  ...policy,
   ...hostTurn,
   ...job,
   ...jobContent,

@@ -96,6 +96,7 @@ export class ShareExceeded extends StoreError {
     | 'uploads'
     | 'kept_uploads'
     | 'agents'
+    | 'allowances'
     | 'approvals'
     | 'mounts'
     | 'prompts'

@@ -7,6 +7,7 @@ export { openPostgres } from './database/postgres.ts'
 export { SCHEMA_VERSION } from './migration/migrate.ts'
 export { parseStoreUrl } from './store-url.ts'
 export type { AppendOptions, AppendOutcome, LogEntry, LogPage, Logs } from './log/log.ts'
+export { linesOf } from './log/lines.ts'
 export type { LeaseFence } from './lease/fence.ts'
 export type { Lease } from './lease/lease.ts'
 export type { Blobs } from './blob/blob.ts'
@@ -63,9 +64,12 @@ export {
   type ApprovalRecord,
   type ApprovalRecords,
   type Decided,
+  type DecisionEffects,
+  type NewApproval,
   approvalTopic,
   approvalsTopic,
 } from './record/approval/approval.ts'
+export type { Activated, NewAllowance, NewPolicy, PolicyRecord, PolicyRecords } from './record/policy/policy.ts'
 export type { PromptRecord, Prompts } from './record/prompt/prompt.ts'
 export type { GrantRecord, Grants } from './record/grant/grant.ts'
 export { type JudgeRecord, type Judges, type SeenJudge, ownMachineId } from './record/judge/judge.ts'

@@ -12,6 +12,7 @@ import { SqlLogs } from './log/sql-logs.ts'
 import { migrate } from './migration/migrate.ts'
 import { SqlAgents } from './record/agent/sql-agents.ts'
 import { SqlApprovals } from './record/approval/sql-approvals.ts'
+import { SqlPolicies } from './record/policy/sql-policies.ts'
 import { SqlPrompts } from './record/prompt/sql-prompts.ts'
 import { SqlAudit } from './record/audit/sql-audit.ts'
 import { SqlChannels } from './record/channel/sql-channels.ts'
@@ -143,6 +144,7 @@ function assemble(
     agents: new SqlAgents(db, now, random),
     prompts: new SqlPrompts(db, now, random),
     approvals: new SqlApprovals(db, now, random),
+    policies: new SqlPolicies(db, now),
     grants: new SqlGrants(db, now),
     channels: new SqlChannels(db, now),
     modelKeys: new SqlModelKeys(db, now),

@@ -3,6 +3,7 @@ import type { Leases } from './lease/lease.ts'
 import type { Logs } from './log/log.ts'
 import type { Agents } from './record/agent/agent.ts'
 import type { ApprovalRecords } from './record/approval/approval.ts'
+import type { PolicyRecords } from './record/policy/policy.ts'
 import type { Prompts } from './record/prompt/prompt.ts'
 import type { AuditEntries } from './record/audit/audit.ts'
 import type { Channels } from './record/channel/channel.ts'
@@ -42,6 +43,7 @@ export interface Store {
   readonly agents: Agents
   readonly prompts: Prompts
   readonly approvals: ApprovalRecords
+  readonly policies: PolicyRecords
   readonly grants: Grants
   readonly channels: Channels
   readonly modelKeys: ModelKeys

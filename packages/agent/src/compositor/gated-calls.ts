@@ -1,10 +1,12 @@
-import { messageOf, RPC_CODES, RpcError } from '@parley/protocol'
+import { type JsonObject, messageOf, RPC_CODES, RpcError } from '@parley/protocol'
 import { type Caller, InputRequired, JsonText, type ServiceResult } from '@parley/rpc'
 import { deniedError, evaluatorError } from './policy-error.ts'
 import type { CallRecorder, CompositorOptions, MountCall, MountDecision, MountWait } from './ports.ts'
 
 /** A call that the gate let through. */
 export interface AllowedCall {
+  /** What a person made of its arguments: these are sent. */
+  readonly arguments?: JsonObject
   /** It goes out now; each round of questions is a part of it. */
   dispatched(): void
   /** How it ended. A question is no end. */
@@ -30,7 +32,9 @@ export class GatedCalls<C extends Caller> {
     await this.#record(recorder, () => recorder?.decided(id, call, decision, now() - startedAt))
     if (denial !== undefined) throw denial
     if (wait.cancellation.aborted) wait.signal.throwIfAborted()
-    return this.#followed(id, recorder)
+    const edited = decision.kind === 'allow' ? decision.arguments : undefined
+    const followed = this.#followed(id, recorder)
+    return edited === undefined ? followed : { ...followed, arguments: edited }
   }
 
   async #decide(

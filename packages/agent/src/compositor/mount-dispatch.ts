@@ -19,6 +19,7 @@ import { ownRoots } from './mount-options.ts'
 import type { MountTarget } from './mount-table.ts'
 import type { MountedServer } from './mounted-server.ts'
 import { withoutForgery } from './policy-error.ts'
+import { withEdited } from './shown/edited-result.ts'
 import type { MountCallKind } from './ports.ts'
 import { forbiddenQuestion } from './questions.ts'
 import { annotationsOf } from './shown/shown-lists.ts'
@@ -108,7 +109,11 @@ export class MountDispatch<C extends Caller> {
       try {
         leave = await mount.turn({ ...request, name }, parked?.signal ?? request.call.cancellation)
         allowed.dispatched()
-        const result = await this.#rounds(request, parked)
+        const sent = allowed.arguments
+        const result =
+          sent === undefined
+            ? await this.#rounds(request, parked)
+            : withEdited(await this.#rounds({ ...request, params: { ...request.params, arguments: sent } }, parked), sent)
         if (result instanceof InputRequired) return this.#hold(result, allowed)
         allowed.returned(result)
         return result

@@ -15,7 +15,8 @@ const RESERVED: ReadonlySet<number> = new Set([
 ])
 
 /** A call that the gate denied. */
-export function deniedError(subject: Subject, { reason, endsTurn, isExpired }: Denial): RpcError {
+export function deniedError(subject: Subject, { reason, endsTurn, isExpired, isFault }: Denial): RpcError {
+  if (isFault === true) return new RpcError('policy_evaluator_error', reason, stamp(subject, 'deny', reason))
   if (isExpired === true) return new RpcError('approval_expired', reason, stamp(subject, 'deny', reason))
   const code = endsTurn ? 'policy_denied' : 'policy_denied_continue'
   return new RpcError(code, `denied by policy: ${reason}`, stamp(subject, 'deny', reason))

@@ -18,12 +18,24 @@ export interface MountCall<C extends Caller> {
 }
 
 /**
- * Whoever wants to ask a person does so before it answers. `approval`: a person let this very call through. `isExpired`: nobody answered in
- * time.
+ * Whoever wants to ask a person does so before it answers. `approval`: a person let this very call through; `arguments`: with these instead.
+ * `isExpired`: nobody answered in time. `isFault`: it could not be decided.
  */
 export type MountDecision =
-  | { readonly kind: 'allow'; readonly approval?: ApprovalId }
-  | (Extract<GateDecision, { readonly kind: 'deny' }> & { readonly isExpired?: true })
+  | { readonly kind: 'allow'; readonly approval?: ApprovalId; readonly arguments?: JsonObject; readonly by?: DecisionOrigin }
+  | (Extract<GateDecision, { readonly kind: 'deny' }> & {
+      readonly isExpired?: true
+      readonly isFault?: true
+      readonly by?: DecisionOrigin
+    })
+
+/** Which rule of whose policy decided, for whoever reads the log; what allowances answered; what policies in shadow would have said. */
+export interface DecisionOrigin {
+  readonly layer?: string
+  readonly rule?: string | null
+  readonly allowances?: readonly string[]
+  readonly shadow?: { readonly decision: string; readonly layer: string | null; readonly rule: string | null }
+}
 
 /** Who waits for what was decided. A signal is made when it is asked for: one for each call would cost more than most decisions. */
 export type MountWait = Pick<Call, 'signal' | 'cancellation'>

@@ -40,6 +40,7 @@ export function countTopics(store: Store): { readonly store: Store; readonly sub
       agents: store.agents,
       prompts: store.prompts,
       approvals: store.approvals,
+      policies: store.policies,
       grants: store.grants,
       channels: store.channels,
       modelKeys: store.modelKeys,

@@ -137,8 +137,8 @@ export const SETTINGS = {
   gateDefault: {
     key: 'gate.default',
     env: ['PARLEY_GATE_DEFAULT'],
-    schema: z.enum(['deny', 'ask', 'allow'], { error: 'must be deny, ask or allow' }).default('deny'),
-    doc: 'what the gate answers to every call of an agent; ask: a person decides about each',
+    schema: z.enum(['deny', 'ask', 'allow'], { error: 'must be deny, ask or allow' }).default('ask'),
+    doc: 'what is decided about a call of an agent that no rule of any policy covers; ask: a person is asked',
   },
   adminUsername: {
     key: 'admin.username',

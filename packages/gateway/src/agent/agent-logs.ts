@@ -1,5 +1,5 @@
 import { type AgentId, type AgentLogName, TOOLS, ToolError } from '@parley/protocol'
-import { type LogEntry, type Logs, callsLog, transcriptLog } from '@parley/store'
+import { type Logs, callsLog, linesOf, transcriptLog } from '@parley/store'
 import { waitSignal } from '../job/tools.ts'
 import { serveTool } from './agent-world.ts'
 import { findAgent } from './find-agent.ts'
@@ -24,18 +24,6 @@ export const agentReadLog = serveTool(TOOLS['agent.read_log'], async (args, cont
     end: (await store.logs.end(name)).offset,
   }
 })
-
-/** The lines of some entries, each of which ends with one. */
-export function linesOf(entries: readonly Pick<LogEntry, 'bytes' | 'offset'>[]): { line: string; next_offset: number }[] {
-  return entries.flatMap(({ bytes, offset }) => {
-    let at = offset - bytes.length
-    const text = Buffer.from(bytes).toString('utf8')
-    return text
-      .split('\n')
-      .slice(0, -1)
-      .map((line) => ({ line, next_offset: (at += Buffer.byteLength(line) + 1) }))
-  })
-}
 
 /** Whether somebody stands between two lines: what begins in the middle of one is no line. */
 async function checkLineEnd(logs: Logs, name: string, offset: number): Promise<void> {

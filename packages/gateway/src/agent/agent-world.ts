@@ -14,7 +14,7 @@ export interface AgentWorld extends WorkerWorld, Pick<JobWorld, 'watch'>, Pick<J
   readonly presets: Presets
   /** Keeps the specifications of mounts at rest. */
   readonly mountSealer: Sealer
-  /** What every call of an agent is answered by the gate, until there are policies. */
+  /** What is decided about a call of an agent that no rule of any policy covers. */
   readonly gate: GateDefault
   readonly hostControls: HostControls
   /** Tells this installation from others, and gives nothing of it away. */

@@ -24,7 +24,8 @@ export class HostControls {
   readonly #log: Logger
   readonly #watched = new Map<AgentId, Watched>()
   readonly #closing = new AbortController()
-  #grants: (() => void) | undefined
+  /** What is about many agents at once. */
+  #shared: readonly (() => void)[] | undefined
 
   constructor(store: Pick<Store, 'agents' | 'prompts' | 'topics'>, log: Logger) {
     this.#store = store
@@ -38,7 +39,7 @@ export class HostControls {
 
   /** A host speaks about an agent that it holds; `version` is what it was told of it, where it was. */
   watch(claim: AgentClaim, link: Link<GatewayCaller>, version?: number): void {
-    this.#grants ??= this.#store.topics.subscribe('grants', () => this.#tellAll())
+    this.#shared ??= ['grants', 'policies'].map((topic) => this.#store.topics.subscribe(topic, () => this.#tellAll()))
     const before = this.#watched.get(claim.agent_id)
     if (before !== undefined && before.claim.claim_id === claim.claim_id) {
       const isOther = before.link !== link
@@ -69,7 +70,7 @@ export class HostControls {
 
   close(): void {
     this.#closing.abort()
-    this.#grants?.()
+    for (const off of this.#shared ?? []) off()
     for (const { off } of this.#watched.values()) off()
     this.#watched.clear()
   }

@@ -18,6 +18,8 @@ import { type AgentWorld, serveTool } from './agent-world.ts'
 import { asHost, fenceOf } from './held-agent.ts'
 import { folderRefusal, mountRefusalAt } from './may-mount.ts'
 import { openedMount, sealedSecrets } from './mount-secrets.ts'
+import { activePolicies } from '@parley/rulebook'
+import { countedCalls } from '@parley/rulebook'
 
 const QUIET = { audit: 'failures' } as const
 
@@ -131,13 +133,16 @@ export const hostAgentGet = serveTool(
     asHost(claim, context, async (_fence, agent) => {
       const { store, mountSealer, gate, hostControls } = context.world
       const { id, name, kind, ownerId, ownerName, settings, version } = agent
-      const [grant, mounts, subscriptions, calls, transcript] = await Promise.all([
+      const [grant, mounts, subscriptions, calls, transcript, active, allowances] = await Promise.all([
         store.grants.of(ownerId),
         store.agents.mounts(id),
         store.agents.subscriptions(id),
         store.logs.end(callsLog(id)),
         store.logs.end(transcriptLog(id)),
+        activePolicies(store, agent),
+        store.policies.allowances(id),
       ])
+      const isCounted = active.policies.some(({ compiled }) => compiled.usesCounts)
       if (context.call?.link !== undefined) hostControls.watch(claim, context.call.link, version)
       return {
         agent_id: id,
@@ -157,6 +162,15 @@ export const hostAgentGet = serveTool(
         calls_offset: calls.offset,
         transcript_offset: transcript.offset,
         gate,
+        policies: active.policies.map(({ record, document }) => ({
+          layer: record.subject.layer,
+          version: record.version,
+          sha256: record.sha256,
+          document_json: JSON.stringify({ ...document, example: [] }),
+        })),
+        policy: active.name,
+        allowances: [...allowances],
+        counted: isCounted ? [...(await countedCalls(store, id))] : [],
         private_http: grant.private_http,
         folder_refused: folderRefusal(settings.folder, grant)?.reason ?? null,
       }

@@ -1,7 +1,6 @@
 import { type AgentClaim, TOOLS, ToolError } from '@parley/protocol'
-import { Conflict, NotFound, callsLog, transcriptLog } from '@parley/store'
+import { Conflict, NotFound, callsLog, linesOf, transcriptLog } from '@parley/store'
 import type { ToolContext } from '../tool/served-tool.ts'
-import { linesOf } from './agent-logs.ts'
 import { type AgentWorld, serveTool } from './agent-world.ts'
 import { asHost, underClaim } from './held-agent.ts'
 

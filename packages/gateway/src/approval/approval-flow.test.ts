@@ -18,6 +18,11 @@ const WRITE = {
   arguments_json: '{"path":"a","api_key":"sk-hunter2-hunter2-hunter2"}',
   caller: 'tok_1',
   reason: 'asked',
+  policy: '',
+  rule: null,
+  layer: null,
+  askers: ['default'],
+  approvers: [],
 }
 
 /** A gateway, and a host that holds one agent. */

@@ -1,16 +1,25 @@
-import { type AgentId, ApprovalId, type ApprovalStatus, TOOLS, type ToolArguments, ToolError } from '@parley/protocol'
+import {
+  type AgentId,
+  ApprovalId,
+  type ApprovalStatus,
+  POLICY_LIMITS,
+  TOOLS,
+  type ToolArguments,
+  ToolError,
+} from '@parley/protocol'
 import type { ApprovalRecord, Decided, Store } from '@parley/store'
 import { type AgentWorld, serveTool } from '../agent/agent-world.ts'
 import { type GatewayCaller, nameOf } from '../caller.ts'
+import { withinShare } from '../blob/inputs-share.ts'
 import { cursorOf, pageOf, readCursor } from '../tool/page.ts'
 import { approvalView } from './approval-view.ts'
-
-type Person = Pick<GatewayCaller, 'admin' | 'userId'>
+import { checkDecision, effectsOf } from './decision-effects.ts'
+import { type ApprovalPerson, checkApprover, deciderName, maySee, neededFor } from './may-decide.ts'
 
 /** A page of what somebody may decide about, newest first. */
 export async function approvalPage(
   store: Pick<Store, 'approvals' | 'agents'>,
-  caller: Person,
+  caller: ApprovalPerson,
   page: {
     readonly agentId?: AgentId
     readonly statuses?: readonly ApprovalStatus[]
@@ -20,10 +29,12 @@ export async function approvalPage(
   },
 ) {
   if (!caller.admin && caller.userId === null) return { items: [], next_cursor: null }
-  const owner = caller.admin || caller.userId === null ? {} : { ownerId: caller.userId }
+  const { username } = caller
+  const owner =
+    caller.admin || caller.userId === null ? {} : { ownerId: caller.userId, ...(username === null ? {} : { username }) }
   const found = await store.approvals.list({ ...page, ...owner, limit: page.limit + 1 })
   const { items, next } = pageOf(found, page.limit, cursorOf)
-  return { items: await Promise.all(items.map((approval) => approvalView(store, approval))), next_cursor: next }
+  return { items: await Promise.all(items.map((approval) => approvalView(store, approval, caller))), next_cursor: next }
 }
 
 export const approvalList = serveTool(
@@ -39,13 +50,17 @@ export const approvalList = serveTool(
 
 export const approvalGet = serveTool(TOOLS['approval.get'], async ({ approval_id: id }, { caller, world: { store } }) => {
   const approval = await findApproval(store, id, caller)
-  return { ...(await approvalView(store, approval)), arguments_json: approval.arguments }
+  return { ...(await approvalView(store, approval, caller)), arguments_json: approval.arguments }
 })
 
 /** The approval, or `not_found`: one of somebody else's agent is as unknown as one that never was. */
-async function findApproval({ approvals }: Pick<Store, 'approvals'>, id: ApprovalId, caller: Person): Promise<ApprovalRecord> {
+async function findApproval(
+  { approvals }: Pick<Store, 'approvals'>,
+  id: ApprovalId,
+  caller: ApprovalPerson,
+): Promise<ApprovalRecord> {
   const approval = await approvals.byId(id)
-  if (approval === undefined || !(caller.admin || approval.ownerId === caller.userId)) throw noSuchApproval(id)
+  if (approval === undefined || !maySee(approval, caller)) throw noSuchApproval(id)
   return approval
 }
 
@@ -55,7 +70,7 @@ const noSuchApproval = (id: ApprovalId): ToolError =>
 export const approvalDecide = serveTool(TOOLS['approval.decide'], async (args, context) => {
   const { caller, world } = context
   context.target = args.approval_id
-  return approvalView(world.store, await decided(world, caller, args))
+  return approvalView(world.store, await decided(world, caller, args), caller)
 })
 
 /** Decides about one. Throws `conflict` that says who decided what where it is too late. */
@@ -71,7 +86,21 @@ async function decided(
       field: 'preview_sha256',
       hint: 'look at it again: approval.get',
     })
-  const said = await store.approvals.decide(id, { decision, by: nameOf(caller), reason: reason ?? null })
+  checkApprover(approval, caller)
+  checkDecision(approval, args)
+  const effects = await effectsOf(store, approval, args, caller)
+  const edited = args.arguments_json
+  const said = await withinShare({}, () =>
+    store.approvals.decide(id, {
+      decision,
+      by: deciderName(caller),
+      person: nameOf(caller),
+      reason: reason ?? null,
+      needed: neededFor(approval),
+      ...(edited === undefined ? {} : { edited }),
+      ...(effects === undefined ? {} : { effects }),
+    }),
+  )
   if (said === undefined) throw noSuchApproval(id)
   if (said.kind === 'late') throw tooLate(said)
   return said.approval
@@ -85,13 +114,15 @@ function tooLate({ approval: { status, decided: first, endedAt } }: Decided): To
   return new ToolError('conflict', `too late: ${what}`, { field: 'approval_id' })
 }
 
+const SESSION_MINUTES = POLICY_LIMITS.allowanceMs / 60_000
+
 export const approvalDecideMany = serveTool(
   TOOLS['approval.decide_many'],
   async ({ approval_ids: ids, decision, reason }, { caller, world }) => {
     const items: { approval_id: ApprovalId; status: ApprovalStatus | null; error: string | null }[] = []
     for (const id of new Set(ids)) {
       try {
-        const approval = await decided(world, caller, { approval_id: id, decision, reason })
+        const approval = await decided(world, caller, { approval_id: id, decision, reason, minutes: SESSION_MINUTES })
         items.push({ approval_id: id, status: approval.status, error: null })
       } catch (error) {
         if (!(error instanceof ToolError)) throw error
@@ -105,8 +136,11 @@ export const approvalDecideMany = serveTool(
 export const approvalResolve = serveTool(TOOLS['approval.resolve'], async ({ approval_id: id, outcome }, context) => {
   context.target = id
   const { store } = context.world
-  const { status } = await findApproval(store, id, context.caller)
+  const approval = await findApproval(store, id, context.caller)
+  checkApprover(approval, context.caller)
   if (!(await store.approvals.resolve(id, outcome === 'done' ? 'returned' : 'failed', nameOf(context.caller))))
-    throw new ToolError('conflict', `only what is unknown can be resolved, and this is ${status}`, { field: 'approval_id' })
-  return approvalView(store, await findApproval(store, id, context.caller))
+    throw new ToolError('conflict', `only what is unknown can be resolved, and this is ${approval.status}`, {
+      field: 'approval_id',
+    })
+  return approvalView(store, await findApproval(store, id, context.caller), context.caller)
 })

@@ -1,10 +1,16 @@
-import { type Approval, type HeldApproval, iso } from '@parley/protocol'
+import { type Approval, type HeldApproval, iso, parseJson } from '@parley/protocol'
+import { previewOf } from '@parley/policy'
 import type { ApprovalRecord, Store } from '@parley/store'
+import { type ApprovalPerson, isApprover, neededFor } from './may-decide.ts'
 
 const time = (at: number | null): string | null => (at === null ? null : iso(at))
 
 /** An approval as those who may decide see it. */
-export async function approvalView({ agents }: Pick<Store, 'agents'>, approval: ApprovalRecord): Promise<Approval> {
+export async function approvalView(
+  { agents }: Pick<Store, 'agents'>,
+  approval: ApprovalRecord,
+  caller: ApprovalPerson,
+): Promise<Approval> {
   const agent = await agents.byId(approval.agentId)
   const { decided } = approval
   return {
@@ -19,6 +25,12 @@ export async function approvalView({ agents }: Pick<Store, 'agents'>, approval: 
     preview_sha256: approval.previewSha256,
     caller: approval.caller,
     reason: approval.reason,
+    rule: approval.rule,
+    layer: approval.layer,
+    votes: [...approval.votes],
+    needed: neededFor(approval),
+    may_decide: isApprover(approval, caller),
+    edited_preview: approval.edited === null ? null : previewOf(parseJson(approval.edited) ?? null).text,
     status: approval.status,
     created_at: iso(approval.createdAt),
     expires_at: iso(approval.expiresAt),
@@ -30,12 +42,13 @@ export async function approvalView({ agents }: Pick<Store, 'agents'>, approval: 
 }
 
 /** What the host that waits for it is told. */
-export function heldView({ id, status, decided }: ApprovalRecord): HeldApproval {
+export function heldView({ id, status, decided, edited }: ApprovalRecord): HeldApproval {
   return {
     approval_id: id,
     status,
     decision: decided?.decision ?? null,
     reason: decided?.reason ?? null,
     by: decided?.by ?? null,
+    edited_json: edited,
   }
 }

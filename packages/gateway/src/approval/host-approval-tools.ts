@@ -1,4 +1,4 @@
-import { APPROVAL_LIMITS, type ApprovalId, type ApprovalStep, TOOLS, ToolError, iso, parseJson } from '@parley/protocol'
+import { type ApprovalId, type ApprovalStep, TOOLS, ToolError, iso, parseJson } from '@parley/protocol'
 import { digestCall, previewOf } from '@parley/policy'
 import { type AgentRecord, type ApprovalRecord, type LeaseFence, type Store, agentTopic } from '@parley/store'
 import { serveTool } from '../agent/agent-world.ts'
@@ -6,19 +6,34 @@ import { asHost } from '../agent/held-agent.ts'
 import { withinShare } from '../blob/inputs-share.ts'
 import { waitSignal } from '../job/tools.ts'
 import { untilSo } from '../tool/until-so.ts'
+import { activePolicies } from '@parley/rulebook'
+import { APPROVAL_BOUNDS } from './approval-bounds.ts'
 import { heldView } from './approval-view.ts'
 
 const QUIET = { audit: 'failures' } as const
-const BOUNDS = {
-  ttlMs: APPROVAL_LIMITS.ttlMs,
-  maxPerAgent: APPROVAL_LIMITS.pendingPerAgent,
-  maxPerPerson: APPROVAL_LIMITS.pendingPerPerson,
-}
 
 export const hostAsk = serveTool(
   TOOLS['host.ask'],
-  ({ kind, mount, mount_version: mountVersion, name, arguments_json: text, caller, reason, ...claim }, context) =>
+  (
+    {
+      kind,
+      mount,
+      mount_version: mountVersion,
+      name,
+      arguments_json: text,
+      caller,
+      reason,
+      policy,
+      rule,
+      layer,
+      askers,
+      approvers,
+      ...claim
+    },
+    context,
+  ) =>
     asHost(claim, context, async (fence, agent) => {
+      await checkPolicy(context.world.store, agent, policy)
       const args = parseJson(text)
       if (args === undefined) throw new ToolError('invalid_argument', 'arguments_json: must be JSON', { field: 'arguments_json' })
       const call = { agent: shown(agent), caller: { role: 'agent' as const, name: caller }, kind, mount, mountVersion, name }
@@ -28,9 +43,14 @@ export const hostAsk = serveTool(
       if (digest.kind === 'refused')
         throw new ToolError('invalid_argument', `arguments_json: ${digest.reason}`, { field: 'arguments_json' })
       const preview = previewOf(args)
-      const asked = { kind, mount, name, arguments: text, caller, reason, digest: digest.digest }
+      const bound = { policy, rule, layer, askers, approvers }
+      const asked = { kind, mount, mountVersion, name, arguments: text, caller, reason, digest: digest.digest, ...bound }
       const { approval, isAdopted } = await withinShare({}, () =>
-        context.world.store.approvals.ask(fence, { ...asked, preview: preview.text, previewSha256: preview.hash }, BOUNDS),
+        context.world.store.approvals.ask(
+          fence,
+          { ...asked, preview: preview.text, previewSha256: preview.hash },
+          APPROVAL_BOUNDS,
+        ),
       )
       return { ...heldView(approval), adopted: isAdopted, expires_at: iso(approval.expiresAt) }
     }),
@@ -61,9 +81,10 @@ export const hostApprovalStep = serveTool(
   ({ approval_id: id, step, ...claim }, context) =>
     asHost(claim, context, async (fence, agent) => {
       const { approvals } = context.world.store
-      const ok = await taken(approvals, fence, id, step)
+      const isStale = step === 'dispatch' && !(await isCurrent(context.world.store, agent, id))
+      const ok = await taken(approvals, fence, id, isStale ? 'withdraw' : step)
       const found = await approvals.byId(id)
-      return { ok, status: found?.agentId === agent.id ? found.status : null }
+      return { ok: ok && !isStale, status: found?.agentId === agent.id ? found.status : null }
     }),
   QUIET,
 )
@@ -82,4 +103,17 @@ async function taken(approvals: Store['approvals'], fence: LeaseFence, id: Appro
       await approvals.leave(fence, id)
       return true
   }
+}
+
+/** A host that has not heard of a change yet asks again under what is active now. */
+async function checkPolicy(store: Pick<Store, 'policies'>, agent: AgentRecord, policy: string): Promise<void> {
+  const { name } = await activePolicies(store, agent)
+  if (name !== policy)
+    throw new ToolError('conflict', 'policy: others are active now', { field: 'policy', hint: 'host.agent_get has them' })
+}
+
+/** What was approved under other policies is not sent: it is decided about again. */
+async function isCurrent(store: Pick<Store, 'approvals' | 'policies'>, agent: AgentRecord, id: ApprovalId): Promise<boolean> {
+  const [approval, { name }] = await Promise.all([store.approvals.byId(id), activePolicies(store, agent)])
+  return approval === undefined || approval.policy === name
 }

@@ -1,5 +1,5 @@
 import { JOB_LIMITS, type ToolError, wrongArgument } from '@parley/protocol'
-import { decodeBase64 } from '../tests-zip/base64.ts'
+import { decodeBase64 } from '@parley/tests-zip'
 
 const { chunkBytes } = JOB_LIMITS
 const CHARS_MAX = 4 * Math.ceil(chunkBytes / 3)

@@ -53,6 +53,10 @@ const WORDS: Record<ShareExceeded['bound'], (limit: number, whose: string) => re
     `jobs_at_once: ${limit} jobs wait or run, which is the most; free again when one of them ends`,
     'usage.summary shows your quota; an admin can change it',
   ],
+  allowances: (limit) => [
+    `${limit} things are allowed to this agent for a while, and no more may be`,
+    'policy.get lists them and policy.disallow ends one; a rule of its policy can stand for many',
+  ],
   uploads: (limit) => [
     `${limit} uploads of yours are under way`,
     'blob.commit or blob.abort one of them; one that is not touched for an hour goes by itself',

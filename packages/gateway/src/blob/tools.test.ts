@@ -7,7 +7,7 @@ import { openStore } from '@parley/store'
 import { expect, test } from 'vitest'
 import { addUser } from '../fixture/test-job.ts'
 import { callTool, openTestGateway } from '../fixture/test-gateway.ts'
-import { goodZip } from '../tests-zip/fixture/raw-zip.ts'
+import { goodZip } from '@parley/tests-zip/testing'
 
 const base64 = (text: string) => Buffer.from(text).toString('base64')
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex')

@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { PlayedJudge, addUser } from '../fixture/test-job.ts'
 import { type TestGateway, callTool, openTestGateway } from '../fixture/test-gateway.ts'
 import { TestSocket } from '../fixture/wires.ts'
-import { goodZip, rawZip } from '../tests-zip/fixture/raw-zip.ts'
+import { goodZip, rawZip } from '@parley/tests-zip/testing'
 
 const CODE = { current_code: 'int main() {}' }
 const WHOLE = { ...CODE, tests_zip_b64: ONE_CASE_ZIP }

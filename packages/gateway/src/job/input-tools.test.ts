@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { addJob, addUser } from '../fixture/test-job.ts'
 import { type ToolReply, callTool, mint, openTestGateway, request } from '../fixture/test-gateway.ts'
-import { goodZip } from '../tests-zip/fixture/raw-zip.ts'
+import { goodZip } from '@parley/tests-zip/testing'
 
 const failure = (reply: ToolReply) => reply._meta?.['parley/error']
 

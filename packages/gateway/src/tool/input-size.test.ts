@@ -14,6 +14,7 @@ test('only tools that carry files, logs or documents take large arguments, by wh
     'agent.prompt',
     'agent.run',
     'agent.update',
+    'approval.decide',
     'approval.decide_many',
     'blob.write',
     'grant.set',
@@ -23,6 +24,7 @@ test('only tools that carry files, logs or documents take large arguments, by wh
     'host.ask',
     'host.end_prompt',
     'host.mount_renewed',
+    'host.propose',
     'host.renew',
     'job.create',
     'judge.claim_next',
@@ -35,6 +37,9 @@ test('only tools that carry files, logs or documents take large arguments, by wh
     'judge.usage.ingest',
     'mount.attach',
     'mount.sign_in',
+    'policy.propose',
+    'policy.set',
+    'policy.test',
   ])
 })
 

@@ -1,63 +1,76 @@
 import type { MountCall, MountDecision, MountWait } from '@parley/agent'
-import type { ApprovalId, GateDefault, JsonValue } from '@parley/protocol'
+import { type ApprovalId, type JsonValue, isJsonObject, parseJson } from '@parley/protocol'
+import type { PolicyAnswer } from '@parley/policy'
 import type { Caller } from '@parley/rpc'
 import type { AgentOfGateway } from '../gateway-calls.ts'
-import { PersonAsker, type Question } from './person-asker.ts'
+import { AgentPolicies, type AskedCall, type PolicySpec } from './agent-policies.ts'
+import { PersonAsker, type Question, type PersonSaid } from './person-asker.ts'
 
-const DENIED: MountDecision = {
-  kind: 'deny',
-  reason: 'this installation lets agents call nothing: an admin sets gate.default',
-  endsTurn: false,
-}
 const ALLOWED: MountDecision = { kind: 'allow' }
-const WHY = 'this installation asks about every call'
+/** So often a call is asked about anew because policies changed meanwhile. */
+const CHANGES_MAX = 10
+const ENGINE = 'engine'
 
 export interface AgentGateOptions extends AgentOfGateway {
   readonly log: (level: 'info' | 'warn', message: string) => void
-  /** What the installation says now. */
-  readonly gate: () => GateDefault
+  /** As the gateway has the agent now. */
+  readonly spec: PolicySpec
+  /** Has the agent told anew; settles when `set` was called with it. */
+  readonly refresh: () => Promise<void>
   /** The version of a mount’s specification: what is approved of one counts for no other. */
   readonly versionOf: (mount: string) => number | null
+  readonly now: () => number
 }
 
 /** A call of an engine's own. */
 export interface OwnCall {
-  readonly kind: Question['kind']
+  readonly kind: Question['kind'] & AskedCall['kind']
   readonly name: string
   readonly arguments: JsonValue
 }
 
-/** What one agent may do until there are policies: everything, nothing, or what a person says. */
+/** What one agent may do: what its policies say, and where they ask, what a person does. */
 export class AgentGate {
   readonly #options: AgentGateOptions
   readonly #asking: PersonAsker
+  readonly #policies: AgentPolicies
   /** Calls under way that a person let through, by their name in the log. */
   readonly #approved = new Map<number | string, ApprovalId>()
 
   constructor(options: AgentGateOptions) {
     this.#options = options
     this.#asking = new PersonAsker(options)
+    this.#policies = new AgentPolicies(options.spec, options.now)
+  }
+
+  /** The gateway has told the agent anew. Who waits under other policies is asked about under these. */
+  set(spec: PolicySpec): void {
+    const before = this.#policies.name
+    this.#policies.set(spec)
+    if (this.#policies.name !== before) this.#asking.policiesChanged()
+  }
+
+  turnBegins(): void {
+    this.#policies.turnBegins()
   }
 
   decideMount(call: MountCall<Caller>, wait: MountWait): MountDecision | Promise<MountDecision> {
-    const { kind, mount, name, arguments: args, caller } = call
-    return this.#decide(() => [
-      {
-        kind,
-        mount,
-        mount_version: this.#options.versionOf(mount),
-        name,
-        arguments_json: JSON.stringify(args ?? null),
-        caller: tokenOf(caller),
-        reason: WHY,
-      },
-      wait.signal,
-    ])
+    const { kind, mount, name, arguments: args, annotations, caller } = call
+    const by = tokenOf(caller)
+    const mountVersion = this.#options.versionOf(mount)
+    return this.#decide(
+      { caller: { role: 'agent', name: by }, session: by, kind, mount, mountVersion, name, arguments: args, annotations },
+      wait,
+    )
   }
 
   decideOwn({ kind, name, arguments: args }: OwnCall, signal: AbortSignal): MountDecision | Promise<MountDecision> {
-    const about = { kind, mount: null, mount_version: null, name, arguments_json: JSON.stringify(args ?? null) }
-    return this.#decide(() => [{ ...about, caller: 'engine', reason: WHY }, signal])
+    return this.#decide(ownCall(kind, name, args), { signal, cancellation: signal })
+  }
+
+  /** What would be decided now, without asking anybody or counting it. */
+  wouldAllow({ kind, name, arguments: args }: OwnCall): boolean {
+    return this.#policies.decide(ownCall(kind, name, args)).decision === 'allow'
   }
 
   /** What was decided about a call, by its name in the log. */
@@ -73,10 +86,99 @@ export class AgentGate {
     this.#asking.settle(approval, end)
   }
 
-  #decide(question: () => readonly [Question, AbortSignal]): MountDecision | Promise<MountDecision> {
-    const gate = this.#options.gate()
-    if (gate !== 'ask') return gate === 'allow' ? ALLOWED : DENIED
-    return this.#asking.decide(...question())
+  #decide(call: AskedCall, wait: MountWait): MountDecision | Promise<MountDecision> {
+    const answer = this.#policies.decide(call)
+    return answer.decision === 'ask' ? this.#ask(call, answer, wait) : this.#settled(call, answer)
+  }
+
+  /** What needs no person. */
+  #settled(call: AskedCall, answer: PolicyAnswer): MountDecision {
+    const by = originOf(answer)
+    if (answer.decision === 'allow') {
+      this.#policies.count(call)
+      return by === undefined ? ALLOWED : { kind: 'allow', by }
+    }
+    return {
+      kind: 'deny',
+      reason: answer.reason,
+      endsTurn: answer.decision === 'deny_abort',
+      ...(answer.decision === 'evaluator_error' ? { isFault: true } : {}),
+      ...(by === undefined ? {} : { by }),
+    }
+  }
+
+  async #ask(call: AskedCall, first: PolicyAnswer, { signal }: MountWait): Promise<MountDecision> {
+    let answer = first
+    for (let changes = 0; changes < CHANGES_MAX; changes++) {
+      if (answer.decision !== 'ask') return this.#settled(call, answer)
+      const asked = answer
+      const said = await this.#asking.decide(questionOf(call, asked, this.#policies.name), signal, (edited) =>
+        this.#refusalOf(call, asked, edited),
+      )
+      if (said.kind !== 'changed') return this.#heard(call, asked, said)
+      await this.#options.refresh()
+      answer = this.#policies.decide(call)
+    }
+    return { kind: 'deny', reason: 'its policies change faster than it can be asked about; try again', endsTurn: false }
+  }
+
+  #heard(call: AskedCall, answer: PolicyAnswer, said: Exclude<PersonSaid, { readonly kind: 'changed' }>): MountDecision {
+    if (said.kind === 'allow') this.#policies.count(call)
+    const by = originOf(answer)
+    return by === undefined ? said : { ...said, by }
+  }
+
+  /** Arguments that a person changed pass the policies again: nobody lets through what these deny, or what others must be asked about. */
+  #refusalOf(call: AskedCall, asked: PolicyAnswer, edited: string): string | undefined {
+    const args = parseJson(edited)
+    if (!isJsonObject(args)) return 'the arguments that a person wrote are no JSON object'
+    const answer = this.#policies.decide({ ...call, arguments: args })
+    if (answer.decision === 'allow') return undefined
+    if (answer.decision !== 'ask') return `with the arguments as a person changed them: ${answer.reason}`
+    const isSame = JSON.stringify(answer.approvers) === JSON.stringify(asked.approvers)
+    return isSame ? undefined : 'with the arguments as a person changed them, others would have to be asked'
+  }
+}
+
+function ownCall(kind: OwnCall['kind'], name: string, args: JsonValue): AskedCall {
+  return {
+    caller: { role: 'agent', name: ENGINE },
+    session: ENGINE,
+    kind,
+    mount: null,
+    mountVersion: null,
+    name,
+    arguments: args,
+    annotations: undefined,
+  }
+}
+
+function questionOf(call: AskedCall, { reason, rule, layer, approvers, trace }: PolicyAnswer, policy: string): Question {
+  const asking = trace.flatMap((step) => (step.outcome === 'ask' && !step.delegated && !step.shadow ? [step.layer] : []))
+  return {
+    kind: call.kind,
+    mount: call.mount,
+    mount_version: call.mountVersion,
+    name: call.name,
+    arguments_json: JSON.stringify(call.arguments ?? null),
+    caller: call.caller.name,
+    reason,
+    policy,
+    rule,
+    layer,
+    askers: asking.length === 0 ? ['default'] : asking,
+    approvers: approvers.map((each) => ({ ...each })),
+  }
+}
+
+/** Whose rule it was, for the log; what policies in shadow would have said. */
+function originOf({ layer, rule, allowances, shadow, decision }: PolicyAnswer): MountDecision['by'] {
+  const isOther = shadow !== null && shadow.decision !== decision
+  if (layer === null && allowances.length === 0 && !isOther) return undefined
+  return {
+    ...(layer === null ? {} : { layer, rule }),
+    ...(allowances.length === 0 ? {} : { allowances }),
+    ...(isOther ? { shadow: { decision: shadow.decision, layer: shadow.layer, rule: shadow.rule } } : {}),
   }
 }
 

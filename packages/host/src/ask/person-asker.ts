@@ -7,7 +7,9 @@ import {
   messageOf,
   ToolError,
   type ToolInput,
+  type ToolOutput,
 } from '@parley/protocol'
+import * as z from 'zod'
 import type { AgentOfGateway } from '../gateway-calls.ts'
 
 /** One call asks so long; then the next asks on. */
@@ -15,11 +17,18 @@ const WAIT_MS = 20_000
 /** After a failure to hear, it is tried again so much later. */
 const RETRY_MS = 1_000
 
+/** What came of asking. `changed`: other policies are active now, and nothing was decided. */
+export type PersonSaid = MountDecision | { readonly kind: 'changed' }
+
 /** What a person is asked about. */
 export type Question = Omit<ToolInput<'host.ask'>, 'agent_id' | 'claim_id'>
 
+const CHANGED = { kind: 'changed' } as const
+/** A JSON object in a text. */
+const JsonObjectText = z.string().transform((text) => z.record(z.string(), z.json()).parse(JSON.parse(text)))
+
 interface Waiting {
-  readonly decided: (approval: HeldApproval | undefined) => void
+  readonly decided: (approval: HeldApproval | 'changed' | undefined) => void
 }
 
 /**
@@ -37,18 +46,31 @@ export class PersonAsker {
     this.#options = options
   }
 
-  /** What a person says to this very call. Where it is yes, it counts as sent from then on: whoever called this sends it. */
-  async decide(about: Question, signal: AbortSignal): Promise<MountDecision> {
+  /**
+   * What a person says to this very call. Where it is yes, it counts as sent from then on: whoever called this sends it. `refusalOf` says why
+   * arguments that a person changed may not be sent.
+   */
+  async decide(about: Question, signal: AbortSignal, refusalOf: (edited: string) => string | undefined): Promise<PersonSaid> {
     const { claim, call: ask } = this.#options
     let asked: HeldApproval
     try {
       asked = await ask('host.ask', { ...claim, ...about }, AbortSignal.any([signal, this.#options.signal]))
     } catch (error) {
       if (!(error instanceof ToolError) || signal.aborted) throw error
+      if (error.code === 'conflict' && error.field === 'policy') return CHANGED
       return { kind: 'deny', reason: `nobody can be asked about it: ${error.message}`, endsTurn: false }
     }
     const said = asked.status === 'pending' ? await this.#answerTo(asked.approval_id, signal) : asked
-    return this.#decision(asked.approval_id, said)
+    if (said === 'changed') {
+      await this.#step(asked.approval_id, 'withdraw')
+      return CHANGED
+    }
+    return this.#decision(asked.approval_id, said, refusalOf)
+  }
+
+  /** Who waits is asked about under other policies. */
+  policiesChanged(): void {
+    for (const { decided } of this.#waiting.values()) decided('changed')
   }
 
   /** What became of a call that was sent. */
@@ -56,8 +78,22 @@ export class PersonAsker {
     void this.#step(id, end)
   }
 
-  async #decision(id: ApprovalId, said: HeldApproval | undefined): Promise<MountDecision> {
-    if (said?.status === 'approved' && (await this.#step(id, 'dispatch'))) return { kind: 'allow', approval: id }
+  async #decision(
+    id: ApprovalId,
+    said: HeldApproval | undefined,
+    refusalOf: (edited: string) => string | undefined,
+  ): Promise<PersonSaid> {
+    if (said?.status === 'approved') {
+      const edited = said.edited_json
+      const refusal = edited === null ? undefined : refusalOf(edited)
+      if (refusal !== undefined) {
+        await this.#step(id, 'withdraw')
+        return { kind: 'deny', reason: refusal, endsTurn: false }
+      }
+      const { ok, status } = await this.#step(id, 'dispatch')
+      if (ok) return { kind: 'allow', approval: id, ...(edited === null ? {} : { arguments: JsonObjectText.parse(edited) }) }
+      if (status === 'withdrawn') return CHANGED
+    }
     if (said?.status === 'denied') {
       const why = said.reason === null || said.reason === '' ? '' : `: ${said.reason}`
       return { kind: 'deny', reason: `${said.by ?? 'somebody'} said no${why}`, endsTurn: said.decision === 'deny_abort' }
@@ -67,8 +103,8 @@ export class PersonAsker {
     return { kind: 'deny', reason: 'nobody approved it in time', endsTurn: false, isExpired: true }
   }
 
-  async #answerTo(id: ApprovalId, signal: AbortSignal): Promise<HeldApproval | undefined> {
-    const { promise, resolve, reject } = Promise.withResolvers<HeldApproval | undefined>()
+  async #answerTo(id: ApprovalId, signal: AbortSignal): Promise<HeldApproval | 'changed' | undefined> {
+    const { promise, resolve, reject } = Promise.withResolvers<HeldApproval | 'changed' | undefined>()
     const gone = (): void => {
       void this.#step(id, 'leave')
       reject(new Error('whoever called is gone'))
@@ -111,13 +147,13 @@ export class PersonAsker {
     for (const { decided } of this.#waiting.values()) decided(undefined)
   }
 
-  async #step(id: ApprovalId, step: ApprovalStep): Promise<boolean> {
+  async #step(id: ApprovalId, step: ApprovalStep): Promise<Pick<ToolOutput<'host.approval_step'>, 'ok' | 'status'>> {
     const { claim, call, signal, log } = this.#options
     try {
-      return (await call('host.approval_step', { ...claim, approval_id: id, step }, signal)).ok
+      return await call('host.approval_step', { ...claim, approval_id: id, step }, signal)
     } catch (error) {
       if (!signal.aborted) log('warn', `the step ${step} of ${id} is not written down: ${messageOf(error)}`)
-      return false
+      return { ok: false, status: null }
     }
   }
 }

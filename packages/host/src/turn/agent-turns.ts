@@ -86,6 +86,7 @@ export class AgentTurns {
       compositor,
       transcript: this.#transcript,
       gate: this.#own,
+      mayRun: (program) => options.gate.wouldAllow({ kind: 'command', name: program, arguments: {} }),
       listener: { event: (event) => this.#heard(event), approve: () => Promise.resolve('denied') },
       warn: (message) => this.#transcript.say({ type: 'warning', at: this.#at(), message }),
       version,
@@ -199,6 +200,7 @@ export class AgentTurns {
       resumed: prompt.resumed,
     })
     await this.#transcript.flush()
+    this.#options.gate.turnBegins()
     const engine = await this.#engine.ready(settings, prepared, stop)
     const text = left === 'said' && !engine.isNew ? CONTINUE_TEXT : await this.#text(prompt, engine)
     const turn = engine.conversation.submit({ input: [{ type: 'text', text }], budget: prepared.budget })

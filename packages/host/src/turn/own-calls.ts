@@ -1,5 +1,5 @@
 import type { EngineEvent, Gate, GateCall, GateDecision } from '@parley/agent'
-import { iso } from '@parley/protocol'
+import { iso, isJsonObject, type JsonValue } from '@parley/protocol'
 import type { AgentGate, OwnCall } from '../ask/agent-gate.ts'
 import type { CallLog } from '../call-log.ts'
 
@@ -29,9 +29,10 @@ export class OwnCalls implements Gate {
   async decide({ call, mount, tool, arguments: args }: GateCall, signal: AbortSignal): Promise<GateDecision> {
     if (mount !== null) return { kind: 'allow' }
     const { calls, gate, now } = this.#options
-    const kind = KINDS[tool] ?? 'tool'
+    const own = ownCallOf(tool, args)
+    const { kind } = own
     const askedAt = now()
-    const decision = await gate.decideOwn({ kind, name: tool, arguments: args }, signal)
+    const decision = await gate.decideOwn(own, signal)
     gate.decided(call, decision)
     await calls.write({
       at: this.#at(),
@@ -40,8 +41,8 @@ export class OwnCalls implements Gate {
       by: BY,
       kind,
       mount,
-      name: tool,
-      arguments: args,
+      name: own.name,
+      arguments: own.arguments,
       decision,
       ms: now() - askedAt,
     })
@@ -65,4 +66,14 @@ export class OwnCalls implements Gate {
   #at(): string {
     return iso(this.#options.now())
   }
+}
+
+/** A command by its program, with all that it is told as `argv`; everything else by the name of the tool. */
+function ownCallOf(tool: string, args: JsonValue): OwnCall {
+  const kind = KINDS[tool] ?? 'tool'
+  const command = isJsonObject(args) ? args['command'] : undefined
+  if (kind !== 'command' || !isJsonObject(args)) return { kind, name: tool, arguments: args }
+  const argv = typeof command === 'string' ? ['bash', '-lc', command] : Array.isArray(command) ? command : []
+  const [program] = argv
+  return { kind, name: typeof program === 'string' && program !== '' ? program : tool, arguments: { ...args, argv } }
 }

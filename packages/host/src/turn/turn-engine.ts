@@ -20,6 +20,8 @@ export interface TurnEngineOptions {
   readonly compositor: Compositor
   readonly transcript: AgentTranscript
   readonly gate: Gate
+  /** Whether a program may be run whatever it is told to do. */
+  readonly mayRun: (program: string) => boolean
   readonly listener: ConversationListener
   readonly warn: (message: string) => void
   readonly version: string
@@ -62,14 +64,14 @@ export class TurnEngine {
 
   /** What the next turn is to be taken with. Throws `EngineUnfit`, or what the signal says. */
   async settings({ model }: PreparedModel, signal: AbortSignal): Promise<EngineSettings> {
-    const { ports, spec } = this.#options
+    const { ports, spec, mayRun } = this.#options
     const tools = await unlessAborted(this.#tools.digest(signal), signal)
     const now = spec()
     const engine = now.engine ?? ports.defaultEngine
     const folder = await folderOf(now, ports).catch((error: unknown) => {
       throw new EngineUnfit('folder_refused', error)
     })
-    return { engine, model, instructions: instructionsOf(now, this.#tools.banner), folder, reach: reachOf(engine, now), tools }
+    return { engine, model, instructions: instructionsOf(now, this.#tools.banner), folder, reach: reachOf(engine, mayRun), tools }
   }
 
   /** The engine with these settings and this key: the one that is open, or one that goes on in the conversation. */

@@ -24,9 +24,9 @@ export interface EngineSettings {
 export const instructionsOf = ({ instructions }: Pick<AgentSpec, 'instructions'>, banner: string | undefined): string =>
   [instructions, banner ?? ''].filter((text) => text !== '').join('\n\n')
 
-/** A Codex asks nobody about what it runs inside of its box, so it may only read where nothing may be called. */
-export const reachOf = (engine: EngineName, { gate }: Pick<AgentSpec, 'gate'>): Reach =>
-  engine === 'codex' && gate !== 'allow' ? 'read-only' : 'workspace-write'
+/** A Codex asks nobody about what it runs inside of its box, so it may only read, unless policies allow it to run as it likes. */
+export const reachOf = (engine: EngineName, mayRun: (program: string) => boolean): Reach =>
+  engine === 'codex' && !mayRun(engine) ? 'read-only' : 'workspace-write'
 
 export const isSame = (one: EngineSettings, other: EngineSettings): boolean => JSON.stringify(one) === JSON.stringify(other)
 

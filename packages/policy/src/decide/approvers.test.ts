@@ -4,9 +4,9 @@ import { approvalsNeeded, mayDecide } from './approvers.ts'
 import { compilePolicy } from './compile-policy.ts'
 import { decide } from './decide.ts'
 
-const OWNER = { username: 'ada', admin: false, owns: true }
-const ADMIN = { username: 'root', admin: true, owns: false }
-const BOB = { username: 'bob', admin: false, owns: false }
+const OWNER = { username: 'ada', admin: false, owns: true, signedIn: true }
+const ADMIN = { username: 'root', admin: true, owns: false, signedIn: true }
+const BOB = { username: 'bob', admin: false, owns: false, signedIn: true }
 
 const asks = (approvers?: object): object => ({
   rule: [{ name: 'ask', decision: 'ask' }],
@@ -36,6 +36,11 @@ test('where one says, those and nobody else; each policy that asks has its say',
 test('a policy that does not ask does not choose who decides', () => {
   const asking = approversOf({ rule: [{ name: 'fine', decision: 'allow' }], approvers: { users: ['bob'] } }, asks())
   expect(mayDecide(asking, OWNER)).toBe(true)
+})
+
+test('where people must sign in, a token that acts for them does not decide', () => {
+  const asking = approversOf(asks({ owner: true, sign_in: true }), {})
+  expect([OWNER, { ...OWNER, signedIn: false }].map((person) => mayDecide(asking, person))).toEqual([true, false])
 })
 
 test('nobody decides what nobody asked', () => {

@@ -1,7 +1,7 @@
 import type { Approvers } from '@parley/protocol'
 
 /** Where a policy does not say who. */
-export const ANYBODY: Approvers = { users: [], admins: true, owner: true, needed: 1 }
+export const ANYBODY: Approvers = { users: [], admins: true, owner: true, needed: 1, sign_in: false }
 
 /** Somebody who wants to decide about a call of an agent. */
 export interface Decider {
@@ -9,13 +9,18 @@ export interface Decider {
   readonly admin: boolean
   /** Whether the agent is theirs. */
   readonly owns: boolean
+  /** Whether they signed in, rather than came with a token. */
+  readonly signedIn: boolean
 }
 
 /** Whether somebody may decide: all policies that ask must have them among their approvers. */
-export function mayDecide(asking: readonly Approvers[], { username, admin, owns }: Decider): boolean {
+export function mayDecide(asking: readonly Approvers[], { username, admin, owns, signedIn }: Decider): boolean {
   return (
     asking.length > 0 &&
-    asking.every(({ users, admins, owner }) => users.includes(username) || (admins && admin) || (owner && owns))
+    asking.every(
+      ({ users, admins, owner, sign_in: signIn }) =>
+        (signedIn || !signIn) && (users.includes(username) || (admins && admin) || (owner && owns)),
+    )
   )
 }
 

@@ -43,6 +43,8 @@ export class CompiledPolicy {
   readonly shadow: boolean
   readonly denyUnknown: boolean
   readonly approvers: Approvers
+  /** Whether it goes by how many calls there were. */
+  readonly usesCounts: boolean
   readonly #rules: readonly CompiledRule[]
   readonly #candidates = new Map<CallKind, Map<string | null, Map<string, readonly CompiledRule[]>>>()
   #kept = 0
@@ -52,6 +54,9 @@ export class CompiledPolicy {
     this.denyUnknown = document.deny_unknown
     this.approvers = document.approvers ?? ANYBODY
     this.#rules = document.rule.map(compileRule)
+    this.usesCounts = document.rule.some(
+      ({ counts }, at) => counts !== undefined || this.#rules[at]?.condition?.uses.has('counts'),
+    )
   }
 
   /** The rules that may match such a call, in their order. */

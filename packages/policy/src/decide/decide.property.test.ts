@@ -156,7 +156,7 @@ test(`random policies decide as the slow and obvious way does (seed ${SEED})`, (
     for (let count = 0; count < CALLS; count += 1) {
       const call = randomCall(random)
       const allowances = Array.from({ length: random.below(3) }, () => randomAllowance(random, call))
-      const answer = decide(call, layers, allowances)
+      const answer = decide(call, layers, { allowances })
       const expected = reference(call, policies, allowances)
       if (answer.decision !== expected) expect({ call, policies, allowances, answer }).toBe(expected)
       seen.set(expected, (seen.get(expected) ?? 0) + 1)
@@ -186,7 +186,7 @@ test('nothing that is added below, and no allowance, loosens what an upper layer
       answers: [...LAYERS, 'default' as const],
       expires_at: '2027-01-01T00:00:00Z',
     }
-    const { decision } = decide(call, [top, ...below], [every])
+    const { decision } = decide(call, [top, ...below], { allowances: [every] })
     expect(['deny_continue', 'deny_abort', 'evaluator_error']).toContain(decision)
     if (alone === 'deny_abort') expect(decision).toBe('deny_abort')
   }

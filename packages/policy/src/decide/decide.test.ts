@@ -16,7 +16,7 @@ function layersOf({ installation, owner, agent }: Layers): readonly LayerPolicy[
 }
 
 const of = (layers: Layers, parts: Parameters<typeof callOf>[0] = {}, allowances: readonly Allowance[] = []): PolicyAnswer =>
-  decide(callOf(parts), layersOf(layers), allowances)
+  decide(callOf(parts), layersOf(layers), { allowances })
 
 const all = (decision: string, more: object = {}): object => ({
   rule: [{ name: `all-${decision.replaceAll('_', '-')}`, decision, ...more }],

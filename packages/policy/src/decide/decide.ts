@@ -1,4 +1,4 @@
-import { type Allowance, type Approvers, messageOf, type PolicyLayer, type RpcCodeName } from '@parley/protocol'
+import { type Allowance, type Approvers, type GateDefault, messageOf, type PolicyLayer, type RpcCodeName } from '@parley/protocol'
 import { isPlainUri } from '../call/plain-uri.ts'
 import type { PolicyCall } from '../call/policy-call.ts'
 import { type CallValues, callValues } from '../cel/call-values.ts'
@@ -34,6 +34,22 @@ export interface TraceStep {
 
 type Settled = Omit<PolicyAnswer, 'trace' | 'shadow'>
 
+/** What a decision goes by beside policies. */
+export interface Beside {
+  readonly allowances?: readonly Allowance[]
+  /** What is decided where no rule covers a call. */
+  readonly uncovered?: GateDefault
+}
+
+const UNCOVERED: Readonly<Record<GateDefault, { readonly decision: PolicyOutcome; readonly reason: string }>> = {
+  allow: { decision: 'allow', reason: 'no rule covers this call, and this installation allows such calls' },
+  ask: { decision: 'ask', reason: 'no rule covers this call, so a person is asked' },
+  deny: {
+    decision: 'deny_continue',
+    reason: 'no rule covers this call, and this installation denies such calls: an admin sets gate.default',
+  },
+}
+
 const STRICTNESS: Readonly<Record<PolicyOutcome, number>> = {
   allow: 0,
   ask: 1,
@@ -54,9 +70,13 @@ export function denialCode(outcome: PolicyOutcome): RpcCodeName | undefined {
 
 /**
  * Whether a call may be made. The strictest layer wins, unless the rule of an upper one delegates and a lower one has a rule. Where no
- * layer has one, a person is asked. It never throws: what cannot be decided is denied.
+ * layer has one, a person is asked, or it is as `uncovered` says. It never throws: what cannot be decided is denied.
  */
-export function decide(call: PolicyCall, layers: readonly LayerPolicy[], allowances: readonly Allowance[] = []): PolicyAnswer {
+export function decide(
+  call: PolicyCall,
+  layers: readonly LayerPolicy[],
+  { allowances = [], uncovered = 'ask' }: Beside = {},
+): PolicyAnswer {
   try {
     if (call.kind === 'resource' && !isPlainUri(call.name))
       return refused('deny_continue', 'the URI is not plain: write it without . and .. parts')
@@ -64,13 +84,14 @@ export function decide(call: PolicyCall, layers: readonly LayerPolicy[], allowan
     const values = (): CallValues => (made ??= callValues(call))
     const said = layers.map((one) => layerSays(one, call, values)).toSorted((a, b) => RANK[a.layer] - RANK[b.layer])
     const enforced = said.filter(({ policy }) => !policy.shadow)
-    const answer = settle(call, enforced, allowances)
+    const beside = { allowances, uncovered }
+    const answer = settle(call, enforced, beside)
     if (enforced.length === said.length) return { ...answer, trace: said.map((one) => step(one, said)), shadow: null }
     // Of one layer its policies in shadow count, where it has such.
     const tried = said.filter(
       ({ layer, policy }) => policy.shadow || !said.some((other) => other.layer === layer && other.policy.shadow),
     )
-    const { decision, reason, rule, layer } = settle(call, tried, allowances)
+    const { decision, reason, rule, layer } = settle(call, tried, beside)
     const trace = said.map((one) => step(one, one.policy.shadow ? tried : enforced))
     return { ...answer, trace, shadow: { decision, reason, rule, layer } }
   } catch (error) {
@@ -78,16 +99,16 @@ export function decide(call: PolicyCall, layers: readonly LayerPolicy[], allowan
   }
 }
 
-function settle(call: PolicyCall, said: readonly LayerSaid[], allowances: readonly Allowance[]): Settled {
+function settle(call: PolicyCall, said: readonly LayerSaid[], { allowances, uncovered }: Required<Beside>): Settled {
   const standing = said.filter((one) => one.outcome !== null && !isDelegated(one, said))
   const strictest = standing.reduce<LayerSaid | undefined>(
     (sofar, one) => (sofar === undefined || strictnessOf(one) > strictnessOf(sofar) ? one : sofar),
     undefined,
   )
-  const decision = strictest?.outcome ?? 'ask'
+  const decision = strictest?.outcome ?? UNCOVERED[uncovered].decision
   const settled: Settled = {
     decision,
-    reason: strictest?.reason ?? 'no rule covers this call, so a person is asked',
+    reason: strictest?.reason ?? UNCOVERED[uncovered].reason,
     rule: strictest?.rule ?? null,
     layer: strictest?.layer ?? null,
     approvers: [],

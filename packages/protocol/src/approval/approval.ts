@@ -35,9 +35,14 @@ export const APPROVAL_MOVES: Moves<ApprovalStatus> = {
   unknown: ['returned', 'failed'],
 }
 
-/** What a person says: once; or no, and the agent goes on, or its turn ends. */
-export const ApprovalAnswer = z.enum(['approve', 'deny_continue', 'deny_abort'])
+/**
+ * What a person says: yes, once; for as long as the session goes on; as a rule, from now on; or no, and the agent goes on, or its turn
+ * ends.
+ */
+export const ApprovalAnswer = z.enum(['approve', 'approve_session', 'approve_rule', 'deny_continue', 'deny_abort'])
 export type ApprovalAnswer = z.infer<typeof ApprovalAnswer>
+
+export const isYes = (answer: ApprovalAnswer): boolean => answer.startsWith('approve')
 
 /** Every bound of approvals, by name. */
 export const APPROVAL_LIMITS = {

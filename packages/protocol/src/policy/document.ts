@@ -91,6 +91,8 @@ export const Approvers = z.strictObject({
   owner: z.boolean().default(false),
   /** So many different people must say yes. */
   needed: z.int().min(1).max(10).default(1),
+  /** Only somebody who signed in decides, not a token that acts for them. */
+  sign_in: z.boolean().default(false),
 })
 export type Approvers = z.infer<typeof Approvers>
 

@@ -12,4 +12,16 @@ export const POLICY_LIMITS = {
   approvers: 64,
   /** Allowances that are looked at for one call. */
   allowances: 256,
+  /** The text of one policy, and what somebody writes beside it. */
+  textBytes: 128 * 1024,
+  noteChars: 500,
+  /** Versions of one policy that are kept: the active one always, of the others the newest. */
+  versions: 50,
+  /** The longest that an allowance goes on. */
+  allowanceMs: 12 * 3_600_000,
+  /** Decisions that would change, as they are listed; the counts are of all. */
+  changes: 50,
+  /** How many agents and how many of the newest calls of each a policy for several is tried on. */
+  replayedAgents: 20,
+  replayedCalls: 500,
 } as const

@@ -1,6 +1,9 @@
 import * as z from 'zod'
 import { APPROVAL_LIMITS, ApprovalAnswer, ApprovalKind, ApprovalStatus } from '../approval/approval.ts'
 import { AgentId, ApprovalId } from '../ids.ts'
+import { PolicyLayer } from '../policy/decision.ts'
+import { PolicyRule } from '../policy/document.ts'
+import { POLICY_LIMITS } from '../policy/limits.ts'
 import { ENDS, READS, SETS, tool } from '../tool.ts'
 
 const Reason = z.string().max(APPROVAL_LIMITS.reasonChars)
@@ -20,8 +23,17 @@ export const Approval = z.object({
   preview_sha256: z.string(),
   /** Who calls, by the token. */
   caller: z.string(),
-  /** Why somebody is asked. */
+  /** Why somebody is asked, by which rule of whose policy. */
   reason: z.string(),
+  rule: z.string().nullable(),
+  layer: PolicyLayer.nullable(),
+  /** Who has said yes so far, and how many must. */
+  votes: z.array(z.string()),
+  needed: z.int(),
+  /** Whether you may decide. */
+  may_decide: z.boolean(),
+  /** What whoever approved made of the arguments, with secrets hidden. */
+  edited_preview: z.string().nullable(),
   status: ApprovalStatus,
   created_at: z.iso.datetime(),
   expires_at: z.iso.datetime(),
@@ -59,11 +71,19 @@ export const approvalGet = tool({
 export const approvalDecide = tool({
   name: 'approval.decide',
   roles: ['user'],
-  doc: 'Answers one: `approve` lets this very call through, once; `deny_continue` tells the agent why and lets it go on; `deny_abort` ends its turn. The first answer counts; the same again is fine, another is told who decided what. With `preview_sha256` it counts only for what was shown.',
+  doc: 'Answers one: `approve` lets this very call through, once; `approve_session` also those of the same name of the same client for `minutes` (of commands and patches only the very same); `approve_rule` writes a rule into the policy that asked; `deny_continue` tells the agent why and lets it go on; `deny_abort` ends its turn. With `arguments_json` the call is sent with these instead. The first answer counts; the same again is fine, another is told who decided what. With `preview_sha256` it counts only for what was shown.',
   input: z.strictObject({
     approval_id: ApprovalId,
     decision: ApprovalAnswer,
     reason: Reason.optional(),
+    arguments_json: z.string().max(APPROVAL_LIMITS.argumentsBytes).optional(),
+    /** For `approve_rule`: instead of one that matches just this call. It must match this call, and allow it. */
+    rule: PolicyRule.optional(),
+    minutes: z
+      .int()
+      .min(1)
+      .max(POLICY_LIMITS.allowanceMs / 60_000)
+      .default(POLICY_LIMITS.allowanceMs / 60_000),
     preview_sha256: z
       .string()
       .regex(/^[0-9a-f]{64}$/, 'must be a SHA-256 in hex')
@@ -79,7 +99,7 @@ export const approvalDecideMany = tool({
   doc: 'Answers several alike. Each is told by itself: what was decided, or why not.',
   input: z.strictObject({
     approval_ids: z.array(ApprovalId).min(1).max(MANY),
-    decision: ApprovalAnswer,
+    decision: ApprovalAnswer.exclude(['approve_rule']),
     reason: Reason.optional(),
   }),
   output: z.object({

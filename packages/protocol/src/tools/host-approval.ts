@@ -1,6 +1,10 @@
 import * as z from 'zod'
 import { APPROVAL_LIMITS, ApprovalAnswer, ApprovalKind, ApprovalStatus } from '../approval/approval.ts'
 import { ApprovalId } from '../ids.ts'
+import { Allowance } from '../policy/allowance.ts'
+import { PolicyLayer } from '../policy/decision.ts'
+import { Approvers } from '../policy/document.ts'
+import { POLICY_LIMITS } from '../policy/limits.ts'
 import { READS, SETS, tool } from '../tool.ts'
 import { AgentClaim } from './host.ts'
 
@@ -12,6 +16,8 @@ const HeldApproval = z.object({
   /** What whoever decided says to the agent. */
   reason: z.string().nullable(),
   by: z.string().nullable(),
+  /** What is to be sent instead, where whoever approved changed it. */
+  edited_json: z.string().nullable(),
 })
 export type HeldApproval = z.infer<typeof HeldApproval>
 
@@ -28,6 +34,12 @@ export const hostAsk = tool({
     arguments_json: z.string().max(APPROVAL_LIMITS.argumentsBytes),
     caller: z.string().min(1).max(256),
     reason: z.string().max(APPROVAL_LIMITS.reasonChars),
+    /** The policies by which it is asked, as the host was told them; others that have become active since are asked instead. */
+    policy: z.string().max(256),
+    rule: z.string().max(64).nullable(),
+    layer: PolicyLayer.nullable(),
+    askers: Allowance.shape.answers.max(4),
+    approvers: z.array(Approvers).max(3),
   }),
   output: HeldApproval.extend({ adopted: z.boolean(), expires_at: z.iso.datetime() }),
   annotations: SETS,
@@ -44,6 +56,19 @@ export const hostApprovals = tool({
   }),
   output: z.object({ items: z.array(HeldApproval) }),
   annotations: READS,
+})
+
+export const hostPropose = tool({
+  name: 'host.propose',
+  roles: ['host'],
+  doc: 'Asks people for another policy of the agent that this host holds, as the agent wrote it.',
+  input: z.strictObject({
+    ...AgentClaim.shape,
+    text: z.string().max(POLICY_LIMITS.textBytes),
+    note: z.string().max(POLICY_LIMITS.noteChars),
+  }),
+  output: z.object({ approval_id: ApprovalId, version: z.int(), expires_at: z.iso.datetime() }),
+  annotations: SETS,
 })
 
 /**

@@ -4,6 +4,8 @@ import { AGENT_LIMITS } from '../agent/limits.ts'
 import { MountSettings, ServerSpec, MountReport } from '../agent/mount.ts'
 import { MountSignIn } from '../agent/sign-in.ts'
 import { AgentId } from '../ids.ts'
+import { Allowance } from '../policy/allowance.ts'
+import { CallKind, PolicyLayer } from '../policy/decision.ts'
 import { ENDS, READS, SETS, tool } from '../tool.ts'
 import { WorkerName } from '../worker-name.ts'
 import { ExecutorView } from './worker.ts'
@@ -23,7 +25,7 @@ export const CALLER_META = 'parley/caller'
 export const CallerMeta = z.object({ key: z.string(), link: z.string().optional() })
 export type CallerMeta = z.infer<typeof CallerMeta>
 
-/** What a gate answers to every call of an agent until there are policies; `ask`: a person decides about each. */
+/** What is decided about a call that no rule of any policy covers; `ask`: a person is asked. */
 export const GateDefault = z.enum(['allow', 'ask', 'deny'])
 export type GateDefault = z.infer<typeof GateDefault>
 
@@ -95,6 +97,14 @@ export const hostAgentGet = tool({
     /** Where its transcript ends. */
     transcript_offset: z.int(),
     gate: GateDefault,
+    /** The policies that are active for it, as JSON, and one name for just these. */
+    policies: z.array(z.object({ layer: PolicyLayer, version: z.int(), sha256: z.string(), document_json: z.string() })),
+    policy: z.string(),
+    allowances: z.array(Allowance),
+    /** Calls of the last day that were let through, by minute, where a policy goes by how many there were. */
+    counted: z.array(
+      z.object({ kind: CallKind, mount: z.string().nullable(), name: z.string(), minute: z.int(), calls: z.int() }),
+    ),
     /** Whether mounts may reach addresses that are not public. */
     private_http: z.boolean(),
     /** Why its folder may not be used, where that is so. */

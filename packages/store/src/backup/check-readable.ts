@@ -1,10 +1,11 @@
-import { AgentId, isEnd } from '@parley/protocol'
+import { AgentId, isEnd, policySubjectText } from '@parley/protocol'
 import type { Queries, Row } from '../database/database.ts'
 import { NotAStore } from '../errors.ts'
 import { AGENT_QUEUE } from '../record/agent/agent.ts'
 import { isShown, toAgent, toMount, uriHash } from '../record/agent/row.ts'
 import { toGrant } from '../record/grant/sql-grants.ts'
-import { toApproval } from '../record/approval/row.ts'
+import { namesIn, toApproval } from '../record/approval/row.ts'
+import { toAllowance, toPolicy } from '../record/policy/row.ts'
 import { toPrompt } from '../record/prompt/row.ts'
 import { JOB_QUEUE } from '../record/job/job.ts'
 import { toInputs, toJob } from '../record/job/row.ts'
@@ -89,7 +90,9 @@ export const READERS: ReadonlyMap<string, Reader> = new Map([
   ['mounts', { read: readMount }],
   ['subscriptions', { read: readSubscription }],
   ['prompts', readBy(toPrompt)],
-  ['approvals', readBy(toApproval)],
+  ['approvals', { read: readApproval }],
+  ['policies', { read: readPolicy }],
+  ['allowances', readBy(toAllowance)],
   ['grants', { more: ', (SELECT username FROM users WHERE id = grants.user_id) AS username', ...readBy(toGrant) }],
 ])
 
@@ -104,6 +107,17 @@ function readToken(row: Row): Trouble | undefined {
   const token = toToken(row)
   if (token === undefined || token.agentId === null || token.revokedAt !== null) return undefined
   return textOrNull(row, 'agent_owner') === null ? noAgent('agent_id') : undefined
+}
+
+function readApproval(row: Row): Trouble | undefined {
+  const { approvers } = toApproval(row)
+  const isSame = text(row, 'people') === namesIn(approvers.flatMap(({ users }) => users))
+  return isSame ? undefined : { column: 'people', words: 'its approvers are others' }
+}
+
+function readPolicy(row: Row): Trouble | undefined {
+  const isOwn = policySubjectText(toPolicy(row).subject) === text(row, 'subject')
+  return isOwn ? undefined : { column: 'subject', words: 'the columns beside it say another' }
 }
 
 function readMount(row: Row): Trouble | undefined {

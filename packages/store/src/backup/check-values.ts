@@ -1,4 +1,16 @@
-import { AgentKind, ApprovalKind, ApprovalStatus, ChannelKind, JobStatus, ModelWire, PromptStatus, Role } from '@parley/protocol'
+import {
+  AgentKind,
+  ApprovalKind,
+  ApprovalStatus,
+  CallKind,
+  ChannelKind,
+  JobStatus,
+  ModelWire,
+  PolicyLayer,
+  PolicyStatus,
+  PromptStatus,
+  Role,
+} from '@parley/protocol'
 import { text } from '../database/column.ts'
 import type { Queries } from '../database/database.ts'
 import { NotAStore } from '../errors.ts'
@@ -23,6 +35,8 @@ const KNOWN: Readonly<Record<string, Readonly<Record<string, readonly string[]>>
   agents: { status: ['active', 'deleting'], kind: AgentKind.options },
   prompts: { status: PromptStatus.options },
   approvals: { status: ApprovalStatus.options, kind: ApprovalKind.options },
+  policies: { status: PolicyStatus.options, layer: PolicyLayer.options },
+  allowances: { kind: CallKind.options },
 }
 /** What a gateway counts one by one. */
 const MAX_COUNT = 2 ** 52
@@ -38,6 +52,7 @@ const MOST: Readonly<Record<string, Readonly<Record<string, number>>>> = {
   agents: { version: MAX_COUNT },
   mounts: { version: MAX_COUNT },
   prompts: { number: MAX_COUNT },
+  policies: { version: MAX_COUNT },
 }
 /** Numbers that are added up over rows. As large as these a sum is still one that more can be added to. */
 const SUMMED: Readonly<Record<string, string>> = { jobs: 'kept_bytes', blobs: 'size', uploads: 'size' }

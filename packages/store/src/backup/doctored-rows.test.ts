@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { NO_BUDGET, NO_GRANT, NO_PRICES } from '@parley/protocol'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type Store, openStore, restoreStore } from '../index.ts'
+import { type DecisionEffects, type Store, openStore, restoreStore } from '../index.ts'
 import { openSqlite } from '../database/sqlite.ts'
 import { ENGINES, type TestEngine, startEngine } from '../testing/engines.ts'
 import { claimNext, endJob, newJobId, sampleCall, sampleInputs, startedJob } from '../fixture/sample-job.ts'
@@ -65,10 +65,31 @@ async function fill(store: Store): Promise<void> {
     arguments: '{}',
     preview: '{}',
     previewSha256: hash,
+    mountVersion: null,
+    policy: '',
+    rule: null,
+    layer: null,
   } as const
   const bounds = { ttlMs: 1_000, maxPerAgent: 1, maxPerPerson: 1 }
-  const { approval } = await store.approvals.ask(lease, { ...asked, caller: 'c', reason: 'r' }, bounds)
-  await store.approvals.decide(approval.id, { decision: 'approve', by: 'ann', reason: null })
+  const { approval } = await store.approvals.ask(
+    lease,
+    { ...asked, caller: 'c', reason: 'r', askers: ['default'], approvers: [] },
+    bounds,
+  )
+  const effects = {
+    allowance: {
+      session: 'c',
+      kind: 'tool',
+      mount: 'web',
+      mount_version: 1,
+      name: 'x',
+      digest: null,
+      answers: ['default'],
+      ttlMs: 1_000,
+    },
+    policy: { subject: { layer: 'owner', userId: ownerId }, base: null, text: '', note: '' },
+  } satisfies DecisionEffects
+  await store.approvals.decide(approval.id, { decision: 'approve_session', by: 'ann', reason: null, effects })
   await store.usages.add(sampleCall({ agentId: agent.id, prompt: 1, ownerId, claimId: 'turn' }))
   await store.usages.fold(store.now())
 }
@@ -128,7 +149,7 @@ const DOCTORED: readonly (readonly [what: string, sql: string, words: string])[]
   ['a judge of a token that is none', `UPDATE judges SET token_id = 'x'`, '"x" in judges.token_id of'],
   [
     'an account whose id is none',
-    `UPDATE users SET id = 'x'; UPDATE jobs SET owner_id = 'x'; UPDATE agents SET owner_id = 'x'; UPDATE grants SET user_id = 'x'; UPDATE approvals SET owner_id = 'x'`,
+    `UPDATE users SET id = 'x'; UPDATE jobs SET owner_id = 'x'; UPDATE agents SET owner_id = 'x'; UPDATE grants SET user_id = 'x'; UPDATE approvals SET owner_id = 'x'; UPDATE policies SET user_id = 'x'`,
     '"x" in users.id of the row "x"',
   ],
   ['a token whose id is none', `UPDATE tokens SET id = 'x' WHERE role = 'judge'`, '"x" in tokens.id of the row "x"'],
@@ -302,6 +323,7 @@ const UNREAD: Readonly<Record<string, readonly string[]>> = {
   agents: ['fence'],
   prompts: ['fence'],
   approvals: ['fence', 'resolved_by'],
+  allowances: ['created_by', 'created_at'],
   job_inputs: ['job_id'],
 }
 /** Tables that hold texts, numbers, bytes and references alone. */

@@ -63,8 +63,14 @@ export const TABLES: readonly Table[] = [
   table(
     'approvals',
     'id',
-    'agent_id owner_id kind mount name digest arguments preview preview_sha256 caller reason status fence created_at expires_at caller_gone_at decision decided_by decision_reason decided_at resolved_by dispatched_at ended_at',
+    'agent_id owner_id kind mount name digest arguments preview preview_sha256 caller reason status fence created_at expires_at caller_gone_at decision decided_by decision_reason decided_at resolved_by dispatched_at ended_at mount_version policy rule layer askers approvers people votes edited',
   ),
+  table(
+    'policies',
+    'subject version',
+    'layer user_id agent_id status body sha256 note review base created_by created_at activated_by activated_at',
+  ),
+  table('allowances', 'id', 'agent_id session kind mount mount_version name digest answers created_by created_at expires_at'),
   table('model_keys', 'hash', 'job_id claim_id claim attempt agent_id fence prompt channel model budget created_at'),
   table('agent_spending', 'agent_id', 'tokens microusd before_at'),
   table('grants', 'user_id', 'body set_at'),

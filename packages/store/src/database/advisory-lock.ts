@@ -12,6 +12,7 @@ const SPACES = {
   channels: 7404,
   callsOfAgent: 7405,
   spendingOfAgents: 7406,
+  policies: 7407,
 }
 
 /** Waits for whoever has the lock, and keeps it to the end of the transaction. On SQLite a transaction is the only writer already. */

@@ -25,6 +25,23 @@ CREATE INDEX agents_by_owner ON agents USING btree (owner_id, created_at, id)
 CREATE INDEX agents_deleting ON agents USING btree (id) WHERE (status = 'deleting'::text)
 CREATE UNIQUE INDEX agents_owner_id_name_key ON agents USING btree (owner_id, name)
 CREATE UNIQUE INDEX agents_pkey ON agents USING btree (id)
+allowances.id text COLLATE "C" NOT NULL
+allowances.agent_id text COLLATE "C" NOT NULL
+allowances.session text
+allowances.kind text NOT NULL
+allowances.mount text
+allowances.mount_version bigint
+allowances.name text NOT NULL
+allowances.digest text
+allowances.answers text NOT NULL
+allowances.created_by text NOT NULL
+allowances.created_at bigint NOT NULL
+allowances.expires_at bigint NOT NULL
+allowances: allowances_agent_id_fkey FOREIGN KEY (agent_id) REFERENCES agents(id) ON DELETE CASCADE
+allowances: allowances_pkey PRIMARY KEY (id)
+CREATE INDEX allowances_by_agent ON allowances USING btree (agent_id, expires_at)
+CREATE INDEX allowances_by_end ON allowances USING btree (expires_at)
+CREATE UNIQUE INDEX allowances_pkey ON allowances USING btree (id)
 approvals.id text COLLATE "C" NOT NULL
 approvals.agent_id text COLLATE "C" NOT NULL
 approvals.owner_id text COLLATE "C" NOT NULL
@@ -49,6 +66,15 @@ approvals.decided_at bigint
 approvals.resolved_by text
 approvals.dispatched_at bigint
 approvals.ended_at bigint
+approvals.mount_version bigint
+approvals.policy text NOT NULL DEFAULT ''::text
+approvals.rule text
+approvals.layer text
+approvals.askers text NOT NULL DEFAULT '["default"]'::text
+approvals.approvers text NOT NULL DEFAULT '[]'::text
+approvals.people text NOT NULL DEFAULT ''::text
+approvals.votes text NOT NULL DEFAULT '[]'::text
+approvals.edited text
 approvals: approvals_agent_id_fkey FOREIGN KEY (agent_id) REFERENCES agents(id) ON DELETE CASCADE
 approvals: approvals_owner_id_fkey FOREIGN KEY (owner_id) REFERENCES users(id)
 approvals: approvals_pkey PRIMARY KEY (id)
@@ -268,6 +294,28 @@ mounts: mounts_agent_id_fkey FOREIGN KEY (agent_id) REFERENCES agents(id) ON DEL
 mounts: mounts_pkey PRIMARY KEY (agent_id, name)
 CREATE UNIQUE INDEX mounts_pkey ON mounts USING btree (agent_id, name)
 CREATE UNIQUE INDEX mounts_plain ON mounts USING btree (agent_id) WHERE (plain = 1)
+policies.subject text COLLATE "C" NOT NULL
+policies.version bigint NOT NULL
+policies.layer text NOT NULL
+policies.user_id text COLLATE "C"
+policies.agent_id text COLLATE "C"
+policies.status text NOT NULL
+policies.body text NOT NULL
+policies.sha256 text NOT NULL
+policies.note text NOT NULL
+policies.review text
+policies.base bigint
+policies.created_by text NOT NULL
+policies.created_at bigint NOT NULL
+policies.activated_by text
+policies.activated_at bigint
+policies: policies_agent_id_fkey FOREIGN KEY (agent_id) REFERENCES agents(id) ON DELETE CASCADE
+policies: policies_pkey PRIMARY KEY (subject, version)
+policies: policies_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id)
+CREATE INDEX policies_by_agent ON policies USING btree (agent_id) WHERE (agent_id IS NOT NULL)
+CREATE INDEX policies_by_user ON policies USING btree (user_id) WHERE (user_id IS NOT NULL)
+CREATE UNIQUE INDEX policies_active ON policies USING btree (subject) WHERE (status = 'active'::text)
+CREATE UNIQUE INDEX policies_pkey ON policies USING btree (subject, version)
 prompts.id text COLLATE "C" NOT NULL
 prompts.agent_id text COLLATE "C" NOT NULL
 prompts.number bigint NOT NULL

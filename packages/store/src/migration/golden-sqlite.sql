@@ -22,6 +22,22 @@ CREATE TABLE agents (
 CREATE INDEX agents_by_age ON agents (created_at, id);
 CREATE INDEX agents_by_owner ON agents (owner_id, created_at, id);
 CREATE INDEX agents_deleting ON agents (id) WHERE status = 'deleting';
+CREATE TABLE allowances (
+  id TEXT PRIMARY KEY,
+  agent_id TEXT NOT NULL REFERENCES agents (id) ON DELETE CASCADE,
+  session TEXT,
+  kind TEXT NOT NULL,
+  mount TEXT,
+  mount_version INTEGER,
+  name TEXT NOT NULL,
+  digest TEXT,
+  answers TEXT NOT NULL,
+  created_by TEXT NOT NULL,
+  created_at INTEGER NOT NULL,
+  expires_at INTEGER NOT NULL
+) STRICT;
+CREATE INDEX allowances_by_agent ON allowances (agent_id, expires_at);
+CREATE INDEX allowances_by_end ON allowances (expires_at);
 CREATE TABLE approvals (
   id TEXT PRIMARY KEY,
   agent_id TEXT NOT NULL REFERENCES agents (id) ON DELETE CASCADE,
@@ -47,7 +63,7 @@ CREATE TABLE approvals (
   resolved_by TEXT,
   dispatched_at INTEGER,
   ended_at INTEGER
-) STRICT;
+, mount_version INTEGER, policy TEXT NOT NULL DEFAULT '', rule TEXT, layer TEXT, askers TEXT NOT NULL DEFAULT '["default"]', approvers TEXT NOT NULL DEFAULT '[]', people TEXT NOT NULL DEFAULT '', votes TEXT NOT NULL DEFAULT '[]', edited TEXT) STRICT;
 CREATE INDEX approvals_by_age ON approvals (created_at, id);
 CREATE INDEX approvals_by_agent ON approvals (agent_id, status, created_at);
 CREATE INDEX approvals_by_owner ON approvals (owner_id, status, created_at);
@@ -239,6 +255,27 @@ CREATE TABLE mounts (
   PRIMARY KEY (agent_id, name)
 ) STRICT;
 CREATE UNIQUE INDEX mounts_plain ON mounts (agent_id) WHERE plain = 1;
+CREATE TABLE policies (
+  subject TEXT NOT NULL,
+  version INTEGER NOT NULL,
+  layer TEXT NOT NULL,
+  user_id TEXT REFERENCES users (id),
+  agent_id TEXT REFERENCES agents (id) ON DELETE CASCADE,
+  status TEXT NOT NULL,
+  body TEXT NOT NULL,
+  sha256 TEXT NOT NULL,
+  note TEXT NOT NULL,
+  review TEXT,
+  base INTEGER,
+  created_by TEXT NOT NULL,
+  created_at INTEGER NOT NULL,
+  activated_by TEXT,
+  activated_at INTEGER,
+  PRIMARY KEY (subject, version)
+) STRICT;
+CREATE UNIQUE INDEX policies_active ON policies (subject) WHERE status = 'active';
+CREATE INDEX policies_by_agent ON policies (agent_id) WHERE agent_id IS NOT NULL;
+CREATE INDEX policies_by_user ON policies (user_id) WHERE user_id IS NOT NULL;
 CREATE TABLE prompts (
   id TEXT PRIMARY KEY,
   agent_id TEXT NOT NULL REFERENCES agents (id) ON DELETE CASCADE,

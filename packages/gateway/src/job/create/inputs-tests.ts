@@ -10,10 +10,10 @@ import {
   discoverTestsIn,
 } from '@parley/protocol'
 import type { Blobs } from '@parley/store'
-import { decodeZip } from '../../tests-zip/base64.ts'
-import { type Source, blobSource, bufferSource } from '../../tests-zip/source.ts'
-import { type TestsZip, openTestsZip } from '../../tests-zip/tests-zip.ts'
-import { type ZipField, ZipRefused, atField } from '../../tests-zip/zip-refused.ts'
+import { decodeZip } from '@parley/tests-zip'
+import { type Source, blobSource, bufferSource } from '@parley/tests-zip'
+import { type TestsZip, openTestsZip } from '@parley/tests-zip'
+import { type ZipField, ZipRefused, atField } from '@parley/tests-zip'
 import { textFault } from '../../odd-text.ts'
 import type { CreateArguments } from './checks.ts'
 

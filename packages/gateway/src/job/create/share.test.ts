@@ -6,7 +6,7 @@ import { type TestGateway, callTool, mint, openTestGateway, optionsOf } from '..
 import { addJob, addUser } from '../../fixture/test-job.ts'
 import { TestJudge, base64 } from '../../fixture/test-judge.ts'
 import { openGateway } from '../../gateway.ts'
-import { goodZip } from '../../tests-zip/fixture/raw-zip.ts'
+import { goodZip } from '@parley/tests-zip/testing'
 
 const KIB = 1024
 const MIB = KIB * KIB

@@ -21,6 +21,12 @@ const asked = (name: string, more: Partial<NewApproval> = {}): NewApproval => ({
   previewSha256: sha256('path: a'),
   caller: 'tok_1',
   reason: 'no rule covers it',
+  mountVersion: 1,
+  policy: 'agent:1',
+  rule: 'ask',
+  layer: 'agent',
+  askers: ['agent'],
+  approvers: [],
   ...more,
 })
 

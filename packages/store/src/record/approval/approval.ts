@@ -1,5 +1,17 @@
-import type { AgentId, ApprovalAnswer, ApprovalId, ApprovalKind, ApprovalStatus, UserId } from '@parley/protocol'
+import type {
+  AgentId,
+  Allowance,
+  ApprovalAnswer,
+  ApprovalId,
+  ApprovalKind,
+  ApprovalStatus,
+  Approvers,
+  PolicyLayer,
+  PolicySubject,
+  UserId,
+} from '@parley/protocol'
 import type { LeaseFence } from '../../lease/fence.ts'
+import type { NewAllowance, NewPolicy } from '../policy/policy.ts'
 
 /** One exact call that somebody is asked about. What is sent is what was asked about: its digest binds both. */
 export interface ApprovalRecord {
@@ -9,8 +21,9 @@ export interface ApprovalRecord {
   readonly kind: ApprovalKind
   /** Null for what is no mount's: an engine's own command, a change of a policy. */
   readonly mount: string | null
+  readonly mountVersion: number | null
   readonly name: string
-  /** Of everything that it is bound to: agent, caller, mount and its version, name, arguments, policy. */
+  /** Of the call that it is bound to: agent, caller, mount and its version, name, arguments. */
   readonly digest: string
   /** As JSON. */
   readonly arguments: string
@@ -21,6 +34,17 @@ export interface ApprovalRecord {
   readonly caller: string
   /** Why a person is asked. */
   readonly reason: string
+  /** The policies that asked, all that were active: under others it does not count. Which rule of which layer; whose questions it answers. */
+  readonly policy: string
+  readonly rule: string | null
+  readonly layer: PolicyLayer | null
+  readonly askers: Allowance['answers']
+  /** Who may decide, of each policy that asks; empty: the agent's owner, or any admin. */
+  readonly approvers: readonly Approvers[]
+  /** Who has said yes so far, by name. */
+  readonly votes: readonly string[]
+  /** What somebody who approved made of the arguments, as JSON. */
+  readonly edited: string | null
   readonly status: ApprovalStatus
   readonly createdAt: number
   readonly expiresAt: number
@@ -38,12 +62,40 @@ export interface ApprovalRecord {
 
 export type NewApproval = Pick<
   ApprovalRecord,
-  'kind' | 'mount' | 'name' | 'digest' | 'arguments' | 'preview' | 'previewSha256' | 'caller' | 'reason'
+  | 'kind'
+  | 'mount'
+  | 'mountVersion'
+  | 'name'
+  | 'digest'
+  | 'arguments'
+  | 'preview'
+  | 'previewSha256'
+  | 'caller'
+  | 'reason'
+  | 'policy'
+  | 'rule'
+  | 'layer'
+  | 'askers'
+  | 'approvers'
 >
+
+/** What a yes does beyond this one call, in one commit with it. */
+export interface DecisionEffects {
+  readonly allowance?: Omit<NewAllowance, 'by'>
+  /** A version of a policy that becomes active with it, if `base` still is the active one. */
+  readonly policy?: Omit<NewPolicy, 'by'> & { readonly subject: PolicySubject; readonly base: number | null }
+}
+
+export interface ApprovalBounds {
+  readonly ttlMs: number
+  readonly maxPerAgent: number
+  readonly maxPerPerson: number
+}
 
 /** How a second decision is answered: the first one counts, whoever made it. */
 export type Decided =
-  | { readonly kind: 'decided' | 'repeated'; readonly approval: ApprovalRecord }
+  /** `counted`: a yes of several that are needed. */
+  | { readonly kind: 'decided' | 'repeated' | 'counted'; readonly approval: ApprovalRecord }
   /** It was decided otherwise, ran out or was taken back: `approval` says which, and by whom. */
   | { readonly kind: 'late'; readonly approval: ApprovalRecord }
 
@@ -59,22 +111,43 @@ export interface ApprovalRecords {
   ask(
     fence: LeaseFence,
     approval: NewApproval,
-    bounds: { readonly ttlMs: number; readonly maxPerAgent: number; readonly maxPerPerson: number },
+    bounds: ApprovalBounds,
   ): Promise<{ readonly approval: ApprovalRecord; readonly isAdopted: boolean }>
+  /**
+   * Asks about a change of the agent's own policy, which is written down as a version with it: a yes makes it the active one. For the host
+   * that holds the agent, or for its owner. Throws `LeaseLost`, `NotFound` and `ShareExceeded`.
+   */
+  propose(
+    agent: LeaseFence | AgentId,
+    policy: NewPolicy & { readonly review: { readonly digest: string; readonly base: number | null } },
+    approval: Omit<NewApproval, 'kind' | 'mount' | 'mountVersion' | 'name' | 'arguments' | 'rule' | 'layer'>,
+    bounds: ApprovalBounds,
+  ): Promise<ApprovalRecord>
   byId(id: ApprovalId): Promise<ApprovalRecord | undefined>
-  /** Newest first, of one owner or of all, of one agent, in one of these statuses. */
+  /** Newest first, of one owner or those that name them among its approvers, or of all; of one agent, in one of these statuses. */
   list(page: {
     readonly ownerId?: UserId
+    readonly username?: string
     readonly agentId?: AgentId
     readonly statuses?: readonly ApprovalStatus[]
     readonly beforeCreatedAt?: number
     readonly beforeId?: ApprovalId
     readonly limit: number
   }): Promise<readonly ApprovalRecord[]>
-  /** `undefined` when there is none. One that has run out by now is expired, not decided. */
+  /** `undefined` when there is none. One that has run out by now is expired, not decided. Throws `Conflict` where a policy has changed since. */
   decide(
     id: ApprovalId,
-    decision: { readonly decision: ApprovalAnswer; readonly by: string; readonly reason: string | null },
+    decision: {
+      readonly decision: ApprovalAnswer
+      readonly by: string
+      /** Who says so, whatever they came with: of several that are needed each counts once. Left out: `by`. */
+      readonly person?: string
+      readonly reason: string | null
+      /** How many different people must say yes; left out: one. */
+      readonly needed?: number
+      readonly edited?: string
+      readonly effects?: DecisionEffects
+    },
   ): Promise<Decided | undefined>
   /** It goes out now: approved → dispatched, once. False: it may not. Throws `LeaseLost`. */
   dispatch(fence: LeaseFence, id: ApprovalId): Promise<boolean>

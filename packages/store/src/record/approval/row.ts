@@ -1,15 +1,19 @@
 import {
   APPROVAL_LIMITS,
+  Allowance,
   AgentId,
   ApprovalAnswer,
   ApprovalId,
   ApprovalKind,
   ApprovalStatus,
+  Approvers,
+  PolicyLayer,
   UserId,
   parseJson,
 } from '@parley/protocol'
 import { integer, integerOrNull, text, textOrNull } from '../../database/column.ts'
 import type { Row, Value } from '../../database/database.ts'
+import { fromJson, parsedOrNull, toJson } from '../../database/json-column.ts'
 import { InvalidArgument } from '../../errors.ts'
 import { checkName, checkText } from '../../limits.ts'
 import type { ApprovalRecord, NewApproval } from './approval.ts'
@@ -17,6 +21,9 @@ import type { ApprovalRecord, NewApproval } from './approval.ts'
 const SHA256 = /^[0-9a-f]{64}$/
 /** A character of a reason may take this many bytes. */
 const REASON_BYTES = APPROVAL_LIMITS.reasonChars * 4
+const ManyApprovers = Approvers.array()
+const Votes = Approvers.shape.users.unwrap()
+const { answers: Askers } = Allowance.shape
 
 export function toApproval(row: Row): ApprovalRecord {
   const by = textOrNull(row, 'decided_by')
@@ -26,6 +33,7 @@ export function toApproval(row: Row): ApprovalRecord {
     ownerId: UserId.parse(text(row, 'owner_id')),
     kind: ApprovalKind.parse(text(row, 'kind')),
     mount: textOrNull(row, 'mount'),
+    mountVersion: integerOrNull(row, 'mount_version'),
     name: text(row, 'name'),
     digest: text(row, 'digest'),
     arguments: text(row, 'arguments'),
@@ -33,6 +41,13 @@ export function toApproval(row: Row): ApprovalRecord {
     previewSha256: text(row, 'preview_sha256'),
     caller: text(row, 'caller'),
     reason: text(row, 'reason'),
+    policy: text(row, 'policy'),
+    rule: textOrNull(row, 'rule'),
+    layer: parsedOrNull(PolicyLayer, textOrNull(row, 'layer')),
+    askers: fromJson(Askers, text(row, 'askers')) ?? [],
+    approvers: fromJson(ManyApprovers, text(row, 'approvers')) ?? [],
+    votes: fromJson(Votes, text(row, 'votes')) ?? [],
+    edited: textOrNull(row, 'edited'),
     status: ApprovalStatus.parse(text(row, 'status')),
     createdAt: integer(row, 'created_at'),
     expiresAt: integer(row, 'expires_at'),
@@ -51,9 +66,9 @@ export function toApproval(row: Row): ApprovalRecord {
   }
 }
 
-/** What is asked, as columns: kind to reason. */
+/** What is asked, as columns: kind to people. */
 export function approvalValues(approval: NewApproval): readonly Value[] {
-  const { kind, mount, name, digest, preview, previewSha256, caller, reason } = approval
+  const { kind, mount, mountVersion, name, digest, preview, previewSha256, caller, reason, policy, rule, layer } = approval
   if (mount !== null) checkName('mount', mount)
   checkName('name', name, REASON_BYTES)
   for (const [field, hash] of Object.entries({ digest, previewSha256 }))
@@ -63,9 +78,30 @@ export function approvalValues(approval: NewApproval): readonly Value[] {
   checkText('preview', preview, APPROVAL_LIMITS.previewBytes)
   checkName('caller', caller)
   checkText('reason', reason, REASON_BYTES)
-  return [kind, mount, name, digest, approval.arguments, preview, previewSha256, caller, reason]
+  checkText('policy', policy, REASON_BYTES)
+  const askers = toJson('askers', Askers, approval.askers)
+  const approvers = toJson('approvers', ManyApprovers, approval.approvers)
+  const people = namesIn(approval.approvers.flatMap(({ users }) => users))
+  const asked = [kind, mount, name, digest, approval.arguments, preview, previewSha256, caller, reason]
+  return [...asked, mountVersion, policy, rule, layer, askers, approvers, people]
 }
 
 export function checkReason(reason: string | null): void {
   if (reason !== null) checkText('reason', reason, REASON_BYTES)
 }
+
+export function editedValue(edited: string | undefined): string | null {
+  if (edited === undefined) return null
+  checkText('edited', edited, APPROVAL_LIMITS.argumentsBytes)
+  if (parseJson(edited) === undefined) throw new InvalidArgument('edited', 'must be JSON')
+  return edited
+}
+
+export const votesValue = (votes: readonly string[]): string => toJson('votes', Votes, votes)
+
+/** Names between line ends, which no name holds: one is found by a pattern. */
+export const namesIn = (names: readonly string[]): string => (names.length === 0 ? '' : `\n${names.join('\n')}\n`)
+
+/** A pattern that finds a name among those of `namesIn`; without a name, nothing. */
+export const namePattern = (name: string | undefined): string =>
+  name === undefined ? '-' : `%\n${name.replaceAll(/[!%_]/g, '!$&')}\n%`

@@ -1,17 +1,19 @@
-import { AgentId, ApprovalId, ApprovalStatus, makeId } from '@parley/protocol'
+import { AgentId, ApprovalId, ApprovalStatus, type PolicySubject, type UserId, isYes, makeId } from '@parley/protocol'
 import { integer, text } from '../../database/column.ts'
-import type { Database, Row, Sql, Transaction } from '../../database/database.ts'
-import { LeaseLost, ShareExceeded } from '../../errors.ts'
+import type { Database, Row, Sql, Transaction, Value } from '../../database/database.ts'
+import { LeaseLost, NotFound, ShareExceeded } from '../../errors.ts'
 import type { LeaseFence } from '../../lease/fence.ts'
 import { MAX_LIST, checkInteger, checkName } from '../../limits.ts'
-import { topicSignal } from '../../topic/signal-topics.ts'
 import { lockUser } from '../access/enabled.ts'
 import { ownerOf } from '../agent/row.ts'
 import { OWNER_OF } from '../agent/statements.ts'
-import { announceAgent, lockHeld } from '../agent/steps.ts'
-import { type ApprovalRecord, type ApprovalRecords, type Decided, approvalTopic, approvalsTopic } from './approval.ts'
-import { approvalValues, checkReason, toApproval } from './row.ts'
+import { lockActive, lockHeld } from '../agent/steps.ts'
+import { REVIEWED } from '../policy/statements.ts'
+import { addVersion, lockSubject } from '../policy/steps.ts'
+import type { ApprovalBounds, ApprovalRecord, ApprovalRecords, Decided, DecisionEffects } from './approval.ts'
+import { approvalValues, checkReason, editedValue, namePattern, toApproval, votesValue } from './row.ts'
 import * as sql from './statements.ts'
+import { PROPOSAL, decideProposal, endProposal, takeEffect, told, tooLate } from './steps.ts'
 
 /** ApprovalRecords as rows. Whoever asks locks the owner, then the agent and its lease, so that nobody passes a bound together. */
 export class SqlApprovals implements ApprovalRecords {
@@ -40,14 +42,43 @@ export class SqlApprovals implements ApprovalRecords {
       const ownerId = ownerOf(owner)
       await lockUser(tx, ownerId)
       await lockHeld(tx, fence, now)
-      const adopted = await tx.get(sql.ADOPT, [agentId, asked.digest, fence.fence, now])
+      const adopted = await tx.get(sql.ADOPT, [agentId, asked.digest, fence.fence, now, asked.policy])
       if (adopted !== undefined) return { approval: told(tx, adopted), isAdopted: true }
-      await checkOpen(tx, sql.COUNT_OF_AGENT, agentId, bounds.maxPerAgent)
-      await checkOpen(tx, sql.COUNT_OF_OWNER, ownerId, bounds.maxPerPerson)
-      const id = makeId(ApprovalId, 'apr', this.#random)
-      const row = await tx.get(sql.ADD, [id, agentId, ownerId, ...values, fence.fence, now, now + bounds.ttlMs])
-      if (row === undefined) throw new TypeError('an approval vanished inside a transaction')
-      return { approval: told(tx, row), isAdopted: false }
+      return { approval: await this.#add(tx, { agentId, ownerId, values, fence: fence.fence, now }, bounds), isAdopted: false }
+    })
+  }
+
+  async #add(
+    tx: Transaction,
+    asked: { agentId: AgentId; ownerId: UserId; values: readonly Value[]; fence: number; now: number },
+    { ttlMs, maxPerAgent, maxPerPerson }: ApprovalBounds,
+  ): Promise<ApprovalRecord> {
+    const { agentId, ownerId, values, fence, now } = asked
+    await checkOpen(tx, sql.COUNT_OF_AGENT, agentId, maxPerAgent)
+    await checkOpen(tx, sql.COUNT_OF_OWNER, ownerId, maxPerPerson)
+    const id = makeId(ApprovalId, 'apr', this.#random)
+    const row = await tx.get(sql.ADD, [id, agentId, ownerId, ...values, fence, now, now + ttlMs])
+    if (row === undefined) throw new TypeError('an approval vanished inside a transaction')
+    return told(tx, row)
+  }
+
+  async propose(...[agent, policy, asked, bounds]: Parameters<ApprovalRecords['propose']>): Promise<ApprovalRecord> {
+    checkInteger('ttlMs', bounds.ttlMs, 1)
+    return this.#db.transaction(async (tx) => {
+      const now = this.#now()
+      const fence = typeof agent === 'string' ? undefined : agent
+      const agentId = typeof agent === 'string' ? agent : agentIn(agent)
+      const owner = await tx.get(OWNER_OF, [agentId])
+      if (owner === undefined) throw fence === undefined ? new NotFound(`agent ${agentId}`) : new LeaseLost(fence)
+      const ownerId = ownerOf(owner)
+      await lockUser(tx, ownerId)
+      if (fence !== undefined) await lockHeld(tx, fence, now)
+      const subject: PolicySubject = { layer: 'agent', agentId }
+      const name = await lockSubject(tx, subject)
+      const { version } = await addVersion(tx, subject, { ...policy, status: 'proposed', now })
+      await tx.run(REVIEWED, [name, version, policy.review.digest, policy.review.base])
+      const values = approvalValues({ ...asked, ...PROPOSAL, arguments: JSON.stringify({ version }) })
+      return this.#add(tx, { agentId, ownerId, values, fence: fence?.fence ?? 0, now }, bounds)
     })
   }
 
@@ -57,27 +88,51 @@ export class SqlApprovals implements ApprovalRecords {
   }
 
   async list(page: Parameters<ApprovalRecords['list']>[0]): Promise<readonly ApprovalRecord[]> {
-    const { ownerId = null, agentId = null, statuses = ApprovalStatus.options, limit } = page
+    const { ownerId = null, username, agentId = null, statuses = ApprovalStatus.options, limit } = page
     const { beforeCreatedAt = Number.MAX_SAFE_INTEGER, beforeId = '' } = page
     checkInteger('limit', limit, 1, MAX_LIST)
     if (statuses.length === 0) return []
-    return (await this.#db.all(sql.listSql(statuses), [beforeCreatedAt, beforeId, limit, ownerId, agentId])).map(toApproval)
+    return (
+      await this.#db.all(sql.listSql(statuses), [beforeCreatedAt, beforeId, limit, ownerId, agentId, namePattern(username)])
+    ).map(toApproval)
   }
 
   async decide(id: ApprovalId, said: Parameters<ApprovalRecords['decide']>[1]): Promise<Decided | undefined> {
-    const { decision, by, reason } = said
+    const { decision, by, reason, person = by, needed = 1 } = said
     checkName('by', by)
+    checkName('person', person)
     checkReason(reason)
+    const edited = editedValue(said.edited)
     return this.#db.transaction(async (tx) => {
       const now = this.#now()
-      const row = await tx.get(decision === 'approve' ? sql.APPROVE : sql.DENY, [id, decision, by, reason, now])
-      if (row !== undefined) return { kind: 'decided', approval: told(tx, row) }
-      const expired = await tx.get(sql.EXPIRE, [id, now])
-      const found = expired ?? (await tx.get(sql.BY_ID, [id]))
-      if (found === undefined) return undefined
-      const approval = expired === undefined ? toApproval(found) : told(tx, found)
-      return { kind: approval.decided?.decision === decision ? 'repeated' : 'late', approval }
+      const agent = await this.#lockEffects(tx, id, said.effects)
+      const pending = await tx.get(sql.LOCK_PENDING, [id, now])
+      if (pending === undefined) return tooLate(tx, { id, decision, now })
+      const before = toApproval(pending)
+      const votes = isYes(decision) ? [...new Set([...before.votes, person])] : before.votes
+      if (isYes(decision)) {
+        const voted = await tx.get(sql.VOTED, [id, votesValue(votes), edited])
+        if (votes.length < needed && voted !== undefined)
+          return { kind: votes.length === before.votes.length ? 'repeated' : 'counted', approval: told(tx, voted) }
+      }
+      const row = await tx.get(isYes(decision) ? sql.APPROVE : sql.DENY, [id, decision, by, reason, now])
+      if (row === undefined) throw new TypeError('an approval vanished inside a transaction')
+      if (agent !== undefined) await takeEffect(tx, agent, { effects: said.effects ?? {}, by, now, random: this.#random })
+      const approval = toApproval(row)
+      if (approval.kind !== 'proposal') return { kind: 'decided', approval: told(tx, row) }
+      return { kind: 'decided', approval: told(tx, await decideProposal(tx, approval, { by, now })) }
     })
+  }
+
+  /** What a decision changes beyond its approval is locked before it, as whoever asks does. */
+  async #lockEffects(tx: Transaction, id: ApprovalId, effects: DecisionEffects | undefined): Promise<AgentId | undefined> {
+    const row = await tx.get(sql.BY_ID, [id])
+    if (row === undefined) return undefined
+    const { agentId, kind } = toApproval(row)
+    if (effects === undefined && kind !== 'proposal') return undefined
+    await lockSubject(tx, effects?.policy?.subject ?? { layer: 'agent', agentId })
+    if (effects?.allowance !== undefined) await lockActive(tx, agentId)
+    return agentId
   }
 
   dispatch(fence: LeaseFence, id: ApprovalId): Promise<boolean> {
@@ -90,7 +145,11 @@ export class SqlApprovals implements ApprovalRecords {
   }
 
   withdraw(fence: LeaseFence, id: ApprovalId): Promise<boolean> {
-    return this.#step(fence, (tx, agentId, now) => tx.get(sql.WITHDRAW, [id, agentId, now]))
+    return this.#step(fence, async (tx, agentId, now) => {
+      const row = await tx.get(sql.WITHDRAW, [id, agentId, now])
+      if (row !== undefined) await endProposal(tx, toApproval(row), 'withdrawn')
+      return row
+    })
   }
 
   async leave(fence: LeaseFence, id: ApprovalId): Promise<void> {
@@ -123,7 +182,7 @@ export class SqlApprovals implements ApprovalRecords {
     for (const due of await this.#db.all(sql.EXPIRED, [now, limit]))
       expired += await this.#db.transaction(async (tx) => {
         const row = await tx.get(sql.EXPIRE, [text(due, 'id'), now])
-        if (row !== undefined) told(tx, row)
+        if (row !== undefined) await endProposal(tx, told(tx, row), 'withdrawn')
         return row === undefined ? 0 : 1
       })
     return expired
@@ -155,12 +214,4 @@ function agentIn(fence: LeaseFence): AgentId {
 async function checkOpen(tx: Transaction, count: Sql, of: string, most: number): Promise<void> {
   const row = await tx.get(count, [of])
   if (row !== undefined && integer(row, 'open') >= most) throw new ShareExceeded('approvals', most)
-}
-
-/** Tells all who look at it: those who wait for it, its agent's host, and whoever decides. */
-function told(tx: Transaction, row: Row): ApprovalRecord {
-  const approval = toApproval(row)
-  for (const topic of [approvalTopic(approval.id), approvalsTopic(approval.ownerId), 'approvals']) tx.signal(topicSignal(topic))
-  announceAgent(tx, approval.agentId)
-  return approval
 }

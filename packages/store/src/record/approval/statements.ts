@@ -10,19 +10,19 @@ const OPEN = `'pending', 'approved'`
 
 /** The columns of a new one, in the order of its values. */
 export const ADD: Sql = `INSERT INTO approvals (id, agent_id, owner_id, kind, mount, name, digest, arguments, preview, preview_sha256, caller,
-    reason, fence, created_at, expires_at)
-  VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15) RETURNING *`
-/** $1 agent, $2 digest, $3 fence, $4 now: the oldest that nobody waits for is waited for again. */
+    reason, mount_version, policy, rule, layer, askers, approvers, people, fence, created_at, expires_at)
+  VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22) RETURNING *`
+/** $1 agent, $2 digest, $3 fence, $4 now, $5 policies: the oldest that nobody waits for is waited for again. */
 export const ADOPT: Sql = `UPDATE approvals SET caller_gone_at = NULL, fence = $3 WHERE id = (SELECT id FROM approvals
-    WHERE agent_id = $1 AND digest = $2 AND status IN (${OPEN}) AND caller_gone_at IS NOT NULL AND expires_at > $4
+    WHERE agent_id = $1 AND digest = $2 AND policy = $5 AND status IN (${OPEN}) AND caller_gone_at IS NOT NULL AND expires_at > $4
     ORDER BY created_at, id LIMIT 1) RETURNING *`
 export const COUNT_OF_AGENT: Sql = `SELECT count(*) AS open FROM approvals WHERE agent_id = $1 AND status = 'pending'`
 export const COUNT_OF_OWNER: Sql = `SELECT count(*) AS open FROM approvals WHERE owner_id = $1 AND status = 'pending'`
 export const BY_ID: Sql = 'SELECT * FROM approvals WHERE id = $1'
 
-/** $1, $2 where the page before ended, $3 rows, $4 owner or null, $5 agent or null. */
+/** $1, $2 where the page before ended, $3 rows, $4 owner or null, $5 agent or null, $6 a pattern of the approver's name. */
 export const listSql = (statuses: readonly ApprovalStatus[]): Sql => `SELECT * FROM approvals WHERE (created_at, id) < ($1, $2)
-  AND (CAST($4 AS TEXT) IS NULL OR owner_id = $4) AND (CAST($5 AS TEXT) IS NULL OR agent_id = $5)
+  AND (CAST($4 AS TEXT) IS NULL OR owner_id = $4 OR people LIKE $6 ESCAPE '!') AND (CAST($5 AS TEXT) IS NULL OR agent_id = $5)
   AND status IN (${quoted(statuses)}) ORDER BY created_at DESC, id DESC LIMIT $3`
 
 /** $1 approval, $2 decision, $3 who, $4 why, $5 now. Nothing is changed by one that comes in the millisecond of its end or later. */
@@ -30,6 +30,12 @@ const decide = (to: 'approved' | 'denied'): Sql => `UPDATE approvals SET status 
     decision_reason = $4, decided_at = $5${to === 'denied' ? ', ended_at = $5' : ''}
   WHERE id = $1 AND status IN (${from(to)}) AND expires_at > $5 RETURNING *`
 export const APPROVE: Sql = decide('approved')
+/** $1 approval, $2 now: kept until the commit. */
+export const LOCK_PENDING: Sql = `UPDATE approvals SET votes = votes WHERE id = $1 AND status = 'pending' AND expires_at > $2 RETURNING *`
+/** $1 approval, $2 who has said yes, $3 edited arguments. */
+export const VOTED: Sql = 'UPDATE approvals SET votes = $2, edited = $3 WHERE id = $1 RETURNING *'
+/** $1 approval, $2 now: a change of a policy is done with the decision. */
+export const DONE: Sql = `UPDATE approvals SET status = 'returned', dispatched_at = $2, ended_at = $2 WHERE id = $1 RETURNING *`
 export const DENY: Sql = decide('denied')
 /** $1 approval, $2 fence, $3 now. */
 export const DISPATCH: Sql = `UPDATE approvals SET status = 'dispatched', fence = $2, dispatched_at = $3

@@ -104,6 +104,7 @@ export class SqlUsers implements Users {
   async delete(id: UserId): Promise<number> {
     return this.#unlessLast(id, sql.DELETE, [this.#now(), deletedName(id)], async (tx) => {
       await tx.run(sql.DELETE_QUOTA, [id])
+      await tx.run(sql.DELETE_POLICIES, [id])
       if ((await tx.run(sql.DELETE_GRANT, [id])) > 0) tx.signal(GRANTS_CHANGED)
       await markAllOf(tx, id, this.#now())
       await this.#endAccess(tx, id)

@@ -2,6 +2,7 @@ import type { Sql } from '../../database/database.ts'
 
 export const END_LINKS: Sql = 'DELETE FROM sign_in_links WHERE user_id = $1'
 export const DELETE_QUOTA: Sql = 'DELETE FROM quotas WHERE user_id = $1'
+export const DELETE_POLICIES: Sql = 'DELETE FROM policies WHERE user_id = $1'
 export const DELETE_GRANT: Sql = 'DELETE FROM grants WHERE user_id = $1'
 export const OLDEST_ADMIN: Sql = 'SELECT * FROM users WHERE admin = 1 AND disabled = 0 ORDER BY created_at, id LIMIT 1'
 const COLUMNS = '(id, username, password_hash, admin, created_at)'

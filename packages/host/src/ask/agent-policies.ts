@@ -1,0 +1,95 @@
+import type { PolicyDocument, ToolOutput } from '@parley/protocol'
+import {
+  type CompiledPolicy,
+  type LayerPolicy,
+  type PolicyAnswer,
+  type PolicyCall,
+  compilePolicy,
+  decide,
+  parsePolicy,
+} from '@parley/policy'
+import { RecentCalls } from './recent-calls.ts'
+
+type Spec = ToolOutput<'host.agent_get'>
+export type PolicySpec = Pick<
+  Spec,
+  'agent_id' | 'name' | 'owner' | 'kind' | 'gate' | 'policy' | 'policies' | 'allowances' | 'counted'
+>
+/** A call before it is known how often there were such, and when. */
+export type AskedCall = Omit<PolicyCall, 'agent' | 'counts' | 'now'>
+
+/** Policies that are kept ready for all agents of this host. */
+const READY_MAX = 512
+const NO_COUNTS = { turn: 0, hour: 0, day: 0 }
+/** One that this version cannot read denies everything. */
+const UNREADABLE: PolicyDocument = { deny_unknown: true, shadow: false, rule: [], example: [] }
+
+/** Most agents of a host have the installation's policy in common: each text is made ready once. */
+const ready = new Map<string, CompiledPolicy>()
+
+/** The policies of one agent, as the gateway had them last. */
+export class AgentPolicies {
+  readonly #now: () => number
+  readonly #counts: RecentCalls
+  #spec: PolicySpec
+  #layers: readonly LayerPolicy[]
+  #usesCounts: boolean
+
+  constructor(spec: PolicySpec, now: () => number) {
+    this.#now = now
+    this.#counts = new RecentCalls(now, spec.kind === 'local')
+    this.#spec = spec
+    this.#layers = layersOf(spec)
+    this.#usesCounts = goesByCounts(this.#layers)
+    this.#counts.begin(spec.counted)
+  }
+
+  /** One name for the versions that decide now. */
+  get name(): string {
+    return this.#spec.policy
+  }
+
+  /** The gateway has told the agent anew. */
+  set(spec: PolicySpec): void {
+    const isOther = spec.policy !== this.#spec.policy
+    this.#spec = spec
+    if (!isOther) return
+    const counted = this.#usesCounts
+    this.#layers = layersOf(spec)
+    this.#usesCounts = goesByCounts(this.#layers)
+    if (this.#usesCounts && !counted) this.#counts.begin(spec.counted)
+  }
+
+  turnBegins(): void {
+    this.#counts.turnBegins()
+  }
+
+  decide(call: AskedCall): PolicyAnswer {
+    const { agent_id: id, name, owner, allowances, gate } = this.#spec
+    const counts = this.#usesCounts ? this.#counts.of(call) : NO_COUNTS
+    return decide({ ...call, agent: { id, name, owner }, counts, now: this.#now() }, this.#layers, {
+      allowances,
+      uncovered: gate,
+    })
+  }
+
+  /** It is let through. */
+  count(call: AskedCall): void {
+    if (this.#usesCounts) this.#counts.add(call)
+  }
+}
+
+const layersOf = ({ policies }: PolicySpec): readonly LayerPolicy[] =>
+  policies.map(({ layer, sha256, document_json: json }) => ({ layer, policy: compiledOf(sha256, json) }))
+
+const goesByCounts = (layers: readonly LayerPolicy[]): boolean => layers.some(({ policy }) => policy.usesCounts)
+
+function compiledOf(sha256: string, json: string): CompiledPolicy {
+  const known = ready.get(sha256)
+  if (known !== undefined) return known
+  const parsed = parsePolicy(JSON.parse(json))
+  const compiled = compilePolicy(parsed.kind === 'policy' ? parsed.policy : UNREADABLE)
+  if (ready.size >= READY_MAX) ready.delete(ready.keys().next().value ?? '')
+  ready.set(sha256, compiled)
+  return compiled
+}

@@ -1,0 +1,59 @@
+import type { PolicyDocument, PolicyLayer } from '@parley/protocol'
+import { type CompiledPolicy, type LayerPolicy, compilePolicy, readPolicy } from '@parley/policy'
+import type { AgentRecord, PolicyRecord, Store } from '@parley/store'
+
+/** Policies that are kept ready: of the installation and of those who were active last. */
+const READY_MAX = 256
+
+/** A policy of a layer, read. */
+export interface ReadPolicy {
+  readonly record: PolicyRecord
+  readonly document: PolicyDocument
+  readonly compiled: CompiledPolicy
+}
+
+/** All that is active for an agent, and one name for just these versions: an approval is bound to it. */
+export interface ActivePolicies {
+  readonly name: string
+  readonly policies: readonly ReadPolicy[]
+}
+
+const ready = new Map<string, Omit<ReadPolicy, 'record'>>()
+
+export async function activePolicies(
+  { policies }: Pick<Store, 'policies'>,
+  { id: agentId, ownerId: userId }: Pick<AgentRecord, 'id' | 'ownerId'>,
+): Promise<ActivePolicies> {
+  const records = await policies.active([{ layer: 'installation' }, { layer: 'owner', userId }, { layer: 'agent', agentId }])
+  return { name: records.map(versionName).join(' '), policies: records.map(readRecord) }
+}
+
+const versionName = ({ subject: { layer }, version }: PolicyRecord): string => `${layer}:${version}`
+
+/** What was stored was read before. What a newer version of us wrote and this one cannot read denies everything. */
+function readRecord(record: PolicyRecord): ReadPolicy {
+  const known = ready.get(record.sha256)
+  if (known !== undefined) return { record, ...known }
+  const read = readPolicy(record.text)
+  const document = read.kind === 'policy' ? read.policy : UNREADABLE
+  const made = { document, compiled: compilePolicy(document) }
+  if (ready.size >= READY_MAX) ready.delete(ready.keys().next().value ?? '')
+  ready.set(record.sha256, made)
+  return { record, ...made }
+}
+
+const UNREADABLE: PolicyDocument = {
+  deny_unknown: true,
+  shadow: false,
+  rule: [],
+  example: [],
+}
+
+export const layersOf = ({ policies }: ActivePolicies): readonly LayerPolicy[] =>
+  policies.map(({ record, compiled }) => ({ layer: record.subject.layer, policy: compiled }))
+
+/** The layers with another policy in the place of one. */
+export const layersWith = (active: ActivePolicies, layer: PolicyLayer, policy: PolicyDocument): readonly LayerPolicy[] => [
+  ...layersOf(active).filter((each) => each.layer !== layer),
+  { layer, policy: compilePolicy(policy) },
+]

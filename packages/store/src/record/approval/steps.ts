@@ -1,0 +1,97 @@
+import { type AgentId, type ApprovalAnswer, type ApprovalId, isJsonObject, parseJson, policySubjectText } from '@parley/protocol'
+import { integer } from '../../database/column.ts'
+import type { Row, Transaction } from '../../database/database.ts'
+import { Conflict } from '../../errors.ts'
+import { topicSignal } from '../../topic/signal-topics.ts'
+import { announceAgent } from '../agent/steps.ts'
+import { toPolicy } from '../policy/row.ts'
+import { ACTIVE, BY_VERSION, END_PROPOSAL } from '../policy/statements.ts'
+import { activateVersion, addAllowance, addVersion } from '../policy/steps.ts'
+import { type ApprovalRecord, type Decided, type DecisionEffects, approvalTopic, approvalsTopic } from './approval.ts'
+import { toApproval } from './row.ts'
+import * as sql from './statements.ts'
+
+/** What a change of an agent's policy is asked about as. */
+export const PROPOSAL = { kind: 'proposal', mount: null, mountVersion: null, name: 'policy', rule: null, layer: null } as const
+
+/** Tells all who look at it: those who wait for it, its agent's host, and whoever decides. */
+export function told(tx: Transaction, row: Row): ApprovalRecord {
+  const approval = toApproval(row)
+  for (const topic of [approvalTopic(approval.id), approvalsTopic(approval.ownerId), 'approvals']) tx.signal(topicSignal(topic))
+  announceAgent(tx, approval.agentId)
+  return approval
+}
+
+/** How a decision is answered that comes after another, or after the end. */
+export async function tooLate(
+  tx: Transaction,
+  { id, decision, now }: { readonly id: ApprovalId; readonly decision: ApprovalAnswer; readonly now: number },
+): Promise<Decided | undefined> {
+  const expired = await tx.get(sql.EXPIRE, [id, now])
+  const found = expired ?? (await tx.get(sql.BY_ID, [id]))
+  if (found === undefined) return undefined
+  const approval = expired === undefined ? toApproval(found) : told(tx, found)
+  if (expired !== undefined) await endProposal(tx, approval, 'withdrawn')
+  return { kind: approval.decided?.decision === decision ? 'repeated' : 'late', approval }
+}
+
+/** What a yes does beyond its call. What it is about is locked. */
+export async function takeEffect(
+  tx: Transaction,
+  agentId: AgentId,
+  said: {
+    readonly effects: DecisionEffects
+    readonly by: string
+    readonly now: number
+    readonly random: (size: number) => Uint8Array
+  },
+): Promise<void> {
+  const { effects, by, now, random } = said
+  if (effects.allowance !== undefined) await addAllowance(tx, agentId, { ...effects.allowance, by, now, random })
+  if (effects.policy === undefined) return
+  const { subject, base, text, note } = effects.policy
+  const { version } = await addVersion(tx, subject, { text, note, by, status: 'draft', now })
+  await checkBase(tx, policySubjectText(subject), base)
+  await activateVersion(tx, subject, { version, by, now })
+}
+
+/** A yes makes the proposed version the active one; a no ends it. Answers the row as it is then. */
+export async function decideProposal(
+  tx: Transaction,
+  approval: ApprovalRecord,
+  { by, now }: { readonly by: string; readonly now: number },
+): Promise<Row> {
+  const isApproved = approval.status === 'approved'
+  if (isApproved) {
+    const version = versionIn(approval)
+    const name = `agent/${approval.agentId}`
+    const proposed = await tx.get(BY_VERSION, [name, version])
+    if (proposed === undefined) throw new Conflict('the version that was proposed is gone')
+    await checkBase(tx, name, toPolicy(proposed).review?.base ?? null)
+    await activateVersion(tx, { layer: 'agent', agentId: approval.agentId }, { version, by, now })
+  } else await endProposal(tx, approval, 'refused')
+  const row = await (isApproved ? tx.get(sql.DONE, [approval.id, now]) : tx.get(sql.BY_ID, [approval.id]))
+  if (row === undefined) throw new TypeError('an approval vanished inside a transaction')
+  return row
+}
+
+/** What people were shown is what would change from this version. */
+async function checkBase(tx: Transaction, subject: string, base: number | null): Promise<void> {
+  const active = await tx.get(ACTIVE, [subject])
+  if ((active === undefined ? null : integer(active, 'version')) !== base)
+    throw new Conflict('the policy has changed since; look at it again')
+}
+
+/** The version that a proposal was about ends with it. */
+export async function endProposal(tx: Transaction, approval: ApprovalRecord, as: 'refused' | 'withdrawn'): Promise<void> {
+  if (approval.kind !== 'proposal') return
+  const version = versionIn(approval)
+  await tx.run(END_PROPOSAL, [`agent/${approval.agentId}`, version, as])
+}
+
+function versionIn({ arguments: text }: ApprovalRecord): number {
+  const value = parseJson(text)
+  const version = isJsonObject(value) ? value['version'] : undefined
+  if (typeof version !== 'number') throw new TypeError('a proposal names no version')
+  return version
+}
