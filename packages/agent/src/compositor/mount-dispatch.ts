@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject, type JsonValue, RpcError } from '@parley/protocol'
+import { isJsonObject, type JsonObject, type JsonValue, RecentMap, RpcError } from '@parley/protocol'
 import {
   type Call,
   type Caller,
@@ -8,7 +8,6 @@ import {
   MAY_ASK,
   type ParkedCall,
   ParkedCalls,
-  RecentMap,
   type ServiceResult,
   unlessVisited,
   WireError,

@@ -25,8 +25,11 @@ export type MountDecision =
   | { readonly kind: 'allow'; readonly approval?: ApprovalId }
   | (Extract<GateDecision, { readonly kind: 'deny' }> & { readonly isExpired?: true })
 
-/** Who waits for what was decided. A signal is made when it is asked for: one for each call would cost more than most decisions. */
-export type MountWait = Pick<Call, 'signal' | 'cancellation'>
+/**
+ * Who waits for what was decided. A signal is made when it is asked for: one for each call would cost more than most decisions. Whoever asks a
+ * person says that the call is `held`.
+ */
+export type MountWait = Pick<Call, 'signal' | 'cancellation' | 'held'>
 
 /** Every call of a mount passes here first, and so does every subscription: watching is reading. One that throws denies. */
 export interface MountGate<C extends Caller> {

@@ -1,5 +1,5 @@
 import { AGENT_LIMITS, type AgentId, CALLER_META, messageOf } from '@parley/protocol'
-import { type Call, type ClientTransport, Denied, openRelay, type Relay } from '@parley/rpc'
+import { type Call, type ClientTransport, Denied, HELD, openRelay, type Relay } from '@parley/rpc'
 import { frameTransport, tunnelFrames } from '@parley/rpc/frame'
 import { NotFound, agentTopic } from '@parley/store'
 import type { Logger } from 'pino'
@@ -165,4 +165,5 @@ const noHost = (): Denied =>
 
 const stampOf = ({ caller, link }: Pick<Call, 'caller' | 'link'>) => ({
   [CALLER_META]: { key: caller.key, ...(link === undefined ? {} : { link: link.id }) },
+  [HELD.meta]: true,
 })

@@ -11,6 +11,7 @@ const DENIED: MountDecision = {
 }
 const ALLOWED: MountDecision = { kind: 'allow' }
 const WHY = 'this installation asks about every call'
+const WAITS_FOR_PERSON = 'waits for a person to decide'
 
 export interface AgentGateOptions extends AgentOfGateway {
   readonly log: (level: 'info' | 'warn', message: string) => void
@@ -41,18 +42,21 @@ export class AgentGate {
 
   decideMount(call: MountCall<Caller>, wait: MountWait): MountDecision | Promise<MountDecision> {
     const { kind, mount, name, arguments: args, caller } = call
-    return this.#decide(() => [
-      {
-        kind,
-        mount,
-        mount_version: this.#options.versionOf(mount),
-        name,
-        arguments_json: JSON.stringify(args ?? null),
-        caller: tokenOf(caller),
-        reason: WHY,
-      },
-      wait.signal,
-    ])
+    return this.#decide(() => {
+      wait.held(WAITS_FOR_PERSON)
+      return [
+        {
+          kind,
+          mount,
+          mount_version: this.#options.versionOf(mount),
+          name,
+          arguments_json: JSON.stringify(args ?? null),
+          caller: tokenOf(caller),
+          reason: WHY,
+        },
+        wait.signal,
+      ]
+    })
   }
 
   decideOwn({ kind, name, arguments: args }: OwnCall, signal: AbortSignal): MountDecision | Promise<MountDecision> {
