@@ -46,8 +46,11 @@ function taskOfJob(found: JobRecord, context: JobContext): BegunTask {
     // A job asks nothing.
     answer: () => undefined,
     cancel: async () => {
-      await world.audit.record(lineOf(caller, 'job.cancel', { at: world.now(), outcome: 'ok', target: id }))
+      const line = { outcome: 'ok', target: id } as const
+      await world.audit.record(lineOf(caller, 'job.cancel', { ...line, at: world.now(), code: 'begun' }))
       await store.jobs.cancel(id, { by: nameOf(caller) })
+      // What was done is answered, also where this is written later.
+      await world.audit.record(lineOf(caller, 'job.cancel', { ...line, at: world.now() })).catch(() => undefined)
     },
     watch: (changed) => store.topics.subscribe(`job/${id}`, changed),
   }

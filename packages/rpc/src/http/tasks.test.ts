@@ -5,6 +5,8 @@ import { readEvents } from '../fixture/event-reader.ts'
 import { modern, openSession, post, postModern, rpc } from '../fixture/http-caller.ts'
 import { openTestServer } from '../fixture/open-server.ts'
 import { openProbe, until } from '../fixture/probe-service.ts'
+import { connectClient } from '../client/client.ts'
+import { webSocketTransport } from '../client/link/web-socket-transport.ts'
 import type { Service } from '../service.ts'
 
 /** The probe, whose `hold` says that it is held, in words. */
@@ -54,6 +56,23 @@ test('a held call of a client that declares tasks is one at once, and outlives i
       result: { status: 'completed', result: { resultType: 'complete', content: [{ text: 'released' }] } },
     })
   expect(probe.cancelled).toEqual([])
+})
+
+test('a task that was made on a socket is found over HTTP when the socket is gone', async () => {
+  const probe = heldProbe()
+  await using open = await openTestServer(probe.service)
+  const client = await connectClient(webSocketTransport({ url: open.ws, token: 'me' }), {
+    clientInfo: { name: 'test', version: '1' },
+    era: 'modern',
+    capabilities: CAPABILITIES,
+  })
+  const { taskId, resultType } = await client.request('tools/call', { name: 'hold', arguments: {} })
+  expect(resultType).toBe('task')
+  await client.close()
+  await until(() => open.server.links() === 0)
+  expect(await about(open.mcp, 'tasks/get', { taskId })).toMatchObject({ result: { status: 'working' } })
+  probe.release()
+  await expect.poll(() => about(open.mcp, 'tasks/get', { taskId })).toMatchObject({ result: { status: 'completed' } })
 })
 
 test('to another token a task does not exist, and nobody cancels or answers for its owner', async () => {
