@@ -9,10 +9,9 @@ export { joinEnds, type TunnelEnd } from './tunnel/tunnel-end.ts'
 export { type Knock, type TunnelRoute } from './tunnel/tunnel-endpoint.ts'
 export { Meter, type Rate } from './limit/meter.ts'
 export { MeterTable } from './limit/meter-table.ts'
-export { RecentMap } from './limit/recent-map.ts'
 export { DEFAULT_LIMITS, type Limits } from './limits.ts'
 export { type Observer, type Served } from './observer.ts'
-export { type Era, LATEST_LEGACY, LATEST_MODERN, LEGACY_REVISIONS, MODERN_REVISIONS, type Revision } from './revision.ts'
+export { type Era, HELD, LATEST_LEGACY, LATEST_MODERN, LEGACY_REVISIONS, MODERN_REVISIONS, type Revision } from './revision.ts'
 export {
   type Call,
   type Caller,
@@ -64,7 +63,6 @@ export {
   webSocketTransport,
   WireError,
 } from './client/index.ts'
-export { type TlsProblem, tlsProblem } from './http/tls-problem.ts'
 export { missingCapability } from './core/capability.ts'
 export { isAtLeast, isLogLevel } from './core/log-level.ts'
 export { MAY_ASK } from './core/modern-call.ts'

@@ -1,5 +1,7 @@
+import { DEFAULT_TASK_LIMITS, type TaskLimits } from '@parley/task'
+
 /** Every bound of the wires, by name. A limit that is reached says so to whoever reached it. */
-export interface Limits {
+export interface Limits extends TaskLimits {
   /** The largest message that is taken, in bytes. */
   readonly messageBytes: number
   /** The largest answer, and all answers to a batch together. */
@@ -78,6 +80,7 @@ export interface Limits {
 const MIB = 1024 * 1024
 
 export const DEFAULT_LIMITS: Limits = {
+  ...DEFAULT_TASK_LIMITS,
   messageBytes: 16 * 1024 * 1024,
   answerBytes: 16 * MIB,
   messageValues: 100_000,

@@ -35,3 +35,9 @@ export const META = {
   serverInfo: 'io.modelcontextprotocol/serverInfo',
   subscriptionId: 'io.modelcontextprotocol/subscriptionId',
 } as const
+
+/**
+ * How a server of ours tells another of ours that a call waits for a person: whoever wants to know says so in `_meta`, and hears the
+ * notification with the id of its request.
+ */
+export const HELD = { meta: 'parley/held', method: 'notifications/parley/held' } as const

@@ -1,4 +1,5 @@
 import type { JsonObject, JsonValue } from '@parley/protocol'
+import type { KnownTask } from '@parley/task'
 import type { Cancellation } from './cancellation.ts'
 import type { RequestId } from './message/message.ts'
 import type { JsonText } from './message/text.ts'
@@ -113,6 +114,11 @@ export interface Call<C extends Caller = Caller> {
   notify(method: string, params: JsonObject | JsonText): boolean
   /** Settles when there is room for notifications again. */
   drained(): Promise<void>
+  /**
+   * Says that this call waits long, for a person for instance. A client that declared tasks gets one at once, where the service offers
+   * them, and the call goes on without its request. Any other one's answer begins now and is kept alive until it ends.
+   */
+  held(words?: string): void
   /** Sends progress if the client gave a token; otherwise does nothing. */
   progress(progress: number, total?: number, message?: string): void
   /** Sends a log message if the client wants that level; otherwise does nothing. */
@@ -160,6 +166,8 @@ export interface Service<C extends Caller = Caller> {
   watch?(uri: string, changed: (meta?: JsonObject) => void, caller: C, link?: Link<C>): (() => void) | Promise<() => void>
   /** Tells when one of the lists changed; the answer ends it. */
   watchLists?(changed: (kind: ListKind) => void, caller: C): () => void
+  /** A task of this caller's that the service keeps itself, beside those that calls become: what outlives the process. */
+  findTask?(taskId: string, caller: C): KnownTask | undefined | Promise<KnownTask | undefined>
   setLevel?(level: LogLevel, link: Link<C>): void | Promise<void>
   /** Arguments of a tool that modern HTTP clients must repeat in `Mcp-Param-*` headers (`x-mcp-header` in its schema). */
   headerParams?(tool: string, caller: C): readonly HeaderParam[] | Promise<readonly HeaderParam[]>

@@ -107,7 +107,8 @@ export class CompositorService<C extends Caller> implements Service<C> {
     const signal = link?.signal ?? new AbortController().signal
     const allowed = await this.#gated.allow(
       { caller, kind: 'resource', mount: mount.name, name, arguments: {}, annotations: undefined },
-      { signal, cancellation: signal },
+      // A subscription is made by a request that may ask for many: it is no call that could be a task.
+      { signal, cancellation: signal, held: () => undefined },
     )
     try {
       const stop = await watches.add(uri, changed)

@@ -114,3 +114,22 @@ describe.each(PAIRS)('a $era client of a $upstream server in this process', ({ u
     expect(result).toMatchObject({ content: [{ text: '"mine"' }], _meta: { 'example/back': 1 } })
   })
 })
+
+test.each(PAIRS)(
+  'what gateways and hosts tell each other of a $era call stays away from a $upstream server',
+  async ({ upstream, era }) => {
+    await using world = await openTestCompositor()
+    const probe = new ProbeServer()
+    let seen: object = {}
+    probe.answers['echo'] = (_params, call) => {
+      seen = call.meta
+      return said('heard')
+    }
+    world.mount(probe, { name: 'm', era: upstream })
+    const client = await world.client({ era })
+    const _meta = { 'parley/caller': { key: 'tok_1' }, 'parley/held': true, 'example.com/theirs': 1 }
+    await client.request('tools/call', { name: 'm_echo', arguments: {}, _meta })
+    expect(seen).toMatchObject({ 'example.com/theirs': 1 })
+    expect(Object.keys(seen).filter((key) => key.startsWith('parley/'))).toEqual([])
+  },
+)

@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject, type JsonValue, RpcError } from '@parley/protocol'
+import { isJsonObject, type JsonObject, type JsonValue, RecentMap, RpcError } from '@parley/protocol'
 import {
   type Call,
   type Caller,
@@ -8,7 +8,6 @@ import {
   MAY_ASK,
   type ParkedCall,
   ParkedCalls,
-  RecentMap,
   type ServiceResult,
   unlessVisited,
   WireError,
@@ -146,9 +145,10 @@ export class MountDispatch<C extends Caller> {
     { target: { mount }, method, params, call }: MountRequest<C>,
     parked: ParkedCall | undefined,
   ): Promise<ServiceResult> {
+    const sent = withoutOurs(params)
     let round: Pick<Call, 'answers' | 'state'> = withRoots(mount, call)
     for (let count = 0; count < this.#limits.inputRounds; count++) {
-      const result = await forward(mount.forwarding, mount.upstream, { method, params, call, parked, round })
+      const result = await forward(mount.forwarding, mount.upstream, { method, params: sent, call, parked, round })
       if (!(result instanceof InputRequired)) return result
       const next = questionsFor(mount, result)
       if (next instanceof InputRequired) return next
@@ -156,6 +156,16 @@ export class MountDispatch<C extends Caller> {
     }
     throw new RpcError('internal_error', `mount ${mount.name} asked for roots ${this.#limits.inputRounds} times in one call`)
   }
+}
+
+const OUR_META = 'parley/'
+
+/** What a gateway and a host of ours tell each other of a call, such as who makes it, is no business of the server's. */
+function withoutOurs(params: JsonObject): JsonObject {
+  const { _meta } = params
+  if (!isJsonObject(_meta)) return params
+  const theirs = Object.entries(_meta).filter(([key]) => !key.startsWith(OUR_META))
+  return theirs.length === Object.keys(_meta).length ? params : { ...params, _meta: Object.fromEntries(theirs) }
 }
 
 /**

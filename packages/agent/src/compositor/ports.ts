@@ -37,8 +37,11 @@ export interface DecisionOrigin {
   readonly shadow?: { readonly decision: string; readonly layer: string | null; readonly rule: string | null }
 }
 
-/** Who waits for what was decided. A signal is made when it is asked for: one for each call would cost more than most decisions. */
-export type MountWait = Pick<Call, 'signal' | 'cancellation'>
+/**
+ * Who waits for what was decided. A signal is made when it is asked for: one for each call would cost more than most decisions. Whoever asks a
+ * person says that the call is `held`.
+ */
+export type MountWait = Pick<Call, 'signal' | 'cancellation' | 'held'>
 
 /** Every call of a mount passes here first, and so does every subscription: watching is reading. One that throws denies. */
 export interface MountGate<C extends Caller> {

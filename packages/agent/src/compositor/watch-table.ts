@@ -1,5 +1,5 @@
-import { isJsonObject, type JsonObject, messageOf, RpcError } from '@parley/protocol'
-import { type Caller, type Client, RecentMap } from '@parley/rpc'
+import { isJsonObject, type JsonObject, messageOf, RecentMap, RpcError } from '@parley/protocol'
+import type { Caller, Client } from '@parley/rpc'
 import type { CompositorLimits } from './compositor-limits.ts'
 import type { MountTable } from './mount-table.ts'
 import type { MountedServer } from './mounted-server.ts'

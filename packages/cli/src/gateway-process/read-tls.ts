@@ -1,6 +1,6 @@
-import { type TlsProblem, tlsProblem } from '@parley/rpc'
 import { CommandError, usageError } from '@parley/command-line'
 import { readGivenText } from '@parley/command-line/commands'
+import { type TlsProblem, tlsProblem } from './tls-problem.ts'
 
 /** More than this is no certificate, with all that vouch for it. */
 const PEM_BYTES = 1024 * 1024

@@ -57,6 +57,17 @@ test(
     expect(await yes).toBe('made')
     expect(names()).toEqual(['yes'])
 
+    // Who takes a task for an answer has one at once, and looks at it until somebody has decided.
+    const tasks = { extensions: { 'io.modelcontextprotocol/tasks': {} } }
+    const tasking = await bench.connect(token, { era: 'modern', capabilities: tasks })
+    const task = await tasking.request('tools/call', { name: 'files_make', arguments: { name: 'later' } })
+    expect(task).toMatchObject({ resultType: 'task', status: 'working', statusMessage: 'waits for a person to decide' })
+    expect(await parley(['approvals', 'approve', await waiting('later')])).toMatchObject({ code: 0 })
+    await expect
+      .poll(() => tasking.request('tasks/get', { taskId: task['taskId'] }), { timeout: 60_000 })
+      .toMatchObject({ status: 'completed', result: { content: [{ text: 'made' }] } })
+    expect(names().toSorted()).toEqual(['later', 'yes'])
+
     // The official client is told of the denial as an error of the policy.
     const sdk = new Client({ name: 'sdk', version: '1' })
     const headers = { authorization: `Bearer ${token}` }
@@ -86,11 +97,11 @@ test(
       (await bench.gateway.call('approval.list', {})).items.find((item) => item.approval_id === leftId)?.caller_gone_at
     await expect.poll(gone).toEqual(expect.any(String))
     expect(await parley(['approvals', 'approve', leftId])).toMatchObject({ code: 0 })
-    expect(names()).toEqual(['yes'])
+    expect(names().toSorted()).toEqual(['later', 'yes'])
     expect(await sdk.callTool({ name: 'files_make', arguments: { name: 'left' } })).toMatchObject({ content: [{ text: 'made' }] })
     await sdk.close()
-    expect(names().toSorted()).toEqual(['left', 'yes'])
+    expect(names().toSorted()).toEqual(['later', 'left', 'yes'])
     const { items } = (await json(['approvals', 'list', '--all', ...at])) as { items: { status: string }[] }
-    expect(items.map(({ status }) => status).toSorted()).toEqual(['denied', 'denied', 'returned', 'returned'])
+    expect(items.map(({ status }) => status).toSorted()).toEqual(['denied', 'denied', 'returned', 'returned', 'returned'])
   },
 )

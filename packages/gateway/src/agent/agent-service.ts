@@ -1,5 +1,6 @@
 import { type AgentId, type JsonObject, messageOf, RpcError } from '@parley/protocol'
 import type { Call, HeaderParam, Implementation, Link, ListKind, LogLevel, Relay, Service, ServiceResult } from '@parley/rpc'
+import { TASKS_CAPABILITY } from '@parley/task'
 import { lineOf } from '../audit/line.ts'
 import type { GatewayCaller } from '../caller.ts'
 import type { AgentWorld } from './agent-world.ts'
@@ -31,8 +32,9 @@ export class AgentService implements Service<GatewayCaller> {
     this.info = { name: 'parley', version: options.version, role: 'agent' }
   }
 
+  /** A call about which a person is asked is a task for who declares them. */
   get capabilities(): JsonObject {
-    return this.#relay.capabilities
+    return { ...this.#relay.capabilities, ...TASKS_CAPABILITY }
   }
   get instructions(): string | undefined {
     return this.#relay.instructions

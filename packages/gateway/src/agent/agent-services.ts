@@ -1,5 +1,5 @@
-import { AGENT_LIMITS, type AgentId, CALLER_META, messageOf } from '@parley/protocol'
-import { type Call, type ClientTransport, Denied, openRelay, type Relay } from '@parley/rpc'
+import { AGENT_LIMITS, type AgentId, APPROVAL_LIMITS, CALLER_META, messageOf } from '@parley/protocol'
+import { type Call, type ClientTransport, DEFAULT_RELAY_LIMITS, Denied, HELD, openRelay, type Relay } from '@parley/rpc'
 import { frameTransport, tunnelFrames } from '@parley/rpc/frame'
 import { NotFound, agentTopic } from '@parley/store'
 import type { Logger } from 'pino'
@@ -14,6 +14,8 @@ const SWEEP_MS = 5_000
 const LOOK_MS = 250
 const RETRY_SECONDS = 2
 const REMOVED_AT_ONCE = 100
+/** A person may take all the time that an approval has, and the call is made after that. */
+const CALL_MS = APPROVAL_LIMITS.ttlMs + DEFAULT_RELAY_LIMITS.callMs
 
 export interface AgentServicesOptions {
   readonly version: string
@@ -95,6 +97,7 @@ export class AgentServices {
           clientInfo: { name: 'parley-gateway', version: this.#options.version },
           era: 'modern',
           stamp: stampOf,
+          limits: { callMs: CALL_MS },
           log: (level, message) => this.#log[level]({ agent: id }, message),
         })
       } catch (error) {
@@ -165,4 +168,5 @@ const noHost = (): Denied =>
 
 const stampOf = ({ caller, link }: Pick<Call, 'caller' | 'link'>) => ({
   [CALLER_META]: { key: caller.key, ...(link === undefined ? {} : { link: link.id }) },
+  [HELD.meta]: true,
 })

@@ -1,4 +1,4 @@
-import { RecentMap } from '@parley/rpc'
+import { RecentMap } from '@parley/protocol'
 import type { AuditLine } from './recorder.ts'
 
 /** Lines of one actor in a burst, and how many a second come on top: enough for people and programs that work. */

@@ -1,4 +1,5 @@
-import { type Credentials, Denied, type MeterTable, RecentMap } from '@parley/rpc'
+import { RecentMap } from '@parley/protocol'
+import { type Credentials, Denied, type MeterTable } from '@parley/rpc'
 import type { GatewayCaller } from '../caller.ts'
 import { bearerToken, refused } from './bearer.ts'
 import { type Identify, hasKeptRoom, personKey } from './identify.ts'

@@ -3,7 +3,7 @@ import type { JobRecord, Store } from '@parley/store'
 import type { GatewayCaller } from '../caller.ts'
 
 /** Whether a job is this caller's to see: their own, or any for an admin. */
-function maySee(job: Pick<JobRecord, 'ownerId'>, caller: Pick<GatewayCaller, 'admin' | 'userId'>): boolean {
+export function maySee(job: Pick<JobRecord, 'ownerId'>, caller: Pick<GatewayCaller, 'admin' | 'userId'>): boolean {
   return caller.admin || (job.ownerId !== null && job.ownerId === caller.userId)
 }
 

@@ -5,6 +5,7 @@ import { checkPriced } from './check-priced.ts'
 import { currentItems, currentState } from './current-state.ts'
 import { findJob, noSuchJob } from './find-job.ts'
 import { untilJob } from './follow-job.ts'
+import { JOB_TASK } from './job-task.ts'
 import { withinShare } from '../blob/inputs-share.ts'
 import { cursorOf, pageOf, readCursor } from '../tool/page.ts'
 import type { ToolContext } from '../tool/served-tool.ts'
@@ -12,23 +13,27 @@ import { type JobContext, type JobWorld, serveTool } from './job-world.ts'
 
 type Page = Parameters<JobWorld['store']['jobs']['list']>[0]
 
-export const jobStart = serveTool(TOOLS['job.start'], async ({ job_id }, context) => {
-  const { store, creations, quotas } = context.world
-  context.target = job_id
-  const { ownerId: userId } = await findJob(store, job_id, context.caller)
-  const job = await creations.run({ userId }, async () => {
-    const found = await findJob(store, job_id, context.caller)
-    if (found.status !== 'created') return found
-    const bounds = await quotas.checkStart(found)
-    await checkPriced(context.world, found)
-    const whose = userId === context.caller.userId ? 'your' : 'the owner’s'
-    const started = await withinShare({ field: 'job_id', whose }, () => store.jobs.start(job_id, bounds))
-    if (started === undefined) throw noSuchJob(job_id)
-    return started
-  })
-  if (isEnd(job.status)) throw ended(job)
-  return { job_id, status: job.status }
-})
+export const jobStart = serveTool(
+  TOOLS['job.start'],
+  async ({ job_id }, context) => {
+    const { store, creations, quotas } = context.world
+    context.target = job_id
+    const { ownerId: userId } = await findJob(store, job_id, context.caller)
+    const job = await creations.run({ userId }, async () => {
+      const found = await findJob(store, job_id, context.caller)
+      if (found.status !== 'created') return found
+      const bounds = await quotas.checkStart(found)
+      await checkPriced(context.world, found)
+      const whose = userId === context.caller.userId ? 'your' : 'the owner’s'
+      const started = await withinShare({ field: 'job_id', whose }, () => store.jobs.start(job_id, bounds))
+      if (started === undefined) throw noSuchJob(job_id)
+      return started
+    })
+    if (isEnd(job.status)) throw ended(job)
+    return { job_id, status: job.status }
+  },
+  { task: JOB_TASK },
+)
 
 export const jobCancel = serveTool(TOOLS['job.cancel'], async ({ job_id }, context) => {
   const job = await changed(context, job_id, (jobs) => jobs.cancel(job_id, { by: nameOf(context.caller) }))

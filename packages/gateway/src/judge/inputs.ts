@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto'
-import { type JobId, ToolError, wrongArgument } from '@parley/protocol'
+import { type JobId, RecentMap, ToolError, wrongArgument } from '@parley/protocol'
 import type { InputFile, JobInputs, Store } from '@parley/store'
-import { RecentMap } from '@parley/rpc'
 import { type Judgeable, judgeableOf } from './counts.ts'
 
 /** Jobs whose inputs are kept at hand, so that reading two thousand files does not parse their list two thousand times. */

@@ -1,15 +1,17 @@
 import { type JsonObject, RpcError, ToolError, describeTool, isJsonObject } from '@parley/protocol'
 import { type Call, type Implementation, JsonText, type Service, type ServiceResult } from '@parley/rpc'
+import { type KnownTask, offersTasks, TASKS_CAPABILITY } from '@parley/task'
 import type { Logger } from 'pino'
 import { lineOf } from '../audit/line.ts'
 import type { GatewayCaller } from '../caller.ts'
 import type { ToolCount } from '../metric/metrics.ts'
 import { ResourceTable, resourceOrNotFound } from '../resource/resource-table.ts'
 import type { ServedResource } from '../resource/served-resource.ts'
-import type { ServedTool } from '../tool/served-tool.ts'
+import type { ServedTool, TaskKind } from '../tool/served-tool.ts'
 import type { World } from '../world.ts'
 import { inputBytes } from '../tool/input-size.ts'
 import { type ToolOutcome, runTool } from '../tool/run-tool.ts'
+import { structuredText } from '../tool/structured-text.ts'
 import { failureText } from '../tool/tool-failure.ts'
 import type { InFlight } from './in-flight.ts'
 import { ListPages } from './list-pages.ts'
@@ -27,8 +29,6 @@ export interface RoleServiceOptions {
 }
 
 const NAME_SHOWN_CHARS = 128
-/** An answer longer than this is not told a second time as text. */
-const TEXT_COPY_CHARS = 2 * 1024 * 1024
 
 /** The server that one kind of caller sees. Everything that does not change is made once, what takes long when it is first asked for. */
 export class RoleService implements Service<GatewayCaller> {
@@ -46,11 +46,17 @@ export class RoleService implements Service<GatewayCaller> {
   readonly #log: Logger
   readonly #count: ToolCount
   readonly #inFlight: InFlight
+  readonly #taskKinds: readonly TaskKind<World>[]
 
   constructor(options: RoleServiceOptions) {
     this.info = options.info
     this.instructions = options.instructions
-    this.capabilities = { tools: {}, ...(options.resources.length > 0 ? { resources: { subscribe: true } } : {}) }
+    this.#taskKinds = options.tools.flatMap(({ task }) => task ?? [])
+    this.capabilities = {
+      tools: {},
+      ...(options.resources.length > 0 ? { resources: { subscribe: true } } : {}),
+      ...(this.#taskKinds.length > 0 ? TASKS_CAPABILITY : {}),
+    }
     this.#world = options.world
     this.#log = options.log
     this.#count = options.count
@@ -102,7 +108,16 @@ export class RoleService implements Service<GatewayCaller> {
     )
   }
 
-  #callTool(params: JsonObject, call: Call<GatewayCaller>): JsonText | Promise<JsonText> {
+  /** What tools have begun lives in the store, so that it is found here whichever gateway began it. */
+  async findTask(taskId: string, caller: GatewayCaller): Promise<KnownTask | undefined> {
+    for (const kind of this.#taskKinds) {
+      const task = await kind.find(taskId, { caller, call: undefined, world: this.#world })
+      if (task !== undefined) return task
+    }
+    return undefined
+  }
+
+  #callTool(params: JsonObject, call: Call<GatewayCaller>): ServiceResult | Promise<ServiceResult> {
     const { name, arguments: args = {} } = params
     if (typeof name !== 'string') throw new RpcError('invalid_params', 'name must be the name of a tool', { field: 'name' })
     if (!isJsonObject(args)) throw new RpcError('invalid_params', 'arguments must be an object', { field: 'arguments' })
@@ -114,13 +129,22 @@ export class RoleService implements Service<GatewayCaller> {
     const tool = this.#tools.get(name)
     if (tool === undefined) return this.#unknownTool(name, caller)
     const outcome = runTool(tool, args, { caller, call, world: this.#world }, this.#log)
-    return outcome instanceof Promise ? this.#awaited(name, outcome) : this.#answer(name, outcome)
+    return outcome instanceof Promise ? this.#awaited(tool, outcome, call) : this.#answer(name, outcome)
   }
 
-  async #awaited(name: string, outcome: Promise<ToolOutcome>): Promise<JsonText> {
+  async #awaited(
+    { spec, task }: ServedTool<World>,
+    outcome: Promise<ToolOutcome>,
+    call: Call<GatewayCaller>,
+  ): Promise<JsonObject | JsonText> {
     this.#inFlight.enter()
     try {
-      return this.#answer(name, await outcome)
+      const done = await outcome
+      const answer = this.#answer(spec.name, done)
+      if (task === undefined || done.kind === 'failed' || !takesTasks(call)) return answer
+      const { caller } = call
+      const begun = await task.find(task.idOf(done.result), { caller, call, world: this.#world })
+      return begun === undefined ? answer : { ...begun.view(), resultType: 'task' }
     } finally {
       this.#inFlight.leave()
     }
@@ -129,10 +153,7 @@ export class RoleService implements Service<GatewayCaller> {
   #answer(name: string, outcome: ToolOutcome): JsonText {
     this.#count(name, outcome.kind === 'done' ? 'ok' : outcome.error.code)
     if (outcome.kind === 'failed') return failureText(outcome.error)
-    const structured = JSON.stringify(outcome.result)
-    // Twice a large answer would be more than a message may hold; who cannot read it structured has smaller questions.
-    const rendered = structured.length <= TEXT_COPY_CHARS ? structured : `${structured.length} characters, in structuredContent`
-    return new JsonText(`{"content":[{"type":"text","text":${JSON.stringify(rendered)}}],"structuredContent":${structured}}`)
+    return new JsonText(structuredText(outcome.result))
   }
 
   /** A tool of another role is as unknown as one that does not exist: nobody learns what others may do. */
@@ -182,6 +203,8 @@ export class RoleService implements Service<GatewayCaller> {
     }
   }
 }
+
+const takesTasks = ({ era, client }: Call): boolean => era === 'modern' && offersTasks(client.capabilities)
 
 /** Each call costs the person who makes it; one too many is refused. */
 function pay({ meter }: GatewayCaller): void {

@@ -2,6 +2,7 @@ import type * as z from 'zod'
 import type { AnswerSchema, RandomBytes, ToolSpec } from '@parley/protocol'
 import type { Call } from '@parley/rpc'
 import type { Store } from '@parley/store'
+import type { KnownTask, TaskView } from '@parley/task'
 import type { Logger } from 'pino'
 import type { Recorder } from '../audit/recorder.ts'
 import type { GatewayCaller } from '../caller.ts'
@@ -25,6 +26,19 @@ export interface ToolContext<World = ToolWorld> {
   target?: string
 }
 
+/** What a tool began and what goes on after its answer. */
+export interface BegunTask extends KnownTask {
+  view(): TaskView
+}
+
+/** What calls of a tool begin, for clients to whom such a call is a task. Found again by its id in any gateway. */
+export interface TaskKind<in World = ToolWorld> {
+  /** Of what a call with this result began. */
+  idOf(result: object): string
+  /** `undefined`: there is none, or it is not the caller's. */
+  find(id: string, context: ToolContext<World>): Promise<BegunTask | undefined>
+}
+
 export type AuditMode = 'durable' | 'soon' | 'failures'
 
 /** A tool that works: its declaration and what it does. Arguments are checked before `run` sees them. */
@@ -37,6 +51,7 @@ export interface ServedTool<in World = ToolWorld, Input extends z.ZodObject = z.
   readonly audit?: AuditMode
   /** Arguments that may hold any characters, because they are kept as bytes or as JSON alone: what judged programs printed. */
   readonly anyText?: readonly string[]
+  readonly task?: TaskKind<World>
   /** Answers what the spec's output says, or throws `ToolError`. Stay synchronous where nothing is waited for. */
   run(args: z.output<Input>, context: ToolContext<World>): object | Promise<object>
 }
@@ -47,5 +62,5 @@ export const serving =
   <Name extends string, Input extends z.ZodObject, Output extends AnswerSchema>(
     spec: ToolSpec<Name, Input, Output>,
     run: (args: z.output<Input>, context: ToolContext<World>) => z.output<Output> | Promise<z.output<Output>>,
-    more: Pick<ServedTool, 'audit' | 'anyText'> = {},
+    more: Pick<ServedTool<World>, 'audit' | 'anyText' | 'task'> = {},
   ): ServedTool<World, Input> => ({ spec, run, ...more })

@@ -10,6 +10,7 @@ const ALLOWED: MountDecision = { kind: 'allow' }
 /** So often a call is asked about anew because policies changed meanwhile. */
 const CHANGES_MAX = 10
 const ENGINE = 'engine'
+const WAITS_FOR_PERSON = 'waits for a person to decide'
 
 export interface AgentGateOptions extends AgentOfGateway {
   readonly log: (level: 'info' | 'warn', message: string) => void
@@ -65,7 +66,7 @@ export class AgentGate {
   }
 
   decideOwn({ kind, name, arguments: args }: OwnCall, signal: AbortSignal): MountDecision | Promise<MountDecision> {
-    return this.#decide(ownCall(kind, name, args), { signal, cancellation: signal })
+    return this.#decide(ownCall(kind, name, args), { signal, cancellation: signal, held: () => undefined })
   }
 
   /** What would be decided now, without asking anybody or counting it. */
@@ -107,7 +108,8 @@ export class AgentGate {
     }
   }
 
-  async #ask(call: AskedCall, first: PolicyAnswer, { signal }: MountWait): Promise<MountDecision> {
+  async #ask(call: AskedCall, first: PolicyAnswer, { signal, held }: MountWait): Promise<MountDecision> {
+    held(WAITS_FOR_PERSON)
     let answer = first
     for (let changes = 0; changes < CHANGES_MAX; changes++) {
       if (answer.decision !== 'ask') return this.#settled(call, answer)

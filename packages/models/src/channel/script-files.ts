@@ -1,5 +1,4 @@
-import { ModelScript, parseJson } from '@parley/protocol'
-import { RecentMap } from '@parley/rpc'
+import { ModelScript, parseJson, RecentMap } from '@parley/protocol'
 import type { Logger } from 'pino'
 
 /** Files of answers, by name. */

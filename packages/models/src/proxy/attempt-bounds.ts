@@ -1,4 +1,4 @@
-import { RecentMap } from '@parley/rpc'
+import { RecentMap } from '@parley/protocol'
 import type { FoundModelKey } from '@parley/store'
 import { holderOf } from './key-holder.ts'
 import { ModelRefusal } from './refusal.ts'

@@ -2,7 +2,7 @@ import { isJsonObject, type JsonObject, type JsonValue, RpcError } from '@parley
 import type { Cancellation } from '../cancellation.ts'
 import type { RequestId } from '../message/message.ts'
 import { type JsonText, notificationText } from '../message/text.ts'
-import type { Era, Revision } from '../revision.ts'
+import { type Era, HELD, type Revision } from '../revision.ts'
 import type { AskOptions, Call, Caller, ClientView, Link, LogLevel } from '../service.ts'
 import { isAtLeast } from './log-level.ts'
 import type { Outlet } from './outlet.ts'
@@ -24,6 +24,7 @@ export interface CallStart<C extends Caller> {
 }
 
 const NO_META: JsonObject = Object.freeze({})
+const HELD_STEP = 1e-6
 
 /** One request under way. Made for every call, so everything that is seldom needed is made when it is asked for. */
 export class ActiveCall<C extends Caller> implements Call<C>, Cancellation {
@@ -35,6 +36,9 @@ export class ActiveCall<C extends Caller> implements Call<C>, Cancellation {
   #cancelled: string | undefined
   #cancelListeners: Set<() => void> | undefined
   #lastProgress = Number.NEGATIVE_INFINITY
+  #heldFor: { readonly words: string | undefined } | undefined
+  /** What is done when the service says that this call is held; `undefined` once it is over. */
+  whenHeld: ((words: string | undefined) => void) | undefined
 
   constructor(start: CallStart<C>) {
     this.#start = start
@@ -97,6 +101,8 @@ export class ActiveCall<C extends Caller> implements Call<C>, Cancellation {
   /** Progress and log lines are advice: for a reader that does not keep up they are left out, the result is not. */
   notify(method: string, params: JsonObject | JsonText): boolean {
     if (this.#cancelled !== undefined && this.#start.speaksWhenCancelled !== true) return false
+    // A task has no progress: what is said of it goes nowhere, and nobody is to wait for room to say it.
+    if (this.#heldFor !== undefined && this.whenHeld === undefined) return true
     return this.#start.outlet.send(notificationText(method, params))
   }
   drained(): Promise<void> {
@@ -108,6 +114,26 @@ export class ActiveCall<C extends Caller> implements Call<C>, Cancellation {
     if ((typeof token !== 'string' && typeof token !== 'number') || progress <= this.#lastProgress) return
     this.#lastProgress = progress
     this.notify('notifications/progress', { progressToken: token, progress, total, message })
+  }
+
+  get isHeld(): boolean {
+    return this.#heldFor !== undefined
+  }
+
+  held(words?: string): void {
+    if (this.#heldFor !== undefined || this.#cancelled !== undefined) return
+    this.#heldFor = { words }
+    this.whenHeld?.(words)
+    // A call that has been answered, by a task, is not heard any more.
+    if (this.whenHeld === undefined) return
+    this.#start.outlet.begin?.()
+    if (this.meta[HELD.meta] === true) this.notify(HELD.method, { requestId: this.id, message: words })
+    this.stillHeld()
+  }
+
+  /** Says that it is still waited for, to who wants progress. The steps are so small that those of the call itself stay larger. */
+  stillHeld(): void {
+    this.progress(Math.max(this.#lastProgress, 0) + HELD_STEP, undefined, this.#heldFor?.words)
   }
 
   log(level: LogLevel, data: JsonValue, logger?: string): void {

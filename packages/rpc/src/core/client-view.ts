@@ -1,4 +1,5 @@
 import { isJsonObject, type JsonObject, type JsonValue, RpcError } from '@parley/protocol/wire'
+import { TASKS_EXTENSION } from '@parley/task'
 import type { RequestMessage } from '../message/message.ts'
 import type { Caller, ClientView, Implementation, Service } from '../service.ts'
 import { sizeRefusal } from '../limit/request-size.ts'
@@ -8,6 +9,7 @@ const KEPT_CAPABILITIES = {
   roots: { listChanged: {} },
   sampling: { context: {}, tools: {} },
   elicitation: { form: { applyDefaults: {} }, url: {} },
+  extensions: { [TASKS_EXTENSION]: {} },
 } as const
 
 interface Names {

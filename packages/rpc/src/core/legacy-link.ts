@@ -86,7 +86,8 @@ export class LegacyLink<C extends Caller> implements Link<C>, Holding<C> {
 
   /** What `initialize` answers. */
   initializeResult(): JsonObject {
-    const { info, capabilities, instructions } = this.#start.service
+    const { info, instructions } = this.#start.service
+    const { extensions: _ofTheModernEra, ...capabilities } = this.#start.service.capabilities
     return { protocolVersion: this.revision, capabilities, serverInfo: info, instructions }
   }
 

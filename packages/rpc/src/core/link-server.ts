@@ -17,7 +17,7 @@ import type { Holding } from '../limit/callers.ts'
 import { readBatch, serveBatch } from './batch.ts'
 import { charge, note } from '../limit/charge.ts'
 import { clientOf } from './client-view.ts'
-import { claimsModern } from './envelope.ts'
+import { claimsModern, type Envelope } from './envelope.ts'
 import type { ServedWire } from './served-wire.ts'
 import { type IncomingFault, readIncoming } from './incoming.ts'
 import { LegacyLink, revisionFor } from './legacy-link.ts'
@@ -205,7 +205,7 @@ export class LinkServer<C extends Caller> implements Holding<C> {
       if (message.method === 'subscriptions/listen') {
         charge(caller)
         room.release()
-        return void this.#listen(message)
+        return void this.#listen(message, envelope)
       }
       let finished = false
       const call = serveModern<C>({
@@ -230,13 +230,14 @@ export class LinkServer<C extends Caller> implements Holding<C> {
     }
   }
 
-  async #listen(message: RequestMessage): Promise<void> {
+  async #listen(message: RequestMessage, envelope: Envelope): Promise<void> {
     const { served, caller, outlet } = this.#start
     const listen = new Listen<C>({
       served,
       service: this.#service.modern,
       caller,
       message,
+      envelope,
       outlet,
       finish: (text) => {
         this.#modern.delete(message.id)

@@ -1,10 +1,13 @@
 import { isJsonObject, type JsonObject, RPC_CODES, RpcError } from '@parley/protocol/wire'
+import { followTask, offersTasks, tasksNotDeclared } from '@parley/task'
 import type { RequestId, RequestMessage } from '../message/message.ts'
-import { notificationText, resultText, dressing } from '../message/text.ts'
+import { dressing, JsonText, notificationText, resultText } from '../message/text.ts'
 import { META } from '../revision.ts'
 import type { Caller, ListKind, Service } from '../service.ts'
 import type { Holding } from '../limit/callers.ts'
-import type { ServedWire } from './served-wire.ts'
+import type { Envelope } from './envelope.ts'
+import { type ServedWire, taskOf } from './served-wire.ts'
+import { charge } from '../limit/charge.ts'
 import { checkUris } from '../limit/kept-words.ts'
 import { changingLists } from './legacy-link.ts'
 import type { Outlet } from './outlet.ts'
@@ -15,6 +18,7 @@ const LIST_FIELDS = { toolsListChanged: 'tools', promptsListChanged: 'prompts', 
 interface Wishes {
   readonly lists: Set<ListKind>
   readonly uris: readonly string[]
+  readonly taskIds: readonly string[]
 }
 
 export interface ListenStart<C extends Caller> {
@@ -22,6 +26,7 @@ export interface ListenStart<C extends Caller> {
   readonly service: Service<C>
   readonly caller: C
   readonly message: RequestMessage
+  readonly envelope: Envelope
   readonly outlet: Outlet
   /** Sends the last message, if any, and closes what carries it. */
   readonly finish: (text: string | undefined) => void
@@ -34,6 +39,7 @@ export class Listen<C extends Caller> implements Holding<C> {
   readonly listens = true
   readonly #start: ListenStart<C>
   readonly #subscriptions: Subscriptions<C>
+  readonly #followed: (() => void)[] = []
   #ended = false
 
   constructor(start: ListenStart<C>) {
@@ -91,6 +97,7 @@ export class Listen<C extends Caller> implements Holding<C> {
   #stop(): void {
     this.#ended = true
     this.#subscriptions.end()
+    for (const stop of this.#followed.splice(0)) stop()
     this.#start.served.callers.remove(this)
   }
 
@@ -106,7 +113,34 @@ export class Listen<C extends Caller> implements Holding<C> {
     if (wishes.uris.length > 0 && isJsonObject(resources) && resources['subscribe'] === true) {
       honoured['resourceSubscriptions'] = await this.#watchAll(wishes.uris)
     }
+    if (wishes.taskIds.length > 0 && offersTasks(this.#start.service.capabilities))
+      honoured['taskIds'] = await this.#followAll(wishes.taskIds)
     return honoured
+  }
+
+  /** One that is not there is left out of the acknowledgement. How the others stand is told at once, for it may be the last word. */
+  async #followAll(ids: readonly string[]): Promise<string[]> {
+    const { served, service, caller, envelope, message } = this.#start
+    if (!offersTasks(envelope.client.capabilities)) throw tasksNotDeclared('taskIds')
+    const followed: string[] = []
+    for (const id of new Set(ids)) {
+      charge(caller)
+      const task = await taskOf(served, service, id, caller)
+      if (this.#ended) return []
+      if (task === undefined) continue
+      if (served.callers.watchesOf(caller) >= served.limits.subscriptionsPerCaller)
+        throw new RpcError('overloaded', `one person watches at most ${served.limits.subscriptionsPerCaller} resources at once`)
+      const tell = (text: string): void =>
+        this.#subscriptions.tell(id, () => notificationText('notifications/tasks', new JsonText(text, subscription(message.id))))
+      const stop = followTask(task, tell)
+      served.callers.watched(caller, 1)
+      this.#followed.push(() => {
+        stop()
+        served.callers.watched(caller, -1)
+      })
+      followed.push(id)
+    }
+    return followed
   }
 
   /** A resource that cannot be watched is left out of the acknowledgement; the rest holds. */
@@ -133,8 +167,10 @@ function textFor(id: RequestId) {
 }
 
 function tag(id: RequestId, meta?: JsonObject): JsonObject {
-  return { _meta: { ...meta, [META.subscriptionId]: id } }
+  return { _meta: { ...meta, ...subscription(id) } }
 }
+
+const subscription = (id: RequestId): JsonObject => ({ [META.subscriptionId]: id })
 
 function wishesOf(params: JsonObject, limit: number): Wishes {
   const { notifications } = params
@@ -142,13 +178,18 @@ function wishesOf(params: JsonObject, limit: number): Wishes {
     throw new RpcError('invalid_params', 'notifications must be an object', { field: 'notifications' })
   const lists = new Set<ListKind>()
   for (const [field, kind] of Object.entries(LIST_FIELDS)) if (notifications[field] === true) lists.add(kind)
-  const uris = notifications['resourceSubscriptions'] ?? []
-  if (!Array.isArray(uris) || !uris.every((uri) => typeof uri === 'string')) {
-    throw new RpcError('invalid_params', 'resourceSubscriptions must be a list of URIs', {
-      field: 'notifications.resourceSubscriptions',
-    })
-  }
-  checkUris(uris, 'notifications.resourceSubscriptions')
-  if (uris.length > limit) throw new RpcError('internal_error', `at most ${limit} resources can be watched by one request`)
-  return { lists, uris }
+  const uris = wordsIn(notifications, 'resourceSubscriptions', 'URIs')
+  const taskIds = wordsIn(notifications, 'taskIds', 'ids of tasks')
+  if (uris.length + taskIds.length > limit)
+    throw new RpcError('internal_error', `at most ${limit} resources can be watched by one request`)
+  return { lists, uris, taskIds }
+}
+
+function wordsIn(notifications: JsonObject, name: string, what: string): readonly string[] {
+  const words = notifications[name] ?? []
+  const field = `notifications.${name}`
+  if (!Array.isArray(words) || !words.every((word) => typeof word === 'string'))
+    throw new RpcError('invalid_params', `${name} must be a list of ${what}`, { field })
+  checkUris(words, field)
+  return words
 }

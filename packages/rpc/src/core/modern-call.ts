@@ -1,12 +1,13 @@
-import { isJsonObject, type JsonObject, RPC_CODES, RpcError } from '@parley/protocol/wire'
+import { type JsonObject, RPC_CODES, RpcError } from '@parley/protocol/wire'
+import { answerTask, noSuchTask, offersTasks, responsesOf, TASK_METHODS, taskIdOf, tasksNotDeclared } from '@parley/task'
 import type { RequestMessage } from '../message/message.ts'
-import { type Dressing, dressing } from '../message/text.ts'
+import { type Dressing, dressing, JsonText } from '../message/text.ts'
 import { META, MODERN_REVISIONS } from '../revision.ts'
-import type { Caller, Link, Service } from '../service.ts'
+import type { Caller, Link, Service, ServiceResult } from '../service.ts'
 import { ActiveCall } from './active-call.ts'
 import { charge } from '../limit/charge.ts'
 import type { Envelope } from './envelope.ts'
-import type { ServedWire } from './served-wire.ts'
+import { type ServedWire, taskOf } from './served-wire.ts'
 import { longWord } from '../limit/kept-words.ts'
 import type { Outlet } from './outlet.ts'
 import { sizeRefusal } from '../limit/request-size.ts'
@@ -33,8 +34,6 @@ const CACHED: ReadonlySet<string> = new Set([
   'resources/templates/list',
   'resources/read',
 ])
-/** How much of a word that is wrong is told back. */
-const SHOWN_CHARS = 64
 /** What may need something from the client first. */
 export const MAY_ASK: ReadonlySet<string> = new Set(['tools/call', 'prompts/get', 'resources/read'])
 
@@ -82,17 +81,40 @@ export function serveModern<C extends Caller>(start: ModernStart<C>): ActiveCall
         charge(caller)
         return discover(service)
       }
+      if (TASK_METHODS.has(message.method)) return aboutTask(start)
       takeInputs(served, call, message)
       return service.call(message.method, message.params, call)
     },
+    // Only a call of a tool may be one, of a client that said so with this very request.
+    tasks: message.method === 'tools/call' && isOffered(service, envelope) ? served.tasks : undefined,
     finish,
   })
   return call
 }
 
 function refusalOf<C extends Caller>(service: Service<C>, message: RequestMessage): RpcError | undefined {
-  if (!METHODS.has(message.method)) return new RpcError('method_not_found', `Method not found: ${message.method}`)
+  const isKnown = METHODS.has(message.method) || (TASK_METHODS.has(message.method) && offersTasks(service.capabilities))
+  if (!isKnown) return new RpcError('method_not_found', `Method not found: ${message.method}`)
   return sizeRefusal(service, message) ?? longWord(message.params)
+}
+
+function isOffered<C extends Caller>({ capabilities }: Pick<Service<C>, 'capabilities'>, { client }: Envelope): boolean {
+  return offersTasks(capabilities) && offersTasks(client.capabilities)
+}
+
+async function aboutTask<C extends Caller>({
+  served,
+  service,
+  caller,
+  envelope,
+  message,
+}: ModernStart<C>): Promise<ServiceResult> {
+  charge(caller)
+  if (!isOffered(service, envelope)) throw tasksNotDeclared(message.method)
+  const id = taskIdOf(message.params)
+  const task = await taskOf(served, service, id, caller)
+  if (task === undefined) throw noSuchTask(id)
+  return new JsonText(await answerTask(task, message.method, message.params))
 }
 
 function discover<C extends Caller>(service: Service<C>): JsonObject {
@@ -110,19 +132,6 @@ function takeInputs<C extends Caller>(served: ServedWire<C>, call: ActiveCall<C>
   if (typeof requestState !== 'string')
     throw new RpcError('invalid_params', 'requestState must be a string', { field: 'requestState' })
   call.state = served.seal.open(requestState, { callerKey: call.caller.key, method: message.method, params: message.params })
-}
-
-function responsesOf(value: unknown): Record<string, JsonObject> {
-  if (!isJsonObject(value)) throw new RpcError('invalid_params', 'inputResponses must be an object', { field: 'inputResponses' })
-  const answers = Object.entries(value).map(([key, answer]): [string, JsonObject] => {
-    if (!isJsonObject(answer))
-      throw new RpcError('invalid_params', `inputResponses.${key.slice(0, SHOWN_CHARS)} must be an object`, {
-        field: `inputResponses.${key.slice(0, SHOWN_CHARS)}`,
-      })
-    return [key, answer]
-  })
-  // Not by assignment: a key `__proto__` would become the prototype, with members that nobody checked.
-  return Object.fromEntries(answers)
 }
 
 interface ServiceDressings {

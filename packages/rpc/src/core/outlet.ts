@@ -7,6 +7,8 @@ export interface Outlet {
    * whoever sends again then would go round for ever.
    */
   drained(): Promise<void>
+  /** Begins the answer now, where whoever waits for it would give up before its first byte. */
+  begin?(): void
   /** Ends the connection but not the stream, where the client can come back for the rest. */
   drop?(): void
 }

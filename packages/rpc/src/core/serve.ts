@@ -1,6 +1,8 @@
 import { isJsonObject, type JsonObject, RPC_CODES, RpcError, type JsonValue } from '@parley/protocol/wire'
+import type { Task, TaskTable } from '@parley/task'
 import type { RequestMessage } from '../message/message.ts'
-import { type JsonText, type Dressing, errorText, resultText } from '../message/text.ts'
+import { dress, type JsonText, type Dressing, dressing, errorText, resultText } from '../message/text.ts'
+import { type Holding, personOf } from '../limit/callers.ts'
 import { type Caller, InputRequired, type ServiceResult } from '../service.ts'
 import type { ActiveCall } from './active-call.ts'
 import { missingCapability } from './capability.ts'
@@ -21,8 +23,13 @@ export interface Serving<C extends Caller> {
   readonly answersCancelled?: boolean
   /** The handler; called again with the answers when it asked for input in the legacy era. */
   readonly run: () => ServiceResult | Promise<ServiceResult>
+  /** Where it goes on when it is held, if its client takes a task for an answer. */
+  readonly tasks?: TaskTable | undefined
   readonly finish: (ending: Ending) => void
 }
+
+/** What a call would have had for an answer; the task around it says who we are. */
+const IN_TASK = dressing({ resultType: 'complete' }, undefined)
 
 /** Runs one request to its end. Stays synchronous when the handler does: a promise costs more than most handlers. */
 export function serve<C extends Caller>(serving: Serving<C>): void {
@@ -31,8 +38,11 @@ export function serve<C extends Caller>(serving: Serving<C>): void {
   served.active.calls += 1
   served.callers.callBegan(call.caller)
   let rounds = 0
+  let task: Task | undefined
 
   const end = (text: string, errorCode: number | undefined): void => {
+    if (call.isHeld) served.held.delete(call)
+    call.whenHeld = undefined
     served.active.calls -= 1
     served.callers.callEnded(call.caller)
     served.observer.served?.({
@@ -47,16 +57,20 @@ export function serve<C extends Caller>(serving: Serving<C>): void {
   }
   const fail = (error: unknown): void => {
     const { code, message: words, data } = wireError(serving, error)
+    if (task !== undefined) return task.fail({ code, message: words, data })
     end(errorText(message.id, code, words, data), code)
   }
   /** The last message, or what the client must be asked first. */
   const textOf = (result: ServiceResult): string | InputRequired => {
-    if (!(result instanceof InputRequired))
-      return withinBound(resultText(message.id, cleaned(result, call.era), serving.dressing), served.limits.answerBytes)
+    if (!(result instanceof InputRequired)) {
+      const text =
+        task === undefined ? resultText(message.id, cleaned(result, call.era), serving.dressing) : dress(result, IN_TASK)
+      return withinBound(text, served.limits.answerBytes)
+    }
     rounds += 1
     if (rounds > served.limits.inputRounds) throw new RpcError('internal_error', 'the server asked for input too many times')
     for (const request of Object.values(result.requests)) requireCapability(call, request)
-    return call.era === 'modern' ? inputRequiredText(serving, result) : result
+    return call.era === 'modern' && task === undefined ? inputRequiredText(serving, result) : result
   }
   const succeed = (result: ServiceResult): void => {
     let next: string | InputRequired
@@ -65,9 +79,10 @@ export function serve<C extends Caller>(serving: Serving<C>): void {
     } catch (error) {
       return fail(error)
     }
-    if (typeof next === 'string') return end(next, undefined)
+    if (typeof next === 'string') return task === undefined ? end(next, undefined) : task.complete(next)
     const { state } = next
-    askAll(call, next).then((answers) => {
+    const asked = task === undefined ? askAll(call, next) : task.ask(questions(next))
+    asked.then((answers) => {
       call.answers = answers
       call.state = state
       run()
@@ -84,7 +99,37 @@ export function serve<C extends Caller>(serving: Serving<C>): void {
     if (result instanceof Promise) result.then(succeed, fail)
     else succeed(result)
   }
+  call.whenHeld = (words) => {
+    const opened = serving.tasks === undefined ? undefined : openTask(serving.tasks, serving, words)
+    if (opened === undefined) return served.held.add(call)
+    // The request is answered now, and whatever ends it any more does not end the call.
+    end(resultText(message.id, { ...opened.view(), resultType: 'task' }, serving.dressing), undefined)
+    task = opened
+  }
   run()
+}
+
+/** The task is found, and is cut off with its caller's token, before anybody hears of it. */
+function openTask<C extends Caller>(
+  tasks: TaskTable,
+  { served, call, message }: Serving<C>,
+  words: string | undefined,
+): Task | undefined {
+  const { caller } = call
+  const holding: Holding<C> = {
+    caller,
+    lasting: false,
+    end: (reason) => opened === undefined || tasks.forget(opened.id, reason),
+  }
+  const opened = tasks.open({
+    owner: { key: caller.key, person: personOf(caller) },
+    words,
+    requestBytes: message.bytes,
+    stop: (reason) => call.cancel(reason),
+    over: () => served.callers.remove(holding),
+  })
+  if (opened !== undefined) served.callers.add(holding)
+  return opened
 }
 
 /** No client of ours takes more, and what is written is in memory until it is read. */
@@ -100,14 +145,20 @@ async function askAll<C extends Caller>(call: ActiveCall<C>, { requests }: Input
   return answers
 }
 
-function inputRequiredText<C extends Caller>({ served, message, call, dressing }: Serving<C>, required: InputRequired): string {
+/** As a modern client is asked. */
+function questions({ requests }: InputRequired): Record<string, JsonObject> {
+  return Object.fromEntries(
+    Object.entries(requests).map(([key, { method, params }]): [string, JsonObject] => [key, { method, params: params ?? {} }]),
+  )
+}
+
+function inputRequiredText<C extends Caller>(
+  { served, message, call, dressing: worn }: Serving<C>,
+  required: InputRequired,
+): string {
   const { requests, state } = required
   const result: JsonObject = { resultType: 'input_required' }
-  if (Object.keys(requests).length > 0) {
-    result['inputRequests'] = Object.fromEntries(
-      Object.entries(requests).map(([key, { method, params }]): [string, JsonObject] => [key, { method, params: params ?? {} }]),
-    )
-  }
+  if (Object.keys(requests).length > 0) result['inputRequests'] = questions(required)
   if (state !== undefined) {
     result['requestState'] = served.seal.seal(state, {
       callerKey: call.caller.key,
@@ -115,7 +166,7 @@ function inputRequiredText<C extends Caller>({ served, message, call, dressing }
       params: message.params,
     })
   }
-  return resultText(message.id, result, { front: {}, frontText: '', meta: dressing.meta })
+  return resultText(message.id, result, { front: {}, frontText: '', meta: worn.meta })
 }
 
 function requireCapability<C extends Caller>(call: ActiveCall<C>, request: InputRequired['requests'][string]): void {

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import type { JsonObject } from '@parley/protocol/wire'
+import { HeldCalls, type KnownTask, TaskTable } from '@parley/task'
 import type { Door, Wire } from '../door.ts'
 import { BodyRoom } from '../limit/body-room.ts'
 import { CallerTable } from '../limit/callers.ts'
@@ -23,6 +24,8 @@ export interface ServedWire<C extends Caller> {
   readonly unread: BodyRoom
   readonly replays: BodyRoom
   readonly turns: Turns
+  readonly held: HeldCalls
+  readonly tasks: TaskTable
   readonly now: () => number
   /** Whom a modern request is made for, where whoever sends it speaks for many. */
   readonly callerIn?: ((meta: JsonObject) => C) | undefined
@@ -60,8 +63,20 @@ export function loneWire<C extends Caller>({
     unread: openUnreadRoom(limits),
     replays: openReplayRoom(limits),
     turns: new Turns(limits),
+    held: new HeldCalls(limits.stillHeldMs),
+    tasks: new TaskTable(limits),
     now: Date.now,
     callerIn,
     active: { calls: 0 },
   }
+}
+
+/** A task of this caller's: one that a call became, or one of the service's own. */
+export function taskOf<C extends Caller>(
+  { tasks }: Pick<ServedWire<C>, 'tasks'>,
+  service: Service<C>,
+  id: string,
+  caller: C,
+): KnownTask | undefined | Promise<KnownTask | undefined> {
+  return tasks.find(id, caller.key) ?? service.findTask?.(id, caller)
 }

@@ -30,6 +30,8 @@ export class Subscriptions<C extends Caller> {
   readonly #lists = new Set<ListKind>()
   readonly #changed = new Map<string, JsonObject | undefined>()
   readonly #changedLists = new Set<ListKind>()
+  /** What else is to be said, made when there is room for it: of what changes twice meanwhile the later alone is told. */
+  readonly #sayings = new Map<string, () => string>()
   #endLists: (() => void) | undefined
   #waiting = false
   #ended = false
@@ -109,6 +111,13 @@ export class Subscriptions<C extends Caller> {
     }, this.#caller)
   }
 
+  /** Says something of this name as soon as the reader has room. */
+  tell(name: string, text: () => string): void {
+    if (this.#ended) return
+    this.#sayings.set(name, text)
+    this.#flush()
+  }
+
   /** After a gap nobody knows what was missed: everything counts as changed. */
   markAllChanged(): void {
     for (const uri of this.#watches.keys()) this.#changed.set(uri, this.#changed.get(uri))
@@ -123,6 +132,7 @@ export class Subscriptions<C extends Caller> {
     this.#watches.clear()
     this.#changed.clear()
     this.#changedLists.clear()
+    this.#sayings.clear()
     this.#endLists?.()
     this.#endLists = undefined
   }
@@ -142,6 +152,10 @@ export class Subscriptions<C extends Caller> {
     for (const [uri, meta] of this.#changed) {
       if (!this.#outlet.send(this.#text.updated(uri, meta))) return this.#flushWhenDrained()
       this.#changed.delete(uri)
+    }
+    for (const [name, text] of this.#sayings) {
+      if (!this.#outlet.send(text())) return this.#flushWhenDrained()
+      this.#sayings.delete(name)
     }
   }
 

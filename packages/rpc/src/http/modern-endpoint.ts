@@ -81,7 +81,7 @@ export class ModernEndpoint<C extends Caller> {
       headers,
       session: undefined,
     })
-    if (message.method === 'subscriptions/listen') return void this.#listen(exchange, message, service, reply)
+    if (message.method === 'subscriptions/listen') return void this.#listen(exchange, { message, envelope, service }, reply)
     let holding: Holding<C> | undefined
     const call = serveModern<C>({
       served: this.#served,
@@ -120,7 +120,15 @@ export class ModernEndpoint<C extends Caller> {
     return holding
   }
 
-  async #listen(exchange: Exchange<C>, message: RequestMessage, service: Service<C>, reply: PostReply<C>): Promise<void> {
+  async #listen(
+    exchange: Exchange<C>,
+    {
+      message,
+      envelope,
+      service,
+    }: { readonly message: RequestMessage; readonly envelope: Envelope; readonly service: Service<C> },
+    reply: PostReply<C>,
+  ): Promise<void> {
     const { callers, limits } = this.#served
     const { caller, response } = exchange
     try {
@@ -133,6 +141,7 @@ export class ModernEndpoint<C extends Caller> {
         service,
         caller,
         message,
+        envelope,
         outlet: reply,
         finish: (text) => reply.finish(text, 200),
       })

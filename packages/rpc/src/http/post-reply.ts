@@ -76,6 +76,10 @@ export class PostReply<C extends Caller> implements Outlet {
     this.#stream = session?.openStream(this.#connection)
   }
 
+  begin(): void {
+    this.upgrade()
+  }
+
   /** Sends the last message; `undefined` ends without one. */
   finish(text: string | undefined, status: number): void {
     if (this.#finished) return

@@ -1,6 +1,7 @@
 import { type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
+import { HeldCalls, TaskTable } from '@parley/task'
 import { BodyRoom } from '../limit/body-room.ts'
 import { CallerTable } from '../limit/callers.ts'
 import type { ServedWire } from '../core/served-wire.ts'
@@ -78,6 +79,8 @@ class Wires<C extends Caller> {
     const unread = openUnreadRoom(limits)
     const replays = openReplayRoom(limits)
     const turns = new Turns(limits)
+    const held = new HeldCalls(limits.stillHeldMs)
+    const tasks = new TaskTable(limits)
     this.connections = new Connections(limits)
     const servedWire = (wire: Wire): ServedWire<C> => ({
       wire,
@@ -90,6 +93,8 @@ class Wires<C extends Caller> {
       unread,
       replays,
       turns,
+      held,
+      tasks,
       active: this.#active,
       now: options.now ?? (() => performance.now()),
     })

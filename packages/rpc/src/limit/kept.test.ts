@@ -27,6 +27,7 @@ test('what a session keeps of its client is what is used, however much the clien
       roots: { listChanged: true },
       sampling: { tools: {}, context: {} },
       elicitation: { form: { applyDefaults: true } },
+      extensions: {},
     },
   }
   expect([...probe.links].map(({ client }) => client)).toEqual(Array.from({ length: 8 }, () => kept))

@@ -1,7 +1,7 @@
+import { RecentMap } from '@parley/protocol'
 import { expect, test } from 'vitest'
 import { Meter } from './meter.ts'
 import { MeterTable } from './meter-table.ts'
-import { RecentMap } from './recent-map.ts'
 
 test('a meter gives its burst, then its rate, and never more than its burst', () => {
   let now = 0

@@ -52,7 +52,7 @@ export function requestText(id: RequestId, method: string, params: JsonObject | 
 }
 
 /** Puts the era's members into a result without parsing or copying what is text already. */
-function dress(result: JsonObject | JsonText, worn: Dressing): string {
+export function dress(result: JsonObject | JsonText, worn: Dressing): string {
   if (result instanceof JsonText) {
     const meta = merged(result.meta, worn.meta)
     if (worn.frontText === '' && meta === undefined) return result.text

@@ -1,3 +1,4 @@
+import type { JsonObject } from '@parley/protocol'
 import type { Call, Caller } from '../service.ts'
 import type { ParkedCall } from './parked-call.ts'
 
@@ -22,6 +23,12 @@ export class Flights<C extends Caller> {
   }
   remove(flight: Flight<C>): void {
     this.#byId.delete(flight.id)
+  }
+
+  /** A server of ours says that a call waits there: then it waits here, too. */
+  held({ requestId, message }: JsonObject): void {
+    const flight = typeof requestId === 'number' ? this.#byId.get(requestId) : undefined
+    flight?.call.held(typeof message === 'string' ? message : undefined)
   }
 
   /**

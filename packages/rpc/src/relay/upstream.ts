@@ -8,6 +8,7 @@ import { sleep } from '../client/sleep.ts'
 import type { ClientTransport } from '../client/link/client-link.ts'
 import { WireError } from '../wire-error.ts'
 import { isAtLeast, isLogLevel } from '../core/log-level.ts'
+import { HELD } from '../revision.ts'
 import type { Call, Caller, Implementation, LogLevel } from '../service.ts'
 import { type Flight, Flights } from './flights.ts'
 import type { RelayLimits } from './relay-limits.ts'
@@ -177,6 +178,7 @@ export class Upstream<C extends Caller> {
 
   #notified(method: string, params: JsonObject, during: number | undefined): void {
     if (IGNORED.test(method)) return
+    if (method === HELD.method) return this.flights.held(params)
     const concerned = this.flights.concerned(during)
     if (concerned.length === 0) {
       if (this.flights.size === 0) this.#orphans.notified(method, params)
