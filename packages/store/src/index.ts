@@ -7,6 +7,7 @@ export { openPostgres } from './database/postgres.ts'
 export { SCHEMA_VERSION } from './migration/migrate.ts'
 export { parseStoreUrl } from './store-url.ts'
 export type { AppendOptions, AppendOutcome, LogEntry, LogPage, Logs } from './log/log.ts'
+export type { ChainedEnd, ChainedEntry, LogChain } from './log/chain.ts'
 export type { LeaseFence } from './lease/fence.ts'
 export type { Lease } from './lease/lease.ts'
 export type { Blobs } from './blob/blob.ts'
@@ -75,6 +76,7 @@ export {
   HashMismatch,
   InvalidArgument,
   LeaseLost,
+  LogTrimmed,
   NotAStore,
   NotFound,
   SchemaTooNew,

@@ -18,6 +18,7 @@ import { agents } from './0013-agents.ts'
 import { prompts } from './0014-prompts.ts'
 import { agentModels } from './0015-agent-models.ts'
 import { approvals } from './0016-approvals.ts'
+import { chainedLogs } from './0017-chained-logs.ts'
 import type { Migration } from './migration.ts'
 
 export const MIGRATIONS: readonly Migration[] = [
@@ -37,6 +38,7 @@ export const MIGRATIONS: readonly Migration[] = [
   prompts,
   agentModels,
   approvals,
+  chainedLogs,
 ]
 
 /** The schema that this version reads and writes. */
