@@ -123,6 +123,12 @@ describe.each(ENGINES)('the chain of a log of calls on %s', (engine) => {
     ['a line without its chain', ['added 6'], ['UPDATE log_entries SET chain = NULL WHERE seq = 1']],
     ['a doctored head', ['head 0'], ['UPDATE logs SET chain_head = $1', [Buffer.alloc(121, 1)]]],
     ['a head that is none', ['head 0'], ['UPDATE logs SET chain_head = $1', [bytes('x')]]],
+    [
+      'no head, and a last line without its chain',
+      ['head 0', 'added 18'],
+      ['UPDATE log_entries SET chain = NULL WHERE seq = 3'],
+      ['UPDATE logs SET chain_head = NULL'],
+    ],
     ['no head', ['head 0'], ['UPDATE logs SET chain_head = NULL']],
   ]
   for (const [what, faults, ...steps] of DOCTORED)

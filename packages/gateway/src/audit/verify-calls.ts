@@ -97,7 +97,11 @@ class Walk {
   /** After an entry that was passed before. */
   goOn(before: ChainedEntry | undefined): void {
     this.offset = before?.offset ?? 0
-    this.#mac = before?.chain?.subarray(-MAC_BYTES)
+    if (before === undefined || before.chain === null) return
+    this.#mac = before.chain.subarray(-MAC_BYTES)
+    // Then it was missed there already.
+    const head = this.#head
+    this.#isHeadMissed = head.kind === 'none' || (head.kind === 'sealed' && before.offset <= head.from.offset)
   }
 
   pass(entry: ChainedEntry): void {
@@ -110,7 +114,7 @@ class Walk {
     }
     this.offset = entry.offset
     const head = this.#head
-    if (head.kind === 'sealed' && start < head.from.offset) this.#unchained += linesIn(entry.bytes).length
+    if (head.kind === 'sealed' && start < head.from.offset) this.#passBefore(entry, start)
     else if (entry.chain === null) this.#passUnchained(entry, start)
     else this.#passChained(entry, entry.chain, start)
   }
@@ -130,6 +134,14 @@ class Walk {
   found(): Omit<VerifiedPart, 'next'> {
     const { faults, bytes } = this
     return { lines: this.#lines, unchained: this.#unchained, since: this.#since, faults, bytes }
+  }
+
+  /** Before the chain. What was chained and is not gone tells of another chain, which somebody took the head of. */
+  #passBefore(entry: ChainedEntry, start: number): void {
+    this.#unchained += linesIn(entry.bytes).length
+    if (entry.chain === null || this.#isHeadMissed) return
+    this.#isHeadMissed = true
+    this.#fault(start, 'head', 'this line is chained, and what is kept of the chain begins later')
   }
 
   #passUnchained(entry: ChainedEntry, start: number): void {
