@@ -1,4 +1,5 @@
 import { type KeyObject, createHmac, createSecretKey, timingSafeEqual } from 'node:crypto'
+import { RecentMap } from '@parley/rpc'
 import type { ChainedEnd, LogChain } from '@parley/store'
 
 /** Of HMAC-SHA-256. */
@@ -29,6 +30,7 @@ export type OpenedHead =
 const KINDS = { begin: 1, line: 2, head: 3 } as const
 const FORM = 1
 const BODY_BYTES = 1 + 3 * NUMBER_BYTES + 2 * MAC_BYTES
+const OWN_HEADS_MAX = 2_000
 const LINE_PREFIX_BYTES = 1 + MAC_BYTES + 2 * NUMBER_BYTES
 
 /**
@@ -37,8 +39,8 @@ const LINE_PREFIX_BYTES = 1 + MAC_BYTES + 2 * NUMBER_BYTES
  */
 export class CallChain implements LogChain {
   readonly #key: KeyObject
-  /** Heads that this process sealed itself: they need not be looked at again. */
-  readonly #own = new WeakMap<Uint8Array, ChainHead>()
+  /** The last heads that this process sealed itself: they need not be looked at again. */
+  readonly #own = new RecentMap<string, { readonly bytes: Uint8Array; readonly head: ChainHead }>(OWN_HEADS_MAX)
   /** Written over for each line. */
   readonly #prefix = Buffer.alloc(LINE_PREFIX_BYTES)
 
@@ -70,8 +72,8 @@ export class CallChain implements LogChain {
 
   open(name: string, head: Uint8Array | null): OpenedHead {
     if (head === null) return { kind: 'none' }
-    const own = this.#own.get(head)
-    if (own !== undefined) return { kind: 'sealed', ...own }
+    const own = this.#own.get(name)
+    if (own?.bytes === head) return { kind: 'sealed', ...own.head }
     const bytes = Buffer.from(head)
     if (bytes.length !== BODY_BYTES + MAC_BYTES) return { kind: 'foreign' }
     const body = bytes.subarray(0, BODY_BYTES)
@@ -123,7 +125,7 @@ export class CallChain implements LogChain {
     head.set(from.mac, 1 + 3 * NUMBER_BYTES)
     head.set(end.mac, 1 + 3 * NUMBER_BYTES + MAC_BYTES)
     head.set(this.#sealOf(name, head.subarray(0, BODY_BYTES)), BODY_BYTES)
-    this.#own.set(head, { from, end, doubt })
+    this.#own.set(name, { bytes: head, head: { from, end, doubt } })
     return head
   }
 
