@@ -70,6 +70,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     channelKey: keys.channelKeys,
     agents: {
       mountKey: keys.mounts,
+      callKey: keys.calls,
       installation: keys.fingerprint,
       ...(options.presets === undefined ? {} : { presets: options.presets }),
       ...(options.gate === undefined ? {} : { gate: options.gate }),
@@ -171,7 +172,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     now,
     recheckMs: options.limits?.recheckMs ?? RECHECK_MS,
   })
-  const sweeper = openSweeper(store, log, now)
+  const sweeper = openSweeper(store, log, now, world.callChain)
 
   try {
     const trace = openSettingsTrace(audit, localCaller(localMeter), now)

@@ -8,6 +8,8 @@ export interface Keys {
   readonly requestState: Uint8Array
   readonly channelKeys: Uint8Array
   readonly mounts: Uint8Array
+  /** Chains the logs of agents' calls. */
+  readonly calls: Uint8Array
   /** Recognises the secret without giving it away; stored in the database. */
   readonly fingerprint: string
 }
@@ -30,6 +32,7 @@ export function deriveKeys(secret: Uint8Array): Keys {
     requestState: derive('request-state', KEY_BYTES),
     channelKeys: derive('channel-keys', KEY_BYTES),
     mounts: derive('mounts', KEY_BYTES),
+    calls: derive('calls', KEY_BYTES),
     fingerprint: Buffer.from(derive('fingerprint', FINGERPRINT_BYTES)).toString('hex'),
   }
 }

@@ -35,7 +35,7 @@ test('a sweep that is stopped ends what it began, and begins nothing more', asyn
       return store.jobs.sweep()
     },
   }
-  const sweeper = openSweeper({ ...store, usages, jobs }, log, Date.now)
+  const sweeper = openSweeper({ ...store, usages, jobs }, log, Date.now, null)
   await reached.promise
   const stopped = sweeper.stop().then(() => seen.push('stopped'))
   released.resolve()

@@ -1,5 +1,5 @@
-import { APPROVAL_LIMITS } from '@parley/protocol'
-import { PERSON_HOLDERS, type Store } from '@parley/store'
+import { AGENT_LIMITS, APPROVAL_LIMITS } from '@parley/protocol'
+import { type LogChain, PERSON_HOLDERS, type Store, callsLog } from '@parley/store'
 import type { Logger } from 'pino'
 
 const SWEEP_MS = 10 * 60_000
@@ -30,13 +30,15 @@ export interface Sweeper {
 /** Removes what is over: sign-ins, links and jobs that ended, old audit lines, uploads of the day before, bytes that nobody has. */
 export function openSweeper(
   store: Pick<Store, 'signIns' | 'audit' | 'judges' | 'workers' | 'gateways' | 'blobs' | 'modelKeys'> & {
-    readonly agents: Pick<Store['agents'], 'deleting' | 'remove'>
+    readonly agents: Pick<Store['agents'], 'deleting' | 'remove' | 'withOldCalls'>
+    readonly logs: Pick<Store['logs'], 'trim'>
     readonly approvals: Pick<Store['approvals'], 'expire' | 'prune'>
     readonly jobs: Pick<Store['jobs'], 'sweep'>
     readonly usages: Pick<Store['usages'], 'fold' | 'prune' | 'settleStale'>
   },
   log: Logger,
   now: () => number,
+  callChain: LogChain | null,
 ): Sweeper {
   let isStopped = false
   /** One after the other; none begins after the stop. */
@@ -54,6 +56,7 @@ export function openSweeper(
     () => store.usages.prune(now() - USAGE_KEPT_MS),
     () => store.approvals.prune(now() - APPROVAL_LIMITS.keptMs),
     () => removeAgents(store.agents),
+    () => trimCalls(store, now() - AGENT_LIMITS.callsKeptMs, callChain),
     async () => {
       const jobs = await store.jobs.sweep()
       if (jobs > 0) log.info({ jobs }, 'jobs that are over removed')
@@ -97,6 +100,16 @@ export function openSweeper(
 /** Finishes what somebody began who deleted an agent, or the account that it belonged to. */
 async function removeAgents(agents: Pick<Store['agents'], 'deleting' | 'remove'>): Promise<void> {
   for (const id of await agents.deleting(AGENTS_AT_ONCE)) await agents.remove(id)
+}
+
+/** Lets go of old lines in the logs of calls, of so many agents at a time. */
+async function trimCalls(
+  { agents, logs }: { readonly agents: Pick<Store['agents'], 'withOldCalls'>; readonly logs: Pick<Store['logs'], 'trim'> },
+  before: number,
+  chain: LogChain | null,
+): Promise<void> {
+  for (const id of await agents.withOldCalls(before, AGENTS_AT_ONCE))
+    await logs.trim(callsLog(id), { before, ...(chain === null ? {} : { chain }) })
 }
 
 /** Books calls of models that were reserved before and that nobody settled: their gateway died in the middle. */

@@ -51,6 +51,7 @@ import { userDelete, userDemote, userPromote } from './account/user-rights-tools
 import { agentCreate, agentDelete, agentGet, agentList, agentToken, agentUpdate } from './agent/agent-tools.ts'
 import { agentFork } from './agent/agent-fork.ts'
 import { agentReadLog } from './agent/agent-logs.ts'
+import { auditVerify } from './agent/audit-verify.ts'
 import { grantList, grantSet } from './agent/grant-tools.ts'
 import {
   hostAgentGet,
@@ -107,6 +108,7 @@ export const BUILT_IN_TOOLS = {
   'approval.resolve': approvalResolve,
   'audit.export': auditExport,
   'audit.search': auditSearch,
+  'audit.verify': auditVerify,
   'blob.abort': blobAbort,
   'blob.begin': blobBegin,
   'blob.commit': blobCommit,

@@ -5,6 +5,7 @@ import type { Logger } from 'pino'
 import type { AccountWorld } from './account/account-world.ts'
 import type { AgentWorld, Presets } from './agent/agent-world.ts'
 import { HostControls } from './agent/host-controls.ts'
+import { CallChain } from './audit/call-chain.ts'
 import { openRecorder } from './audit/recorder.ts'
 import { openOneTimeLinks } from './auth/one-time-link.ts'
 import { openPasswords } from './auth/password.ts'
@@ -46,6 +47,8 @@ export function openWorld(options: {
   /** What the specifications of mounts are sealed with, what agents are made from, and what the gate answers. */
   readonly agents?: {
     readonly mountKey?: Uint8Array
+    /** What the logs of their calls are chained with. */
+    readonly callKey?: Uint8Array
     readonly presets?: Presets
     readonly gate?: GateDefault
     readonly installation?: string
@@ -67,6 +70,7 @@ export function openWorld(options: {
     hostControls: new HostControls(store, log),
     presets: agents.presets ?? (() => Promise.resolve(new Map([['default', Preset.parse({})]]))),
     mountSealer: agents.mountKey === undefined ? NO_SEALER : openSealer(agents.mountKey, random),
+    callChain: agents.callKey === undefined ? null : new CallChain(agents.callKey),
     gate: agents.gate ?? 'ask',
     installation: agents.installation ?? '',
     ...openModels({ store, log, now, random }, options.models ?? {}, options.channelKey),

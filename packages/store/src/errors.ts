@@ -13,6 +13,7 @@ export type StoreErrorCode =
   | 'quota_exceeded'
   | 'schema_too_new'
   | 'too_large'
+  | 'trimmed'
   | 'unavailable'
 
 /** A promise of this room that was broken, or an argument that cannot be served. `code` says which. */
@@ -106,6 +107,15 @@ export class ShareExceeded extends StoreError {
     super('quota_exceeded', `beyond a share of ${limit} (${bound})`)
     this.bound = bound
     this.limit = limit
+  }
+}
+
+/** What stood there in a log is not kept any more: the log begins at `first` now. Go on from there, and say that something is missing. */
+export class LogTrimmed extends StoreError {
+  readonly first: { readonly seq: number; readonly offset: number }
+  constructor(first: LogTrimmed['first']) {
+    super('trimmed', `the log begins at byte ${first.offset} now: what was before is not kept any more`)
+    this.first = first
   }
 }
 

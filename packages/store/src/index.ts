@@ -8,6 +8,7 @@ export { SCHEMA_VERSION } from './migration/migrate.ts'
 export { parseStoreUrl } from './store-url.ts'
 export type { AppendOptions, AppendOutcome, LogEntry, LogPage, Logs } from './log/log.ts'
 export { linesOf } from './log/lines.ts'
+export type { ChainedEnd, ChainedEntry, LogChain } from './log/chain.ts'
 export type { LeaseFence } from './lease/fence.ts'
 export type { Lease } from './lease/lease.ts'
 export type { Blobs } from './blob/blob.ts'
@@ -79,6 +80,7 @@ export {
   HashMismatch,
   InvalidArgument,
   LeaseLost,
+  LogTrimmed,
   NotAStore,
   NotFound,
   SchemaTooNew,

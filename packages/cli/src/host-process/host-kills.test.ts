@@ -150,6 +150,8 @@ test('kill -9 of the gateway: agents stay awake in their host, and clients go on
   await gone(gateway)
   await expect.poll(() => said(client, 'here_pid').catch(() => ''), SLOW).not.toBe('')
   expect((await json(['agent', 'show', agent_id, ...at])).host).toBe(host)
+  // What was called before the kill and after it hangs together.
+  expect(await json(['audit', 'verify', ...at])).toMatchObject({ agents: 1, not_chained: 0, faults: [], complete: true })
   await client.close()
   up.kill('SIGTERM')
   expect(await up.exited).toEqual({ code: 0, signal: null })

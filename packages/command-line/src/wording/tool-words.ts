@@ -18,6 +18,7 @@ export const COMMAND_OF: Readonly<Record<string, string>> = {
   'approval.list': 'parley approvals list',
   'audit.export': 'parley audit export',
   'audit.search': 'parley audit search',
+  'audit.verify': 'parley audit verify',
   'channel.delete': 'parley channel delete NAME',
   'channel.list': 'parley channel list',
   'channel.set': 'parley channel set NAME',

@@ -1,5 +1,6 @@
 import type { GateDefault, Preset } from '@parley/protocol'
 import type { Sealer } from '@parley/models'
+import type { CallChain } from '../audit/call-chain.ts'
 import type { JobWorld } from '../job/job-world.ts'
 import type { JudgeWorld } from '../judge/judge-world.ts'
 import { serving } from '../tool/served-tool.ts'
@@ -14,6 +15,8 @@ export interface AgentWorld extends WorkerWorld, Pick<JobWorld, 'watch'>, Pick<J
   readonly presets: Presets
   /** Keeps the specifications of mounts at rest. */
   readonly mountSealer: Sealer
+  /** Chains the logs of calls; null where there is a store without its secret. */
+  readonly callChain: CallChain | null
   /** What is decided about a call of an agent that no rule of any policy covers. */
   readonly gate: GateDefault
   readonly hostControls: HostControls

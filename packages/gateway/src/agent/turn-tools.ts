@@ -1,5 +1,5 @@
-import { type AgentClaim, TOOLS, ToolError } from '@parley/protocol'
-import { Conflict, NotFound, callsLog, linesOf, transcriptLog } from '@parley/store'
+import { AGENT_LIMITS, type AgentClaim, TOOLS, ToolError } from '@parley/protocol'
+import { type AppendOptions, Conflict, NotFound, callsLog, linesOf, transcriptLog } from '@parley/store'
 import type { ToolContext } from '../tool/served-tool.ts'
 import { type AgentWorld, serveTool } from './agent-world.ts'
 import { asHost, underClaim } from './held-agent.ts'
@@ -38,8 +38,11 @@ export const hostEndPrompt = serveTool(
 /** What was called is in a log of its own, of which each batch is an entry: calls wait for it, and a row for each line takes longer. */
 export const hostAppendCalls = serveTool(
   TOOLS['host.append_calls'],
-  ({ offset, lines, ...claim }, context) =>
-    append(claim, context, { log: callsLog(claim.agent_id), offset, entries: [`${lines.join('\n')}\n`] }),
+  ({ offset, lines, ...claim }, context) => {
+    const { callChain } = context.world
+    const options = { rolls: { maxBytes: AGENT_LIMITS.callsBytes }, ...(callChain === null ? {} : { chain: callChain }) }
+    return append(claim, context, { log: callsLog(claim.agent_id), offset, entries: [`${lines.join('\n')}\n`], options })
+  },
   LINES,
 )
 
@@ -47,19 +50,27 @@ export const hostAppendCalls = serveTool(
 export const hostAppendTranscript = serveTool(
   TOOLS['host.append_transcript'],
   ({ offset, lines, ...claim }, context) =>
-    append(claim, context, { log: transcriptLog(claim.agent_id), offset, entries: lines.map((line) => `${line}\n`) }),
+    append(claim, context, {
+      log: transcriptLog(claim.agent_id),
+      offset,
+      entries: lines.map((line) => `${line}\n`),
+      options: {},
+    }),
   LINES,
 )
 
+interface Appending {
+  readonly log: string
+  readonly offset: number
+  readonly entries: readonly string[]
+  readonly options: Pick<AppendOptions, 'chain' | 'rolls'>
+}
+
 /** Adds to a log of the agent's under the claim. */
-function append(
-  claim: AgentClaim,
-  context: ToolContext<AgentWorld>,
-  { log, offset, entries }: { readonly log: string; readonly offset: number; readonly entries: readonly string[] },
-) {
+function append(claim: AgentClaim, context: ToolContext<AgentWorld>, { log, offset, entries, options }: Appending) {
   return underClaim(claim, context, async (fence) => {
     const bytes = entries.map((entry) => Buffer.from(entry))
-    const outcome = await context.world.store.logs.append(log, bytes, { at: { offset }, fence })
+    const outcome = await context.world.store.logs.append(log, bytes, { ...options, at: { offset }, fence })
     if (outcome.kind === 'appended' || outcome.kind === 'repeated') return { ok: true as const, next_offset: outcome.offset }
     if (outcome.kind === 'mismatch')
       return { ok: false as const, code: 'offset_mismatch' as const, current_offset: outcome.offset }

@@ -108,8 +108,9 @@ export class AgentGate {
     }
   }
 
-  async #ask(call: AskedCall, first: PolicyAnswer, { signal, held }: MountWait): Promise<MountDecision> {
-    held(WAITS_FOR_PERSON)
+  async #ask(call: AskedCall, first: PolicyAnswer, wait: MountWait): Promise<MountDecision> {
+    wait.held(WAITS_FOR_PERSON)
+    const { signal } = wait
     let answer = first
     for (let changes = 0; changes < CHANGES_MAX; changes++) {
       if (answer.decision !== 'ask') return this.#settled(call, answer)

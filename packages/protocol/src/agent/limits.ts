@@ -7,8 +7,11 @@ export const AGENT_LIMITS = {
   instructionsBytes: 256 * 1024,
   /** What an agent listens to by itself. */
   subscriptions: 1_024,
-  /** One entry of its log of calls. All of them: as any log of the store. */
+  /** One entry of its log of calls. */
   callEntryBytes: 64 * 1024,
+  /** All of its log of calls: beyond it the oldest lines go, and those that are older than this go anyhow. */
+  callsBytes: 64 * 1024 * 1024,
+  callsKeptMs: 90 * 86_400_000,
   /** What a person tells a local agent at once, and how much of it waits for its turn. */
   promptBytes: 1024 * 1024,
   promptsQueued: 100,

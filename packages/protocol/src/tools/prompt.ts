@@ -74,11 +74,12 @@ export type AgentLogName = z.infer<typeof AgentLogName>
 export const agentReadLog = tool({
   name: 'agent.read_log',
   roles: ['user'],
-  doc: 'Whole lines of an agent’s transcript or of its log of calls, from an offset; waits up to `wait_ms` for the first one.',
+  doc: 'Whole lines of an agent’s transcript or of its log of calls, from an offset; waits up to `wait_ms` for the first one. A log of calls keeps the newest 64 MiB of 90 days: `not_found` says that an offset is gone and where the log begins now.',
   input: z.strictObject({
     agent_id: AgentId,
     log: AgentLogName,
-    offset: z.int().min(0).default(0),
+    /** Left out: the first line that is kept. */
+    offset: z.int().min(0).optional(),
     max_bytes: z.int().min(1).max(AGENT_LIMITS.transcriptPageBytes).default(65_536),
     wait_ms: z.int().min(0).max(AGENT_LIMITS.logWaitMs).default(0),
   }),
@@ -89,7 +90,8 @@ export const agentReadLog = tool({
     /** Each with the offset after it: hand that back to go on, or to agent.fork. */
     lines: z.array(z.object({ line: z.string(), next_offset: z.int() })),
     next_offset: z.int(),
-    /** Where the log ends now. */
+    /** Where the log begins and ends now: what was before is not kept. */
+    start: z.int(),
     end: z.int(),
   }),
   annotations: READS,

@@ -5,7 +5,17 @@ import { DatabaseSync } from 'node:sqlite'
 import { type AgentId, type JobId, NO_BUDGET, NO_GRANT, NO_PRICES, type TokenId, type UserId } from '@parley/protocol'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { text } from '../database/column.ts'
-import { AGENT_QUEUE, type ClaimKey, type Lease, type Store, callsLog, jobLog, openStore, restoreStore } from '../index.ts'
+import {
+  AGENT_QUEUE,
+  type ClaimKey,
+  type Lease,
+  type LogChain,
+  type Store,
+  callsLog,
+  jobLog,
+  openStore,
+  restoreStore,
+} from '../index.ts'
 import { execute } from '../testing/execute.ts'
 import { ENGINES, type TestEngine, startEngine } from '../testing/engines.ts'
 import { openSqlite } from '../database/sqlite.ts'
@@ -239,13 +249,24 @@ async function fillJob(store: Store, ownerId: UserId): Promise<JobId> {
   return id
 }
 
+/** What is kept of a chain is for somebody else to understand. */
+const SOME_CHAIN: LogChain = {
+  extend: (_end, entries) => ({ head: bytes('head'), chains: entries.map(() => bytes('chain')) }),
+  trim: () => bytes('trimmed'),
+}
+
 /** One that is awake with all that an agent can have, one that waits, one that is being deleted; and what their owner was granted. */
 async function fillAgents(store: Store, ownerId: UserId): Promise<AgentId> {
   const mounts = [sampleMount('files', { plain: true }), sampleMount('web')]
   const { agent, lease } = await awakeAgent(store, ownerId, { mounts, ttlMs: 5_000 })
   await store.agents.report(lease, [{ name: 'web', state: 'active', tools: 2, restarts: 0, error: null }])
   await store.agents.listen(lease, 'file:///a', 5)
-  await store.logs.append(callsLog(agent.id), [bytes('{}')], { fence: lease })
+  await store.logs.append(callsLog(agent.id), [bytes('{}'), bytes('{}')], { fence: lease, chain: SOME_CHAIN })
+  await store.logs.create('rolled', { maxBytes: 4 })
+  for (const text of ['one', 'two'])
+    await store.logs.append('rolled', [bytes(text)], { chain: SOME_CHAIN, rolls: { maxBytes: 1_000_000 } })
+  await store.logs.append('all gone', [bytes('one')])
+  await store.logs.trim('all gone', { before: Number.MAX_SAFE_INTEGER })
   await store.tokens.add({ hash: 'agent', role: 'agent', name: 'n', agentId: agent.id })
   const turn = await answeringAgent(store, ownerId, { ttlMs: 5_000 })
   const terms = { hash: 'turn', channel: 'main', model: 'm', budget: NO_BUDGET }
@@ -314,6 +335,8 @@ async function snapshot(store: Store, { tokenId, sha256, jobId, agentId, lease }
     mounts: await store.agents.mounts(agentId),
     subscriptions: await store.agents.subscriptions(agentId),
     calls: await store.logs.end(callsLog(agentId)),
+    chained: await Promise.all([callsLog(agentId), 'rolled', 'all gone'].map((name) => store.logs.chained(name))),
+    chainedEntries: await store.logs.chainedEntries('rolled', { seq: 1, offset: 3, maxBytes: 100 }),
     agentTokens: [await store.tokens.byHash('agent'), await store.tokens.byHash('gone')],
     deleting: await store.agents.deleting(10),
     grants: await store.grants.list(),

@@ -45,6 +45,7 @@ const MAX_BYTES = 2 ** 40
 /** Numbers that others are made of or go on after, and their bounds. */
 const MOST: Readonly<Record<string, Readonly<Record<string, number>>>> = {
   jobs: { claims: MAX_COUNT, lost_claims: MAX_COUNT, kept_bytes: MAX_BYTES },
+  logs: { first_seq: MAX_COUNT, first_offset: MAX_COUNT },
   blobs: { size: MAX_BYTES },
   uploads: { size: MAX_BYTES },
   leases: { turns: MAX_TURNS, round: MAX_COUNT, claims: MAX_COUNT },
@@ -79,17 +80,26 @@ const FLAGS: Readonly<Record<string, readonly string[]>> = {
 }
 const flagsOf = (table: string): readonly Wrong[] =>
   (FLAGS[table] ?? []).map((column) => ({ column, where: `${column} NOT IN (0, 1)`, words: 'is neither 0 nor 1' }))
-/** Who reads a log halves its entries and goes on where one ends: they are numbered from 0 and each ends where its bytes do. */
+/** Who reads a log halves its entries and goes on where one ends: they are numbered from its first on, and each ends where its bytes do. */
 const BEFORE = 'FROM log_entries b WHERE b.log_id = log_entries.log_id AND b.seq = log_entries.seq - 1'
-const OF_LOGS: readonly Wrong[] = [
-  { column: 'bytes', where: 'octet_length(bytes) = 0', words: 'is empty' },
-  { column: 'seq', where: `seq > 0 AND NOT EXISTS (SELECT 1 ${BEFORE})`, words: 'comes after none' },
-  {
-    column: 'end_offset',
-    where: `end_offset <> octet_length(bytes) + coalesce((SELECT b.end_offset ${BEFORE}), 0)`,
-    words: 'is not where its bytes end',
-  },
-]
+const firstOf = (column: string): string => `(SELECT l.${column} FROM logs l WHERE l.id = log_entries.log_id)`
+const NONE_FIRST = `EXISTS (SELECT 1 FROM log_entries e WHERE e.log_id = logs.id)
+  AND NOT EXISTS (SELECT 1 FROM log_entries e WHERE e.log_id = logs.id AND e.seq = logs.first_seq)`
+const OF_LOGS: Readonly<Record<string, readonly Wrong[]>> = {
+  logs: [
+    { column: 'first_seq', where: NONE_FIRST, words: 'is no entry of it' },
+    { column: 'first_offset', where: '(first_seq = 0) <> (first_offset = 0)', words: 'is not where its first entry begins' },
+  ],
+  log_entries: [
+    { column: 'bytes', where: 'octet_length(bytes) = 0', words: 'is empty' },
+    { column: 'seq', where: `seq <> ${firstOf('first_seq')} AND NOT EXISTS (SELECT 1 ${BEFORE})`, words: 'comes after none' },
+    {
+      column: 'end_offset',
+      where: `end_offset <> octet_length(bytes) + coalesce((SELECT b.end_offset ${BEFORE}), ${firstOf('first_offset')})`,
+      words: 'is not where its bytes end',
+    },
+  ],
+}
 
 /** The last millisecond that has a date. A time beyond it cannot be shown to anybody. */
 const MAX_TIME_MS = 8_640_000_000_000_000
@@ -117,7 +127,7 @@ export async function checkValues(copy: Queries, file: string): Promise<void> {
     const sum =
       summed === undefined ? undefined : await copy.get(`SELECT sum(${summed}) > ${MAX_SUM} AS most FROM ${table.name}`, [])
     if (sum?.['most'] === 1) throw new NotAStore(file, `holds more than ${MAX_SUM} in ${table.name}.${summed} together`)
-    for (const { column, where, words } of [...flagsOf(table.name), ...(table.name === 'log_entries' ? OF_LOGS : [])]) {
+    for (const { column, where, words } of [...flagsOf(table.name), ...(OF_LOGS[table.name] ?? [])]) {
       const place = await firstWhere(copy, table, column, where)
       if (place !== undefined) throw new NotAStore(file, `holds ${place}, which ${words}`)
     }

@@ -39,6 +39,7 @@ export async function setSqliteCounters(queries: Queries, { logs, leases, audit 
 
 /** Also where each log ends, which PostgreSQL keeps in the log's row. */
 export async function setPostgresCounters(queries: Queries, { logs, leases, audit }: Counters): Promise<void> {
+  await queries.run('UPDATE logs SET next_seq = first_seq, end_offset = first_offset', [])
   await queries.run(
     `UPDATE logs SET next_seq = last.seq + 1, end_offset = last.end_offset
      FROM (SELECT DISTINCT ON (log_id) log_id, seq, end_offset FROM log_entries ORDER BY log_id, seq DESC) AS last WHERE last.log_id = logs.id`,

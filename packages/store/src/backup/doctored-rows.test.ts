@@ -223,7 +223,9 @@ const DOCTORED: readonly (readonly [what: string, sql: string, words: string])[]
     '"agt_00000000000000000000000000" in tokens.agent_id of the row "tok_',
   ],
   ['entries of a log without bytes', `UPDATE log_entries SET bytes = x''`, '"" in log_entries.bytes of the row "'],
-  ['a log that does not begin at its first entry', 'UPDATE log_entries SET seq = seq + 1', '"1" in log_entries.seq of the row "'],
+  ['a log that does not begin at its first entry', 'UPDATE log_entries SET seq = seq + 1', '"0" in logs.first_seq of the row "'],
+  ['a log that begins later than its entries', 'UPDATE logs SET first_seq = 1', '"1" in logs.first_seq of the row "'],
+  ['a log that begins at another byte', 'UPDATE logs SET first_offset = 7', '"7" in logs.first_offset of the row "'],
   [
     'an entry that is not there',
     `INSERT INTO log_entries (log_id, seq, end_offset, at, bytes) SELECT log_id, 7, end_offset + 1, at, x'61' FROM log_entries`,

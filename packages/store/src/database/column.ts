@@ -31,6 +31,10 @@ export function bytes(row: Row, name: string): Uint8Array {
   return Buffer.isBuffer(value) ? new Uint8Array(value.buffer, value.byteOffset, value.length) : value
 }
 
+export function bytesOrNull(row: Row, name: string): Uint8Array | null {
+  return row[name] === null ? null : bytes(row, name)
+}
+
 function wrong(name: string, value: unknown): never {
   throw new TypeError(`column ${name} holds a ${value === null ? 'null' : typeof value}`)
 }

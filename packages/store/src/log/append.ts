@@ -1,13 +1,15 @@
-import { integer } from '../database/column.ts'
-import type { Database, Queries, Row } from '../database/database.ts'
+import { bytesOrNull, integer, integerOrNull } from '../database/column.ts'
+import type { Database, Queries, Row, Value } from '../database/database.ts'
 import { LeaseLost, StoreUnavailable } from '../errors.ts'
 import { type LeaseFence, fenceValues } from '../lease/fence.ts'
 import { CHECK } from '../lease/statements.ts'
 import { DEFAULT_LOG_MAX_BYTES, DEFAULT_LOG_MAX_ENTRIES } from '../limits.ts'
+import type { ChainedEnd, ChainedEnds, LogChain } from './chain.ts'
 import { continuation } from './continuation.ts'
 import { type Head, findHead } from './head.ts'
 import type { AppendOptions, AppendOutcome, Position } from './log.ts'
-import { APPEND_ALL, APPEND_ALL_FENCED, APPEND_ONE, APPEND_ONE_FENCED, CREATE, CREATE_FENCED } from './statements.ts'
+import { CHAIN_STATE, CREATE, CREATE_FENCED, SET_CHAIN_HEAD, appendAll, appendOne } from './statements.ts'
+import { makeRoom } from './trim.ts'
 
 /** How often the log may change under an append before it gives up; each try sees a new end. */
 const MAX_TRIES = 16
@@ -26,35 +28,79 @@ interface Write {
   readonly at: Position | undefined
   readonly fence: LeaseFence | undefined
   readonly now: number
+  readonly chained?: Chained
+}
+/** What is written of the chain with an append: it counts only while the log's head is the one before. */
+interface Chained {
+  readonly before: ChainedEnd
+  readonly head: Uint8Array
+  readonly chains: readonly Uint8Array[]
 }
 
 /** Tries the one guarded statement first; only when it wrote nothing is the reason looked for. */
 export async function append(
   db: Database,
-  now: () => number,
+  { now, ends }: { readonly now: () => number; readonly ends: ChainedEnds },
   name: string,
   entries: readonly Uint8Array[],
-  { at, fence }: AppendOptions,
+  { at, fence, chain, rolls }: AppendOptions,
 ): Promise<{ readonly outcome: AppendOutcome; readonly placed?: Placed }> {
   let write: Write = { name, entries, at, fence, now: now() }
   for (let attempt = 0; attempt < MAX_TRIES; attempt += 1) {
-    const placed = write.entries.length === 0 ? undefined : await place(db, write)
+    const placed = write.entries.length === 0 ? undefined : await placeNext(db, ends, write, chain)
     if (placed !== undefined) return { outcome: { kind: 'appended', seq: placed.seq, offset: placed.offset }, placed }
+    ends.forget(name)
     if (fence !== undefined) await checkFence(db, fence, write.now)
     const head = await findHead(db, name)
     if (head === undefined && entries.length > 0) {
-      await create(db, write)
+      await create(db, write, rolls?.maxBytes ?? DEFAULT_LOG_MAX_BYTES)
       continue
     }
     const next = await explain(db, head ?? EMPTY, write, entries, at)
-    if ('kind' in next) return { outcome: next }
-    write = { ...next, now: now() }
+    if ('kind' in next) {
+      const isRoomMade = next.kind === 'full' && rolls !== undefined && (await makeRoom(db, name, sizeOf(write.entries), chain))
+      if (!isRoomMade) return { outcome: next }
+      write = { ...write, now: now() }
+    } else write = { ...next, now: now() }
   }
   throw new StoreUnavailable(`log ${name} changes faster than it can be written to`)
 }
 
+/** Writes at the end, chained to what is there. Where that is not known it is asked for; it must be so still when it is written. */
+async function placeNext(
+  db: Database,
+  ends: ChainedEnds,
+  write: Write,
+  chain: LogChain | undefined,
+): Promise<Placed | undefined> {
+  if (chain === undefined) return place(db, write)
+  const { name, entries, now } = write
+  const before = ends.get(name) ?? (await readEnd(db, name))
+  if (before === undefined || !mayStandAt(write.at, before.offset)) return undefined
+  const chained = { before, ...chain.extend(before, entries, now) }
+  const placed = await place(db, { ...write, chained })
+  if (placed !== undefined) ends.set({ name, offset: placed.offset, head: chained.head, isChained: true })
+  return placed
+}
+
+async function readEnd(queries: Queries, name: string): Promise<ChainedEnd | undefined> {
+  const row = await queries.get(CHAIN_STATE, [name])
+  if (row === undefined) return undefined
+  const isChained = integerOrNull(row, 'last_seq') !== null && bytesOrNull(row, 'last_chain') !== null
+  return { name, offset: integer(row, 'end_offset'), head: bytesOrNull(row, 'chain_head'), isChained }
+}
+
+/** A writer that believes the log to end elsewhere is answered, and not written for. */
+const mayStandAt = (at: Position | undefined, offset: number): boolean => at === undefined || 'seq' in at || at.offset === offset
+
+function sizeOf(entries: readonly Uint8Array[]): { readonly bytes: number; readonly entries: number } {
+  return { bytes: entries.reduce((sum, entry) => sum + entry.length, 0), entries: entries.length }
+}
+
 const EMPTY: Head = {
   id: 0,
+  firstSeq: 0,
+  firstOffset: 0,
   seq: 0,
   offset: 0,
   closed: false,
@@ -75,14 +121,16 @@ async function explain(
   if (next.kind !== 'rest') return { kind: next.kind, ...end }
   if (next.entries.length === 0) return { kind: 'repeated', ...end }
   if (head.closed) return { kind: 'closed', ...end }
-  const size = next.entries.reduce((sum, entry) => sum + entry.length, 0)
-  if (head.offset + size > head.maxBytes || head.seq + next.entries.length > head.maxEntries) return { kind: 'full', ...end }
+  const { bytes } = sizeOf(next.entries)
+  const keptBytes = head.offset - head.firstOffset
+  const keptEntries = head.seq - head.firstSeq
+  if (keptBytes + bytes > head.maxBytes || keptEntries + next.entries.length > head.maxEntries) return { kind: 'full', ...end }
   return { ...write, entries: next.entries, at: at === undefined ? undefined : { seq: head.seq } }
 }
 
 /** Under a fence only while it holds: otherwise the log of something that was deleted meanwhile would stay behind. */
-async function create(db: Database, { name, fence, now }: Write): Promise<void> {
-  const values = [name, DEFAULT_LOG_MAX_BYTES, DEFAULT_LOG_MAX_ENTRIES]
+async function create(db: Database, { name, fence, now }: Write, maxBytes: number): Promise<void> {
+  const values = [name, maxBytes, DEFAULT_LOG_MAX_ENTRIES]
   if (fence === undefined) await db.run(CREATE, values)
   else await db.run(CREATE_FENCED, [...values, ...fenceValues(fence, now)])
 }
@@ -92,23 +140,28 @@ async function checkFence(db: Database, fence: LeaseFence, now: number): Promise
   if (held === undefined) throw new LeaseLost(fence)
 }
 
-function place(db: Database, write: Write): Promise<Placed | undefined> {
+async function place(db: Database, write: Write): Promise<Placed | undefined> {
   if (db.engine === 'postgres') return placeAll(db, write)
-  return write.entries.length === 1 ? placeEach(db, write) : db.transaction((tx) => placeEach(tx, write))
+  const { entries, chained } = write
+  if (entries.length === 1 && chained === undefined) return placeEach(db, write)
+  return db.transaction(async (tx) => {
+    const placed = await placeEach(tx, write)
+    if (placed !== undefined && chained !== undefined) await tx.run(SET_CHAIN_HEAD, [write.name, chained.head])
+    return placed
+  })
 }
 
 /** SQLite: one statement per entry. The first carries the conditions of all, so either none or every one is written. */
 async function placeEach(queries: Queries, write: Write): Promise<Placed | undefined> {
-  let size = write.entries.reduce((sum, entry) => sum + entry.length, 0)
-  let count = write.entries.length
+  const { chained } = write
+  const statement = appendOne(kindOf(write))
+  let { bytes: size, entries: count } = sizeOf(write.entries)
   let row: Row | undefined
-  for (const entry of write.entries) {
-    const expected = row === undefined ? expectation(write.at) : [null, null]
-    const values = [write.name, write.now, entry, entry.length, size, count, ...expected]
-    row =
-      write.fence === undefined
-        ? await queries.get(APPEND_ONE, values)
-        : await queries.get(APPEND_ONE_FENCED, [...values, ...fenceValues(write.fence, write.now)])
+  for (const [index, entry] of write.entries.entries()) {
+    const expected = row === undefined ? expectation(write) : [null, null]
+    const values: Value[] = [write.name, write.now, entry, entry.length, size, count, ...expected]
+    if (chained !== undefined) values.push(chained.chains[index] ?? null, chained.before.head)
+    row = await queries.get(statement, [...values, ...fenceOf(write)])
     if (row === undefined) return undefined
     size -= entry.length
     count -= 1
@@ -118,22 +171,28 @@ async function placeEach(queries: Queries, write: Write): Promise<Placed | undef
 
 /** PostgreSQL: one statement and one round trip for all. */
 async function placeAll(db: Database, write: Write): Promise<Placed | undefined> {
-  const ends: number[] = []
-  for (const entry of write.entries) ends.push((ends.at(-1) ?? 0) + entry.length)
-  const starts = [0, ...ends.slice(0, -1)]
-  const [only] = write.entries
-  const bytes = only !== undefined && ends.length === 1 ? only : Buffer.concat(write.entries)
-  const values = [write.name, write.now, bytes, starts, ends, ...expectation(write.at)]
-  const row =
-    write.fence === undefined
-      ? await db.get(APPEND_ALL, values)
-      : await db.get(APPEND_ALL_FENCED, [...values, ...fenceValues(write.fence, write.now)])
-  return toPlaced(row, write)
+  const { chained } = write
+  const values: Value[] = [write.name, write.now, ...joined(write.entries), ...expectation(write)]
+  if (chained !== undefined) values.push(...joined(chained.chains), chained.head, chained.before.head)
+  return toPlaced(await db.get(appendAll(kindOf(write)), [...values, ...fenceOf(write)]), write)
 }
 
-function expectation(at: Position | undefined): readonly (number | null)[] {
-  if (at === undefined) return [null, null]
-  return 'offset' in at ? [at.offset, null] : [null, at.seq]
+/** All of them one after the other, where each starts, and where it ends. */
+function joined(pieces: readonly Uint8Array[]): readonly [bytes: Uint8Array, starts: number[], ends: number[]] {
+  const ends: number[] = []
+  for (const piece of pieces) ends.push((ends.at(-1) ?? 0) + piece.length)
+  const [only] = pieces
+  return [only !== undefined && ends.length === 1 ? only : Buffer.concat(pieces), [0, ...ends.slice(0, -1)], ends]
+}
+
+const kindOf = ({ chained, fence }: Write) => ({ chained: chained !== undefined, fenced: fence !== undefined })
+const fenceOf = ({ fence, now }: Write): readonly Value[] => (fence === undefined ? [] : fenceValues(fence, now))
+
+/** What is chained was chained for one place. */
+function expectation({ at, chained }: Write): readonly (number | null)[] {
+  const offset = chained === undefined ? null : chained.before.offset
+  if (at === undefined) return [offset, null]
+  return 'offset' in at ? [at.offset, null] : [offset, at.seq]
 }
 
 function toPlaced(row: Row | undefined, write: Write): Placed | undefined {

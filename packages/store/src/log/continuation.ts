@@ -22,7 +22,7 @@ export async function continuation(
 }
 
 async function byOffset(queries: Queries, head: Head, entries: readonly Uint8Array[], offset: number): Promise<Continuation> {
-  if (offset > head.offset) return { kind: 'mismatch' }
+  if (offset > head.offset || offset < head.firstOffset) return { kind: 'mismatch' }
   const sent = Buffer.concat(entries)
   const overlap = Math.min(sent.length, head.offset - offset)
   const there = await readBytes(queries, head, offset, overlap)
@@ -31,7 +31,7 @@ async function byOffset(queries: Queries, head: Head, entries: readonly Uint8Arr
 }
 
 async function bySeq(queries: Queries, head: Head, entries: readonly Uint8Array[], seq: number): Promise<Continuation> {
-  if (seq > head.seq) return { kind: 'mismatch' }
+  if (seq > head.seq || seq < head.firstSeq) return { kind: 'mismatch' }
   const overlap = Math.min(entries.length, head.seq - seq)
   for (let done = 0; done < overlap;) {
     const page = await readPage(queries, head, { seq: seq + done }, MAX_PAGE_BYTES)

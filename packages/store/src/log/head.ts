@@ -1,10 +1,13 @@
 import { flag, integer } from '../database/column.ts'
-import type { Queries } from '../database/database.ts'
+import type { Queries, Row } from '../database/database.ts'
 import { HEAD } from './statements.ts'
 
 /** Where a log ends, and what may still be added. `id` tells a log from a later one of the same name. */
 export interface Head {
   readonly id: number
+  /** Where it begins: what was before is gone. */
+  readonly firstSeq: number
+  readonly firstOffset: number
   readonly seq: number
   readonly offset: number
   readonly closed: boolean
@@ -14,9 +17,14 @@ export interface Head {
 
 export async function findHead(queries: Queries, name: string): Promise<Head | undefined> {
   const row = await queries.get(HEAD, [name])
-  if (row === undefined) return undefined
+  return row === undefined ? undefined : toHead(row)
+}
+
+export function toHead(row: Row): Head {
   return {
     id: integer(row, 'id'),
+    firstSeq: integer(row, 'first_seq'),
+    firstOffset: integer(row, 'first_offset'),
     seq: integer(row, 'seq'),
     offset: integer(row, 'end_offset'),
     closed: flag(row, 'closed'),

@@ -1,4 +1,5 @@
 import type { LeaseFence } from '../lease/fence.ts'
+import type { ChainedEntry, ChainedLog, LogChain } from './chain.ts'
 
 /** Where a reader or writer stands: by byte, or by entry. */
 export type Position = { readonly offset: number } | { readonly seq: number }
@@ -8,6 +9,10 @@ export interface AppendOptions {
   readonly at?: Position
   /** The write counts only while this lease is held; otherwise `LeaseLost` is thrown. */
   readonly fence?: LeaseFence
+  /** Each entry is chained to the one before, in the same commit. */
+  readonly chain?: LogChain
+  /** Where the log is full, its oldest entries go; one that does not exist is created with this cap. */
+  readonly rolls?: { readonly maxBytes: number }
 }
 
 /** `seq` and `offset` are where the log ends now: the next entry's number, the bytes so far. */
@@ -57,6 +62,17 @@ export interface Logs {
     options?: { readonly bufferBytes?: number; readonly signal?: AbortSignal },
   ): AsyncIterable<LogEntry>
   end(name: string): Promise<{ readonly seq: number; readonly offset: number; readonly closed: boolean }>
+  /** Where it begins: further than at 0 when old entries went. A read from before is answered with `LogTrimmed`. */
+  start(name: string): Promise<{ readonly seq: number; readonly offset: number }>
+  /** Lets go of the entries from before a time, a part in each commit, and of a chained log with its chain. Answers how many. */
+  trim(name: string, options: { readonly before: number; readonly chain?: LogChain }): Promise<number>
+  /** A log and what its chain is known by, at one moment; `undefined` when there is none. */
+  chained(name: string): Promise<ChainedLog | undefined>
+  /** Entries as they are in their rows from a number on, at most so many bytes from `offset` on; at least one if there is one. */
+  chainedEntries(
+    name: string,
+    from: { readonly seq: number; readonly offset: number; readonly maxBytes: number },
+  ): Promise<readonly ChainedEntry[]>
   /** No more appends; followers end when they have read all. */
   close(name: string): Promise<void>
   delete(name: string): Promise<void>

@@ -1,11 +1,12 @@
 import { bytes, integer } from '../database/column.ts'
 import type { Queries, Row } from '../database/database.ts'
 import { MAX_PAGE_ENTRIES } from '../limits.ts'
+import { LogTrimmed } from '../errors.ts'
 import type { Head } from './head.ts'
 import type { LogEntry, LogPage, Position } from './log.ts'
-import { OFFSET_BEFORE, PAGE, SEQ_AT_OFFSET } from './statements.ts'
+import { FIRST, OFFSET_BEFORE, PAGE, SEQ_AT_OFFSET } from './statements.ts'
 
-/** Reads on from a position. One past the end is answered from the end. */
+/** Reads on from a position. One past the end is answered from the end; for one that is gone `LogTrimmed` is thrown. */
 export async function readPage(queries: Queries, head: Head, from: Position, maxBytes: number): Promise<LogPage> {
   const entries =
     'seq' in from ? await fromSeq(queries, head, from.seq, maxBytes) : await fromOffset(queries, head, from.offset, maxBytes)
@@ -31,16 +32,22 @@ export async function readBytes(queries: Queries, head: Head, offset: number, le
 
 async function fromSeq(queries: Queries, head: Head, seq: number, maxBytes: number): Promise<readonly LogEntry[]> {
   if (seq >= head.seq) return []
-  const before = seq === 0 ? undefined : await queries.get(OFFSET_BEFORE, [head.id, seq])
-  const start = before === undefined ? 0 : integer(before, 'end_offset')
-  return readRows(queries, head.id, seq, start + maxBytes)
+  if (seq < head.firstSeq) throw new LogTrimmed({ seq: head.firstSeq, offset: head.firstOffset })
+  const before = seq === head.firstSeq ? undefined : await queries.get(OFFSET_BEFORE, [head.id, seq])
+  const start = before === undefined ? head.firstOffset : integer(before, 'end_offset')
+  return readRows(queries, head, seq, start + maxBytes)
 }
 
 async function fromOffset(queries: Queries, head: Head, offset: number, maxBytes: number): Promise<readonly LogEntry[]> {
   if (offset >= head.offset) return []
-  const found = await queries.get(SEQ_AT_OFFSET, [head.id, offset, head.seq])
-  if (found === undefined) return []
-  const [first, ...rest] = await readRows(queries, head.id, integer(found, 'seq'), offset + maxBytes)
+  if (offset < head.firstOffset) throw new LogTrimmed({ seq: head.firstSeq, offset: head.firstOffset })
+  const found = await queries.get(SEQ_AT_OFFSET, [head.id, offset, head.firstSeq, head.seq])
+  // Halving finds nothing where an entry is gone that was there a moment ago.
+  if (found === undefined) {
+    await checkKept(queries, head)
+    return []
+  }
+  const [first, ...rest] = await readRows(queries, head, integer(found, 'seq'), offset + maxBytes)
   return first === undefined ? [] : [tailFrom(first, offset), ...rest]
 }
 
@@ -49,8 +56,18 @@ function tailFrom(entry: LogEntry, offset: number): LogEntry {
   return offset <= start ? entry : { ...entry, bytes: entry.bytes.subarray(offset - start) }
 }
 
-async function readRows(queries: Queries, id: number, seq: number, lastByte: number): Promise<readonly LogEntry[]> {
-  return (await queries.all(PAGE, [id, seq, lastByte, MAX_PAGE_ENTRIES])).map(toEntry)
+async function readRows(queries: Queries, head: Head, seq: number, lastByte: number): Promise<readonly LogEntry[]> {
+  const entries = (await queries.all(PAGE, [head.id, seq, lastByte, MAX_PAGE_ENTRIES])).map(toEntry)
+  // What follows must not pass for what is gone.
+  if (entries[0]?.seq !== seq) await checkKept(queries, head)
+  return entries
+}
+
+/** Throws `LogTrimmed` where the log begins later than a moment ago. One that was deleted meanwhile has nothing more to read. */
+async function checkKept(queries: Queries, head: Head): Promise<void> {
+  const row = await queries.get(FIRST, [head.id])
+  if (row === undefined || integer(row, 'first_seq') === head.firstSeq) return
+  throw new LogTrimmed({ seq: integer(row, 'first_seq'), offset: integer(row, 'first_offset') })
 }
 
 function toEntry(row: Row): LogEntry {

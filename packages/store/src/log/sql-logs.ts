@@ -12,18 +12,22 @@ import {
   checkName,
 } from '../limits.ts'
 import { type Placed, append } from './append.ts'
+import { type ChainedEntry, type ChainedLog, type LogChain, ChainedEnds } from './chain.ts'
 import { follow } from './follow.ts'
 import { findHead, logSignal } from './head.ts'
 import type { AppendOptions, AppendOutcome, LogEntry, LogPage, Logs, Position, ReadOptions } from './log.ts'
 import { readPage } from './page.ts'
+import { readChained, readChainedEntries } from './read-chained.ts'
 import { CLOSE, CREATE, DELETE } from './statements.ts'
 import { Tails } from './tails.ts'
+import { trimOld } from './trim.ts'
 
 /** Logs as rows. A log that does not exist reads as an empty one, so that readers may come before the first writer. */
 export class SqlLogs implements Logs {
   readonly #db: Database
   readonly #now: () => number
   readonly #tails: Tails
+  readonly #ends = new ChainedEnds()
 
   constructor(db: Database, now: () => number) {
     this.#db = db
@@ -43,7 +47,7 @@ export class SqlLogs implements Logs {
     checkName('name', name)
     checkEntries(entries)
     if (options.at !== undefined) checkPosition('at', options.at)
-    const { outcome, placed } = await append(this.#db, this.#now, name, entries, options)
+    const { outcome, placed } = await append(this.#db, { now: this.#now, ends: this.#ends }, name, entries, options)
     if (placed !== undefined) this.#arrived(name, placed)
     return outcome
   }
@@ -84,6 +88,32 @@ export class SqlLogs implements Logs {
   async end(name: string): Promise<{ readonly seq: number; readonly offset: number; readonly closed: boolean }> {
     const head = await findHead(this.#db, name)
     return { seq: head?.seq ?? 0, offset: head?.offset ?? 0, closed: head?.closed ?? false }
+  }
+
+  async start(name: string): Promise<{ readonly seq: number; readonly offset: number }> {
+    const head = await findHead(this.#db, name)
+    return { seq: head?.firstSeq ?? 0, offset: head?.firstOffset ?? 0 }
+  }
+
+  async trim(name: string, { before, chain }: { readonly before: number; readonly chain?: LogChain }): Promise<number> {
+    checkInteger('before', before, 0)
+    for (let gone = 0; ;) {
+      const { entries, isDone } = await trimOld(this.#db, name, before, chain)
+      gone += entries
+      if (isDone) return gone
+    }
+  }
+
+  chained(name: string): Promise<ChainedLog | undefined> {
+    return readChained(this.#db, name)
+  }
+
+  chainedEntries(
+    name: string,
+    { seq, offset, maxBytes }: { readonly seq: number; readonly offset: number; readonly maxBytes: number },
+  ): Promise<readonly ChainedEntry[]> {
+    checkInteger('maxBytes', maxBytes, 1, MAX_PAGE_BYTES)
+    return readChainedEntries(this.#db, name, { seq, lastByte: offset + maxBytes })
   }
 
   async close(name: string): Promise<void> {

@@ -229,6 +229,7 @@ log_entries.seq bigint NOT NULL
 log_entries.end_offset bigint NOT NULL
 log_entries.at bigint NOT NULL
 log_entries.bytes bytea NOT NULL
+log_entries.chain bytea
 log_entries: log_entries_log_id_fkey FOREIGN KEY (log_id) REFERENCES logs(id) ON DELETE CASCADE
 log_entries: log_entries_pkey PRIMARY KEY (log_id, seq)
 CREATE UNIQUE INDEX log_entries_pkey ON log_entries USING btree (log_id, seq)
@@ -239,6 +240,9 @@ logs.max_bytes bigint NOT NULL
 logs.max_entries bigint NOT NULL
 logs.next_seq bigint NOT NULL DEFAULT 0
 logs.end_offset bigint NOT NULL DEFAULT 0
+logs.first_seq bigint NOT NULL DEFAULT 0
+logs.first_offset bigint NOT NULL DEFAULT 0
+logs.chain_head bytea
 logs: logs_name_key UNIQUE (name)
 logs: logs_pkey PRIMARY KEY (id)
 CREATE UNIQUE INDEX logs_name_key ON logs USING btree (name)

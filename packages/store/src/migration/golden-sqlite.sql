@@ -200,7 +200,7 @@ CREATE TABLE log_entries (
   seq INTEGER NOT NULL,
   end_offset INTEGER NOT NULL,
   at INTEGER NOT NULL,
-  bytes BLOB NOT NULL,
+  bytes BLOB NOT NULL, chain BLOB,
   PRIMARY KEY (log_id, seq)
 ) STRICT, WITHOUT ROWID;
 CREATE TABLE logs (
@@ -209,7 +209,7 @@ CREATE TABLE logs (
   closed INTEGER NOT NULL DEFAULT 0,
   max_bytes INTEGER NOT NULL,
   max_entries INTEGER NOT NULL
-) STRICT;
+, first_seq INTEGER NOT NULL DEFAULT 0, first_offset INTEGER NOT NULL DEFAULT 0, chain_head BLOB) STRICT;
 CREATE TABLE model_keys (
   hash TEXT PRIMARY KEY,
   job_id TEXT REFERENCES jobs (id) ON DELETE CASCADE,

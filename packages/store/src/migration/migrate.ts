@@ -19,6 +19,7 @@ import { prompts } from './0014-prompts.ts'
 import { agentModels } from './0015-agent-models.ts'
 import { approvals } from './0016-approvals.ts'
 import { policies } from './0017-policies.ts'
+import { chainedLogs } from './0018-chained-logs.ts'
 import type { Migration } from './migration.ts'
 
 export const MIGRATIONS: readonly Migration[] = [
@@ -39,6 +40,7 @@ export const MIGRATIONS: readonly Migration[] = [
   agentModels,
   approvals,
   policies,
+  chainedLogs,
 ]
 
 /** The schema that this version reads and writes. */

@@ -1,5 +1,6 @@
 import type { CommandSpec } from '@parley/command-line'
 import { JOB_OPTIONS, WHERE_NOTE } from '../../option/job-options.ts'
+import { AGENT } from '../agent/agent-argument.ts'
 
 const TIME_DOC = 'a date, a moment (2026-11-16 22:10), or how long ago: 30m, 12h, 7d'
 
@@ -60,5 +61,20 @@ export const AUDIT_COMMANDS: readonly CommandSpec[] = [
     },
     notes: [WHERE_NOTE, 'With --json and --out one line at the end: {file, entries, last_seq}.'],
     run: async (invocation) => (await import('./audit.ts')).auditExport(invocation),
+  },
+  {
+    name: 'audit verify',
+    summary: 'Proves that the logs of agents’ calls are as they were written',
+    more: 'Of one agent, or of all that are yours; for admins of everybody’s.',
+    options: JOB_OPTIONS,
+    positionals: [{ ...AGENT, optional: true }],
+    notes: [
+      WHERE_NOTE,
+      'Each line is chained to the one before under a key that is made from the secret of the installation: what is proved is that the lines that are kept are those that a gateway wrote, all of them from the first to the last, in this order.',
+      'What it cannot see: that an older state of the whole database was put back, or that a log was removed with all that is kept of it.',
+      'Exit code: 0 everything is as it was written, 1 something is not: each fault is named with its agent and offset.',
+      'With --json one line at the end: {agents, lines, not_chained, since, faults, complete}.',
+    ],
+    run: async (invocation) => (await import('./audit-verify.ts')).auditVerify(invocation),
   },
 ]

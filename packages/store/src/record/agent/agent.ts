@@ -82,6 +82,8 @@ export interface Agents {
   remove(id: AgentId): Promise<boolean>
   /** Those that were marked and are still there, for who finishes what another began. */
   deleting(limit: number): Promise<readonly AgentId[]>
+  /** Those whose log of calls begins before a time. */
+  withOldCalls(before: number, limit: number): Promise<readonly AgentId[]>
 
   /** Puts it in the queue of those that are to be awake, in the lane of its owner. False when it is there already. Throws `NotFound`, also when its owner is disabled. */
   wake(id: AgentId): Promise<boolean>

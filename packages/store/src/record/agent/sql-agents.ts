@@ -113,6 +113,11 @@ export class SqlAgents implements Agents {
     return (await this.#db.all(sql.DELETING, [limit])).map((row) => AgentId.parse(text(row, 'id')))
   }
 
+  async withOldCalls(before: number, limit: number): Promise<readonly AgentId[]> {
+    checkInteger('limit', limit, 1, MAX_LIST)
+    return (await this.#db.all(sql.WITH_OLD_CALLS, [before, limit])).map((row) => AgentId.parse(text(row, 'id')))
+  }
+
   async wake(id: AgentId): Promise<boolean> {
     return this.#db.transaction(async (tx) => wakeLocked(tx, await lockUsable(tx, id)))
   }

@@ -70,3 +70,7 @@ export const SUBSCRIPTIONS: Sql = 'SELECT uri FROM subscriptions WHERE agent_id 
 
 /** Whether it was told something that is not answered. */
 export const HAS_PROMPT: Sql = `SELECT 1 AS one FROM prompts WHERE agent_id = $1 AND status IN ('queued', 'running') LIMIT 1`
+
+/** $1 a time, $2 rows: those whose log of calls begins before it. */
+export const WITH_OLD_CALLS: Sql = `SELECT a.id FROM agents a JOIN logs l ON l.name = 'agent/' || a.id || '/calls'
+  JOIN log_entries e ON e.log_id = l.id AND e.seq = l.first_seq WHERE e.at < $1 ORDER BY a.id LIMIT $2`
