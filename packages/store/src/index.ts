@@ -2,8 +2,8 @@ export type { Store } from './store.ts'
 export { openStore } from './open-store.ts'
 export { backupSqlite } from './backup/backup-file.ts'
 export { restoreStore } from './backup/restore-store.ts'
-export { lockFile } from './database/lock-file.ts'
-export { openPostgres } from './database/postgres.ts'
+export { lockFile } from '@parley/database'
+export { openPostgres } from '@parley/database'
 export { SCHEMA_VERSION } from './migration/migrate.ts'
 export { parseStoreUrl } from './store-url.ts'
 export type { AppendOptions, AppendOutcome, LogEntry, LogPage, Logs } from './log/log.ts'
@@ -92,6 +92,6 @@ export {
   TargetNotEmpty,
   TooLarge,
   UploadGap,
-} from './errors.ts'
-export { onceAtATime } from './signal/once-at-a-time.ts'
+} from '@parley/database'
+export { onceAtATime } from '@parley/database'
 export { unavailableWords } from './unavailable-words.ts'

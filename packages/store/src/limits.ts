@@ -1,5 +1,5 @@
 import { JOB_LIMITS } from '@parley/protocol'
-import { InvalidArgument } from './errors.ts'
+import { InvalidArgument } from '@parley/database'
 
 const KIB = 1024
 const MIB = 1024 * KIB

@@ -1,12 +1,18 @@
 import { randomBytes } from 'node:crypto'
 import { backupPostgres, backupSqlite } from './backup/backup-file.ts'
 import { SqlBlobs } from './blob/sql-blobs.ts'
-import type { Database } from './database/database.ts'
-import { MACHINE_CLOCKS, followDatabase, followMachine } from './database/followed-clock.ts'
-import { type FileLock, lockFile } from './database/lock-file.ts'
-import { openPostgres } from './database/postgres.ts'
-import { type Synchronous, openSqlite } from './database/sqlite.ts'
-import type { MachineClocks } from './database/steady-clock.ts'
+import {
+  type Database,
+  type FileLock,
+  type MachineClocks,
+  type Synchronous,
+  MACHINE_CLOCKS,
+  followDatabase,
+  followMachine,
+  lockFile,
+  openPostgres,
+  openSqlite,
+} from '@parley/database'
 import { SqlLeases } from './lease/sql-leases.ts'
 import { SqlLogs } from './log/sql-logs.ts'
 import { migrate } from './migration/migrate.ts'

@@ -1,4 +1,4 @@
-import { InvalidArgument } from './errors.ts'
+import { InvalidArgument } from '@parley/database'
 
 export type StoreLocation =
   | { readonly engine: 'sqlite'; readonly path: string }

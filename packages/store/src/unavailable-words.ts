@@ -1,4 +1,4 @@
-import { StoreUnavailable } from './errors.ts'
+import { StoreUnavailable } from '@parley/database'
 
 /** What is said to somebody whom the database kept from being served: what is wrong with it, where that is known. */
 export function unavailableWords(error: unknown): string {

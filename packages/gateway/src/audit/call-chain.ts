@@ -1,5 +1,5 @@
 import { type KeyObject, createHmac, createSecretKey, timingSafeEqual } from 'node:crypto'
-import { RecentMap } from '@parley/rpc'
+import { RecentMap } from '@parley/protocol'
 import type { ChainedEnd, LogChain } from '@parley/store'
 
 /** Of HMAC-SHA-256. */

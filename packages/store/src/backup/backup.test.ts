@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { type AgentId, type JobId, NO_BUDGET, NO_GRANT, NO_PRICES, type TokenId, type UserId } from '@parley/protocol'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { text } from '../database/column.ts'
+import { openSqlite, text } from '@parley/database'
 import {
   AGENT_QUEUE,
   type ClaimKey,
@@ -18,7 +18,6 @@ import {
 } from '../index.ts'
 import { execute } from '../testing/execute.ts'
 import { ENGINES, type TestEngine, startEngine } from '../testing/engines.ts'
-import { openSqlite } from '../database/sqlite.ts'
 import { firstTables } from '../migration/0001-first-tables.ts'
 import { jobs } from '../migration/0002-jobs.ts'
 import { migrate } from '../migration/migrate.ts'

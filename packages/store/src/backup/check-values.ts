@@ -11,9 +11,7 @@ import {
   PromptStatus,
   Role,
 } from '@parley/protocol'
-import { text } from '../database/column.ts'
-import type { Queries } from '../database/database.ts'
-import { NotAStore } from '../errors.ts'
+import { type Queries, NotAStore, text } from '@parley/database'
 import { MAX_TURNS, firstFence } from '../lease/fence.ts'
 import { TABLES, type Table } from './tables.ts'
 

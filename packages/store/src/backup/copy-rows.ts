@@ -1,7 +1,5 @@
 import { messageOf } from '@parley/protocol'
-import type { Queries, Row, Value } from '../database/database.ts'
-import { postgresFailure } from '../database/postgres-failure.ts'
-import { StoreUnavailable } from '../errors.ts'
+import { type Queries, type Row, type Value, StoreUnavailable, postgresFailure } from '@parley/database'
 import { TABLES, type Table } from './tables.ts'
 
 /** Rows are copied in steps that grow while they are light and shrink when they are heavy. */

@@ -1,5 +1,4 @@
-import { integer, text } from '../database/column.ts'
-import type { Queries } from '../database/database.ts'
+import { type Queries, integer, text } from '@parley/database'
 
 /** The numbers that were given last. They must go on where they stood: a fence or an audit number is never given twice. */
 export interface Counters {

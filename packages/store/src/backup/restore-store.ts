@@ -1,12 +1,18 @@
 import { mkdtemp, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { text } from '../database/column.ts'
-import type { Transaction } from '../database/database.ts'
-import { lockFile } from '../database/lock-file.ts'
-import { openPostgres } from '../database/postgres.ts'
-import { openSqlite, type SqliteDatabase } from '../database/sqlite.ts'
-import { NotAStore, StoreError, StoreUnavailable, TargetNotEmpty } from '../errors.ts'
+import {
+  type SqliteDatabase,
+  type Transaction,
+  NotAStore,
+  StoreError,
+  StoreUnavailable,
+  TargetNotEmpty,
+  lockFile,
+  openPostgres,
+  openSqlite,
+  text,
+} from '@parley/database'
 import { migrate } from '../migration/migrate.ts'
 import { parseStoreUrl } from '../store-url.ts'
 import { copySqlite, writeWhole } from './backup-file.ts'

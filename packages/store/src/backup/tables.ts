@@ -1,4 +1,4 @@
-import { CLOCK_SETTING } from '../database/followed-clock.ts'
+import { CLOCK_SETTING } from '@parley/database'
 
 export interface Table {
   readonly name: string

@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto'
-import { bytes, integer } from '../database/column.ts'
-import type { Queries } from '../database/database.ts'
+import { type Queries, bytes, integer } from '@parley/database'
 import { CHUNK_BYTES } from '../limits.ts'
 import { CHUNK, CHUNKS, PUT_CHUNK } from './statements.ts'
 

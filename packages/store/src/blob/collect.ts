@@ -1,5 +1,4 @@
-import { text } from '../database/column.ts'
-import type { Database } from '../database/database.ts'
+import { type Database, text } from '@parley/database'
 import { UPLOAD_AGE_MS } from '../limits.ts'
 import { breathe } from './chunks.ts'
 import { dropStale } from './drop-stale.ts'

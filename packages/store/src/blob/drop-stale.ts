@@ -1,5 +1,4 @@
-import { text } from '../database/column.ts'
-import type { Database } from '../database/database.ts'
+import { type Database, text } from '@parley/database'
 import { DROP, STALE_HOLDERS } from './statements.ts'
 
 /** Holds that go in one transaction: others write in between. */

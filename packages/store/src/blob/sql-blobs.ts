@@ -1,8 +1,18 @@
 import { createHash } from 'node:crypto'
 import { UploadId, makeId } from '@parley/protocol'
-import { integer, text } from '../database/column.ts'
-import type { Database, Queries, Transaction } from '../database/database.ts'
-import { HashMismatch, InvalidArgument, NotFound, ShareExceeded, TooLarge, UploadGap } from '../errors.ts'
+import {
+  type Database,
+  type Queries,
+  type Transaction,
+  HashMismatch,
+  InvalidArgument,
+  NotFound,
+  ShareExceeded,
+  TooLarge,
+  UploadGap,
+  integer,
+  text,
+} from '@parley/database'
 import { MAX_APPEND_BYTES, MAX_BLOB_BYTES, MAX_BLOB_READ_BYTES, checkInteger, checkName } from '../limits.ts'
 import { checkBytes, lockShare } from '../share/steps.ts'
 import { LOCK_SHARE } from '../share/statements.ts'

@@ -1,4 +1,4 @@
-import type { Sql } from '../database/database.ts'
+import type { Sql } from '@parley/database'
 
 export const BEGIN_UPLOAD: Sql = 'INSERT INTO uploads (id, owner, touched_at) VALUES ($1, $2, $3)'
 

@@ -1,4 +1,4 @@
-import { type Sql, jsonTexts } from '../database/database.ts'
+import { type Sql, jsonTexts } from '@parley/database'
 
 /** How far ahead in the queue a claim looks that leaves lanes out, before it looks at the lanes one by one. */
 const NEAR_ITEMS = 64

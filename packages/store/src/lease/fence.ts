@@ -1,4 +1,4 @@
-import type { Value } from '../database/database.ts'
+import type { Value } from '@parley/database'
 
 /** What a holder shows with every write: the item, and the number of its lease. */
 export interface LeaseFence {

@@ -1,6 +1,4 @@
-import { integer, text } from '../database/column.ts'
-import type { Database, Row, Value } from '../database/database.ts'
-import { LeaseLost } from '../errors.ts'
+import { type Database, type Row, type Value, LeaseLost, integer, text } from '@parley/database'
 import {
   MAX_CLAIM_WAIT_MS,
   MAX_LANES_LEFT_OUT,

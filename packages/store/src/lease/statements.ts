@@ -1,4 +1,4 @@
-import type { Sql } from '../database/database.ts'
+import type { Sql } from '@parley/database'
 import { heldBy } from './fence.ts'
 
 /** The last round that was begun. It only grows, so what nobody can take holds up no round but its own. */

@@ -1,5 +1,4 @@
-import { onceAtATime } from '../signal/once-at-a-time.ts'
-import type { Signals } from '../signal/signals.ts'
+import { type Signals, onceAtATime } from '@parley/database'
 import type { Lease } from './lease.ts'
 
 /** The longest wait that a timer can hold. */

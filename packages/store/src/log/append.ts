@@ -1,6 +1,14 @@
-import { bytesOrNull, integer, integerOrNull } from '../database/column.ts'
-import type { Database, Queries, Row, Value } from '../database/database.ts'
-import { LeaseLost, StoreUnavailable } from '../errors.ts'
+import {
+  type Database,
+  type Queries,
+  type Row,
+  type Value,
+  LeaseLost,
+  StoreUnavailable,
+  bytesOrNull,
+  integer,
+  integerOrNull,
+} from '@parley/database'
 import { type LeaseFence, fenceValues } from '../lease/fence.ts'
 import { CHECK } from '../lease/statements.ts'
 import { DEFAULT_LOG_MAX_BYTES, DEFAULT_LOG_MAX_ENTRIES } from '../limits.ts'

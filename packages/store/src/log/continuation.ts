@@ -1,4 +1,4 @@
-import type { Queries } from '../database/database.ts'
+import type { Queries } from '@parley/database'
 import { MAX_PAGE_BYTES } from '../limits.ts'
 import type { Head } from './head.ts'
 import type { Position } from './log.ts'

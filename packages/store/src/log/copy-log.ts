@@ -1,5 +1,4 @@
-import { integer } from '../database/column.ts'
-import type { Sql, Transaction } from '../database/database.ts'
+import { type Sql, type Transaction, integer } from '@parley/database'
 import { CREATE } from './statements.ts'
 
 /** $1 the log, $2 a byte: whether an entry of it ends there. */

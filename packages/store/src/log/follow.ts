@@ -1,4 +1,4 @@
-import type { Database } from '../database/database.ts'
+import type { Database } from '@parley/database'
 import { Follower } from './follower.ts'
 import { findHead } from './head.ts'
 import type { LogEntry, LogPage, Position } from './log.ts'

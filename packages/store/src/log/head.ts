@@ -1,5 +1,4 @@
-import { flag, integer } from '../database/column.ts'
-import type { Queries, Row } from '../database/database.ts'
+import { type Queries, type Row, flag, integer } from '@parley/database'
 import { HEAD } from './statements.ts'
 
 /** Where a log ends, and what may still be added. `id` tells a log from a later one of the same name. */

@@ -1,7 +1,5 @@
-import { bytes, integer } from '../database/column.ts'
-import type { Queries, Row } from '../database/database.ts'
+import { type Queries, type Row, LogTrimmed, bytes, integer } from '@parley/database'
 import { MAX_PAGE_ENTRIES } from '../limits.ts'
-import { LogTrimmed } from '../errors.ts'
 import type { Head } from './head.ts'
 import type { LogEntry, LogPage, Position } from './log.ts'
 import { FIRST, OFFSET_BEFORE, PAGE, SEQ_AT_OFFSET } from './statements.ts'

@@ -1,5 +1,4 @@
-import { bytes, bytesOrNull, integer, integerOrNull } from '../database/column.ts'
-import type { Queries, Row } from '../database/database.ts'
+import { type Queries, type Row, bytes, bytesOrNull, integer, integerOrNull } from '@parley/database'
 import { MAX_PAGE_ENTRIES } from '../limits.ts'
 import type { ChainedEntry, ChainedLog } from './chain.ts'
 import { CHAINED_PAGE, CHAIN_STATE } from './statements.ts'

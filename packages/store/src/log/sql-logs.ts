@@ -1,5 +1,4 @@
-import type { Database } from '../database/database.ts'
-import { AlreadyExists, InvalidArgument, TooLarge } from '../errors.ts'
+import { type Database, AlreadyExists, InvalidArgument, TooLarge } from '@parley/database'
 import {
   DEFAULT_FOLLOW_BUFFER_BYTES,
   DEFAULT_LOG_MAX_BYTES,

@@ -1,4 +1,4 @@
-import type { Sql } from '../database/database.ts'
+import type { Sql } from '@parley/database'
 import { heldBy } from '../lease/fence.ts'
 
 const LAST_ENTRY = `log_entries h ON h.log_id = l.id AND h.seq = (SELECT max(seq) FROM log_entries WHERE log_id = l.id)`

@@ -1,7 +1,5 @@
-import { flag, integer, text } from '../database/column.ts'
-import type { Database } from '../database/database.ts'
+import { type Database, flag, integer, onceAtATime, text } from '@parley/database'
 import { DEFAULT_FOLLOW_BUFFER_BYTES } from '../limits.ts'
-import { onceAtATime } from '../signal/once-at-a-time.ts'
 import type { Follower } from './follower.ts'
 import { findHead, logSignal } from './head.ts'
 import type { LogEntry } from './log.ts'

@@ -1,5 +1,4 @@
-import { bytes, bytesOrNull, integer, integerOrNull } from '../database/column.ts'
-import type { Database, Transaction } from '../database/database.ts'
+import { type Database, type Transaction, bytes, bytesOrNull, integer, integerOrNull } from '@parley/database'
 import type { LogChain } from './chain.ts'
 import { type Head, logSignal, toHead } from './head.ts'
 import { CHAIN_STATE, CHAIN_UP_TO, DROP_UP_TO, END_OF, LAST_OLD, LOCK_LOG, SEQ_AT_OFFSET, SET_FIRST } from './statements.ts'

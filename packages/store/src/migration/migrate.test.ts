@@ -4,9 +4,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { promisify } from 'node:util'
 import { JobId, NO_BUDGET, NO_TOKENS, UserId } from '@parley/protocol'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { Database } from '../database/database.ts'
-import { openPostgres } from '../database/postgres.ts'
-import { openSqlite } from '../database/sqlite.ts'
+import { type Database, openPostgres, openSqlite } from '@parley/database'
 import { SCHEMA_VERSION, jobLog, openStore } from '../index.ts'
 import { ENGINES, type TestEngine, startEngine } from '../testing/engines.ts'
 import { sampleInputs, startedJob } from '../fixture/sample-job.ts'
@@ -33,8 +31,8 @@ const OLD_USAGE =
 const run = promisify(execFile)
 const source = (path: string) => JSON.stringify(new URL(path, import.meta.url))
 const MIGRATES = `
-  import { openPostgres } from ${source('../database/postgres.ts')}
-  import { openSqlite } from ${source('../database/sqlite.ts')}
+  import { openPostgres } from ${JSON.stringify(import.meta.resolve('@parley/database'))}
+  import { openSqlite } from ${JSON.stringify(import.meta.resolve('@parley/database'))}
   import { migrate } from ${source('./migrate.ts')}
   const [engine, url] = process.argv.slice(1)
   const db = engine === 'sqlite' ? openSqlite(url, 'normal') : await openPostgres(url)

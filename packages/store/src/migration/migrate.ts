@@ -1,7 +1,4 @@
-import { lockAll } from '../database/advisory-lock.ts'
-import { integer } from '../database/column.ts'
-import type { Database, Queries } from '../database/database.ts'
-import { SchemaTooNew } from '../errors.ts'
+import { type Database, type Queries, SchemaTooNew, integer, lockAll } from '@parley/database'
 import { firstTables } from './0001-first-tables.ts'
 import { jobs } from './0002-jobs.ts'
 import { models } from './0003-models.ts'

@@ -1,5 +1,5 @@
 import { JOB_LIMITS, type UserId } from '@parley/protocol'
-import type { Database } from '../database/database.ts'
+import type { Database } from '@parley/database'
 import { checkInteger } from '../limits.ts'
 import type { Shares } from './share.ts'
 import { boundsOf, checkBytes, checkJobCount, jobCounts, usedBytes } from './steps.ts'

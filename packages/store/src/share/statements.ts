@@ -1,6 +1,5 @@
 import { END_STATUSES, type UserId } from '@parley/protocol'
-import { lockNamed } from '../database/advisory-lock.ts'
-import type { Sql } from '../database/database.ts'
+import { type Sql, lockNamed } from '@parley/database'
 
 /** Whoever adds to a share waits here for the one before, so that each sees what the other wrote. Taken before any row is locked. */
 export const LOCK_SHARE: Sql = lockNamed('share')

@@ -1,7 +1,5 @@
 import { JOB_LIMITS, type UserId } from '@parley/protocol'
-import { integer, integerOrNull } from '../database/column.ts'
-import type { Queries, Transaction } from '../database/database.ts'
-import { ShareExceeded } from '../errors.ts'
+import { type Queries, type Transaction, ShareExceeded, integer, integerOrNull } from '@parley/database'
 import { leftHolder, personHolder } from './holder.ts'
 import { BOUNDS, LOCK_SHARE, jobCountsSql, usedBytesSql } from './statements.ts'
 

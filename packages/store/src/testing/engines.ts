@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { QUICK_FOLDER } from '../../../../scripts/testing/quick-folder.ts'
-import { openPostgres } from '../database/postgres.ts'
+import { openPostgres } from '@parley/database'
 import { migrate } from '../migration/migrate.ts'
 import { type TestPostgres, startPostgres } from './start-postgres.ts'
 

@@ -1,6 +1,4 @@
-import type { Database, Value } from '../database/database.ts'
-import { openPostgres } from '../database/postgres.ts'
-import { openSqlite } from '../database/sqlite.ts'
+import { type Database, type Value, openPostgres, openSqlite } from '@parley/database'
 
 /** Runs a statement that no part of the store has. */
 export async function execute(url: string, statement: string, values: readonly Value[]): Promise<void> {

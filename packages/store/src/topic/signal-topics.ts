@@ -1,4 +1,4 @@
-import type { Database } from '../database/database.ts'
+import type { Database } from '@parley/database'
 import { MAX_TOPIC_BYTES, checkName } from '../limits.ts'
 import type { Topics } from './topic.ts'
 

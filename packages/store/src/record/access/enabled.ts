@@ -1,7 +1,5 @@
 import type { UserId } from '@parley/protocol'
-import { flag } from '../../database/column.ts'
-import type { Queries, Sql } from '../../database/database.ts'
-import { Conflict, NotFound } from '../../errors.ts'
+import { type Queries, type Sql, Conflict, NotFound, flag } from '@parley/database'
 
 /**
  * Throws `Conflict` for a disabled user, who gets nothing new. The row is locked to the end of the transaction: disabling waits

@@ -1,6 +1,5 @@
 import type { AgentId, UserId } from '@parley/protocol'
-import { text } from '../../database/column.ts'
-import type { Row, Sql, Transaction } from '../../database/database.ts'
+import { type Row, type Sql, type Transaction, text } from '@parley/database'
 import { topicSignal } from '../../topic/signal-topics.ts'
 
 /** Ends all tokens that still stand of a user, and of their agents: those act for the user. */

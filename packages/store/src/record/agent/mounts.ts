@@ -1,7 +1,5 @@
 import type { AgentId } from '@parley/protocol'
-import { integer, text } from '../../database/column.ts'
-import type { Transaction } from '../../database/database.ts'
-import { Conflict, ShareExceeded } from '../../errors.ts'
+import { type Transaction, Conflict, ShareExceeded, integer, text } from '@parley/database'
 import type { MountRecord, NewMount } from './agent.ts'
 import { mountValues, ownerOf, toMount } from './row.ts'
 import * as sql from './statements.ts'

@@ -1,6 +1,5 @@
 import { AgentId, type UserId } from '@parley/protocol'
-import { text } from '../../database/column.ts'
-import type { Transaction } from '../../database/database.ts'
+import { type Transaction, text } from '@parley/database'
 import { AGENT_QUEUE } from './agent.ts'
 import { MARK_OF, WITHDRAW_OF } from './statements.ts'
 import { announceListed } from './steps.ts'

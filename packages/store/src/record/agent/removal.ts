@@ -1,5 +1,5 @@
 import type { AgentId } from '@parley/protocol'
-import type { Transaction } from '../../database/database.ts'
+import type { Transaction } from '@parley/database'
 import { WITHDRAW } from '../../lease/statements.ts'
 import { logSignal } from '../../log/head.ts'
 import { DELETE as DELETE_LOG } from '../../log/statements.ts'

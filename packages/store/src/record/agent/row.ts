@@ -11,10 +11,7 @@ import {
   isJsonObject,
   parseJson,
 } from '@parley/protocol'
-import { flag, integer, text } from '../../database/column.ts'
-import type { Row, Value } from '../../database/database.ts'
-import { toJson } from '../../database/json-column.ts'
-import { InvalidArgument } from '../../errors.ts'
+import { type Row, type Value, InvalidArgument, flag, integer, text, toJson } from '@parley/database'
 import { MAX_MOUNT_BYTES, checkName } from '../../limits.ts'
 import type { AgentRecord, MountRecord, NewMount } from './agent.ts'
 

@@ -1,7 +1,16 @@
 import { AGENT_LIMITS, AgentId, type MountReport, type UserId, makeId } from '@parley/protocol'
-import { integer, text, textOrNull } from '../../database/column.ts'
-import type { Database, Transaction } from '../../database/database.ts'
-import { AlreadyExists, InvalidArgument, LeaseLost, NotFound, ShareExceeded } from '../../errors.ts'
+import {
+  type Database,
+  type Transaction,
+  AlreadyExists,
+  InvalidArgument,
+  LeaseLost,
+  NotFound,
+  ShareExceeded,
+  integer,
+  text,
+  textOrNull,
+} from '@parley/database'
 import { type LeaseFence, fenceValues, makeFence } from '../../lease/fence.ts'
 import { queueSignal } from '../../lease/sql-leases.ts'
 import { COMPLETE, RELEASE } from '../../lease/statements.ts'

@@ -1,4 +1,4 @@
-import type { Sql } from '../../database/database.ts'
+import type { Sql } from '@parley/database'
 import { heldUnder } from '../../lease/fence.ts'
 import { AGENT_QUEUE } from './agent.ts'
 

@@ -1,6 +1,5 @@
 import type { AgentId, UserId } from '@parley/protocol'
-import type { Queries, Row, Transaction } from '../../database/database.ts'
-import { LeaseLost, NotFound } from '../../errors.ts'
+import { type Queries, type Row, type Transaction, LeaseLost, NotFound } from '@parley/database'
 import { type LeaseFence, fenceValues } from '../../lease/fence.ts'
 import { queueSignal } from '../../lease/sql-leases.ts'
 import { CHECK_FOR_CHANGE, OFFER } from '../../lease/statements.ts'

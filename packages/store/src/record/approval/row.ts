@@ -11,10 +11,18 @@ import {
   UserId,
   parseJson,
 } from '@parley/protocol'
-import { integer, integerOrNull, text, textOrNull } from '../../database/column.ts'
-import type { Row, Value } from '../../database/database.ts'
-import { fromJson, parsedOrNull, toJson } from '../../database/json-column.ts'
-import { InvalidArgument } from '../../errors.ts'
+import {
+  type Row,
+  type Value,
+  InvalidArgument,
+  fromJson,
+  integer,
+  integerOrNull,
+  parsedOrNull,
+  text,
+  textOrNull,
+  toJson,
+} from '@parley/database'
 import { checkName, checkText } from '../../limits.ts'
 import type { ApprovalRecord, NewApproval } from './approval.ts'
 

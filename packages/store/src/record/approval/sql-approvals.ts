@@ -1,7 +1,16 @@
 import { AgentId, ApprovalId, ApprovalStatus, type PolicySubject, type UserId, isYes, makeId } from '@parley/protocol'
-import { integer, text } from '../../database/column.ts'
-import type { Database, Row, Sql, Transaction, Value } from '../../database/database.ts'
-import { LeaseLost, NotFound, ShareExceeded } from '../../errors.ts'
+import {
+  type Database,
+  type Row,
+  type Sql,
+  type Transaction,
+  type Value,
+  LeaseLost,
+  NotFound,
+  ShareExceeded,
+  integer,
+  text,
+} from '@parley/database'
 import type { LeaseFence } from '../../lease/fence.ts'
 import { MAX_LIST, checkInteger, checkName } from '../../limits.ts'
 import { lockUser } from '../access/enabled.ts'

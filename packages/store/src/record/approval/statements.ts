@@ -1,5 +1,5 @@
 import { APPROVAL_MOVES, ApprovalStatus } from '@parley/protocol'
-import type { Sql } from '../../database/database.ts'
+import type { Sql } from '@parley/database'
 
 const quoted = (statuses: readonly ApprovalStatus[]): string => statuses.map((status) => `'${status}'`).join(', ')
 /** The statuses from which this one may be reached, for a condition. */

@@ -1,7 +1,5 @@
 import { type AgentId, type ApprovalAnswer, type ApprovalId, isJsonObject, parseJson, policySubjectText } from '@parley/protocol'
-import { integer } from '../../database/column.ts'
-import type { Row, Transaction } from '../../database/database.ts'
-import { Conflict } from '../../errors.ts'
+import { type Row, type Transaction, Conflict, integer } from '@parley/database'
 import { topicSignal } from '../../topic/signal-topics.ts'
 import { announceAgent } from '../agent/steps.ts'
 import { toPolicy } from '../policy/row.ts'

@@ -1,5 +1,4 @@
-import { integer, text, textOrNull } from '../../database/column.ts'
-import type { Database, Row, Sql } from '../../database/database.ts'
+import { type Database, type Row, type Sql, integer, text, textOrNull } from '@parley/database'
 import { MAX_APPEND_ENTRIES, MAX_LIST, checkInteger } from '../../limits.ts'
 import type { AuditEntries, AuditRecord } from './audit.ts'
 

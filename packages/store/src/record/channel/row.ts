@@ -1,7 +1,5 @@
 import { ChannelKind, ModelPrices, ModelWire } from '@parley/protocol'
-import { flag, integer, integerOrNull, text, textOrNull } from '../../database/column.ts'
-import type { Row } from '../../database/database.ts'
-import { fromJson, toJson } from '../../database/json-column.ts'
+import { type Row, flag, fromJson, integer, integerOrNull, text, textOrNull, toJson } from '@parley/database'
 import { checkInteger, checkName, checkText } from '../../limits.ts'
 import type { ChannelRecord, Channels, ModelRecord } from './channel.ts'
 

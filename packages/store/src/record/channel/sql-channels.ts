@@ -1,6 +1,4 @@
-import { integer, text } from '../../database/column.ts'
-import type { Database, Transaction } from '../../database/database.ts'
-import { Conflict, NotFound } from '../../errors.ts'
+import { type Database, type Transaction, Conflict, NotFound, integer, text } from '@parley/database'
 import { topicSignal } from '../../topic/signal-topics.ts'
 import type { ChannelRecord, Channels, ModelRecord } from './channel.ts'
 import { channelValues, modelValues, toChannel, toModel } from './row.ts'

@@ -1,5 +1,4 @@
-import { lockAll } from '../../database/advisory-lock.ts'
-import type { Sql } from '../../database/database.ts'
+import { type Sql, lockAll } from '@parley/database'
 
 export const PUT: Sql = `INSERT INTO channels (name, display_name, kind, base_url, wire, models_path, script, sealed_key, key_hint, enabled,
     source, created_at, updated_at)

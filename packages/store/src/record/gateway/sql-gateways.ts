@@ -1,5 +1,4 @@
-import { integer, text } from '../../database/column.ts'
-import type { Database, Row, Sql } from '../../database/database.ts'
+import { type Database, type Row, type Sql, integer, text } from '@parley/database'
 import { MAX_LIST, checkName } from '../../limits.ts'
 import { topicSignal } from '../../topic/signal-topics.ts'
 import type { GatewayRecord, Gateways } from './gateway.ts'

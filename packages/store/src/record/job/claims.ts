@@ -1,7 +1,5 @@
 import { type JobError, isEnd } from '@parley/protocol'
-import { flag, integer, integerOrNull } from '../../database/column.ts'
-import type { Database, Row, Transaction } from '../../database/database.ts'
-import { LeaseLost } from '../../errors.ts'
+import { type Database, type Row, type Transaction, LeaseLost, flag, integer, integerOrNull } from '@parley/database'
 import { fenceValues } from '../../lease/fence.ts'
 import type { Lease } from '../../lease/lease.ts'
 import { queueSignal } from '../../lease/sql-leases.ts'

@@ -1,7 +1,5 @@
 import { JOB_LOGS, type JobId, JobLogName, UserId, type WrittenLog } from '@parley/protocol'
-import { integer, textOrNull } from '../../database/column.ts'
-import type { Sql, Transaction } from '../../database/database.ts'
-import { parsedOrNull } from '../../database/json-column.ts'
+import { type Sql, type Transaction, integer, parsedOrNull, textOrNull } from '@parley/database'
 import { DEFAULT_LOG_MAX_ENTRIES } from '../../limits.ts'
 import { logSignal } from '../../log/head.ts'
 import { lockShare, usedBytes } from '../../share/steps.ts'

@@ -1,6 +1,5 @@
 import { JOB_LIMITS, type JobError, JobId, UserId } from '@parley/protocol'
-import { integerOrNull, text } from '../../database/column.ts'
-import type { Database, Transaction } from '../../database/database.ts'
+import { type Database, type Transaction, integerOrNull, text } from '@parley/database'
 import { JOB_QUEUE } from './job.ts'
 import { errorColumn } from './row.ts'
 import { CANCEL_OF, OWNERS_GONE, WITHDRAW_UNHELD_OF } from './statements.ts'

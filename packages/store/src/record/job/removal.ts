@@ -1,7 +1,5 @@
 import { JobId, UserId } from '@parley/protocol'
-import { text, textOrNull } from '../../database/column.ts'
-import type { Database, Sql, Transaction } from '../../database/database.ts'
-import { parsedOrNull } from '../../database/json-column.ts'
+import { type Database, type Sql, type Transaction, parsedOrNull, text, textOrNull } from '@parley/database'
 import { WITHDRAW } from '../../lease/statements.ts'
 import { leftHolder } from '../../share/holder.ts'
 import { JOB_QUEUE, jobHolder } from './job.ts'

@@ -1,7 +1,5 @@
 import { JobError, JobId, JobSpec, JobStatus, ReportSummary, TestCase, UserId, isJsonObject, parseJson } from '@parley/protocol'
-import { flag, integer, integerOrNull, text, textOrNull } from '../../database/column.ts'
-import type { Row } from '../../database/database.ts'
-import { fromJson, parsedOrNull, toJson } from '../../database/json-column.ts'
+import { type Row, flag, fromJson, integer, integerOrNull, parsedOrNull, text, textOrNull, toJson } from '@parley/database'
 import type { InputFile, JobClaim, JobInputs, JobRecord } from './job.ts'
 
 const { tests } = JobSpec.shape

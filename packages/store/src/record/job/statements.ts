@@ -1,5 +1,5 @@
 import { END_STATUSES, JobStatus, STATUS_BEFORE } from '@parley/protocol'
-import { type Sql, jsonTexts } from '../../database/database.ts'
+import { type Sql, jsonTexts } from '@parley/database'
 import { heldUnder, sameFence } from '../../lease/fence.ts'
 import { JOB_QUEUE } from './job.ts'
 

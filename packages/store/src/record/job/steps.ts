@@ -1,6 +1,5 @@
 import type { JobId } from '@parley/protocol'
-import type { Queries, Sql, Transaction } from '../../database/database.ts'
-import { LeaseLost } from '../../errors.ts'
+import { type Queries, type Sql, type Transaction, LeaseLost } from '@parley/database'
 import type { LeaseFence } from '../../lease/fence.ts'
 import { topicSignal } from '../../topic/signal-topics.ts'
 import { type ClaimKey, JOB_QUEUE, type JobRecord } from './job.ts'

@@ -1,6 +1,5 @@
 import { type EndStatus, type JobError, type JobId, type JobStatus, isEnd } from '@parley/protocol'
-import type { Transaction } from '../../database/database.ts'
-import { Conflict } from '../../errors.ts'
+import { type Transaction, Conflict } from '@parley/database'
 import { queueSignal } from '../../lease/sql-leases.ts'
 import { OFFER } from '../../lease/statements.ts'
 import { MAX_PAYLOAD_BYTES, checkInteger, checkText } from '../../limits.ts'

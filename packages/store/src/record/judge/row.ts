@@ -1,7 +1,5 @@
 import { JudgeFacts, TokenId } from '@parley/protocol'
-import { flag, integer, integerOrNull, text, textOrNull } from '../../database/column.ts'
-import type { Row } from '../../database/database.ts'
-import { fromJson, parsedOrNull } from '../../database/json-column.ts'
+import { type Row, flag, fromJson, integer, integerOrNull, parsedOrNull, text, textOrNull } from '@parley/database'
 import type { JudgeRecord } from './judge.ts'
 
 export function toJudge(row: Row | undefined): JudgeRecord | undefined {

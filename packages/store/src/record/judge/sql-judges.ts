@@ -1,7 +1,5 @@
 import { JOB_LIMITS, JudgeFacts, type TokenId } from '@parley/protocol'
-import type { Database, Transaction } from '../../database/database.ts'
-import { toJson } from '../../database/json-column.ts'
-import { Conflict } from '../../errors.ts'
+import { type Database, type Transaction, Conflict, toJson } from '@parley/database'
 import { MAX_LIST, checkName } from '../../limits.ts'
 import { topicSignal } from '../../topic/signal-topics.ts'
 import { STANDING } from '../access/standing.ts'

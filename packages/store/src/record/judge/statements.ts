@@ -1,4 +1,4 @@
-import type { Sql } from '../../database/database.ts'
+import type { Sql } from '@parley/database'
 
 /** Its name is written with the rest of what it said. */
 export const ADD: Sql = `INSERT INTO judges (machine_id, name, first_seen_at, last_seen_at, token_id) VALUES ($1, '', $2, $2, $3)

@@ -1,7 +1,5 @@
 import { AgentId, Budget, JobId, PromptStatus, parseJson } from '@parley/protocol'
-import { integer, integerOrNull, text, textOrNull } from '../../database/column.ts'
-import type { Row } from '../../database/database.ts'
-import { parsedOrNull, toJson } from '../../database/json-column.ts'
+import { type Row, integer, integerOrNull, parsedOrNull, text, textOrNull, toJson } from '@parley/database'
 import { checkName } from '../../limits.ts'
 import { ownerOf, toSettings } from '../agent/row.ts'
 import { toJob } from '../job/row.ts'

@@ -1,7 +1,5 @@
 import { AgentId } from '@parley/protocol'
-import { integer, text } from '../../database/column.ts'
-import type { Database, Sql } from '../../database/database.ts'
-import { Conflict } from '../../errors.ts'
+import { type Database, type Sql, Conflict, integer, text } from '@parley/database'
 import { type LeaseFence, sameFence } from '../../lease/fence.ts'
 import { checkInteger } from '../../limits.ts'
 import { AGENT_QUEUE } from '../agent/agent.ts'

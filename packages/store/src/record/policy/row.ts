@@ -8,9 +8,7 @@ import {
   UserId,
   iso,
 } from '@parley/protocol'
-import { integer, integerOrNull, text, textOrNull } from '../../database/column.ts'
-import type { Row } from '../../database/database.ts'
-import { fromJson, parsedOrNull } from '../../database/json-column.ts'
+import { type Row, fromJson, integer, integerOrNull, parsedOrNull, text, textOrNull } from '@parley/database'
 import type { PolicyRecord } from './policy.ts'
 
 export function toPolicy(row: Row): PolicyRecord {

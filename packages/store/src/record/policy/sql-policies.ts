@@ -7,8 +7,7 @@ import {
   type PolicySubject,
   policySubjectText,
 } from '@parley/protocol'
-import type { Database } from '../../database/database.ts'
-import { InvalidArgument } from '../../errors.ts'
+import { type Database, InvalidArgument } from '@parley/database'
 import { MAX_LIST, checkInteger } from '../../limits.ts'
 import type { Activated, NewPolicy, PolicyRecord, PolicyRecords } from './policy.ts'
 import { toAllowance, toPolicy } from './row.ts'

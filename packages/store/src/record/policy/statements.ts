@@ -1,5 +1,5 @@
 import type { PolicyStatus } from '@parley/protocol'
-import type { Sql } from '../../database/database.ts'
+import type { Sql } from '@parley/database'
 
 export const NEXT_VERSION: Sql = 'SELECT coalesce(max(version), 0) + 1 AS version FROM policies WHERE subject = $1'
 /** The columns of a new one, in the order of its values. */

@@ -1,7 +1,5 @@
 import { AgentId, PromptId, PromptOutcome, PromptStatus, PromptText, parseJson } from '@parley/protocol'
-import { integer, integerOrNull, text, textOrNull } from '../../database/column.ts'
-import type { Row } from '../../database/database.ts'
-import { fromJson, toJson } from '../../database/json-column.ts'
+import { type Row, fromJson, integer, integerOrNull, text, textOrNull, toJson } from '@parley/database'
 import type { PromptRecord } from './prompt.ts'
 
 const Outcome = PromptOutcome.omit({ status: true })

@@ -1,7 +1,5 @@
 import { type AgentId, PromptId, type PromptOutcome, makeId } from '@parley/protocol'
-import { integer, integerOrNull, text } from '../../database/column.ts'
-import type { Database, Row } from '../../database/database.ts'
-import { Conflict, NotFound, ShareExceeded } from '../../errors.ts'
+import { type Database, type Row, Conflict, NotFound, ShareExceeded, integer, integerOrNull, text } from '@parley/database'
 import type { LeaseFence } from '../../lease/fence.ts'
 import { MAX_LIST, checkInteger, checkName } from '../../limits.ts'
 import { AGENT_FOR_CHANGE } from '../agent/statements.ts'

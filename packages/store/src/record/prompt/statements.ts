@@ -1,5 +1,5 @@
 import { PROMPT_MOVES, PromptStatus } from '@parley/protocol'
-import type { Sql } from '../../database/database.ts'
+import type { Sql } from '@parley/database'
 
 /** The statuses from which this one may be reached, for a condition. */
 const from = (to: PromptStatus): string =>

@@ -1,7 +1,5 @@
 import type { UserId } from '@parley/protocol'
-import { integerOrNull } from '../../database/column.ts'
-import type { Database, Sql } from '../../database/database.ts'
-import { NotFound } from '../../errors.ts'
+import { type Database, type Sql, NotFound, integerOrNull } from '@parley/database'
 import { checkInteger } from '../../limits.ts'
 import { usageSignal } from '../usage/steps.ts'
 import type { QuotaRecord, Quotas } from './quota.ts'

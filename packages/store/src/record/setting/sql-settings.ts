@@ -1,5 +1,4 @@
-import { text } from '../../database/column.ts'
-import type { Database, Sql } from '../../database/database.ts'
+import { type Database, type Sql, text } from '@parley/database'
 import { checkName } from '../../limits.ts'
 import type { StoredSettings } from './setting.ts'
 

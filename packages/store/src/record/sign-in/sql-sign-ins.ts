@@ -1,7 +1,15 @@
 import { UserId } from '@parley/protocol'
-import { integer, integerOrNull, text, textOrNull } from '../../database/column.ts'
-import type { Database, Sql, Transaction } from '../../database/database.ts'
-import { AlreadyExists, Conflict } from '../../errors.ts'
+import {
+  type Database,
+  type Sql,
+  type Transaction,
+  AlreadyExists,
+  Conflict,
+  integer,
+  integerOrNull,
+  text,
+  textOrNull,
+} from '@parley/database'
 import { checkName } from '../../limits.ts'
 import { topicSignal } from '../../topic/signal-topics.ts'
 import { checkEnabled, lockEnabled } from '../access/enabled.ts'

@@ -1,8 +1,16 @@
 import { AgentId, Role, TokenId, UserId, makeId } from '@parley/protocol'
-import { integer, integerOrNull, text, textOrNull } from '../../database/column.ts'
-import type { Database, Row, Sql } from '../../database/database.ts'
-import { parsedOrNull } from '../../database/json-column.ts'
-import { AlreadyExists, InvalidArgument } from '../../errors.ts'
+import {
+  type Database,
+  type Row,
+  type Sql,
+  AlreadyExists,
+  InvalidArgument,
+  integer,
+  integerOrNull,
+  parsedOrNull,
+  text,
+  textOrNull,
+} from '@parley/database'
 import { MAX_LIST, checkInteger, checkName } from '../../limits.ts'
 import { topicSignal } from '../../topic/signal-topics.ts'
 import { checkEnabled } from '../access/enabled.ts'

@@ -1,8 +1,17 @@
 import { AgentId, JobId, ModelPrices, TokenUsage, UsageId, type UsageTotal, UserId } from '@parley/protocol'
-import { flag, integer, integerOrNull, text, textOrNull } from '../../database/column.ts'
-import type { Row, Value } from '../../database/database.ts'
-import { fromJson, parsedOrNull, toJson } from '../../database/json-column.ts'
-import { InvalidArgument } from '../../errors.ts'
+import {
+  type Row,
+  type Value,
+  InvalidArgument,
+  flag,
+  fromJson,
+  integer,
+  integerOrNull,
+  parsedOrNull,
+  text,
+  textOrNull,
+  toJson,
+} from '@parley/database'
 import { checkInteger, checkName, checkText } from '../../limits.ts'
 import type { UsageRecord } from './usage.ts'
 

@@ -1,6 +1,5 @@
 import { type JobId, UsageId, type UsageTotal, type UserId, costOf, makeId } from '@parley/protocol'
-import { textOrNull } from '../../database/column.ts'
-import type { Database, Row, Transaction } from '../../database/database.ts'
+import { type Database, type Row, type Transaction, textOrNull } from '@parley/database'
 import { MAX_LIST, checkInteger } from '../../limits.ts'
 import { announceJob } from '../job/steps.ts'
 import { toTotal, toUsage, usageValues } from './row.ts'

@@ -1,6 +1,5 @@
 import type { AgentId, JobId, UserId } from '@parley/protocol'
-import { lockAll, lockNamed } from '../../database/advisory-lock.ts'
-import type { Sql, Value } from '../../database/database.ts'
+import { type Sql, type Value, lockAll, lockNamed } from '@parley/database'
 import type { SpendScope, Spender, UsageGrouping } from './usage.ts'
 
 const COLUMNS = `id, status, job_id, owner_id, claim_id, claim, attempt, call_id, channel, model, thread_id, source, estimated,

@@ -1,7 +1,5 @@
 import { JobId, totalTokens } from '@parley/protocol'
-import { integer, textOrNull } from '../../database/column.ts'
-import type { Queries, Row, Transaction } from '../../database/database.ts'
-import { Conflict } from '../../errors.ts'
+import { type Queries, type Row, type Transaction, Conflict, integer, textOrNull } from '@parley/database'
 import { checkInteger } from '../../limits.ts'
 import { topicSignal } from '../../topic/signal-topics.ts'
 import { announceJob } from '../job/steps.ts'

@@ -1,6 +1,5 @@
 import { UserId } from '@parley/protocol'
-import { flag, integer, integerOrNull, text, textOrNull } from '../../database/column.ts'
-import type { Row } from '../../database/database.ts'
+import { type Row, flag, integer, integerOrNull, text, textOrNull } from '@parley/database'
 import type { ExternalIdentity, UserRecord } from './user.ts'
 
 export function toUser(row: Row | undefined): UserRecord | undefined {

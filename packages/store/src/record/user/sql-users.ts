@@ -1,6 +1,5 @@
 import { UserId, makeId } from '@parley/protocol'
-import type { Database, Sql, Transaction } from '../../database/database.ts'
-import { AlreadyExists, Conflict, NotFound } from '../../errors.ts'
+import { type Database, type Sql, type Transaction, AlreadyExists, Conflict, NotFound } from '@parley/database'
 import { MAX_LIST, checkInteger, checkName } from '../../limits.ts'
 import { topicSignal } from '../../topic/signal-topics.ts'
 import { revokeSignIns, revokeTokens } from '../access/revoke.ts'

@@ -1,4 +1,4 @@
-import type { Sql } from '../../database/database.ts'
+import type { Sql } from '@parley/database'
 
 export const END_LINKS: Sql = 'DELETE FROM sign_in_links WHERE user_id = $1'
 export const DELETE_QUOTA: Sql = 'DELETE FROM quotas WHERE user_id = $1'

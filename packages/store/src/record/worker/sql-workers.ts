@@ -1,8 +1,19 @@
 import { TokenId, WORKER_LIMITS, WorkerFacts, WorkerLabels, WorkerLoad, parseJson } from '@parley/protocol'
-import { flag, integer, integerOrNull, text, textOrNull } from '../../database/column.ts'
-import type { Database, Row, Sql, Transaction } from '../../database/database.ts'
-import { parsedOrNull, type Shape, toJson } from '../../database/json-column.ts'
-import { Conflict } from '../../errors.ts'
+import {
+  type Database,
+  type Row,
+  type Shape,
+  type Sql,
+  type Transaction,
+  Conflict,
+  flag,
+  integer,
+  integerOrNull,
+  parsedOrNull,
+  text,
+  textOrNull,
+  toJson,
+} from '@parley/database'
 import { MAX_LIST, checkInteger, checkName } from '../../limits.ts'
 import { topicSignal } from '../../topic/signal-topics.ts'
 import { STANDING } from '../access/standing.ts'

@@ -1,5 +1,5 @@
 import { Client, type ClientConfig } from 'pg'
-import type { Signals } from '../signal/signals.ts'
+import type { Signals } from './signals.ts'
 
 export const CHANNEL = 'parley'
 export const NOTIFY_ALL = `SELECT pg_notify('${CHANNEL}', name) FROM unnest(CAST($1 AS TEXT[])) AS name`

@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises'
 import { Client } from 'pg'
 import { expect, test } from 'vitest'
 import { startPostgres } from '../testing/start-postgres.ts'
-import { PostgresDatabase } from './postgres.ts'
+import { PostgresDatabase } from '@parley/database'
 
 test('a connection that breaks between two statements of a transaction fails that transaction, and not the process', async () => {
   await using server = await startPostgres()

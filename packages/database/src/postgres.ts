@@ -1,6 +1,6 @@
 import { Pool, type PoolClient, type QueryResult, TypeOverrides } from 'pg'
-import { StoreUnavailable } from '../errors.ts'
-import { Signals } from '../signal/signals.ts'
+import { StoreUnavailable } from './errors.ts'
+import { Signals } from './signals.ts'
 import { integer } from './column.ts'
 import { type Database, type Row, type Sql, type Transaction, type Value, textFor } from './database.ts'
 import { isWorthRepeating, postgresFailure } from './postgres-failure.ts'

@@ -1,6 +1,6 @@
 import { accessSync, constants, existsSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { type StoreFault, StoreUnavailable } from '../errors.ts'
+import { type StoreFault, StoreUnavailable } from './errors.ts'
 
 const BUSY = 5
 const LOCKED = 6

@@ -1,5 +1,5 @@
 import { DatabaseSync } from 'node:sqlite'
-import { StoreLocked, StoreUnavailable } from '../errors.ts'
+import { StoreLocked, StoreUnavailable } from './errors.ts'
 import { makePrivate } from './private-file.ts'
 import { isBusy } from './sqlite-failure.ts'
 

@@ -1,4 +1,4 @@
-import type { Signals } from '../signal/signals.ts'
+import type { Signals } from './signals.ts'
 
 /** What a parameter may be. Arrays are for PostgreSQL alone. */
 export type Value = string | number | Uint8Array | null | readonly number[] | readonly string[]

@@ -1,5 +1,5 @@
 import { parseJson } from '@parley/protocol'
-import { InvalidArgument } from '../errors.ts'
+import { InvalidArgument } from './errors.ts'
 
 /** What reads a column back; the same has passed it before it was written, so that no row is ever unreadable. */
 export interface Shape<T> {

@@ -7,7 +7,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import { lockFile, openStore } from '../index.ts'
 
 const LOCKS = `
-  import { lockFile } from ${JSON.stringify(new URL('lock-file.ts', import.meta.url))}
+  import { lockFile } from ${JSON.stringify(import.meta.resolve('@parley/database'))}
   lockFile(process.argv[1])
   console.log('locked')
   setInterval(() => undefined, 1_000)`

@@ -1,5 +1,5 @@
 import { DatabaseError } from 'pg'
-import { InvalidArgument, StoreUnavailable } from '../errors.ts'
+import { InvalidArgument, StoreUnavailable } from './errors.ts'
 
 /** Classes and codes of PostgreSQL that say something about the server, not about the statement. */
 const ENVIRONMENT = /^(?:08|53|57P|58|XX000|25006|3D000|28|40)/
