@@ -1,5 +1,6 @@
 import type { Cancellation } from '../cancellation.ts'
 import { type JsonObject, type JsonValue, isJsonObject, parseJson } from '@parley/protocol'
+import { PassingMap } from '../limit/passing-map.ts'
 import { type LooseMessage, readLoosely, splitResult } from '../message/loose.ts'
 import { notificationText, requestText } from '../message/text.ts'
 import { META } from '../revision.ts'
@@ -61,7 +62,7 @@ interface Pending {
 export class Connection implements Sink {
   readonly limits: ClientLimits
   readonly #events: ConnectionEvents
-  readonly #pending = new Map<number, Pending>()
+  readonly #pending = new PassingMap<number, Pending>()
   readonly #deadlines: Deadlines<Pending>
   readonly #inbound: Inbound
   #link: ClientLink | undefined
@@ -143,7 +144,7 @@ export class Connection implements Sink {
     this.#end = end
     this.#deadlines.stop()
     this.#inbound.abortAll()
-    for (const id of [...this.#pending.keys()]) this.fail(id, closedError(end))
+    for (const { id } of [...this.#pending.values()]) this.fail(id, closedError(end))
     this.#events.ended(end)
   }
 
@@ -183,10 +184,8 @@ export class Connection implements Sink {
   }
 
   #drop(id: number): Pending | undefined {
-    const pending = this.#pending.get(id)
-    if (pending === undefined) return undefined
-    this.#pending.delete(id)
-    if (pending.abort !== undefined) pending.options.signal?.removeEventListener('abort', pending.abort)
+    const pending = this.#pending.take(id)
+    if (pending?.abort !== undefined) pending.options.signal?.removeEventListener('abort', pending.abort)
     return pending
   }
 
