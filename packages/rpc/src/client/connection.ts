@@ -178,14 +178,23 @@ export class Connection implements Sink {
     this.#pending.set(id, pending)
     if (timeoutMs !== 0) this.#deadlines.watch(deadline)
     if (options.signal !== undefined) {
-      pending.abort = () => this.#giveUp(pending, new WireError('aborted', `${method} was aborted`))
+      // By its number: a listener that outlives its call must not hold it, or every call stays in memory until a full collection.
+      pending.abort = () => this.#aborted(id)
       options.signal.addEventListener('abort', pending.abort, { once: true })
     }
   }
 
+  #aborted(id: number): void {
+    const pending = this.#pending.get(id)
+    if (pending !== undefined) this.#giveUp(pending, new WireError('aborted', `${pending.method} was aborted`))
+  }
+
   #drop(id: number): Pending | undefined {
     const pending = this.#pending.take(id)
-    if (pending?.abort !== undefined) pending.options.signal?.removeEventListener('abort', pending.abort)
+    if (pending?.abort !== undefined) {
+      pending.options.signal?.removeEventListener('abort', pending.abort)
+      pending.abort = undefined
+    }
     return pending
   }
 

@@ -130,7 +130,7 @@ export class ModernEndpoint<C extends Caller> {
     reply: PostReply<C>,
   ): Promise<void> {
     const { callers, limits } = this.#served
-    const { caller, response } = exchange
+    const { caller } = exchange
     try {
       charge(caller)
       if (callers.isFull(caller, limits)) {
