@@ -1,4 +1,5 @@
 import { AGENT_LIMITS } from '@parley/protocol'
+import { PassingMap } from '@parley/rpc'
 import type { AgentOfGateway } from './gateway-calls.ts'
 import { AgentLog } from './agent-log.ts'
 
@@ -22,7 +23,7 @@ export interface CallLogOptions extends AgentOfGateway {
 export class CallLog {
   readonly #log: AgentLog
   /** Calls that went out and have no line that says so yet. */
-  readonly #begun = new Map<number | string, { readonly entry: object; readonly at: number }>()
+  readonly #begun = new PassingMap<number | string, { readonly entry: object; readonly at: number }>()
   #noting: NodeJS.Timeout | undefined
   #noteAt = 0
 
@@ -51,7 +52,7 @@ export class CallLog {
 
   /** How a call ended. Written when there is time; nobody waits for it. */
   noteEnd(id: number | string, entry: object): void {
-    this.#begun.delete(id)
+    this.#begun.take(id)
     this.#note(entry)
     this.#soon(NOTE_MS)
   }
@@ -78,12 +79,12 @@ export class CallLog {
   #hurry(now: number): void {
     clearTimeout(this.#noting)
     this.#noting = undefined
-    for (const [id, { entry, at }] of this.#begun) {
+    for (const [id, { entry, at }] of this.#begun.entries()) {
       if (now - at < LONG_CALL_MS) {
         this.#soon(LONG_CALL_MS - (now - at))
         break
       }
-      this.#begun.delete(id)
+      this.#begun.take(id)
       this.#note(entry)
     }
     this.#log.hurry()

@@ -28,8 +28,14 @@ export class GatedCalls<C extends Caller> {
     const { recorder, now } = this.#options
     const id = ++this.#last
     const startedAt = now()
-    const { decision, denial } = await this.#decide(call, wait)
-    await this.#record(recorder, () => recorder?.decided(id, call, decision, now() - startedAt))
+    const decided = this.#decide(call, wait)
+    // Most gates answer at once: to wait for them costs more than to ask them.
+    const { decision, denial } = decided instanceof Promise ? await decided : decided
+    try {
+      await recorder?.decided(id, call, decision, now() - startedAt)
+    } catch (cause) {
+      throw new RpcError('internal_error', 'the call could not be recorded, so it was not made', undefined, { cause })
+    }
     if (denial !== undefined) throw denial
     if (wait.cancellation.aborted) wait.signal.throwIfAborted()
     const edited = decision.kind === 'allow' ? decision.arguments : undefined
@@ -37,26 +43,18 @@ export class GatedCalls<C extends Caller> {
     return edited === undefined ? followed : { ...followed, arguments: edited }
   }
 
-  async #decide(
-    call: MountCall<C>,
-    wait: MountWait,
-  ): Promise<{ readonly decision: MountDecision; readonly denial: RpcError | undefined }> {
-    try {
-      const decision = await this.#options.gate.decide(call, wait)
-      return { decision, denial: decision.kind === 'deny' ? deniedError(call, decision) : undefined }
-    } catch (error) {
+  #decide(call: MountCall<C>, wait: MountWait): Decided | Promise<Decided> {
+    const failed = (error: unknown): Decided => {
       this.#options.log('warn', `the gate failed for ${call.kind} ${call.name} of ${call.mount}: ${messageOf(error)}`)
       const denial = evaluatorError(call, error)
       return { decision: { kind: 'deny', reason: denial.message, endsTurn: false }, denial }
     }
-  }
-
-  async #record(recorder: CallRecorder<C> | undefined, write: () => void | Promise<void>): Promise<void> {
-    if (recorder === undefined) return
     try {
-      await write()
-    } catch (cause) {
-      throw new RpcError('internal_error', 'the call could not be recorded, so it was not made', undefined, { cause })
+      const decision = this.#options.gate.decide(call, wait)
+      if (!(decision instanceof Promise)) return decidedOf(call, decision)
+      return decision.then((given) => decidedOf(call, given)).catch(failed)
+    } catch (error) {
+      return failed(error)
     }
   }
 
@@ -91,6 +89,17 @@ export class GatedCalls<C extends Caller> {
     }
   }
 }
+
+/** What was decided, and what its caller hears where that is a denial. */
+interface Decided {
+  readonly decision: MountDecision
+  readonly denial: RpcError | undefined
+}
+
+const decidedOf = <C extends Caller>(call: MountCall<C>, decision: MountDecision): Decided => ({
+  decision,
+  denial: decision.kind === 'deny' ? deniedError(call, decision) : undefined,
+})
 
 /** Of a call that nobody writes down. */
 export const UNRECORDED: AllowedCall = { dispatched: () => {}, returned: () => {}, failed: () => {} }

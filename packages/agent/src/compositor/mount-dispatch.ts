@@ -90,10 +90,13 @@ export class MountDispatch<C extends Caller> {
   async #send(request: MountRequest<C>, allowed: AllowedCall): Promise<ServiceResult> {
     const { target, method, call } = request
     const { mount } = target
-    const { era } = await mount.ready().catch((error: unknown) => {
-      allowed.failed(error)
-      throw error
-    })
+    // The connection if it is open now: a call does not wait then.
+    const { era } =
+      mount.upstream.client ??
+      (await mount.ready().catch((error: unknown) => {
+        allowed.failed(error)
+        throw error
+      }))
     const isParked = era === 'legacy' && call.era === 'modern' && MAY_ASK.has(method) && canBeAsked(call.client.capabilities)
     if (!isParked) return this.#run(request, allowed, undefined)
     const { id } = this.#parked.start(call.caller.key, (parked) => this.#run(request, allowed, parked))

@@ -115,7 +115,7 @@ export class MountedServer<C extends Caller> {
       wrapping: new OutputWrapping(),
       log: (message) => ports.log('warn', `mount ${options.name}: ${message}`),
       levelOf: parts.levelOf,
-      askable: (capabilities) => declaredFor(options, capabilities),
+      onBehalfOf: ({ client }) => ({ capabilities: declaredFor(options, client.capabilities), info: client.info }),
       shown: (method, reply) =>
         resultOver(method, reply, limits.resultBytes) ?? shownResult(method, reply.result, (uri) => this.view.uri(uri) ?? uri),
     }

@@ -1,5 +1,6 @@
 import type { Cancellation } from '../cancellation.ts'
 import { type JsonObject, type JsonValue, isJsonObject, parseJson } from '@parley/protocol'
+import { PassingMap } from '../limit/passing-map.ts'
 import { type LooseMessage, readLoosely, splitResult } from '../message/loose.ts'
 import { notificationText, requestText } from '../message/text.ts'
 import { META } from '../revision.ts'
@@ -61,7 +62,7 @@ interface Pending {
 export class Connection implements Sink {
   readonly limits: ClientLimits
   readonly #events: ConnectionEvents
-  readonly #pending = new Map<number, Pending>()
+  readonly #pending = new PassingMap<number, Pending>()
   readonly #deadlines: Deadlines<Pending>
   readonly #inbound: Inbound
   #link: ClientLink | undefined
@@ -143,7 +144,7 @@ export class Connection implements Sink {
     this.#end = end
     this.#deadlines.stop()
     this.#inbound.abortAll()
-    for (const id of [...this.#pending.keys()]) this.fail(id, closedError(end))
+    for (const { id } of [...this.#pending.values()]) this.fail(id, closedError(end))
     this.#events.ended(end)
   }
 
@@ -177,16 +178,23 @@ export class Connection implements Sink {
     this.#pending.set(id, pending)
     if (timeoutMs !== 0) this.#deadlines.watch(deadline)
     if (options.signal !== undefined) {
-      pending.abort = () => this.#giveUp(pending, new WireError('aborted', `${method} was aborted`))
+      // By its number: a listener that outlives its call must not hold it, or every call stays in memory until a full collection.
+      pending.abort = () => this.#aborted(id)
       options.signal.addEventListener('abort', pending.abort, { once: true })
     }
   }
 
-  #drop(id: number): Pending | undefined {
+  #aborted(id: number): void {
     const pending = this.#pending.get(id)
-    if (pending === undefined) return undefined
-    this.#pending.delete(id)
-    if (pending.abort !== undefined) pending.options.signal?.removeEventListener('abort', pending.abort)
+    if (pending !== undefined) this.#giveUp(pending, new WireError('aborted', `${pending.method} was aborted`))
+  }
+
+  #drop(id: number): Pending | undefined {
+    const pending = this.#pending.take(id)
+    if (pending?.abort !== undefined) {
+      pending.options.signal?.removeEventListener('abort', pending.abort)
+      pending.abort = undefined
+    }
     return pending
   }
 

@@ -34,7 +34,9 @@ export class ActiveCall<C extends Caller> implements Call<C>, Cancellation {
   state: JsonValue | undefined
   #controller: AbortController | undefined
   #cancelled: string | undefined
-  #cancelListeners: Set<() => void> | undefined
+  /** Most calls have one who listens. */
+  #cancelListener: (() => void) | undefined
+  #moreListeners: Set<() => void> | undefined
   #lastProgress = Number.NEGATIVE_INFINITY
   #heldFor: { readonly words: string | undefined } | undefined
   /** What is done when the service says that this call is held; `undefined` once it is over. */
@@ -80,8 +82,10 @@ export class ActiveCall<C extends Caller> implements Call<C>, Cancellation {
     if (this.#cancelled !== undefined) return
     this.#cancelled = reason
     this.#controller?.abort(new Error(reason))
-    for (const listener of this.#cancelListeners ?? []) listener()
-    this.#cancelListeners = undefined
+    this.#cancelListener?.()
+    this.#cancelListener = undefined
+    for (const listener of this.#moreListeners ?? []) listener()
+    this.#moreListeners = undefined
   }
 
   get cancellation(): Cancellation {
@@ -91,11 +95,12 @@ export class ActiveCall<C extends Caller> implements Call<C>, Cancellation {
     return this.cancelled
   }
   addEventListener(_type: 'abort', listener: () => void): void {
-    this.#cancelListeners ??= new Set()
-    this.#cancelListeners.add(listener)
+    if (this.#cancelListener === undefined) this.#cancelListener = listener
+    else if (this.#cancelListener !== listener) (this.#moreListeners ??= new Set()).add(listener)
   }
   removeEventListener(_type: 'abort', listener: () => void): void {
-    this.#cancelListeners?.delete(listener)
+    if (this.#cancelListener === listener) this.#cancelListener = undefined
+    else this.#moreListeners?.delete(listener)
   }
 
   /** Progress and log lines are advice: for a reader that does not keep up they are left out, the result is not. */

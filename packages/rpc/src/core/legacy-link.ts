@@ -8,6 +8,7 @@ import { ActiveCall } from './active-call.ts'
 import { Asks } from './asks.ts'
 import type { Holding } from '../limit/callers.ts'
 import { charge } from '../limit/charge.ts'
+import { PassingMap } from '../limit/passing-map.ts'
 import type { ServedWire } from './served-wire.ts'
 import { longWord, reasonOf } from '../limit/kept-words.ts'
 import { isLogLevel } from './log-level.ts'
@@ -42,7 +43,7 @@ export class LegacyLink<C extends Caller> implements Link<C>, Holding<C> {
   readonly caller: C
   readonly lasting = true
   readonly #start: LegacyLinkStart<C>
-  readonly #calls = new Map<RequestId, { readonly call: ActiveCall<C>; readonly finish: (ending: Ending) => void }>()
+  readonly #calls = new PassingMap<RequestId, { readonly call: ActiveCall<C>; readonly finish: (ending: Ending) => void }>()
   #asks: Asks | undefined
   #subscriptions: Subscriptions<C> | undefined
   #logLevel: LogLevel | undefined
@@ -111,7 +112,7 @@ export class LegacyLink<C extends Caller> implements Link<C>, Holding<C> {
     const finishOnce = (ending: Ending): void => {
       if (isFinished) return
       isFinished = true
-      if (refusal === undefined) this.#calls.delete(message.id)
+      if (refusal === undefined) this.#calls.take(message.id)
       finish(ending)
     }
     if (refusal === undefined) this.#calls.set(message.id, { call, finish: finishOnce })
@@ -189,7 +190,7 @@ export class LegacyLink<C extends Caller> implements Link<C>, Holding<C> {
   end(reason: string): void {
     if (this.#ended !== undefined) return
     this.#ended = reason
-    for (const [id, { call, finish }] of this.#calls) {
+    for (const [id, { call, finish }] of this.#calls.entries()) {
       call.cancel(reason)
       // A client that is cut off for good would wait until its own time is up; one that is to come back takes no answer for what it asked.
       if (reason === SHUTDOWN_REASON) continue

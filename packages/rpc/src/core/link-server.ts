@@ -16,6 +16,7 @@ import type { ActiveCall } from './active-call.ts'
 import type { Holding } from '../limit/callers.ts'
 import { readBatch, serveBatch } from './batch.ts'
 import { charge, note } from '../limit/charge.ts'
+import { PassingMap } from '../limit/passing-map.ts'
 import { clientOf } from './client-view.ts'
 import { claimsModern, type Envelope } from './envelope.ts'
 import type { ServedWire } from './served-wire.ts'
@@ -53,7 +54,7 @@ export class LinkServer<C extends Caller> implements Holding<C> {
   readonly lasting = true
   readonly #start: LinkServerStart<C>
   readonly #service: Readonly<Record<Era, Service<C>>>
-  readonly #modern = new Map<RequestId, Modern<C>>()
+  readonly #modern = new PassingMap<RequestId, Modern<C>>()
   #link: LegacyLink<C> | undefined
   #isGreeted = false
   #closed = false
@@ -219,7 +220,7 @@ export class LinkServer<C extends Caller> implements Holding<C> {
         finish: ({ text }) => {
           finished = true
           room.release()
-          this.#modern.delete(message.id)
+          this.#modern.take(message.id)
           this.#send(text)
         },
       })
@@ -240,7 +241,7 @@ export class LinkServer<C extends Caller> implements Holding<C> {
       envelope,
       outlet,
       finish: (text) => {
-        this.#modern.delete(message.id)
+        this.#modern.take(message.id)
         this.#send(text)
       },
     })
@@ -249,7 +250,7 @@ export class LinkServer<C extends Caller> implements Holding<C> {
     try {
       await listen.open()
     } catch (error) {
-      this.#modern.delete(message.id)
+      this.#modern.take(message.id)
       this.#refuse(message, error)
     }
   }

@@ -2,6 +2,7 @@ import { RpcError } from '@parley/protocol/wire'
 import type { RequestId, RequestMessage } from '../message/message.ts'
 import type { Caller } from '../service.ts'
 import { note } from '../limit/charge.ts'
+import type { PassingMap } from '../limit/passing-map.ts'
 import { type Envelope, readEnvelope } from './envelope.ts'
 import type { ServedWire } from './served-wire.ts'
 
@@ -9,7 +10,7 @@ import type { ServedWire } from './served-wire.ts'
 export function admitModern<C extends Caller>(
   { served, caller }: { readonly served: ServedWire<C>; readonly caller: C },
   { id, params }: RequestMessage,
-  underWay: ReadonlyMap<RequestId, unknown>,
+  underWay: Pick<PassingMap<RequestId, object>, 'has' | 'size'>,
 ): Envelope {
   const { callers, limits } = served
   try {

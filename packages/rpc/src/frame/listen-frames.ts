@@ -4,6 +4,7 @@ import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { WebSocketServer } from 'ws'
 import { Connections, connectionOf } from '../http/connections.ts'
+import { ResponseOver } from '../http/response-over.ts'
 import { createServer, listen, urlOf } from '../http/listen.ts'
 import { reject } from '../http/reject-upgrade.ts'
 import type { ListenAt } from '../http/server-options.ts'
@@ -42,7 +43,7 @@ export async function listenFrames(options: FrameListenerOptions): Promise<Frame
     maxPayload: limits.frameBytes,
   })
   const server = createServer(options.listen, limits.openMs, (request, response) => {
-    if (!connections.asked(request.socket, response)) return void request.socket.destroy()
+    if (!connections.asked(request.socket, new ResponseOver(response))) return void request.socket.destroy()
     const isReady = request.url === '/readyz' && (request.method === 'GET' || request.method === 'HEAD')
     response.writeHead(isReady ? 200 : 426, { 'content-type': 'text/plain', ...(isReady ? {} : { upgrade: 'websocket' }) })
     response.end(request.method === 'HEAD' ? undefined : isReady ? 'ready\n' : 'this serves WebSockets\n')

@@ -41,10 +41,10 @@ export class Arrival<C extends Caller> implements Holding<C> {
 
   read(): void {
     const { callers, bodies, turns, limits } = this.#served
-    const { request, response } = this.#exchange
+    const { request, over } = this.#exchange
     const share = bodies.ofCaller(this.caller)
     // Until its exchange is over, what the body said may be in use.
-    response.once('close', () => share.release())
+    over.add(() => share.release())
     callers.add(this)
     readBody(request, { limitBytes: limits.messageBytes, share }, (outcome) => {
       callers.remove(this)

@@ -1,7 +1,7 @@
-import type { ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import type { Limits } from '../limits.ts'
+import type { ResponseOver } from './response-over.ts'
 
 type ConnectionLimits = Pick<Limits, 'connections' | 'inFlightRequests' | 'stalledReaderMs'>
 
@@ -52,11 +52,11 @@ export class Connections {
   }
 
   /** Takes note of a request. False: too many of its connection wait for their answers, sent one behind the other. */
-  asked(socket: Duplex, response: ServerResponse): boolean {
+  asked(socket: Duplex, over: ResponseOver): boolean {
     const connection = connectionOf(socket)
     if (connection === undefined) return true
     if (connection.requests >= this.#limits.inFlightRequests) return false
-    connection.asked(response)
+    connection.asked(over)
     return true
   }
 
@@ -129,10 +129,10 @@ export class Connection {
     BY_SOCKET.set(socket, this)
   }
 
-  asked(response: ServerResponse): void {
+  asked(over: ResponseOver): void {
     this.requests += 1
     this.#changed()
-    response.once('close', () => {
+    over.add(() => {
       this.hasAnswered = true
       this.requests -= 1
       // Node gives a connection that is idle another time.

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { type JsonValue, RPC_CODES, RpcError } from '@parley/protocol'
 import { readBatch, serveBatch } from '../core/batch.ts'
 import { note } from '../limit/charge.ts'
+import { PassingMap } from '../limit/passing-map.ts'
 import { clientOf } from '../core/client-view.ts'
 import { claimsModern } from '../core/envelope.ts'
 import type { ServedWire } from '../core/served-wire.ts'
@@ -32,7 +33,9 @@ export class HttpEndpoint<C extends Caller> {
   readonly #modern: ModernEndpoint<C>
   readonly openStreams = new Set<EventStream>()
   readonly #answers: UnreadAnswers
-  readonly #slow = new Map<PostReply<C>, number>()
+  /** Requests without an answer so far, in the order in which they came. */
+  readonly #slow = new PassingMap<number, { readonly reply: PostReply<C>; readonly since: number }>()
+  #lastSlow = 0
 
   constructor(served: ServedWire<C>) {
     this.#served = served
@@ -61,10 +64,10 @@ export class HttpEndpoint<C extends Caller> {
     const { limits, now } = this.#served
     const at = now()
     for (const session of this.#sessions.values()) if (session.isIdle(at)) session.link.end('idle')
-    for (const [reply, since] of this.#slow) {
-      if (at - since <= limits.streamAfterMs) continue
+    for (const [number, { reply, since }] of this.#slow.entries()) {
+      if (at - since <= limits.streamAfterMs) break
       reply.upgrade()
-      this.#slow.delete(reply)
+      this.#slow.take(number)
     }
     for (const stream of this.openStreams) {
       if (keepAlive) stream.keepAlive()
@@ -275,6 +278,9 @@ export class HttpEndpoint<C extends Caller> {
   }
 
   #mayBeSlow(reply: PostReply<C>): void {
-    reply.waitIn(this.#slow, this.#served.now())
+    if (!reply.isQuiet) return
+    const number = ++this.#lastSlow
+    this.#slow.set(number, { reply, since: this.#served.now() })
+    reply.whenHeard(() => void this.#slow.take(number))
   }
 }

@@ -100,7 +100,7 @@ export class ModernEndpoint<C extends Caller> {
   }
 
   /** While it runs, closing the connection cancels it, and a revoked token cuts it. */
-  #hold({ response, caller }: Exchange<C>, call: ActiveCall<C>, reply: PostReply<C>): Holding<C> {
+  #hold({ response, over, caller }: Exchange<C>, call: ActiveCall<C>, reply: PostReply<C>): Holding<C> {
     const { callers } = this.#served
     const holding: Holding<C> = {
       caller,
@@ -112,7 +112,7 @@ export class ModernEndpoint<C extends Caller> {
       },
     }
     callers.add(holding)
-    response.on('close', () => {
+    over.add(() => {
       callers.remove(holding)
       if (!reply.finished) call.cancel('the client closed the stream')
     })
@@ -130,7 +130,7 @@ export class ModernEndpoint<C extends Caller> {
     reply: PostReply<C>,
   ): Promise<void> {
     const { callers, limits } = this.#served
-    const { caller, response } = exchange
+    const { caller } = exchange
     try {
       charge(caller)
       if (callers.isFull(caller, limits)) {
@@ -147,7 +147,7 @@ export class ModernEndpoint<C extends Caller> {
       })
       // Before it is open: it counts from the start, and a client that leaves meanwhile leaves nothing behind.
       callers.add(listen)
-      response.on('close', () => listen.cancel())
+      exchange.over.add(() => listen.cancel())
       await listen.open()
     } catch (error) {
       this.#refuse(exchange, message, error)

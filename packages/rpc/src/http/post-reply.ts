@@ -34,7 +34,7 @@ export class PostReply<C extends Caller> implements Outlet {
   #connection: EventStream | undefined
   #stream: SessionStream | undefined
   #finished = false
-  #waiting: Map<PostReply<C>, number> | undefined
+  #heard: (() => void) | undefined
 
   constructor(start: ReplyStart<C>) {
     this.#start = start
@@ -44,11 +44,14 @@ export class PostReply<C extends Caller> implements Outlet {
     return this.#finished
   }
 
-  /** Enters a list of those that may take long. It leaves by itself: a list of finished ones would keep their sockets in memory. */
-  waitIn(list: Map<PostReply<C>, number>, now: number): void {
-    if (this.#finished || this.#connection !== undefined) return
-    this.#waiting = list
-    list.set(this, now)
+  /** Whether its client has heard nothing so far. */
+  get isQuiet(): boolean {
+    return !this.#finished && this.#connection === undefined
+  }
+
+  /** Told once, when that is over: a list of those that may take long would keep the sockets of finished ones in memory. */
+  whenHeard(heard: () => void): void {
+    this.#heard = heard
   }
 
   send(text: string): boolean {
@@ -66,7 +69,7 @@ export class PostReply<C extends Caller> implements Outlet {
     if (this.#connection !== undefined || this.#finished) return
     const { response, served, caller, openStreams, headers = {}, session } = this.#start
     if (response.destroyed) return
-    this.#waiting?.delete(this)
+    this.#heard?.()
     this.#connection = new EventStream(response, {
       bufferBytes: served.limits.streamBufferBytes,
       open: openStreams,
@@ -84,7 +87,7 @@ export class PostReply<C extends Caller> implements Outlet {
   finish(text: string | undefined, status: number): void {
     if (this.#finished) return
     this.#finished = true
-    this.#waiting?.delete(this)
+    this.#heard?.()
     const { response, caller, answers, headers, session } = this.#start
     if (this.#connection === undefined) {
       // A cancelled request is not answered; over HTTP that is a stream that ends without a message.
@@ -105,7 +108,7 @@ export class PostReply<C extends Caller> implements Outlet {
   /** Says that there was nothing to answer. */
   accept(): void {
     this.#finished = true
-    this.#waiting?.delete(this)
+    this.#heard?.()
     answerEmpty(this.#start.response, 202, this.#start.headers)
   }
 

@@ -17,10 +17,12 @@ import { WebSocketEndpoint } from '../websocket/endpoint.ts'
 import { answerDenied, answerEmpty, answerJson, deniedBody, deniedHeaders, type Headers } from './answer.ts'
 import { corsHeaders, preflightHeaders } from './cors.ts'
 import { HttpEndpoint } from './endpoint.ts'
+import type { Exchange } from './exchange.ts'
 import { Connections, connectionOf } from './connections.ts'
 import { createServer, listen, portOf, urlOf } from './listen.ts'
 import { HostCheck, headerOf, remoteAddressOf, splitTarget } from './request-check.ts'
 import { reject } from './reject-upgrade.ts'
+import { ResponseOver } from './response-over.ts'
 import { Routes } from './routes.ts'
 import type { HttpServer, HttpServerOptions, ServerHolds } from './server-options.ts'
 
@@ -129,9 +131,10 @@ class Wires<C extends Caller> {
   }
 
   request(request: IncomingMessage, response: ServerResponse): void {
-    if (!this.connections.asked(request.socket, response)) return void request.socket.destroy()
+    const over = new ResponseOver(response)
+    if (!this.connections.asked(request.socket, over)) return void request.socket.destroy()
     this.#inFlight += 1
-    response.on('close', () => {
+    over.add(() => {
       this.#inFlight -= 1
     })
     const url = request.url ?? '/'
@@ -145,10 +148,11 @@ class Wires<C extends Caller> {
     const cors = corsHeaders(request)
     if (path !== this.#paths.http) return void this.#routes.answer(request, response)
     if (request.method === 'OPTIONS') return answerEmpty(response, 204, preflightHeaders(request))
-    this.#mcp(request, response, cors)
+    this.#mcp({ request, response, over, headers: cors })
   }
 
-  #mcp(request: IncomingMessage, response: ServerResponse, headers: Headers | undefined): void {
+  #mcp(arriving: Pick<Exchange<C>, 'request' | 'response' | 'over' | 'headers'>): void {
+    const { request, response, headers } = arriving
     if (this.#closing) return answerDenied(response, restarting(), { connection: 'close', ...headers })
     const { door } = this.#options
     const remoteAddress = remoteAddressOf(request, this.#trusted)
@@ -161,7 +165,7 @@ class Wires<C extends Caller> {
     const again = (): C | Promise<C> => askAgain(door, credentials)
     const refuse = (error: unknown, more: Headers = {}): void =>
       answerDenied(response, this.#asDenied('http', error, request), { ...headers, ...more })
-    const enter = (caller: C): void => this.#endpoint.serve({ request, response, caller, remoteAddress, headers, again, refuse })
+    const enter = (caller: C): void => this.#endpoint.serve({ ...arriving, caller, remoteAddress, again, refuse })
     try {
       const caller = door.authenticate(credentials)
       if (caller instanceof Promise) caller.then(enter).catch((error: unknown) => refuse(error))

@@ -13,6 +13,7 @@ import type { Service } from '../service.ts'
 import { HttpEndpoint } from './endpoint.ts'
 import { EventStream } from './event-stream.ts'
 import { portOf } from './listen.ts'
+import { ResponseOver } from './response-over.ts'
 import { HttpSession } from './session.ts'
 
 test('a session in use counts as seen: its idle time begins when the call is over', async () => {
@@ -97,7 +98,7 @@ test('a batch whose client left before the first message leaves no stream behind
   const server = createServer((request, response) => {
     responses.push(response)
     const caller = { key: 'me' }
-    const exchange = { request, response, caller, remoteAddress: '', headers: undefined }
+    const exchange = { request, response, over: new ResponseOver(response), caller, remoteAddress: '', headers: undefined }
     endpoint.serve({ ...exchange, again: () => caller, refuse: () => undefined })
   })
   server.listen(0, '127.0.0.1')

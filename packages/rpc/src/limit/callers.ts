@@ -15,7 +15,7 @@ type Room = Pick<Limits, 'linksPerCaller' | 'links' | 'linksKept'>
 
 /** What one person holds, whichever tokens of theirs opened it. */
 interface Person<C extends Caller> {
-  readonly held: Set<Holding<C>>
+  readonly held: Holding<C>[]
   lasting: number
   calls: number
   watches: number
@@ -31,7 +31,7 @@ export class CallerTable<C extends Caller> {
 
   add(holding: Holding<C>): void {
     const person = this.#person(holding.caller)
-    person.held.add(holding)
+    person.held.push(holding)
     if (!holding.lasting) return
     person.lasting += 1
     this.#lasting += 1
@@ -39,7 +39,7 @@ export class CallerTable<C extends Caller> {
 
   remove(holding: Holding<C>): void {
     const person = this.#people.get(personOf(holding.caller))
-    if (person === undefined || !person.held.delete(holding)) return
+    if (person === undefined || !takeOut(person.held, holding)) return
     if (holding.lasting) {
       person.lasting -= 1
       this.#lasting -= 1
@@ -91,7 +91,7 @@ export class CallerTable<C extends Caller> {
   cut(matches: (caller: C) => boolean, reason: string): number {
     let count = 0
     for (const { held } of this.#people.values()) {
-      for (const holding of held) {
+      for (const holding of [...held]) {
         if (!matches(holding.caller)) continue
         count += 1
         holding.end(reason)
@@ -103,19 +103,29 @@ export class CallerTable<C extends Caller> {
 
   /** Ends what only listens: nobody waits for an answer there. */
   endListening(reason: string): void {
-    for (const { held } of this.#people.values()) for (const holding of held) if (holding.listens === true) holding.end(reason)
+    for (const { held } of this.#people.values())
+      for (const holding of [...held]) if (holding.listens === true) holding.end(reason)
   }
 
   #person(caller: C): Person<C> {
     const name = personOf(caller)
     const known = this.#people.get(name)
     if (known !== undefined) return known
-    const person: Person<C> = { held: new Set(), lasting: 0, calls: 0, watches: 0 }
+    const person: Person<C> = { held: [], lasting: 0, calls: 0, watches: 0 }
     this.#people.set(name, person)
     return person
   }
 
   #forget(caller: C, { held, calls, watches }: Person<C>): void {
-    if (held.size === 0 && calls === 0 && watches === 0) this.#people.delete(personOf(caller))
+    if (held.length === 0 && calls === 0 && watches === 0) this.#people.delete(personOf(caller))
   }
+}
+
+/** What comes with each request is looked for from the end, where it is. A set would keep all that were in it: see `PassingMap`. */
+function takeOut<Item>(items: Item[], item: Item): boolean {
+  const at = items.lastIndexOf(item)
+  const last = at < 0 ? undefined : items.pop()
+  if (last === undefined) return false
+  if (at < items.length) items[at] = last
+  return true
 }

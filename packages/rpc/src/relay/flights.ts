@@ -1,4 +1,5 @@
 import type { JsonObject } from '@parley/protocol'
+import { PassingMap } from '../limit/passing-map.ts'
 import type { Call, Caller } from '../service.ts'
 import type { ParkedCall } from './parked-call.ts'
 
@@ -13,7 +14,7 @@ export interface Flight<C extends Caller> {
 
 /** The calls under way on one upstream, to say whom a message of the server concerns. */
 export class Flights<C extends Caller> {
-  readonly #byId = new Map<number, Flight<C>>()
+  readonly #byId = new PassingMap<number, Flight<C>>()
 
   get size(): number {
     return this.#byId.size
@@ -22,7 +23,7 @@ export class Flights<C extends Caller> {
     this.#byId.set(flight.id, flight)
   }
   remove(flight: Flight<C>): void {
-    this.#byId.delete(flight.id)
+    this.#byId.take(flight.id)
   }
 
   /** A server of ours says that a call waits there: then it waits here, too. */

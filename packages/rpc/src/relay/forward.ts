@@ -8,6 +8,7 @@ import { JsonText } from '../message/text.ts'
 import { undressedText } from './undressed-text.ts'
 import { type Call, type Caller, InputRequired, type LogLevel, type ServiceResult } from '../service.ts'
 import type { Flight } from './flights.ts'
+import type { OnBehalfOf } from './on-behalf-of.ts'
 import type { ParkedCall } from './parked-call.ts'
 import { type OutputWrapping, callerError, inputRequired, legacyParams, urlQuestions, withoutInvalidTools } from './translate.ts'
 import { type Upstream, logTo } from './upstream.ts'
@@ -18,10 +19,8 @@ export interface ForwardParts {
   readonly log: (message: string) => void
   /** The level that a legacy session asked for. */
   readonly levelOf: (linkId: string) => LogLevel | undefined
-  /** What is added to the `_meta` of a request to a modern server. */
-  readonly stamp?: ((call: Call) => JsonObject) | undefined
-  /** What of a client's capabilities a modern server is told. */
-  readonly askable: (capabilities: JsonObject) => JsonObject
+  /** What a modern server is told of whose call it is: what of the client's capabilities, and what else is in `_meta`. */
+  readonly onBehalfOf: (call: Call) => OnBehalfOf
   /** What the client sees of an answer; the result itself where nothing is to be changed. Left out: every result as it is. */
   readonly shown?: (method: string, reply: Reply) => JsonObject
 }
@@ -120,7 +119,7 @@ async function sendModern<C extends Caller>({ parts, upstream, client }: Way<C>,
       signal: call.cancellation,
       ...followed(parts, upstream, flight),
       onNotification: (name, told) => (name === 'notifications/message' ? logTo(call, told) : undefined),
-      onBehalfOf: { capabilities: parts.askable(call.client.capabilities), info: call.client.info, stamp: parts.stamp?.(call) },
+      onBehalfOf: parts.onBehalfOf(call),
       ...(logLevel === undefined ? {} : { logLevel }),
     })
     upstream.succeeded()

@@ -5,6 +5,7 @@ import { MAY_ASK } from '../core/modern-call.ts'
 import type { Call, Caller, HeaderParam, Implementation, Link, ListKind, LogLevel, Service, ServiceResult } from '../service.ts'
 import { askable, canBeAsked } from './askable.ts'
 import { type ForwardParts, forward } from './forward.ts'
+import { oncePerSession } from './on-behalf-of.ts'
 import { OwnUpstreams } from './own-upstreams.ts'
 import { ParkedCalls } from './parked-call.ts'
 import { OutputWrapping, unlessVisited } from './translate.ts'
@@ -33,8 +34,11 @@ export class ServerRelay<C extends Caller> implements Service<C> {
       wrapping: new OutputWrapping(),
       log: (message) => parts.log('warn', message),
       levelOf: (id) => this.#levels.get(id),
-      stamp: parts.stamp,
-      askable,
+      onBehalfOf: oncePerSession((call) => ({
+        capabilities: askable(call.client.capabilities),
+        info: call.client.info,
+        stamp: parts.stamp?.(call),
+      })),
     }
   }
 
