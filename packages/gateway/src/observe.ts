@@ -1,4 +1,5 @@
-import { Meter, type Observer, type Rate } from '@parley/rpc'
+import { type Observer } from '@parley/rpc'
+import { Meter, type Rate } from '@parley/protocol'
 import type { Logger } from 'pino'
 import { lineOfStranger } from './audit/line.ts'
 import type { Recorder } from './audit/recorder.ts'

@@ -1,4 +1,5 @@
-import type { Limits, Rate } from '@parley/rpc'
+import type { Limits } from '@parley/rpc'
+import type { Rate } from '@parley/protocol'
 import type { Store } from '@parley/store'
 import type { ModelOptions } from '@parley/models'
 import type { GateDefault, RandomBytes } from '@parley/protocol'

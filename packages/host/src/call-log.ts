@@ -1,5 +1,5 @@
 import { AGENT_LIMITS } from '@parley/protocol'
-import { PassingMap } from '@parley/rpc'
+import { PassingMap } from '@parley/protocol'
 import type { AgentOfGateway } from './gateway-calls.ts'
 import { AgentLog } from './agent-log.ts'
 

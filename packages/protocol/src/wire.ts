@@ -3,6 +3,8 @@ export { isJsonObject, type JsonObject, type JsonValue, parseJson } from './json
 export { holdsAtMost } from './json-values.ts'
 export { RPC_CODES, type RpcCodeName, RpcError } from './rpc-error.ts'
 export { type Moves, Place } from './moves.ts'
+export { Meter, type Rate } from './meter.ts'
+export { PassingMap } from './passing-map.ts'
 export { RecentMap } from './recent-map.ts'
 export { settlesWithin, unlessAborted, within } from './bounded-wait.ts'
 export { asError, messageOf } from './thrown.ts'

@@ -1,4 +1,6 @@
 export { type ActivePolicies, activePolicies, layersOf, layersWith } from './active-policies.ts'
+export { CallChain } from './call-chain.ts'
 export { policyEntry, policyIn } from './policy-view.ts'
 export { countedCalls } from './recorded-calls.ts'
 export { reviewPolicy } from './review-policy.ts'
+export { verifyCalls } from './verify-calls.ts'

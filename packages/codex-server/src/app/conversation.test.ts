@@ -202,10 +202,14 @@ test('a message without items ends without having begun', async () => {
 })
 
 test('conversations are listed by page, resumed with what was said and archived', async () => {
-  const { conversationId, rolloutPath } = await listened()
-  world.say(say('KEPT'))
-  await client.call('sendUserMessage', { conversationId, items: text('remember this') })
+  world.say(say('OLDER'), say('KEPT'))
+  const older = await listened()
+  await client.call('sendUserMessage', { conversationId: older.conversationId, items: text('there is one before') })
   await client.event('task_complete')
+  const { conversationId, rolloutPath } = await listened()
+  const sent = client.received.length
+  await client.call('sendUserMessage', { conversationId, items: text('remember this') })
+  await client.event('task_complete', sent)
   const first = await client.call('listConversations', { pageSize: 1 })
   expect(first).toMatchObject({ items: [{ conversationId, path: rolloutPath, preview: 'remember this' }] })
   expect(await client.call('listConversations', { pageSize: 0 })).toEqual({ items: [] })

@@ -1,6 +1,6 @@
 import type { GateDefault, Preset } from '@parley/protocol'
 import type { Sealer } from '@parley/models'
-import type { CallChain } from '../audit/call-chain.ts'
+import type { CallChain } from '@parley/rulebook'
 import type { JobWorld } from '../job/job-world.ts'
 import type { JudgeWorld } from '../judge/judge-world.ts'
 import { serving } from '../tool/served-tool.ts'

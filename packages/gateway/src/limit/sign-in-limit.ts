@@ -1,5 +1,6 @@
 import { isIPv6 } from 'node:net'
-import { type Meter, MeterTable, type Rate } from '@parley/rpc'
+import { MeterTable } from '@parley/rpc'
+import type { Meter, Rate } from '@parley/protocol'
 
 export interface SignInRates {
   readonly perAddress: Rate

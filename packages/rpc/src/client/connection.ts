@@ -1,6 +1,6 @@
 import type { Cancellation } from '../cancellation.ts'
 import { type JsonObject, type JsonValue, isJsonObject, parseJson } from '@parley/protocol'
-import { PassingMap } from '../limit/passing-map.ts'
+import { PassingMap } from '@parley/protocol/wire'
 import { type LooseMessage, readLoosely, splitResult } from '../message/loose.ts'
 import { notificationText, requestText } from '../message/text.ts'
 import { META } from '../revision.ts'

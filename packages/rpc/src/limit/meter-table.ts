@@ -1,5 +1,5 @@
 import { RecentMap } from '@parley/protocol/wire'
-import { Meter, type Rate } from './meter.ts'
+import { Meter, type Rate } from '@parley/protocol/wire'
 
 /** How many of those unused for longest are looked at to make room for one. */
 const LOOKED_AT = 64

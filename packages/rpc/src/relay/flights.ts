@@ -1,5 +1,5 @@
 import type { JsonObject } from '@parley/protocol'
-import { PassingMap } from '../limit/passing-map.ts'
+import { PassingMap } from '@parley/protocol/wire'
 import type { Call, Caller } from '../service.ts'
 import type { ParkedCall } from './parked-call.ts'
 
