@@ -6,25 +6,9 @@ import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/
 import { messageOf } from '@parley/protocol'
 import { expect, onTestFinished, test } from 'vitest'
 import { AgentBench, ON_HOST, said, stdio, toolsOf } from '../fixture/agent-bench.ts'
+import { MAKER } from '../fixture/maker-server.ts'
 import { commandsHere } from '../fixture/run-here.ts'
 import { MANY_PROCESSES } from '../fixture/parley.ts'
-
-/** A server on stdio whose one tool makes a file, so that each call that reaches it leaves a trace. */
-const MAKER = `
-import { createInterface } from 'node:readline'
-import { mkdtempSync } from 'node:fs'
-const tools = [{ name: 'make', inputSchema: { type: 'object', properties: { name: { type: 'string' } } } }]
-createInterface({ input: process.stdin }).on('line', (line) => {
-  const { id, method, params } = JSON.parse(line)
-  if (id === undefined) return
-  const results = {
-    initialize: () => ({ protocolVersion: '2025-06-18', capabilities: { tools: {} }, serverInfo: { name: 'maker', version: '1' } }),
-    'tools/list': () => ({ tools }),
-    'tools/call': () => (mkdtempSync(process.argv[1] + '/' + params.arguments.name + '-'), { content: [{ type: 'text', text: 'made' }] }),
-  }
-  const answer = results[method]
-  process.stdout.write(JSON.stringify(answer === undefined ? { jsonrpc: '2.0', id, error: { code: -32601, message: 'no' } } : { jsonrpc: '2.0', id, result: answer() }) + '\\n')
-})`
 
 test(
   'a call waits for a person: approved from the shell it is made once, denied or given up it leaves no trace',

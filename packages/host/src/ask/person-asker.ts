@@ -38,6 +38,8 @@ interface Waiting {
 export class PersonAsker {
   readonly #options: AgentOfGateway & { readonly log: (level: 'info' | 'warn', message: string) => void }
   readonly #waiting = new Map<ApprovalId, Waiting>()
+  /** How often policies have changed. */
+  #changes = 0
   #isListening = false
   /** Fires when another one is waited for. */
   #changed = new AbortController()
@@ -52,6 +54,7 @@ export class PersonAsker {
    */
   async decide(about: Question, signal: AbortSignal, refusalOf: (edited: string) => string | undefined): Promise<PersonSaid> {
     const { claim, call: ask } = this.#options
+    const changes = this.#changes
     let asked: HeldApproval
     try {
       asked = await ask('host.ask', { ...claim, ...about }, AbortSignal.any([signal, this.#options.signal]))
@@ -60,7 +63,9 @@ export class PersonAsker {
       if (error.code === 'conflict' && error.field === 'policy') return CHANGED
       return { kind: 'deny', reason: `nobody can be asked about it: ${error.message}`, endsTurn: false }
     }
-    const said = asked.status === 'pending' ? await this.#answerTo(asked.approval_id, signal) : asked
+    // They may have changed while it was asked, when nobody waited yet.
+    const isStale = changes !== this.#changes
+    const said = isStale ? 'changed' : asked.status === 'pending' ? await this.#answerTo(asked.approval_id, signal) : asked
     if (said === 'changed') {
       await this.#step(asked.approval_id, 'withdraw')
       return CHANGED
@@ -70,6 +75,7 @@ export class PersonAsker {
 
   /** Who waits is asked about under other policies. */
   policiesChanged(): void {
+    this.#changes += 1
     for (const { decided } of this.#waiting.values()) decided('changed')
   }
 

@@ -1,0 +1,39 @@
+import { AgentId, ApprovalId, type ToolInput } from '@parley/protocol'
+import { expect, test } from 'vitest'
+import type { GatewayCall } from '../gateway-calls.ts'
+import { PersonAsker, type Question } from './person-asker.ts'
+
+const APPROVAL = ApprovalId.parse(`apr_${'0'.repeat(26)}`)
+const CLAIM = { agent_id: AgentId.parse(`agt_${'0'.repeat(26)}`), claim_id: '1' }
+const QUESTION: Question = {
+  kind: 'tool',
+  mount: 'files',
+  mount_version: 1,
+  name: 'write',
+  arguments_json: '{}',
+  caller: 'c',
+  reason: 'r',
+  policy: '',
+  rule: null,
+  layer: null,
+  askers: ['default'],
+  approvers: [],
+}
+const PENDING = { approval_id: APPROVAL, status: 'pending', decision: null, reason: null, by: null, edited_json: null } as const
+
+test('policies that change while somebody is being asked are not missed: it is taken back, and asked anew', async () => {
+  const answered = Promise.withResolvers<object>()
+  const steps: string[] = []
+  const call = ((name: string, input: unknown) => {
+    if (name === 'host.ask') return answered.promise
+    if (name === 'host.approval_step') steps.push((input as ToolInput<'host.approval_step'>).step)
+    return Promise.resolve(name === 'host.approval_step' ? { ok: true, status: 'withdrawn' } : { items: [PENDING] })
+  }) as GatewayCall
+  const { signal } = new AbortController()
+  const asker = new PersonAsker({ claim: CLAIM, call, signal, log: () => undefined })
+  const said = asker.decide(QUESTION, signal, () => undefined)
+  asker.policiesChanged()
+  answered.resolve({ ...PENDING, adopted: false, expires_at: new Date().toISOString() })
+  expect(await said).toEqual({ kind: 'changed' })
+  expect(steps).toEqual(['withdraw'])
+})
