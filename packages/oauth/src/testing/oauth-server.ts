@@ -115,6 +115,7 @@ export async function openOauthServer({
     }
   }
   const server = createServer((request, response) => void serve(request, response))
+  server.keepAliveTimeout = 60_000
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   const address = server.address()

@@ -83,7 +83,17 @@ test('a client gets its first answers before anything of an engine is loaded', a
   const rooms = new Set(
     loaded.map((url) => /\bpackages\/([^/]+)\//.exec(url)?.[1] ?? (url.includes('node_modules') ? url : 'bin')),
   )
-  expect([...rooms].toSorted()).toEqual(['bin', 'cli', 'codex', 'codex-server', 'command-line', 'protocol', 'rpc', 'screen'])
+  expect([...rooms].toSorted()).toEqual([
+    'bin',
+    'cli',
+    'codex',
+    'codex-server',
+    'command-line',
+    'protocol',
+    'rpc',
+    'screen',
+    'task',
+  ])
   expect(loaded.length).toBeLessThan(80)
 })
 
