@@ -54,7 +54,7 @@ test(
     const decided = calls.map(({ line }) => JSON.parse(line)).filter(({ step }) => step === 'decided')
     expect(decided.map(({ kind, mount, name, by }) => [kind, mount, name, by])).toEqual([
       ['tool', 'count', 'add', 'engine'],
-      ['command', null, 'shell', 'engine'],
+      ['command', null, 'bash', 'engine'],
     ])
     expect(key).toBe(bench.upstreamKey)
     const all = JSON.stringify(lines)

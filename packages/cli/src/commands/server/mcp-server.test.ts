@@ -94,7 +94,7 @@ test('a client gets its first answers before anything of an engine is loaded', a
     'screen',
     'task',
   ])
-  expect(loaded.length).toBeLessThan(80)
+  expect(loaded.length).toBeLessThan(100)
 })
 
 test('the official client talks, and goes on after a restart of the server', async () => {
