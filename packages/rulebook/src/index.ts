@@ -2,5 +2,5 @@ export { type ActivePolicies, activePolicies, layersOf, layersWith } from './act
 export { CallChain } from './call-chain.ts'
 export { policyEntry, policyIn } from './policy-view.ts'
 export { countedCalls } from './recorded-calls.ts'
-export { reviewPolicy } from './review-policy.ts'
+export { failedExamples, reviewPolicy } from './review-policy.ts'
 export { verifyCalls } from './verify-calls.ts'

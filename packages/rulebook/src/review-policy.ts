@@ -1,15 +1,37 @@
+import { setImmediate as turn } from 'node:timers/promises'
 import {
   POLICY_LIMITS,
   type PolicyDocument,
   type PolicyReview,
   type PolicySubject,
+  ToolError,
   iso,
   policySubjectText,
 } from '@parley/protocol'
-import { type ChangedDecision, hashOf, replay, runExamples } from '@parley/policy'
+import { type ChangedDecision, compilePolicy, decide, exampleCall, hashOf, replay } from '@parley/policy'
 import type { AgentRecord, PolicyRecord, Store } from '@parley/store'
 import { activePolicies, layersOf, layersWith } from './active-policies.ts'
 import { recordedCalls } from './recorded-calls.ts'
+
+/** How long a review may take; of more calls than fit into it, those that were looked at are counted. */
+const REVIEW_MS = 5_000
+/** After so long others have their turn. */
+const SLICE_MS = 10
+
+/** Others wait no longer than for one decision, whatever somebody wrote into their conditions. */
+class Pace {
+  readonly #startedAt = performance.now()
+  #sliceAt = performance.now()
+
+  async isOver(): Promise<boolean> {
+    const now = performance.now()
+    if (now - this.#sliceAt > SLICE_MS) {
+      await turn()
+      this.#sliceAt = performance.now()
+    }
+    return now - this.#startedAt > REVIEW_MS
+  }
+}
 
 /**
  * What a version would change: its examples, and the calls that agents made. The digest is of all that is answered, and of what it is about:
@@ -22,29 +44,41 @@ export async function reviewPolicy(
 ): Promise<PolicyReview> {
   const { subject, version, sha256 } = record
   const [active] = await store.policies.active([subject])
-  const examples = runExamples(document)
+  const pace = new Pace()
+  const failed = await failedExamples(document, pace)
   const review = {
     base_version: active?.version ?? null,
-    examples: {
-      run: examples.length,
-      failed: examples
-        .filter(({ passed }) => !passed)
-        .map(({ at, example, answer }) => ({
-          example: at + 1,
-          wanted: example.decision,
-          decided: answer.decision,
-          rule: answer.rule,
-        })),
-    },
-    replayed: await replayed(store, subject, document),
+    examples: { run: document.example.length, failed },
+    replayed: await replayed(store, subject, document, pace),
   }
   return { digest: hashOf(JSON.stringify([policySubjectText(subject), version, sha256, review])), ...review }
+}
+
+/** Each example, decided by this policy alone. Throws `ToolError` for a policy whose conditions take too long for its own examples. */
+export async function failedExamples(
+  document: PolicyDocument,
+  pace: Pace = new Pace(),
+): Promise<PolicyReview['examples']['failed']> {
+  const layers = [{ layer: 'agent', policy: compilePolicy({ ...document, shadow: false }) }] as const
+  const failed: PolicyReview['examples']['failed'] = []
+  for (const [at, example] of document.example.entries()) {
+    if (await pace.isOver())
+      throw new ToolError('invalid_argument', `text: its examples take longer than ${REVIEW_MS / 1_000} s to decide`, {
+        field: 'text',
+        hint: 'make its conditions simpler',
+      })
+    const { decision, rule } = decide(exampleCall(example.call), layers)
+    if (decision !== example.decision || (example.rule !== undefined && rule !== example.rule))
+      failed.push({ example: at + 1, wanted: example.decision, decided: decision, rule })
+  }
+  return failed
 }
 
 async function replayed(
   store: Pick<Store, 'agents' | 'logs' | 'policies'>,
   subject: PolicySubject,
   document: PolicyDocument,
+  pace: Pace,
 ): Promise<PolicyReview['replayed']> {
   const agents = await agentsOf(store, subject)
   const changed: ChangedDecision[] = []
@@ -52,9 +86,14 @@ async function replayed(
   for (const agent of agents) {
     const active = await activePolicies(store, agent)
     const recorded = await recordedCalls(store, agent, POLICY_LIMITS.replayedCalls)
-    const found = replay(recorded, layersOf(active), layersWith(active, subject.layer, document))
-    calls += found.calls
-    changed.push(...found.changed)
+    const [before, after] = [layersOf(active), layersWith(active, subject.layer, document)]
+    // The newest first: where there is no time for all, those are looked at.
+    for (const call of recorded.toReversed()) {
+      if (await pace.isOver()) break
+      const found = replay([call], before, after)
+      calls += found.calls
+      changed.push(...found.changed)
+    }
   }
   const items = changed.toSorted((a, b) => Number(b.looser) - Number(a.looser)).slice(0, POLICY_LIMITS.changes)
   return {

@@ -7,16 +7,8 @@ import {
   isJsonObject,
   parseJson,
 } from '@parley/protocol'
-import {
-  type MadeRule,
-  type PolicyCall,
-  compilePolicy,
-  decide,
-  readPolicy,
-  ruleFromCall,
-  runExamples,
-  textWithRule,
-} from '@parley/policy'
+import { type MadeRule, type PolicyCall, compilePolicy, decide, readPolicy, ruleFromCall, textWithRule } from '@parley/policy'
+import { failedExamples } from '@parley/rulebook'
 import type { AgentRecord, ApprovalRecord, DecisionEffects, Store } from '@parley/store'
 import type { GatewayCaller } from '../caller.ts'
 import { policySubject } from './policy-subject.ts'
@@ -95,9 +87,9 @@ async function ruleEffect(
   const decided = decide(call, [{ layer: subject.layer, policy: compilePolicy({ ...read.policy, shadow: false }) }])
   if (decided.decision !== 'allow' || decided.rule !== made.rule.name)
     throw wrong('rule', `with it this call would be decided by ${decided.rule ?? 'no rule'}: ${decided.decision}`)
-  const failed = runExamples(read.policy).filter(({ passed }) => !passed)
-  if (failed.length > 0)
-    throw new ToolError('conflict', `rule: example ${(failed[0]?.at ?? 0) + 1} of the policy would be decided otherwise`, {
+  const [failed] = await failedExamples(read.policy)
+  if (failed !== undefined)
+    throw new ToolError('conflict', `rule: example ${failed.example} of the policy would be decided otherwise`, {
       field: 'rule',
     })
   return { subject, base: active?.version ?? null, text, note: `a rule from ${approval.id}` }

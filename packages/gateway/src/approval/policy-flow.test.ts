@@ -146,8 +146,8 @@ test('calls that were made are decided again: what would become looser is said f
       changed: 2,
       looser: 2,
       items: [
-        { name: 'write', before: 'deny_continue', after: 'allow', looser: true, agent: 'admin/mine' },
         { name: 'read', before: 'ask' },
+        { name: 'write', before: 'deny_continue', after: 'allow', looser: true, agent: 'admin/mine' },
       ],
     },
   })

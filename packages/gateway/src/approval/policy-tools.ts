@@ -1,13 +1,11 @@
 import { type PolicySubject, TOOLS, type ToolArguments, ToolError } from '@parley/protocol'
 import { decide, exampleCall } from '@parley/policy'
 import type { Activated, PolicyRecord } from '@parley/store'
+import { activePolicies, failedExamples, layersOf, layersWith, policyEntry, policyIn, reviewPolicy } from '@parley/rulebook'
 import { findAgent } from '../agent/find-agent.ts'
 import { type AgentWorld, serveTool } from '../agent/agent-world.ts'
 import { nameOf } from '../caller.ts'
-import { activePolicies, layersOf, layersWith } from '@parley/rulebook'
 import { policySubject } from './policy-subject.ts'
-import { policyEntry, policyIn } from '@parley/rulebook'
-import { reviewPolicy } from '@parley/rulebook'
 
 export const policyGet = serveTool(TOOLS['policy.get'], async ({ version, ...whose }, { caller, world: { store } }) => {
   const subject = await policySubject(store, whose, caller, 'read')
@@ -50,7 +48,7 @@ export const policyActivate = serveTool(TOOLS['policy.activate'], async ({ versi
   const subject = await policySubject(store, whose, caller, 'write')
   context.target = targetOf(subject)
   const policy = await versionOf(world, subject, version)
-  const { failed } = (await reviewPolicy(store, policy, policyIn(policy.text))).examples
+  const failed = await failedExamples(policyIn(policy.text))
   if (failed.length > 0)
     throw new ToolError('conflict', `version: ${failed.length} of its examples are decided otherwise than they say`, {
       field: 'version',
