@@ -20,7 +20,7 @@ const RECORD = { subject: { layer: 'installation' }, version: 1, sha256: '0'.rep
 /** A condition that costs as much as one may, and as many examples as there may be. */
 function costly(examples: number): string {
   const list = `[${Array.from({ length: 200 }, (_, at) => at).join(', ')}]`
-  const rule = `[[rule]]\nname = "slow"\nwhen = '${'args.l.all(x, args.l.exists(y, y == x))'}'\ndecision = "ask"\n`
+  const rule = `[[rule]]\nname = "slow"\nwhen = 'args.l.all(x, args.l.exists(y, y == x))'\ndecision = "ask"\n`
   const example = `[[example]]\ncall = { tool = "t", args = { l = ${list} } }\ndecision = "ask"\n`
   return rule + example.repeat(examples)
 }
