@@ -4,6 +4,9 @@ export { budgetsOf, budgetsText, hasBudgets } from './agent/budgets.ts'
 export { followPrompt } from './agent/follow-prompt.ts'
 export { lineText } from './agent/line-text.ts'
 export { type ReadLine, readLines, transcriptEnd } from './agent/read-lines.ts'
+export { APPROVE_OPTIONS, type ApproveWords, approveWords, DECIDE_WORDS } from './approval/approve-options.ts'
+export { approvalText, callText, decidedText } from './approval/approval-text.ts'
+export { watchApprovals } from './approval/watch-approvals.ts'
 export { neverStarted, neverStartedText, startOrDelete } from './job/never-started.ts'
 export { chooseModel } from './job/submit/model-options.ts'
 export { inOptions } from './job/submit/option-names.ts'
@@ -14,3 +17,23 @@ export { endingText, exitCodeOf, readEnding } from './job/view/ending.ts'
 export { statusWord } from './job/view/status-word.ts'
 export { statusWithReason, waitingText } from './job/view/waiting-text.ts'
 export { watchJob } from './job/watch-job.ts'
+export {
+  activatePolicy,
+  digestOf,
+  draftOf,
+  POLICY_WORDS,
+  type PolicyCommand,
+  policyHistory,
+  proposePolicy,
+  replayPolicy,
+  retirePolicy,
+  setPolicy,
+  shownVersion,
+  showPolicy,
+  testPolicy,
+  trialOf,
+  versionOf,
+} from './policy/policy-commands.ts'
+export { TRIED_CALL_OPTIONS } from './policy/tried-call.ts'
+export { namedPolicy, type NamedPolicy, neededAgent, type PolicyOwner, WHOSE_OPTIONS } from './policy/whose.ts'
+export { toldByOption } from './told-by-option.ts'

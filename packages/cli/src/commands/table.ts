@@ -13,6 +13,7 @@ import { JSON_OPTION } from '../option/json-option.ts'
 import { JUDGE_COMMANDS, JUDGE_OPTIONS } from './judge/judge-table.ts'
 import { MCP_COMMANDS } from './mcp/mcp-table.ts'
 import { MODEL_COMMANDS } from './model/model-table.ts'
+import { POLICY_COMMANDS } from './policy/policy-table.ts'
 import { SERVER_COMMANDS } from './server/server-table.ts'
 import { AUDIT_COMMANDS, QUOTA_COMMANDS } from './upkeep/upkeep-table.ts'
 
@@ -219,8 +220,8 @@ export const GROUPS: readonly CommandGroup[] = [
   { name: 'judges', title: 'Judges and the sandbox', commands: JUDGE_COMMANDS },
   {
     name: 'agents',
-    title: 'Agents, what is mounted for them, and hosts',
-    commands: [...AGENT_COMMANDS, ...APPROVAL_COMMANDS, ...HOST_COMMANDS],
+    title: 'Agents, what is mounted for them, what they may do, and hosts',
+    commands: [...AGENT_COMMANDS, ...POLICY_COMMANDS, ...APPROVAL_COMMANDS, ...HOST_COMMANDS],
   },
   { name: 'models', title: 'Models, and what they cost', commands: MODEL_COMMANDS },
   { name: 'codex', title: 'What was written for Codex', commands: [...SERVER_COMMANDS, ...CONTRACTS_COMMANDS] },

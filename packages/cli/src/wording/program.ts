@@ -36,6 +36,7 @@ export const FIRST_WORDS = [
   'mcp-server',
   'model',
   'mount',
+  'policy',
   'pricing',
   'proxy',
   'quota',

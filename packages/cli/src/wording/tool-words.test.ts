@@ -17,6 +17,7 @@ const FOR_PROGRAMS = [
   'job.read_log',
   'job.subscribe',
   'job.unsubscribe',
+  'host.agent_get',
   'host.claim_next',
   'host.end_prompt',
   'host.next_prompt',

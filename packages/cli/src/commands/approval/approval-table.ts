@@ -1,4 +1,5 @@
 import type { CommandSpec, OptionSpec } from '@parley/command-line'
+import { APPROVE_OPTIONS } from '@parley/shell'
 import { JOB_OPTIONS, WHERE_NOTE } from '../../option/job-options.ts'
 
 const APPROVAL = { name: 'APPROVAL', doc: 'its id, or a beginning of it that no other has' }
@@ -16,14 +17,15 @@ export const APPROVAL_COMMANDS: readonly CommandSpec[] = [
   {
     name: 'approvals show',
     summary: 'Shows a call that is asked about, with its arguments',
+    more: 'Also by which rule of whose policy, who has said yes, and whether you may decide.',
     options: JOB_OPTIONS,
     positionals: [APPROVAL],
     run: async (invocation) => (await import('./approvals.ts')).approvalsShow(invocation),
   },
   {
     name: 'approvals approve',
-    summary: 'Lets a call through, this very one and once',
-    options: { ...REASON, ...JOB_OPTIONS },
+    summary: 'Lets a call through: this very one and once, unless more is said',
+    options: { ...APPROVE_OPTIONS, ...REASON, ...JOB_OPTIONS },
     positionals: [APPROVAL],
     run: async (invocation) => (await import('./approvals.ts')).approvalsApprove(invocation),
   },
@@ -33,6 +35,17 @@ export const APPROVAL_COMMANDS: readonly CommandSpec[] = [
     options: { abort: { doc: 'ends the turn of the agent, too' }, ...REASON, ...JOB_OPTIONS },
     positionals: [APPROVAL],
     run: async (invocation) => (await import('./approvals.ts')).approvalsDeny(invocation),
+  },
+  {
+    name: 'approvals watch',
+    summary: 'Shows what waits as it comes; at a terminal you decide by a key',
+    options: JOB_OPTIONS,
+    notes: [
+      'Keys: a approve, s for the session, r as a rule, d deny, x deny and abort, n next, q quit.',
+      'Without a terminal each is a line, with --json an approval as a line of JSON, and nothing is decided; Ctrl-C or SIGTERM ends it (130).',
+      WHERE_NOTE,
+    ],
+    run: async (invocation) => (await import('./approvals.ts')).approvalsWatch(invocation),
   },
   {
     name: 'approvals resolve',

@@ -1,8 +1,18 @@
 import type { SteadyClient } from '@parley/client'
-import { type Approval, type ApprovalAnswer, ApprovalId, ApprovalStatus } from '@parley/protocol'
-import { agoText, columns, plainText } from '@parley/screen'
+import { ApprovalId, ApprovalStatus } from '@parley/protocol'
+import { agoText, columns } from '@parley/screen'
 import type { Invocation } from '@parley/command-line'
 import { show } from '@parley/command-line/commands'
+import {
+  approvalText,
+  type ApproveWords,
+  approveWords,
+  callText,
+  DECIDE_WORDS,
+  decidedText,
+  toldByOption,
+  watchApprovals,
+} from '@parley/shell'
 import { findId } from '../../caller/find-id.ts'
 import { type ReadPage, allItems } from '../../caller/items-of.ts'
 import { withCaller } from '../../caller/with-caller.ts'
@@ -32,12 +42,15 @@ export const approvalsList = (invocation: Invocation): Promise<number> =>
 export const approvalsShow = (invocation: Invocation): Promise<number> =>
   withApproval(invocation, async (caller, approval_id) => {
     const approval = await caller.call('approval.get', { approval_id })
-    return show(invocation, approval, wholeText(approval, invocation))
+    return show(invocation, approval, approvalText(approval, invocation.io))
   })
 
-export const approvalsApprove = (invocation: Invocation): Promise<number> => decide(invocation, 'approve')
+export const approvalsApprove = (invocation: Invocation): Promise<number> => decide(invocation, approveWords(invocation))
 export const approvalsDeny = (invocation: Invocation): Promise<number> =>
-  decide(invocation, invocation.values.has('abort') ? 'deny_abort' : 'deny_continue')
+  decide(invocation, { decision: invocation.values.has('abort') ? 'deny_abort' : 'deny_continue' })
+
+export const approvalsWatch = (invocation: Invocation): Promise<number> =>
+  withCaller(invocation, 'user', (caller) => watchApprovals(caller, invocation))
 
 export const approvalsResolve = (invocation: Invocation): Promise<number> => {
   const outcome = invocation.positionals[1] === 'done' ? 'done' : 'not_done'
@@ -47,15 +60,16 @@ export const approvalsResolve = (invocation: Invocation): Promise<number> => {
   })
 }
 
-function decide(invocation: Invocation, decision: ApprovalAnswer): Promise<number> {
+function decide(invocation: Invocation, words: ApproveWords): Promise<number> {
   const reason = invocation.values.text('reason')
   return withApproval(invocation, async (caller, approval_id) => {
     // What was shown is what is decided about: somebody who lists and decides in one go has seen just this.
     const { preview_sha256 } = await caller.call('approval.get', { approval_id })
-    const more = { preview_sha256, ...(reason === undefined ? {} : { reason }) }
-    const approval = await caller.call('approval.decide', { approval_id, decision, ...more })
-    const said = approval.status === 'denied' ? 'is denied' : 'is approved'
-    return show(invocation, approval, `${callText(approval)} of ${approval.agent} ${said}.`)
+    const said = { approval_id, preview_sha256, ...words, ...(reason === undefined ? {} : { reason }) }
+    const approval = await caller.call('approval.decide', said).catch((error: unknown) => {
+      throw toldByOption(error, DECIDE_WORDS)
+    })
+    return show(invocation, approval, decidedText(approval))
   })
 }
 
@@ -72,27 +86,3 @@ const withApproval = (
     const whole = (text: string): ApprovalId | undefined => ApprovalId.safeParse(text).data
     return use(caller, await findId({ ...KIND, whole, page }, invocation.positionals[0] ?? ''))
   })
-
-/** What is asked about, in few words. Names come from strangers. */
-const callText = ({ kind, mount, name }: Pick<Approval, 'kind' | 'mount' | 'name'>): string =>
-  plainText(`${kind} ${mount === null ? '' : `${mount} `}${name}`)
-
-function wholeText(approval: Approval, { io }: Pick<Invocation, 'io'>): string {
-  const { decided } = approval
-  const rows = [
-    ['approval', approval.approval_id],
-    ['agent', `${approval.agent} of ${approval.owner}`],
-    ['call', callText(approval)],
-    ['by', approval.caller],
-    ['why', approval.reason],
-    ['status', approval.status],
-    ['since', agoText(approval.created_at, io)],
-    ['decided', decided === null ? '' : `${decided.decision} by ${decided.by}, ${agoText(decided.at, io)}`],
-    ['reason', decided?.reason ?? ''],
-  ]
-  const about = columns(
-    rows.filter(([, value]) => value !== '').map((row) => row.map(plainText)),
-    io.screen(),
-  )
-  return `${about}\n\n${approval.preview.split('\n').map(plainText).join('\n')}`
-}

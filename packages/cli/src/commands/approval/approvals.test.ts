@@ -1,0 +1,155 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import type { AgentId } from '@parley/protocol'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { AskingHost } from '../../fixture/asking-host.ts'
+import { LocalGateway } from '../../fixture/local-gateway.ts'
+import { MANY_PROCESSES, Scratch } from '../../fixture/parley.ts'
+import { hasTerminals, onTerminal } from '../../fixture/pty.ts'
+import { commandsHere } from '../../fixture/run-here.ts'
+
+const scratch = new Scratch()
+const { run, json } = commandsHere(scratch)
+const at = ['--data', scratch.data]
+let gateway: LocalGateway
+let host: AskingHost
+
+/** Calls that differ, so that none is taken for one that was asked about before. */
+let asked = 0
+const ask = (question: Parameters<AskingHost['ask']>[0] = {}) =>
+  host.ask({ arguments_json: JSON.stringify({ path: `file-${(asked += 1)}` }), ...question })
+
+beforeAll(async () => {
+  gateway = await LocalGateway.open(scratch.data, { gate: 'ask' })
+  const { agent_id }: { agent_id: AgentId } = await json(['agent', 'create', 'mine', ...at])
+  host = await AskingHost.open(gateway, agent_id)
+})
+afterAll(async () => {
+  await host[Symbol.asyncDispose]()
+  await gateway[Symbol.asyncDispose]()
+  await scratch[Symbol.asyncDispose]()
+})
+
+test('yes for a session is an allowance, which the policy shows and which can be ended', async () => {
+  const approved = await run(['approvals', 'approve', await ask(), '--session', '--minutes', '5', ...at])
+  expect(approved).toMatchObject({
+    code: 0,
+    out: 'tool files write of mine is approved, and so are more of its kind for a while.\n',
+  })
+  const { out } = await run(['policy', 'show', '--agent', 'mine', ...at])
+  const [, id = ''] = /^# (alw_\w+): tool files write, of tok_1, until /m.exec(out) ?? []
+  const disallow = ['policy', 'disallow', id.slice(0, 12), '--agent', 'mine', ...at]
+  expect(await run(disallow)).toMatchObject({ code: 0, out: `${id} has ended.\n` })
+  expect(await run(disallow)).toMatchObject({ code: 1, err: expect.stringContaining('there is no allowance') })
+})
+
+test('yes as a rule is written into the policy of the agent', async () => {
+  const approved = await run(['approvals', 'approve', await ask({ name: 'rename' }), '--rule', ...at])
+  expect(approved).toMatchObject({ code: 0, out: expect.stringContaining('a rule lets it through from now on') })
+  expect((await run(['policy', 'show', '--agent', 'mine', ...at])).out).toMatch(/^\[\[rule\]\]\nname = "allow-[^]*rename/)
+  await run(['policy', 'retire', '--agent', 'mine', ...at])
+})
+
+test('a call is sent with other arguments, from the line or from a file', async () => {
+  const first = await json(['approvals', 'approve', await ask(), '--arguments', '{"path":"b"}', ...at])
+  expect(first).toMatchObject({ status: 'approved', edited_preview: expect.stringContaining('"b"') })
+  writeFileSync(join(scratch.folder, 'other.json'), '{"path":"c"}\n')
+  const id = await ask()
+  expect((await run(['approvals', 'approve', id, '--arguments', '@other.json', ...at])).out).toContain('with other arguments')
+  expect((await run(['approvals', 'show', id, ...at])).out).toMatch(/sent instead:\n[^]*"c"/)
+  const command = await ask({ kind: 'command', mount: null, mount_version: null, name: 'git' })
+  expect(await run(['approvals', 'approve', command, '--arguments', '{}', ...at])).toMatchObject({
+    code: 2,
+    err: expect.stringMatching(/^parley: --arguments: /),
+  })
+  await run(['approvals', 'deny', command, ...at])
+})
+
+test('it is shown by which rule somebody is asked, who has said yes, and who may', async () => {
+  await gateway.call('user.add', { username: 'ada' })
+  const { token } = await gateway.call('token.create', { role: 'user', username: 'ada' })
+  const id = await ask({ rule: 'writes', layer: 'owner', askers: ['owner'], approvers: [{ users: ['ada', 'bob'], needed: 2 }] })
+  const shown = await run(['approvals', 'show', id, ...at])
+  expect(shown.out).toMatch(/^rule +writes, of the policy of the owner\nsaid yes +0 of 2$/m)
+  expect(shown.out).toMatch(/^you +may not decide$/m)
+  const ada = { env: { PARLEY_TOKEN: token } }
+  const voted = await run(['approvals', 'approve', id, '--url', gateway.url], ada)
+  expect(voted).toMatchObject({ code: 0, out: 'tool files write of mine waits for more: 1 of 2 have said yes.\n' })
+  expect((await run(['approvals', 'show', id, '--url', gateway.url], ada)).out).toMatch(/^said yes +1 of 2: ada$/m)
+  expect(await run(['approvals', 'approve', id, '--session', '--url', gateway.url], ada)).toMatchObject({ code: 1 })
+})
+
+test(
+  'watching without a terminal tells each once, also after the gateway started again, and decides nothing',
+  MANY_PROCESSES,
+  async () => {
+    await using other = new Scratch()
+    await using there = await LocalGateway.open(other.data, { gate: 'ask' })
+    const { agent_id } = await there.call('agent.create', { name: 'mine' })
+    const first = await AskingHost.open(there, agent_id, 'one')
+    const one = await first.ask()
+    const watching = other.begin(['approvals', 'watch', '--json', '--data', other.data])
+    const plain = other.begin(['approvals', 'watch', '--data', other.data])
+    const lines: string[] = []
+    const plainLines: string[] = []
+    createInterface({ input: watching.stdout ?? process.stdin }).on('line', (line) => lines.push(JSON.parse(line).approval_id))
+    createInterface({ input: plain.stdout ?? process.stdin }).on('line', (line) => plainLines.push(line))
+    plain.stdin?.write('a\n')
+    await expect.poll(() => [lines, plainLines.length], { timeout: 60_000 }).toEqual([[one], 1])
+    expect(plainLines).toEqual([`${one} mine of admin: tool files write (no rule covers it)`])
+    const two = await first.ask({ name: 'rename' })
+    await expect.poll(() => lines, { timeout: 60_000 }).toEqual([one, two])
+    await first[Symbol.asyncDispose]()
+    await there.stop()
+    await there.start()
+    const { approval_id: three } = await there.call('policy.propose', { agent_id, text: '# none yet\n' })
+    await expect.poll(() => lines, { timeout: 60_000 }).toEqual([one, two, three])
+    expect((await there.call('approval.list', {})).items.map(({ status }) => status)).toEqual(Array(3).fill('pending'))
+    watching.kill('SIGTERM')
+    plain.kill('SIGTERM')
+    expect([await watching.exited, await plain.exited]).toMatchObject([{ code: 130 }, { code: 130 }])
+  },
+)
+
+test.skipIf(!hasTerminals())(
+  'watching at a terminal decides by a key what is shown, one after the other',
+  MANY_PROCESSES,
+  async () => {
+    await using other = new Scratch()
+    await using there = await LocalGateway.open(other.data, { gate: 'ask' })
+    const { agent_id } = await there.call('agent.create', { name: 'mine' })
+    await using asks = await AskingHost.open(there, agent_id, 'one')
+    const ids = []
+    for (const name of ['one', 'two', 'three', 'four']) ids.push(await asks.ask({ name }))
+    const answers = ['a', 'n', 'd', 's'].map((typed) => ({ to: 'q quit: ', typed }))
+    const { code, out } = await onTerminal(other, ['approvals', 'watch', '--data', other.data], {
+      columns: 100,
+      rows: 40,
+      // What is typed before anything is shown counts for nothing.
+      typed: 'x',
+      answers: [...answers, { to: 'nothing waits for you', typed: 'q' }],
+    })
+    expect({ code, out }).toMatchObject({ code: 0, out: expect.stringContaining('tool files three of mine is denied.') })
+    const decided = await Promise.all(ids.map((approval_id) => there.call('approval.get', { approval_id })))
+    expect(decided.map((approval) => approval.decided?.decision ?? approval.status)).toEqual([
+      'approve',
+      'pending',
+      'deny_continue',
+      'approve_session',
+    ])
+  },
+)
+
+test.each([
+  [['--session', '--rule'], '--session and --rule exclude each other'],
+  [['--rule', '--arguments', '{}'], '--rule and --arguments exclude each other'],
+  [['--minutes', '5'], '--minutes says how long --session goes on'],
+  [['--session', '--minutes', '0'], '--minutes must be a whole number from 1 to 720'],
+  [['--arguments', '[1]'], '--arguments must be a JSON object'],
+  [['--arguments', '@nowhere'], '--arguments nowhere'],
+])('approvals approve with %j is wrong usage, told in one line', async (args, words) => {
+  const { code, out, err } = await run(['approvals', 'approve', 'apr_0000', ...args])
+  expect({ code, out, err }).toMatchObject({ code: 2, out: '', err: expect.stringMatching(/^parley: [^\n]*\n$/) })
+  expect(err).toContain(words)
+})

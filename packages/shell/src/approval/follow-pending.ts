@@ -1,0 +1,48 @@
+import type { SteadyClient } from '@parley/client'
+import { type Approval, RESOURCES } from '@parley/protocol'
+
+const PENDING = RESOURCES['resource://approvals/pending'].uri
+/** The list is read again after this also when nobody said that it changed: a gateway that started again says nothing of what was before. */
+const LOOK_MS = 5_000
+/** However fast it changes, it is not read again before this. */
+const SETTLE_MS = 250
+const PAGE = 200
+const PAGES_MAX = 50
+
+/** Tells what waits for somebody, oldest first, now and whenever that may have changed, until the signal. */
+export async function followPending(
+  caller: SteadyClient,
+  heard: (items: readonly Approval[]) => void,
+  signal: AbortSignal,
+): Promise<void> {
+  let wake = (): void => undefined
+  const ignore = caller.follow({
+    // Where it cannot be watched, it is looked at often enough.
+    connected: (connection) => void connection.subscribe(PENDING, () => wake()).catch(() => undefined),
+  })
+  try {
+    while (!signal.aborted) {
+      const changed = new AbortController()
+      wake = () => changed.abort()
+      heard(await readPending(caller, signal))
+      await caller.clock.sleep(SETTLE_MS, signal)
+      await caller.clock.sleep(LOOK_MS - SETTLE_MS, AbortSignal.any([changed.signal, signal])).catch(() => undefined)
+    }
+  } catch (error) {
+    if (!signal.aborted) throw error
+  } finally {
+    ignore()
+  }
+}
+
+async function readPending(caller: SteadyClient, signal: AbortSignal): Promise<readonly Approval[]> {
+  const found: Approval[] = []
+  let from: { readonly cursor?: string } = {}
+  for (let pages = 0; pages < PAGES_MAX; pages += 1) {
+    const { items, next_cursor: cursor } = await caller.call('approval.list', { limit: PAGE, ...from }, { signal })
+    found.push(...items)
+    if (cursor === null) break
+    from = { cursor }
+  }
+  return found.toReversed()
+}

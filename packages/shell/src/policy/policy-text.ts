@@ -1,0 +1,53 @@
+import type { Allowance, PolicyEntry, ToolOutput } from '@parley/protocol'
+import { agoText, columns, plainLines, plainText, timeText } from '@parley/screen'
+import type { Io } from '@parley/command-line'
+
+type Reader = Pick<Io, 'env' | 'now' | 'screen'>
+
+const HISTORY_HEADER = ['version', 'status', 'by', 'written', 'activated', 'note']
+const TRACE_HEADER = ['layer', 'said', 'by rule', 'passed over']
+
+/** The text as it is written; on a terminal without what would move its cursor. What is allowed for a while stands below, as comments. */
+export function writtenText(text: string, allowances: readonly Allowance[], io: Reader): string {
+  const whole = io.screen() === undefined ? text : plainLines(text)
+  const lines = allowances.map((allowance) => `# ${allowanceText(allowance, io)}\n`)
+  const ended = whole === '' || whole.endsWith('\n') ? whole : `${whole}\n`
+  return lines.length === 0 ? ended : `${ended}\n# Allowed for a while:\n${lines.join('')}`
+}
+
+function allowanceText({ id, kind, mount, name, digest, session, expires_at }: Allowance, io: Reader): string {
+  const what = `${kind} ${mount === null ? '' : `${mount} `}${name}${digest === null ? '' : ', the very same call'}`
+  const whom = session === null ? '' : `, of ${session}`
+  return plainText(`${id}: ${what}${whom}, until ${timeText(expires_at, io)}`)
+}
+
+export function historyText(items: readonly PolicyEntry[], io: Reader): string {
+  const rows = items.map(({ version, status, created_by, created_at, activated_by, activated_at, note }) => [
+    String(version),
+    status,
+    created_by,
+    agoText(created_at, io),
+    activated_at === null ? '' : `${agoText(activated_at, io)} by ${activated_by ?? 'nobody'}`,
+    note,
+  ])
+  return columns([HISTORY_HEADER, ...rows], io.screen(), { mayGo: ['by', 'written'] })
+}
+
+/** What would be decided, and what each layer said to it. */
+export function triedText({ decision, rule, layer, reason, allowances, trace }: ToolOutput<'policy.test'>, io: Reader): string {
+  const rows = [
+    ['decision', decision],
+    ['rule', rule ?? ''],
+    ['layer', layer ?? ''],
+    ['reason', reason],
+    ['allowed by', allowances.join(' ')],
+  ].filter(([, value]) => value !== '')
+  const steps = trace.map((step) => [
+    step.layer,
+    `${step.outcome ?? 'nothing'}${step.delegated ? ', the layers below may say otherwise' : ''}${step.shadow ? ', not enforced' : ''}`,
+    step.rule ?? '',
+    step.passed_over.join(' '),
+  ])
+  const traced = steps.length === 0 ? 'No policy is active.' : columns([TRACE_HEADER, ...steps], io.screen(), { wraps: true })
+  return `${columns(rows, io.screen(), { wraps: true })}\n\n${traced}`
+}
