@@ -69,6 +69,7 @@ export {
   type NewApproval,
   approvalTopic,
   approvalsTopic,
+  approversTopic,
 } from './record/approval/approval.ts'
 export type { Activated, NewAllowance, NewPolicy, PolicyRecord, PolicyRecords } from './record/policy/policy.ts'
 export type { PromptRecord, Prompts } from './record/prompt/prompt.ts'

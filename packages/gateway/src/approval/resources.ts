@@ -1,5 +1,5 @@
 import { AgentId, ApprovalStatus, RESOURCES, ToolError } from '@parley/protocol'
-import { agentTopic, approvalsTopic } from '@parley/store'
+import { agentTopic, approvalsTopic, approversTopic } from '@parley/store'
 import type { AgentWorld } from '../agent/agent-world.ts'
 import { findAgent } from '../agent/find-agent.ts'
 import { LISTED_MAX, type ResourceRequest, type ServedResource, watchTopics } from '../resource/served-resource.ts'
@@ -9,8 +9,10 @@ const pending: ServedResource<AgentWorld> = {
   spec: RESOURCES['resource://approvals/pending'],
   read: ({ world, caller }) => approvalPage(world.store, caller, { statuses: ['pending'], limit: LISTED_MAX }),
   watch: (request, changed) => {
-    const { admin, userId } = request.caller
-    return watchTopics(request, admin ? ['approvals'] : userId === null ? [] : [approvalsTopic(userId)], changed)
+    const { admin, userId, username } = request.caller
+    const own = userId === null ? [] : [approvalsTopic(userId)]
+    const named = username === null ? [] : [approversTopic(username)]
+    return watchTopics(request, admin ? ['approvals'] : [...own, ...named], changed)
   },
 }
 

@@ -101,7 +101,7 @@ export type Decided =
 
 /**
  * ApprovalRecords. Each step is one guarded statement; those of a host go under its fence. Publishes `approval/ID`, `agent/ID` of its agent,
- * `approvals/OWNER` and `approvals` with each step.
+ * `approvals/OWNER`, `approvers/NAME` of each who is named and `approvals` with each step.
  */
 export interface ApprovalRecords {
   /**
@@ -171,4 +171,6 @@ export interface ApprovalRecords {
 }
 
 export const approvalTopic = (id: ApprovalId): string => `approval/${id}`
+/** For somebody who is named as an approver. */
+export const approversTopic = (username: string): string => `approvers/${username}`
 export const approvalsTopic = (ownerId: UserId): string => `approvals/${ownerId}`

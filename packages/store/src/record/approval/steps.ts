@@ -5,7 +5,14 @@ import { announceAgent } from '../agent/steps.ts'
 import { toPolicy } from '../policy/row.ts'
 import { ACTIVE, BY_VERSION, END_PROPOSAL } from '../policy/statements.ts'
 import { activateVersion, addAllowance, addVersion } from '../policy/steps.ts'
-import { type ApprovalRecord, type Decided, type DecisionEffects, approvalTopic, approvalsTopic } from './approval.ts'
+import {
+  type ApprovalRecord,
+  type Decided,
+  type DecisionEffects,
+  approvalTopic,
+  approvalsTopic,
+  approversTopic,
+} from './approval.ts'
 import { toApproval } from './row.ts'
 import * as sql from './statements.ts'
 
@@ -15,7 +22,9 @@ export const PROPOSAL = { kind: 'proposal', mount: null, mountVersion: null, nam
 /** Tells all who look at it: those who wait for it, its agent's host, and whoever decides. */
 export function told(tx: Transaction, row: Row): ApprovalRecord {
   const approval = toApproval(row)
-  for (const topic of [approvalTopic(approval.id), approvalsTopic(approval.ownerId), 'approvals']) tx.signal(topicSignal(topic))
+  const named = approval.approvers.flatMap(({ users }) => users.map(approversTopic))
+  const topics = new Set([approvalTopic(approval.id), approvalsTopic(approval.ownerId), 'approvals', ...named])
+  for (const topic of topics) tx.signal(topicSignal(topic))
   announceAgent(tx, approval.agentId)
   return approval
 }

@@ -230,7 +230,9 @@ describe.each(ENGINES)('policies on %s', (engine) => {
 
   test('approvers find what waits for them among the agents of others', async () => {
     const approvers = [{ users: ['b_b', 'carl'], admins: false, owner: false, needed: 1, sign_in: false }]
+    const told = await topicsTold(store)
     const { id } = await ask({ approvers })
+    expect(await told(6)).toEqual(expect.arrayContaining(['approvers/b_b', 'approvers/carl']))
     await ask({ digest: DIGEST })
     const bob = (await store.users.add({ username: 'b_b', passwordHash: null, admin: false })).id
     const of = (username: string) => store.approvals.list({ ownerId: bob, username, limit: 9 })
