@@ -49,6 +49,7 @@ const READ: Readonly<Record<string, readonly string[]>> = {
   '--upstream-token-file': ['proxy', '--port', '0', 'http://127.0.0.1:9/mcp', '--upstream-token-file'],
   '--executor-token-file': ['proxy', '--port', '0', '--executor', 'ws://127.0.0.1:9', '--executor-token-file'],
   '--instructions-file': ['agent', 'create', ...at, '--instructions-file'],
+  '--file': ['policy', 'test', '--agent', 'x', '--tool', 't', ...at, '--file'],
   '--env-from': ['mount', 'attach', 'x', 'm', ...at, '--env-from'],
   FILE: ['contracts', 'explain', '--codex-version', '0.44.0'],
 }

@@ -37,9 +37,18 @@ async function worldOf() {
     await expect.poll(found).toBeDefined()
     return ApprovalId.parse(await found())
   }
+  /** A call that a person is asked about, made again until the host has heard that it is to be. */
+  const heldCall = async (by: Client, name: string): Promise<{ id: ApprovalId; answer: Promise<unknown> }> => {
+    for (;;) {
+      const answer = make(by, name)
+      const asked = waiting(name).catch(() => undefined)
+      const id = await Promise.race([asked, answer.then(() => undefined)])
+      if (id !== undefined) return { id, answer }
+    }
+  }
   const decide = (approval_id: ApprovalId, decision: Decision, more: object = {}) =>
     bench.gateway.call('approval.decide', { approval_id, decision, ...more })
-  return { bench, host, agent_id, client, names, activate, waiting, decide }
+  return { bench, host, agent_id, client, names, activate, waiting, heldCall, decide }
 }
 type Whose = Pick<ToolInput<'policy.set'>, 'layer' | 'agent_id'>
 type Decision = ToolInput<'approval.decide'>['decision']
@@ -59,7 +68,7 @@ test(
   'three layers decide: what is denied above is not sent whatever is said below, and every denial has its code',
   MANY_PROCESSES,
   async () => {
-    const { bench, agent_id, client, names, activate, waiting, decide } = await worldOf()
+    const { bench, agent_id, client, names, activate, heldCall, decide } = await worldOf()
     await activate(
       { layer: 'installation' },
       rule('never', 'deny_abort', `${named('never')}\nreason = "not here"`) + rule('rest', 'ask', 'delegate = true'),
@@ -75,13 +84,14 @@ test(
     expect(await make(client, 'never')).toMatchObject({ code: -32_950, message: expect.stringContaining('not here') })
     expect(await make(client, 'bad')).toMatchObject({ code: -32_951, message: expect.stringContaining('use another name') })
     await activate({ agent_id }, rule('odd', 'allow', `when = 'args.missing == "x"'`))
-    await hostHears(client, 'odd', -32_953)
+    // One that is denied either way, so that none is made in between.
+    await hostHears(client, 'bad', -32_953)
     expect(names()).toEqual(['yes'])
     // Nothing that a person says lets through what is denied above.
     await activate({ agent_id }, rule('all', 'ask'))
-    const asked = make(client, 'draft')
-    await decide(await waiting('draft'), 'approve', { arguments_json: '{"name":"never"}' })
-    expect(await asked).toMatchObject({ code: -32_951, message: expect.stringContaining('not here') })
+    const { id, answer } = await heldCall(client, 'draft')
+    await decide(id, 'approve', { arguments_json: '{"name":"never"}' })
+    expect(await answer).toMatchObject({ code: -32_951, message: expect.stringContaining('not here') })
     expect(names()).toEqual(['yes'])
     const { lines } = await bench.gateway.call('agent.read_log', { agent_id, log: 'calls' })
     const decided = lines.map(({ line }) => parseJson(line)).filter((entry) => isJsonObject(entry) && entry['step'] === 'decided')

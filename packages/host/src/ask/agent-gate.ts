@@ -48,7 +48,8 @@ export class AgentGate {
   set(spec: PolicySpec): void {
     const before = this.#policies.name
     this.#policies.set(spec)
-    if (this.#policies.name !== before) this.#asking.policiesChanged()
+    if (this.#policies.name === before) this.#asking.allowancesChanged()
+    else this.#asking.policiesChanged()
   }
 
   turnBegins(): void {
@@ -115,9 +116,10 @@ export class AgentGate {
     for (let changes = 0; changes < CHANGES_MAX; changes++) {
       if (answer.decision !== 'ask') return this.#settled(call, answer)
       const asked = answer
-      const said = await this.#asking.decide(questionOf(call, asked, this.#policies.name), signal, (edited) =>
-        this.#refusalOf(call, asked, edited),
-      )
+      const said = await this.#asking.decide(questionOf(call, asked, this.#policies.name), signal, {
+        refusalOf: (edited) => this.#refusalOf(call, asked, edited),
+        isSettled: () => this.#policies.decide(call).decision !== 'ask',
+      })
       if (said.kind !== 'changed') return this.#heard(call, asked, said)
       await this.#options.refresh()
       answer = this.#policies.decide(call)

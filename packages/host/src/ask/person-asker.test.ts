@@ -21,6 +21,30 @@ const QUESTION: Question = {
 }
 const PENDING = { approval_id: APPROVAL, status: 'pending', decision: null, reason: null, by: null, edited_json: null } as const
 
+const AGAIN = { refusalOf: () => undefined }
+
+test('what people allow meanwhile lets through who waits for just that, and nobody else', async () => {
+  const steps: string[] = []
+  const call = ((name: string, input: unknown) => {
+    if (name === 'host.ask') return Promise.resolve({ ...PENDING, adopted: false, expires_at: new Date().toISOString() })
+    if (name === 'host.approval_step') {
+      steps.push((input as ToolInput<'host.approval_step'>).step)
+      return Promise.resolve({ ok: true, status: 'withdrawn' })
+    }
+    return new Promise(() => undefined)
+  }) as GatewayCall
+  const ended = new AbortController()
+  const asker = new PersonAsker({ claim: CLAIM, call, signal: ended.signal, log: () => undefined })
+  let isAllowed = false
+  const said = asker.decide(QUESTION, ended.signal, { ...AGAIN, isSettled: () => isAllowed })
+  await new Promise((resolve) => setImmediate(resolve))
+  asker.allowancesChanged()
+  isAllowed = true
+  asker.allowancesChanged()
+  expect(await said).toEqual({ kind: 'changed' })
+  expect(steps).toEqual(['withdraw'])
+})
+
 test('policies that change while somebody is being asked are not missed: it is taken back, and asked anew', async () => {
   const answered = Promise.withResolvers<object>()
   const steps: string[] = []
@@ -31,7 +55,7 @@ test('policies that change while somebody is being asked are not missed: it is t
   }) as GatewayCall
   const { signal } = new AbortController()
   const asker = new PersonAsker({ claim: CLAIM, call, signal, log: () => undefined })
-  const said = asker.decide(QUESTION, signal, () => undefined)
+  const said = asker.decide(QUESTION, signal, { ...AGAIN, isSettled: () => false })
   asker.policiesChanged()
   answered.resolve({ ...PENDING, adopted: false, expires_at: new Date().toISOString() })
   expect(await said).toEqual({ kind: 'changed' })

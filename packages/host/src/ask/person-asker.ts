@@ -27,8 +27,17 @@ const CHANGED = { kind: 'changed' } as const
 /** A JSON object in a text. */
 const JsonObjectText = z.string().transform((text) => z.record(z.string(), z.json()).parse(JSON.parse(text)))
 
+/** What policies say of a call again, later. */
+export interface AskedAgain {
+  /** Why arguments that a person changed may not be sent. */
+  readonly refusalOf: (edited: string) => string | undefined
+  /** Whether nobody has to be asked any more. */
+  readonly isSettled: () => boolean
+}
+
 interface Waiting {
   readonly decided: (approval: HeldApproval | 'changed' | undefined) => void
+  readonly isSettled: () => boolean
 }
 
 /**
@@ -49,10 +58,9 @@ export class PersonAsker {
   }
 
   /**
-   * What a person says to this very call. Where it is yes, it counts as sent from then on: whoever called this sends it. `refusalOf` says why
-   * arguments that a person changed may not be sent.
+   * What a person says to this very call. Where it is yes, it counts as sent from then on: whoever called this sends it.
    */
-  async decide(about: Question, signal: AbortSignal, refusalOf: (edited: string) => string | undefined): Promise<PersonSaid> {
+  async decide(about: Question, signal: AbortSignal, { refusalOf, isSettled }: AskedAgain): Promise<PersonSaid> {
     const { claim, call: ask } = this.#options
     const changes = this.#changes
     let asked: HeldApproval
@@ -65,7 +73,11 @@ export class PersonAsker {
     }
     // They may have changed while it was asked, when nobody waited yet.
     const isStale = changes !== this.#changes
-    const said = isStale ? 'changed' : asked.status === 'pending' ? await this.#answerTo(asked.approval_id, signal) : asked
+    const said = isStale
+      ? 'changed'
+      : asked.status === 'pending'
+        ? await this.#answerTo(asked.approval_id, isSettled, signal)
+        : asked
     if (said === 'changed') {
       await this.#step(asked.approval_id, 'withdraw')
       return CHANGED
@@ -77,6 +89,12 @@ export class PersonAsker {
   policiesChanged(): void {
     this.#changes += 1
     for (const { decided } of this.#waiting.values()) decided('changed')
+  }
+
+  /** People have allowed more, or less. Who needs nobody's leave any more waits no longer; the others stay as they were asked. */
+  allowancesChanged(): void {
+    this.#changes += 1
+    for (const { decided, isSettled } of this.#waiting.values()) if (isSettled()) decided('changed')
   }
 
   /** What became of a call that was sent. */
@@ -109,13 +127,13 @@ export class PersonAsker {
     return { kind: 'deny', reason: 'nobody approved it in time', endsTurn: false, isExpired: true }
   }
 
-  async #answerTo(id: ApprovalId, signal: AbortSignal): Promise<HeldApproval | 'changed' | undefined> {
+  async #answerTo(id: ApprovalId, isSettled: () => boolean, signal: AbortSignal): Promise<HeldApproval | 'changed' | undefined> {
     const { promise, resolve, reject } = Promise.withResolvers<HeldApproval | 'changed' | undefined>()
     const gone = (): void => {
       void this.#step(id, 'leave')
       reject(new Error('whoever called is gone'))
     }
-    this.#waiting.set(id, { decided: resolve })
+    this.#waiting.set(id, { decided: resolve, isSettled })
     signal.addEventListener('abort', gone, { once: true })
     if (signal.aborted) gone()
     this.#changed.abort()
