@@ -11,7 +11,7 @@ import { Username } from './user.ts'
 
 /** Whose policy: the installation's, a person's (`username`, or your own), or an agent's (`agent_id`). */
 const Whose = z.strictObject({ layer: PolicyLayer.optional(), agent_id: AgentId.optional(), username: Username.optional() })
-const Version = z.int().min(1)
+const Version = z.int().min(1).max(1_000_000)
 const Text = z.string().max(POLICY_LIMITS.textBytes)
 const Note = z.string().max(POLICY_LIMITS.noteChars)
 const Outcome = z.union([PolicyDecision, z.literal('evaluator_error')])
