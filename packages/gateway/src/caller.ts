@@ -1,6 +1,5 @@
 import type { Caller } from '@parley/rpc'
-import type { Meter } from '@parley/protocol'
-import type { AgentId, Audience, Role, TokenId, UserId } from '@parley/protocol'
+import type { AgentId, Audience, Meter, Role, TokenId, UserId } from '@parley/protocol'
 import type { ExternalIdentity } from '@parley/store'
 
 /**

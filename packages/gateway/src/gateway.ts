@@ -1,6 +1,5 @@
-import { JOB_LIMITS } from '@parley/protocol'
+import { JOB_LIMITS, Meter } from '@parley/protocol'
 import { Denied, type Door, type HttpServer, MeterTable, openHttpServer } from '@parley/rpc'
-import { Meter } from '@parley/protocol'
 import { openModelProxy, seedChannels, seedFault } from '@parley/models'
 import { AgentServices } from './agent/agent-services.ts'
 import { executorRefusal } from './agent/executor-refusal.ts'

@@ -1,6 +1,5 @@
-import { type RandomBytes, TOOLS, type ToolInput, type ToolName, type ToolOutput } from '@parley/protocol'
+import { type RandomBytes, type ToolInput, type ToolName, type ToolOutput, Meter, TOOLS } from '@parley/protocol'
 import type { Store } from '@parley/store'
-import { Meter } from '@parley/protocol'
 import type { Logger } from 'pino'
 import { localCaller } from './caller.ts'
 import { DEFAULT_CALLS, DEFAULT_SIGN_IN } from './options.ts'

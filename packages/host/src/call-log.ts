@@ -1,5 +1,4 @@
-import { AGENT_LIMITS } from '@parley/protocol'
-import { PassingMap } from '@parley/protocol'
+import { AGENT_LIMITS, PassingMap } from '@parley/protocol'
 import type { AgentOfGateway } from './gateway-calls.ts'
 import { AgentLog } from './agent-log.ts'
 

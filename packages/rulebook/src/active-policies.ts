@@ -1,5 +1,5 @@
 import type { PolicyDocument, PolicyLayer } from '@parley/protocol'
-import { type CompiledPolicy, type LayerPolicy, compilePolicy, readPolicy } from '@parley/policy'
+import { type CompiledPolicy, type LayerPolicy, compilePolicy, policyOrDenial, readPolicy } from '@parley/policy'
 import type { AgentRecord, PolicyRecord, Store } from '@parley/store'
 
 /** Policies that are kept ready: of the installation and of those who were active last. */
@@ -30,23 +30,14 @@ export async function activePolicies(
 
 const versionName = ({ subject: { layer }, version }: PolicyRecord): string => `${layer}:${version}`
 
-/** What was stored was read before. What a newer version of us wrote and this one cannot read denies everything. */
 function readRecord(record: PolicyRecord): ReadPolicy {
   const known = ready.get(record.sha256)
   if (known !== undefined) return { record, ...known }
-  const read = readPolicy(record.text)
-  const document = read.kind === 'policy' ? read.policy : UNREADABLE
+  const document = policyOrDenial(readPolicy(record.text))
   const made = { document, compiled: compilePolicy(document) }
   if (ready.size >= READY_MAX) ready.delete(ready.keys().next().value ?? '')
   ready.set(record.sha256, made)
   return { record, ...made }
-}
-
-const UNREADABLE: PolicyDocument = {
-  deny_unknown: true,
-  shadow: false,
-  rule: [],
-  example: [],
 }
 
 export const layersOf = ({ policies }: ActivePolicies): readonly LayerPolicy[] =>

@@ -1,5 +1,4 @@
-import type { JsonObject } from '@parley/protocol'
-import { RpcError } from '@parley/protocol'
+import { type JsonObject, RpcError } from '@parley/protocol'
 import type { Caller } from '@parley/rpc'
 import { describe, expect, test } from 'vitest'
 import { ProbeServer, said, tool } from './fixture/probe-server.ts'

@@ -1,7 +1,6 @@
 import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Client } from '@parley/rpc'
-import { connectClient, httpTransport } from '@parley/rpc'
+import { type Client, connectClient, httpTransport } from '@parley/rpc'
 import { ownLoopback } from '@parley/store/testing'
 import { expect, test } from 'vitest'
 import { AgentBench, ON_HOST, said, SDK_SERVER, stdio, toolsOf } from '../fixture/agent-bench.ts'

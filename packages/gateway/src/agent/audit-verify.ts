@@ -1,8 +1,7 @@
 import { AgentId, TOOLS, ToolError, type ToolOutput, iso } from '@parley/protocol'
 import { type AgentRecord, callsLog } from '@parley/store'
 import type { GatewayCaller } from '../caller.ts'
-import type { CallChain } from '@parley/rulebook'
-import { verifyCalls } from '@parley/rulebook'
+import { type CallChain, verifyCalls } from '@parley/rulebook'
 import { type AgentWorld, serveTool } from './agent-world.ts'
 import { findAgent, isTheirs } from './find-agent.ts'
 

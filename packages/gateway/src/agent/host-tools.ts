@@ -18,8 +18,7 @@ import { type AgentWorld, serveTool } from './agent-world.ts'
 import { asHost, fenceOf } from './held-agent.ts'
 import { folderRefusal, mountRefusalAt } from './may-mount.ts'
 import { openedMount, sealedSecrets } from './mount-secrets.ts'
-import { activePolicies } from '@parley/rulebook'
-import { countedCalls } from '@parley/rulebook'
+import { activePolicies, countedCalls } from '@parley/rulebook'
 
 const QUIET = { audit: 'failures' } as const
 

@@ -79,6 +79,7 @@ async function ruleEffect(
   const subject = await policySubject(store, whoseOf(approval.layer ?? 'agent', agent), caller, 'write')
   const [active] = await store.policies.active([subject])
   const call = callOf(approval, agent)
+  if (rule !== undefined) checkNewName(rule, active?.text ?? '')
   const made = madeRule(call, rule)
   const text = textWithRule(active?.text ?? '', made, approval.rule)
   const read = text === undefined ? undefined : readPolicy(text)
@@ -93,6 +94,13 @@ async function ruleEffect(
       field: 'rule',
     })
   return { subject, base: active?.version ?? null, text, note: `a rule from ${approval.id}` }
+}
+
+/** A rule takes no other's place: that may be one that denies. */
+function checkNewName({ name }: PolicyRule, text: string): void {
+  const read = readPolicy(text)
+  if (read.kind === 'policy' && read.policy.rule.some((known) => known.name === name))
+    throw wrong('rule', `there is a rule ${name} already; give it another name`)
 }
 
 const whoseOf = (layer: PolicySubject['layer'], { id, ownerName }: { readonly id: AgentId; readonly ownerName: string }) =>

@@ -278,6 +278,20 @@ test('yes as a rule goes before the rule that asked, in the policy that asked, w
   expect(
     await errorOf(gw.admin('approval.decide', { approval_id: own['approval_id'], decision: 'approve_rule', rule })),
   ).toMatchObject({ code: 'invalid_argument', field: 'rule' })
+  await activate(
+    { agent_id },
+    DENY_WRITES.replace('tool = "write"', 'tool = "erase"').replace('tool = "write"', 'tool = "erase"'),
+  )
+  const other = await ask({ arguments_json: '{"path":"e"}' })
+  const taken = {
+    approval_id: other['approval_id'],
+    decision: 'approve_rule',
+    rule: { name: 'writes', tool: 'write', decision: 'allow' },
+  }
+  expect(await errorOf(gw.admin('approval.decide', taken))).toMatchObject({
+    field: 'rule',
+    message: expect.stringContaining('already'),
+  })
   const fits = { name: 'all-writes', mount: 'files', tool: 'write', decision: 'allow' }
   await contentOf(gw.admin('approval.decide', { approval_id: own['approval_id'], decision: 'approve_rule', rule: fits }))
   expect(await contentOf(gw.admin('policy.get', { agent_id }))).toMatchObject({

@@ -1,6 +1,6 @@
 import { APPROVAL_LIMITS, TOOLS, ToolError, iso } from '@parley/protocol'
 import { hashOf, previewOf } from '@parley/policy'
-import type { AgentRecord, ApprovalRecord, LeaseFence, NewPolicy, Store } from '@parley/store'
+import { type AgentRecord, type ApprovalRecord, type LeaseFence, type NewPolicy, type Store, versionIn } from '@parley/store'
 import { findAgent } from '../agent/find-agent.ts'
 import { asHost } from '../agent/held-agent.ts'
 import { serveTool } from '../agent/agent-world.ts'
@@ -8,9 +8,7 @@ import { APPROVAL_BOUNDS } from './approval-bounds.ts'
 import { approvalView } from './approval-view.ts'
 import { withinShare } from '../blob/inputs-share.ts'
 import { nameOf } from '../caller.ts'
-import { activePolicies } from '@parley/rulebook'
-import { policyIn } from '@parley/rulebook'
-import { reviewPolicy } from '@parley/rulebook'
+import { activePolicies, policyIn, reviewPolicy } from '@parley/rulebook'
 
 export const policyPropose = serveTool(TOOLS['policy.propose'], async ({ agent_id: id, text, note }, context) => {
   const { store } = context.world
@@ -24,8 +22,7 @@ export const hostPropose = serveTool(TOOLS['host.propose'], ({ text, note, ...cl
   asHost(claim, context, async (fence, agent) => {
     const { store } = context.world
     const approval = await proposed(store, agent, fence, { text, note, by: `agent ${agent.name}` })
-    const [version] = await store.policies.list({ layer: 'agent', agentId: agent.id }, { statuses: ['proposed'], limit: 1 })
-    return { approval_id: approval.id, version: version?.version ?? 0, expires_at: iso(approval.expiresAt) }
+    return { approval_id: approval.id, version: versionIn(approval), expires_at: iso(approval.expiresAt) }
   }),
 )
 

@@ -1,4 +1,4 @@
-import type { PolicyDocument, ToolOutput } from '@parley/protocol'
+import type { ToolOutput } from '@parley/protocol'
 import {
   type CompiledPolicy,
   type LayerPolicy,
@@ -7,6 +7,7 @@ import {
   compilePolicy,
   decide,
   parsePolicy,
+  policyOrDenial,
 } from '@parley/policy'
 import { RecentCalls } from './recent-calls.ts'
 
@@ -21,8 +22,6 @@ export type AskedCall = Omit<PolicyCall, 'agent' | 'counts' | 'now'>
 /** Policies that are kept ready for all agents of this host. */
 const READY_MAX = 512
 const NO_COUNTS = { turn: 0, hour: 0, day: 0 }
-/** One that this version cannot read denies everything. */
-const UNREADABLE: PolicyDocument = { deny_unknown: true, shadow: false, rule: [], example: [] }
 
 /** Most agents of a host have the installation's policy in common: each text is made ready once. */
 const ready = new Map<string, CompiledPolicy>()
@@ -87,8 +86,7 @@ const goesByCounts = (layers: readonly LayerPolicy[]): boolean => layers.some(({
 function compiledOf(sha256: string, json: string): CompiledPolicy {
   const known = ready.get(sha256)
   if (known !== undefined) return known
-  const parsed = parsePolicy(JSON.parse(json))
-  const compiled = compilePolicy(parsed.kind === 'policy' ? parsed.policy : UNREADABLE)
+  const compiled = compilePolicy(policyOrDenial(parsePolicy(JSON.parse(json))))
   if (ready.size >= READY_MAX) ready.delete(ready.keys().next().value ?? '')
   ready.set(sha256, compiled)
   return compiled

@@ -1,5 +1,4 @@
-import type { TokenUsage } from '@parley/protocol'
-import { totalTokens } from '@parley/protocol'
+import { type TokenUsage, totalTokens } from '@parley/protocol'
 
 /** How far an estimate may be off before it is not believed to be a matter of the tokeniser. */
 const RATIO_LEAST = 0.25

@@ -1,5 +1,4 @@
-import type { JsonObject } from '@parley/protocol'
-import { isJsonObject } from '@parley/protocol'
+import { type JsonObject, isJsonObject } from '@parley/protocol'
 import type { ModelRequest, ModelTool } from './model.ts'
 import type { ProviderError } from './provider-error.ts'
 

@@ -1,7 +1,6 @@
-import type { ModelWire } from '@parley/protocol'
+import type { ModelWire, Rate } from '@parley/protocol'
 import { type FoundModelKey, type Store, onceAtATime } from '@parley/store'
 import { MeterTable } from '@parley/rpc'
-import type { Rate } from '@parley/protocol'
 import type { Logger } from 'pino'
 import type { CallCounts } from './call-counts.ts'
 import { holderOf } from './key-holder.ts'

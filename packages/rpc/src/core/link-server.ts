@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { isJsonObject, type JsonObject, RPC_CODES, RpcError } from '@parley/protocol/wire'
+import { type JsonObject, PassingMap, RPC_CODES, RpcError, isJsonObject } from '@parley/protocol/wire'
 import { serviceIn } from '../door.ts'
 import {
   classify,
@@ -16,7 +16,6 @@ import type { ActiveCall } from './active-call.ts'
 import type { Holding } from '../limit/callers.ts'
 import { readBatch, serveBatch } from './batch.ts'
 import { charge, note } from '../limit/charge.ts'
-import { PassingMap } from '@parley/protocol/wire'
 import { clientOf } from './client-view.ts'
 import { claimsModern, type Envelope } from './envelope.ts'
 import type { ServedWire } from './served-wire.ts'

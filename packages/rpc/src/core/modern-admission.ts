@@ -1,8 +1,7 @@
-import { RpcError } from '@parley/protocol/wire'
+import { type PassingMap, RpcError } from '@parley/protocol/wire'
 import type { RequestId, RequestMessage } from '../message/message.ts'
 import type { Caller } from '../service.ts'
 import { note } from '../limit/charge.ts'
-import type { PassingMap } from '@parley/protocol/wire'
 import { type Envelope, readEnvelope } from './envelope.ts'
 import type { ServedWire } from './served-wire.ts'
 

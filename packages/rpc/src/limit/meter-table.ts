@@ -1,5 +1,4 @@
-import { RecentMap } from '@parley/protocol/wire'
-import { Meter, type Rate } from '@parley/protocol/wire'
+import { type Rate, Meter, RecentMap } from '@parley/protocol/wire'
 
 /** How many of those unused for longest are looked at to make room for one. */
 const LOOKED_AT = 64

@@ -1,6 +1,5 @@
-import { RecentMap } from '@parley/protocol'
+import { Meter, RecentMap } from '@parley/protocol'
 import { expect, test } from 'vitest'
-import { Meter } from '@parley/protocol'
 import { MeterTable } from './meter-table.ts'
 
 test('a meter gives its burst, then its rate, and never more than its burst', () => {

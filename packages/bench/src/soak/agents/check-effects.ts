@@ -1,5 +1,4 @@
-import type { Store } from '@parley/store'
-import { callsLog } from '@parley/store'
+import { type Store, callsLog } from '@parley/store'
 import * as z from 'zod'
 import type { Tally } from '../../soak.ts'
 import type { MountLine, SoakAgent } from './agents-world.ts'

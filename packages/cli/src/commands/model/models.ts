@@ -1,6 +1,16 @@
 import type { SteadyClient } from '@parley/client'
-import type { Channel, ChannelCheck, Model, ModelPrices, ToolInput, ToolOutput } from '@parley/protocol'
-import { ChannelKind, ChannelName, ModelWire, dollars } from '@parley/protocol'
+import {
+  type Channel,
+  type ChannelCheck,
+  type Model,
+  type ModelPrices,
+  type ToolInput,
+  type ToolOutput,
+  ChannelKind,
+  ChannelName,
+  ModelWire,
+  dollars,
+} from '@parley/protocol'
 import { type Invocation, usageError } from '@parley/command-line'
 import { readSecretLine, show, wholeNumber } from '@parley/command-line/commands'
 import { inCommands } from '@parley/command-line/wording'

@@ -1,7 +1,6 @@
 import { JobId, ToolError, isEnd, makeId } from '@parley/protocol'
 import { type JobInputs, type JobRecord, NotFound, ShareExceeded, leftHolder } from '@parley/store'
-import { storeTests } from '@parley/tests-zip'
-import { atField } from '@parley/tests-zip'
+import { atField, storeTests } from '@parley/tests-zip'
 import type { JobContext } from '../job-world.ts'
 import { checkPriced } from '../check-priced.ts'
 import { type CreateArguments, checkCreate, checkRoute } from './checks.ts'

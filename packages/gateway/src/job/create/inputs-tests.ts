@@ -10,10 +10,17 @@ import {
   discoverTestsIn,
 } from '@parley/protocol'
 import type { Blobs } from '@parley/store'
-import { decodeZip } from '@parley/tests-zip'
-import { type Source, blobSource, bufferSource } from '@parley/tests-zip'
-import { type TestsZip, openTestsZip } from '@parley/tests-zip'
-import { type ZipField, ZipRefused, atField } from '@parley/tests-zip'
+import {
+  type Source,
+  type TestsZip,
+  type ZipField,
+  ZipRefused,
+  atField,
+  blobSource,
+  bufferSource,
+  decodeZip,
+  openTestsZip,
+} from '@parley/tests-zip'
 import { textFault } from '../../odd-text.ts'
 import type { CreateArguments } from './checks.ts'
 

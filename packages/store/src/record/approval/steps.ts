@@ -96,7 +96,8 @@ export async function endProposal(tx: Transaction, approval: ApprovalRecord, as:
   await tx.run(END_PROPOSAL, [`agent/${approval.agentId}`, version, as])
 }
 
-function versionIn({ arguments: text }: ApprovalRecord): number {
+/** Which version a proposal is about. */
+export function versionIn({ arguments: text }: ApprovalRecord): number {
   const value = parseJson(text)
   const version = isJsonObject(value) ? value['version'] : undefined
   if (typeof version !== 'number') throw new TypeError('a proposal names no version')
