@@ -19,9 +19,14 @@ const REVIEW_MS = 5_000
 const SLICE_MS = 10
 
 /** Others wait no longer than for one decision, whatever somebody wrote into their conditions. */
-class Pace {
+export class Pace {
   readonly #startedAt = performance.now()
+  readonly #limitMs: number
   #sliceAt = performance.now()
+
+  constructor(limitMs = REVIEW_MS) {
+    this.#limitMs = limitMs
+  }
 
   async isOver(): Promise<boolean> {
     const now = performance.now()
@@ -29,7 +34,7 @@ class Pace {
       await turn()
       this.#sliceAt = performance.now()
     }
-    return now - this.#startedAt > REVIEW_MS
+    return now - this.#startedAt > this.#limitMs
   }
 }
 
