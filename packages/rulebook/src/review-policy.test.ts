@@ -31,7 +31,7 @@ test(
   async () => {
     let turns = 0
     const counting = setInterval(() => (turns += 1), 1)
-    await expect(failedExamples(policyIn(costly(500)), new Pace(60))).rejects.toMatchObject({
+    await expect(failedExamples(policyIn(costly(500)), new Pace(500))).rejects.toMatchObject({
       code: 'invalid_argument',
       field: 'text',
     })
