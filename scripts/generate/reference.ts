@@ -1,16 +1,20 @@
 import {
+  type Audience,
   type JsonObject,
   type JsonValue,
   type NotificationSpec,
   RPC_CODES,
   RPC_CODE_MEANINGS,
   type ResourceSpec,
+  type Scoped,
   TOOL_ERROR_META,
   TOOL_ERROR_MEANINGS,
   type ToolAnnotations,
   type ToolSpec,
   describeTool,
   isJsonObject,
+  readsOnly,
+  scopesFor,
 } from '@parley/protocol'
 
 /** The Markdown reference: everything that another program can hold on to, on one page. */
@@ -36,9 +40,16 @@ export function reference({
       '## Tools',
       'A result carries `structuredContent` that fits the output schema, and the same as text. A failed call has `isError`, the text ' +
         `\`code: message\`, and \`_meta["${TOOL_ERROR_META}"]\` with \`code\`, \`message\`, and where they help \`field\` and \`hint\`.`,
+      'A user’s token that was made with scopes is let in where one of them stands; where none does, only sign-ins and tokens without scopes are.',
       table(
-        ['tool', 'for', 'kind', 'does'],
-        tools.map((spec) => [link(spec.name), spec.roles.join(', '), kind(spec.annotations), spec.doc]),
+        ['tool', 'for', 'scopes', 'kind', 'does'],
+        tools.map((spec) => [
+          link(spec.name),
+          spec.roles.join(', '),
+          scopesOf(spec, readsOnly(spec)),
+          kind(spec.annotations),
+          spec.doc,
+        ]),
       ),
       ...tools.map(toolSection),
       '## Tools of the status server',
@@ -50,8 +61,8 @@ export function reference({
       '## Resources',
       'Subscribe, get `notifications/resources/updated`, read again. Only subscribers are told.',
       table(
-        ['URI', 'for', 'type', 'what'],
-        resources.map((spec) => [`\`${spec.uri}\``, spec.roles.join(', '), spec.mimeType, spec.doc]),
+        ['URI', 'for', 'scopes', 'type', 'what'],
+        resources.map((spec) => [`\`${spec.uri}\``, spec.roles.join(', '), scopesOf(spec, true), spec.mimeType, spec.doc]),
       ),
       '## Notifications',
       table(
@@ -76,6 +87,10 @@ export function reference({
     ].join('\n\n') + '\n'
   )
 }
+
+/** The scopes of a person's token, of which one is enough. Tokens of workers have none. */
+const scopesOf = (spec: Scoped & { readonly roles: readonly Audience[] }, reads: boolean): string =>
+  spec.roles.some((role) => role === 'user' || role === 'admin') ? scopesFor(spec, reads).join(', ') : ''
 
 function toolSection(spec: ToolSpec): string {
   const { name, inputSchema, outputSchema } = describeTool(spec)

@@ -6,6 +6,7 @@ export type { MountOptions, Root, ToolChoice } from './compositor/mount-options.
 export type { LeftOut, MountState, MountStatus } from './compositor/mount-state.ts'
 export type {
   CallRecorder,
+  PolicyDesk,
   CompositorOptions,
   ConnectNeed,
   MountCall,

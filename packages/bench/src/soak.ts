@@ -14,6 +14,8 @@ export interface SoakOptions {
   readonly share: number
   /** How many rounds, where it has rounds; left out: as the share says. */
   readonly rounds?: number
+  /** How many schedules, where it has these; left out: as the share says. */
+  readonly schedules?: number
   readonly log: (line: string) => void
 }
 

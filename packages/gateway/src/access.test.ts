@@ -148,11 +148,13 @@ const TOOLS_BY_ROLE = {
     'host.end_prompt',
     'host.mount_renewed',
     'host.next_prompt',
+    'host.policy',
     'host.prepare_turn',
     'host.propose',
     'host.read_transcript',
     'host.release',
     'host.renew',
+    'host.withdraw',
     'worker.heartbeat',
   ],
   executor: ['account.get', 'worker.heartbeat'],
@@ -316,6 +318,7 @@ test('the fixed judge token makes a judge, and a short or unusable one is refuse
     username: null,
     name: 'judge',
     token_id: null,
+    scopes: null,
     expires_at: null,
   })
   await expect(gw.restart({ judgeToken: 'short' })).rejects.toMatchObject({ code: 'judge_token_invalid' })

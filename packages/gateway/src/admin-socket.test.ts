@@ -1,3 +1,4 @@
+import { createLogger } from '@parley/access'
 import { request } from 'node:http'
 import { stat } from 'node:fs/promises'
 import { randomBytes } from 'node:crypto'
@@ -6,7 +7,6 @@ import { ONE_CASE_ZIP } from '@parley/store/testing'
 import { expect, test } from 'vitest'
 import { callTool, openTestGateway } from './fixture/test-gateway.ts'
 import { openLocalAdmin } from './local-admin.ts'
-import { createLogger } from './log/logger.ts'
 
 test('what is handed in through the socket belongs to the oldest admin, whoever that is by then', async () => {
   const adminSocket = join('/tmp', `parley-test-${process.pid}-${randomBytes(4).toString('hex')}.sock`)

@@ -1,7 +1,5 @@
+import { type GatewayCaller, GatewayRefused, lineOf, lineOfStranger } from '@parley/access'
 import { Password, Username } from '@parley/protocol'
-import { lineOf, lineOfStranger } from './audit/line.ts'
-import type { GatewayCaller } from './caller.ts'
-import { GatewayRefused } from './failure.ts'
 import type { AccountWorld } from './account/account-world.ts'
 
 /** The account that whoever starts a gateway signs in with. */

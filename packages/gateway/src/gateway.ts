@@ -1,18 +1,24 @@
+import {
+  fixedTokens,
+  type GatewayCaller,
+  GatewayRefused,
+  isTokenText,
+  localCaller,
+  openAuthenticate,
+  openExternalTokens,
+  openIdentify,
+  openLastUse,
+  openSignInTokens,
+  openTokenWatch,
+  RECHECK_MS,
+  type WorkerTokens,
+} from '@parley/access'
 import { JOB_LIMITS, Meter } from '@parley/protocol'
 import { Denied, type Door, type HttpServer, MeterTable, openHttpServer } from '@parley/rpc'
 import { openModelProxy, seedChannels, seedFault } from '@parley/models'
 import { AgentServices } from './agent/agent-services.ts'
 import { executorRefusal } from './agent/executor-refusal.ts'
-import { openLastUse } from './audit/last-use.ts'
-import { isTokenText } from './auth/bearer.ts'
-import { openAuthenticate } from './auth/authenticate.ts'
-import { openExternalTokens } from './auth/external-token.ts'
-import { RECHECK_MS, openTokenWatch } from './auth/token-watch.ts'
-import { type WorkerTokens, fixedTokens, openIdentify } from './auth/identify.ts'
-import { openSignInTokens } from './auth/sign-in-token.ts'
-import { type GatewayCaller, localCaller } from './caller.ts'
 import { openSettingsTrace } from './channel/settings-trace.ts'
-import { GatewayRefused } from './failure.ts'
 import { welcomeFirstAdmin } from './first-admin.ts'
 import { authRoutes } from './http/auth-routes.ts'
 import { healthRoutes } from './http/health-routes.ts'
@@ -74,6 +80,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
       installation: keys.fingerprint,
       ...(options.presets === undefined ? {} : { presets: options.presets }),
       ...(options.gate === undefined ? {} : { gate: options.gate }),
+      ...(options.gateWaitMs === undefined ? {} : { gateWaitMs: options.gateWaitMs }),
     },
   })
   const { audit } = world

@@ -1,6 +1,6 @@
+import { GatewayRefused } from '@parley/access'
 import { hkdfSync } from 'node:crypto'
 import type { Store, StoredSettings } from '@parley/store'
-import { GatewayRefused } from './failure.ts'
 
 /** One secret, one key per purpose: none of them gives away another or the secret. */
 export interface Keys {

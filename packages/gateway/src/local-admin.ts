@@ -1,10 +1,9 @@
+import { localCaller, runTool } from '@parley/access'
 import { type RandomBytes, type ToolInput, type ToolName, type ToolOutput, Meter, TOOLS } from '@parley/protocol'
 import type { Store } from '@parley/store'
 import type { Logger } from 'pino'
-import { localCaller } from './caller.ts'
 import { DEFAULT_CALLS, DEFAULT_SIGN_IN } from './options.ts'
 import { BUILT_IN_TOOLS } from './tools.ts'
-import { runTool } from './tool/run-tool.ts'
 import { openWorld } from './world.ts'
 
 /** The tools without a gateway, for whoever may open the store anyway. Audited like any other call, as `local`. */

@@ -1,9 +1,7 @@
+import { type GatewayCaller, lineOfStranger, type Recorder } from '@parley/access'
 import { type Observer } from '@parley/rpc'
 import { Meter, type Rate } from '@parley/protocol'
 import type { Logger } from 'pino'
-import { lineOfStranger } from './audit/line.ts'
-import type { Recorder } from './audit/recorder.ts'
-import type { GatewayCaller } from './caller.ts'
 import type { Metrics } from './metric/metrics.ts'
 
 /** Refused connections that are written down; a flood of them is counted in the metrics, not copied into the database. */

@@ -1,14 +1,12 @@
+import { type JwksOptions, type ServedTool, type SignInRates } from '@parley/access'
 import type { Limits } from '@parley/rpc'
 import type { GateDefault, RandomBytes, Rate } from '@parley/protocol'
 import type { Store } from '@parley/store'
 import type { ModelOptions } from '@parley/models'
 import type { Logger } from 'pino'
 import type { Presets } from './agent/agent-world.ts'
-import type { JwksOptions } from './auth/external-token.ts'
 import type { FirstAdmin } from './first-admin.ts'
 import type { PageFiles } from './http/page-route.ts'
-import type { SignInRates } from './limit/sign-in-limit.ts'
-import type { ServedTool } from './tool/served-tool.ts'
 import type { World } from './world.ts'
 
 export interface GatewayOptions extends ModelOptions {
@@ -45,6 +43,8 @@ export interface GatewayOptions extends ModelOptions {
   readonly presets?: Presets
   /** What is decided about a call of an agent that no rule covers, `ask` when left out. */
   readonly gate?: GateDefault
+  /** How long a call waits for a person; an hour when left out. */
+  readonly gateWaitMs?: number
   readonly version: string
   readonly limits?: GatewayLimits
   /** Tools beside the built-in ones. */

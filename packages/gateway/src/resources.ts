@@ -1,3 +1,4 @@
+import { type ServedResource } from '@parley/access'
 import { ACCOUNT_RESOURCES } from './account/resources.ts'
 import { AGENT_RESOURCES } from './agent/resources.ts'
 import { APPROVAL_RESOURCES } from './approval/resources.ts'
@@ -5,7 +6,6 @@ import { models } from './channel/resources.ts'
 import { JOB_RESOURCES } from './job/resources.ts'
 import { executors } from './worker/resources.ts'
 import { judges } from './judge/resources.ts'
-import type { ServedResource } from './resource/served-resource.ts'
 import type { World } from './world.ts'
 
 /** Every resource of the protocol that works here. */

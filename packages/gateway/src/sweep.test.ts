@@ -1,9 +1,9 @@
+import { createLogger } from '@parley/access'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { openStore } from '@parley/store'
 import { afterAll, expect, test } from 'vitest'
-import { createLogger } from './log/logger.ts'
 import { openSweeper } from './sweep.ts'
 
 const folder = await mkdtemp(join(tmpdir(), 'parley-sweep-'))

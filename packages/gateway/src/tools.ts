@@ -1,3 +1,4 @@
+import { type ServedTool } from '@parley/access'
 import { accountGet, accountPasswd } from './account/tools.ts'
 import { auditExport, auditSearch } from './account/audit-tools.ts'
 import { blobAbort, blobBegin, blobCommit, blobWrite } from './blob/tools.ts'
@@ -31,7 +32,6 @@ import { jobGetInput, jobReadInput } from './job/input-tools.ts'
 import { jobReadLog, jobSubscribe, jobUnsubscribe } from './job/stream-tools.ts'
 import { pricingDelete, pricingList, pricingSet } from './channel/pricing-tools.ts'
 import type { ToolName } from '@parley/protocol'
-import type { ServedTool } from './tool/served-tool.ts'
 import type { World } from './world.ts'
 import { tokenCreate, tokenList, tokenRevoke } from './account/token-tools.ts'
 import { usageEvents, usageSummary } from './usage/tools.ts'
@@ -80,7 +80,7 @@ import {
   policySet,
   policyTest,
 } from './approval/policy-tools.ts'
-import { hostPropose, policyPropose } from './approval/proposal-tools.ts'
+import { hostPropose, policyPropose, hostPolicy, hostWithdraw } from './approval/proposal-tools.ts'
 import { hostPrepareTurn } from './agent/prepare-turn.ts'
 import { mountAttach, mountDetach, mountList, mountSignIn } from './agent/mount-tools.ts'
 
@@ -137,7 +137,9 @@ export const BUILT_IN_TOOLS = {
   'host.mount_renewed': hostMountRenewed,
   'host.next_prompt': hostNextPrompt,
   'host.prepare_turn': hostPrepareTurn,
+  'host.policy': hostPolicy,
   'host.propose': hostPropose,
+  'host.withdraw': hostWithdraw,
   'host.read_transcript': hostReadTranscript,
   'host.release': hostRelease,
   'host.renew': hostRenew,

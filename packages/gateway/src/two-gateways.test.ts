@@ -1,3 +1,4 @@
+import { createLogger } from '@parley/access'
 import { randomBytes } from 'node:crypto'
 import { type Store, openStore } from '@parley/store'
 import { type TestEngine, startEngine, startPostgres } from '@parley/store/testing'
@@ -6,7 +7,6 @@ import { callTool, listIn, optionsOf, postJson, request, signInByLink } from './
 import { TestSession, TestSocket } from './fixture/wires.ts'
 import { openGateway } from './gateway.ts'
 import { openLocalAdmin } from './local-admin.ts'
-import { createLogger } from './log/logger.ts'
 import type { Gateway } from './options.ts'
 
 let postgres: TestEngine

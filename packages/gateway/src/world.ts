@@ -1,22 +1,18 @@
+import { openOneTimeLinks, openPasswords, openRecorder, serving, SignInLimit, type SignInRates } from '@parley/access'
 import type { Store } from '@parley/store'
 import { type ModelOptions, NO_SEALER, openModels, openSealer } from '@parley/models'
-import { type GateDefault, Preset, type RandomBytes } from '@parley/protocol'
+import { APPROVAL_LIMITS, type GateDefault, Preset, type RandomBytes } from '@parley/protocol'
 import type { Logger } from 'pino'
 import type { AccountWorld } from './account/account-world.ts'
 import type { AgentWorld, Presets } from './agent/agent-world.ts'
 import { HostControls } from './agent/host-controls.ts'
 import { CallChain } from '@parley/rulebook'
-import { openRecorder } from './audit/recorder.ts'
-import { openOneTimeLinks } from './auth/one-time-link.ts'
-import { openPasswords } from './auth/password.ts'
 import type { ChannelWorld } from './channel/channel-world.ts'
 import { openCreations } from './blob/inputs-share.ts'
 import type { JobWorld } from './job/job-world.ts'
 import { openJobWatch } from './job/stream/watch.ts'
 import { type ClaimOutcome, openJudgeDesk } from './judge/desk.ts'
 import type { JudgeWorld } from './judge/judge-world.ts'
-import { SignInLimit, type SignInRates } from './limit/sign-in-limit.ts'
-import { serving } from './tool/served-tool.ts'
 import { AnnouncedGateways } from './worker/announced-gateways.ts'
 import { LinkedWorkers } from './worker/linked-workers.ts'
 import type { WorkerWorld } from './worker/worker-world.ts'
@@ -51,6 +47,7 @@ export function openWorld(options: {
     readonly callKey?: Uint8Array
     readonly presets?: Presets
     readonly gate?: GateDefault
+    readonly gateWaitMs?: number
     readonly installation?: string
   }
 }): World {
@@ -72,6 +69,7 @@ export function openWorld(options: {
     mountSealer: agents.mountKey === undefined ? NO_SEALER : openSealer(agents.mountKey, random),
     callChain: agents.callKey === undefined ? null : new CallChain(agents.callKey),
     gate: agents.gate ?? 'ask',
+    gateWaitMs: agents.gateWaitMs ?? APPROVAL_LIMITS.ttlMs,
     installation: agents.installation ?? '',
     ...openModels({ store, log, now, random }, options.models ?? {}, options.channelKey),
     signInLimit: new SignInLimit(options.signInRates, now),

@@ -1,6 +1,7 @@
 import { AGENT_LIMITS, PassingMap } from '@parley/protocol'
 import type { AgentOfGateway } from './gateway-calls.ts'
 import { AgentLog } from './agent-log.ts'
+import { MACHINE_TIMERS, type Timers } from './timers.ts'
 
 /** Calls that wait to be written down; where there are more, they are refused. */
 const CALLS_WAITING_MAX = 1_000
@@ -16,6 +17,7 @@ export interface CallLogOptions extends AgentOfGateway {
   readonly offset: number
   /** The log cannot be written any more: nothing may be called that is not written down. */
   readonly failed: (why: string) => void
+  readonly timers?: Timers
 }
 
 /** The log of an agent's calls. Calls are numbered by the compositor, and named by the engine where they are its own. */
@@ -23,10 +25,12 @@ export class CallLog {
   readonly #log: AgentLog
   /** Calls that went out and have no line that says so yet. */
   readonly #begun = new PassingMap<number | string, { readonly entry: object; readonly at: number }>()
-  #noting: NodeJS.Timeout | undefined
+  readonly #timers: Timers
+  #noting: (() => void) | undefined
   #noteAt = 0
 
-  constructor({ claim, call, signal, offset, failed }: CallLogOptions) {
+  constructor({ claim, call, signal, offset, failed, timers = MACHINE_TIMERS }: CallLogOptions) {
+    this.#timers = timers
     this.#log = new AgentLog({
       offset,
       append: (at, lines) => call('host.append_calls', { ...claim, offset: at, lines }, signal),
@@ -45,7 +49,7 @@ export class CallLog {
   /** That a call goes out now. Of one that ends soon, the line of its end says that it did. */
   noteUnlessEnded(id: number | string, entry: object): void {
     if (this.#log.failure !== undefined || this.#begun.size >= CALLS_WAITING_MAX) return
-    this.#begun.set(id, { entry, at: performance.now() })
+    this.#begun.set(id, { entry, at: this.#timers.now() })
     this.#soon(LONG_CALL_MS)
   }
 
@@ -63,11 +67,11 @@ export class CallLog {
   }
 
   #soon(afterMs: number): void {
-    const at = performance.now() + afterMs
+    const at = this.#timers.now() + afterMs
     if (this.#noting !== undefined && this.#noteAt <= at) return
-    clearTimeout(this.#noting)
+    this.#noting?.()
     this.#noteAt = at
-    this.#noting = setTimeout(() => this.#hurry(performance.now()), afterMs)
+    this.#noting = this.#timers.after(afterMs, () => this.#hurry(this.#timers.now()))
   }
 
   #note(entry: object): void {
@@ -76,7 +80,7 @@ export class CallLog {
 
   /** Writes all that waits. Calls that went out long before `now` are said to be under way; those that follow wait for their time. */
   #hurry(now: number): void {
-    clearTimeout(this.#noting)
+    this.#noting?.()
     this.#noting = undefined
     for (const [id, { entry, at }] of this.#begun.entries()) {
       if (now - at < LONG_CALL_MS) {

@@ -17,6 +17,7 @@ import { CallLog } from './call-log.ts'
 import { callRecorder } from './call-recorder.ts'
 import { callerOf, linkOf } from './tunnel-link.ts'
 import { AgentGate } from './ask/agent-gate.ts'
+import { openPolicyDesk } from './ask/policy-desk.ts'
 import type { GatewayCall } from './gateway-calls.ts'
 import { composedMount } from './composed-mount.ts'
 import type { ReachMount } from './mount/reach-mount.ts'
@@ -110,6 +111,7 @@ export class HeldAgent {
       gate: { decide: (asked, wait) => this.#agentGate.decideMount(asked, wait) },
       recorder: callRecorder({ calls: this.#calls, gate: this.#agentGate, now }),
       connect: (name, need) => this.#connect(name, need.signal),
+      policy: openPolicyDesk({ claim, call, signal }, this.#agentGate),
       subscriptions: { list: () => listened, add: (uri) => listen(uri, true), remove: (uri) => listen(uri, false) },
       log,
       now,
@@ -194,6 +196,7 @@ export class HeldAgent {
   /** Ends all that belongs to it. */
   async close(): Promise<void> {
     this.#isClosing = true
+    this.#agentGate.letGo()
     clearTimeout(this.#resting)
     clearTimeout(this.#reporting)
     for (const link of this.#links) link.close('the agent is let go of')

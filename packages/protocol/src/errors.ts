@@ -1,6 +1,6 @@
 import * as z from 'zod'
 
-export { RPC_CODES, type RpcCodeName, RpcError } from './rpc-error.ts'
+export { CallCancelled, RPC_CODES, type RpcCodeName, RpcError } from './rpc-error.ts'
 
 /** What a failed tool call says, in `_meta["parley/error"]` and as text. Stable: programs switch on it. */
 export const ToolErrorCode = z.enum([

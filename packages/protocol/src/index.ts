@@ -15,7 +15,9 @@ export {
   makeId,
 } from './ids.ts'
 export { type Audience, Role, isAdmitted } from './roles.ts'
+export { EVERY_SCOPE, type HeldScopes, Scope, type Scoped, inOrder, isInScope, scopesFor } from './scopes.ts'
 export {
+  CallCancelled,
   RPC_CODES,
   type RpcCodeName,
   RpcError,
@@ -54,7 +56,7 @@ export { settlesWithin, unlessAborted, within } from './bounded-wait.ts'
 export { asError, messageOf } from './thrown.ts'
 export { RPC_CODE_MEANINGS, TOOL_ERROR_MEANINGS } from './meanings.ts'
 export { iso, isoOrNull } from './time.ts'
-export { type AnswerSchema, type ToolAnnotations, type ToolSpec, ADDS, ENDS, READS, SETS, tool } from './tool.ts'
+export { type AnswerSchema, type ToolAnnotations, type ToolSpec, ADDS, ENDS, READS, SETS, readsOnly, tool } from './tool.ts'
 export { type ToolDescription, describeDocument, describeTool } from './describe.ts'
 export { DOCUMENTS } from './documents.ts'
 export { TOOLS, type ToolArguments, type ToolInput, type ToolName, type ToolOutput } from './tools.ts'
@@ -100,7 +102,7 @@ export { ClaimId, JUDGE_HOLDS_MAX, Judge, JudgeAction, JudgeFacts, MachineId } f
 export { Channel, ChannelKind } from './tools/channel.ts'
 export { ChannelCheck, ChannelName, Model, ModelName } from './tools/models.ts'
 export { PricedModel } from './tools/pricing.ts'
-export { COMPOSITOR_TOOL_LIMITS, COMPOSITOR_TOOLS } from './tools/compositor.ts'
+export { COMPOSITOR_TOOL_LIMITS, COMPOSITOR_TOOLS } from './tools/compositor/compositor.ts'
 export { STATUS_LIMITS, STATUS_SERVER_NAME, STATUS_TOOLS, SelfTestFailure } from './tools/status.ts'
 export {
   ExecutorView,

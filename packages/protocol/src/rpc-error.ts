@@ -23,6 +23,14 @@ export const RPC_CODES = {
 } as const
 export type RpcCodeName = keyof typeof RPC_CODES
 
+/** Why a call ends early: whoever made it says that it is not wanted any more. Who was cut off never says so, and may come again. */
+export class CallCancelled extends Error {
+  constructor(reason = 'cancelled by the client') {
+    super(reason)
+    this.name = 'CallCancelled'
+  }
+}
+
 /** A JSON-RPC error that crosses the wire as it is. For the protocol and the policy gate, never for a tool's own failure. */
 export class RpcError extends Error {
   readonly code: number

@@ -1,5 +1,6 @@
 import type * as z from 'zod'
 import type { Audience } from './roles.ts'
+import type { Scoped } from './scopes.ts'
 
 /** MCP's hints about what a call does. Clients show and some enforce them, so they must be true. */
 export interface ToolAnnotations {
@@ -13,12 +14,12 @@ export interface ToolAnnotations {
 /** What a tool answers: an object, or one of several that a flag tells apart. */
 export type AnswerSchema = z.ZodObject | z.ZodDiscriminatedUnion<readonly z.ZodObject[]>
 
-/** One tool as data: who may call it, what goes in, what comes out, one line of meaning. */
+/** One tool as data: who may call it, with which scopes, what goes in, what comes out, one line of meaning. */
 export interface ToolSpec<
   Name extends string = string,
   Input extends z.ZodObject = z.ZodObject,
   Output extends AnswerSchema = AnswerSchema,
-> {
+> extends Scoped {
   readonly name: Name
   readonly roles: readonly Audience[]
   readonly doc: string
@@ -32,6 +33,10 @@ export function tool<const Name extends string, Input extends z.ZodObject, Outpu
 ): ToolSpec<Name, Input, Output> {
   return spec
 }
+
+/** Whether a call only looks: by its hints, or because it says that the scope of readers is enough. */
+export const readsOnly = ({ annotations, scopes = [] }: Pick<ToolSpec, 'annotations' | 'scopes'>): boolean =>
+  annotations.readOnlyHint || scopes.includes('read')
 
 /** The usual kinds of tool, so that a declaration names its kind instead of four booleans. */
 export const READS: ToolAnnotations = { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false }

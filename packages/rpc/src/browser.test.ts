@@ -17,7 +17,9 @@ async function outsideOf(file: URL, seen = new Set<string>()): Promise<Set<strin
 }
 
 test('the browser entry needs nothing of Node, and no HTTP or WebSocket library', async () => {
-  expect(await outsideOf(new URL('browser.ts', import.meta.url))).toEqual(new Set(['@parley/protocol', '@parley/protocol/wire']))
+  const found = await outsideOf(new URL('browser.ts', import.meta.url))
+  expect(found).toEqual(new Set(['@parley/fetch/browser', '@parley/protocol', '@parley/protocol/wire']))
+  expect(await outsideOf(new URL('../../fetch/src/browser.ts', import.meta.url))).toEqual(new Set())
 })
 
 test('the check sees what it must not let through', async () => {

@@ -6,4 +6,4 @@ export { applyElicitationDefaults, type ClientHandlers } from './client/ask/hand
 export type { Unsubscribe } from './client/subscription/subscriptions.ts'
 export type { LinkEnd } from './client/link/client-link.ts'
 export { sleep } from './client/sleep.ts'
-export { WireError, type WireErrorCode } from './wire-error.ts'
+export { WireError, type WireErrorCode } from '@parley/fetch/browser'

@@ -4,6 +4,8 @@
  */
 export interface Cancellation {
   readonly aborted: boolean
+  /** `CallCancelled` where whoever waited does not want it any more. */
+  readonly reason?: unknown
   addEventListener(type: 'abort', listener: () => void, options?: { readonly once: true }): void
   removeEventListener(type: 'abort', listener: () => void): void
 }

@@ -30,18 +30,6 @@ export { type LineFault, LineReader, type LineSink } from './stdio/lines.ts'
 export { serveStdio, type StdioServerOptions } from './stdio/server.ts'
 export { serveMemory } from './memory.ts'
 export {
-  type HttpAnswer,
-  type HttpCall,
-  HttpCallFailed,
-  type HttpCallFailure,
-  type HttpFetcher,
-  type HttpFetcherOptions,
-  openHttpFetcher,
-  readEventBatches,
-  readText,
-} from './fetch/http-fetcher.ts'
-export { type SseEvent, SseParser } from './fetch/sse-parser.ts'
-export {
   applyElicitationDefaults,
   type AskContext,
   Client,

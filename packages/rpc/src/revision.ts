@@ -40,4 +40,7 @@ export const META = {
  * How a server of ours tells another of ours that a call waits for a person: whoever wants to know says so in `_meta`, and hears the
  * notification with the id of its request.
  */
+/** A relay says with `notifications/cancelled` that its client did not cancel, but was cut off. */
+export const CUT_OFF = 'parley/cut_off'
+
 export const HELD = { meta: 'parley/held', method: 'notifications/parley/held' } as const

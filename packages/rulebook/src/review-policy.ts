@@ -20,21 +20,22 @@ const SLICE_MS = 10
 
 /** Others wait no longer than for one decision, whatever somebody wrote into their conditions. */
 export class Pace {
-  readonly #startedAt = performance.now()
-  readonly #limitMs: number
-  #sliceAt = performance.now()
+  readonly #now: () => number
+  readonly #startedAt: number
+  #sliceAt: number
 
-  constructor(limitMs = REVIEW_MS) {
-    this.#limitMs = limitMs
+  constructor(now = () => performance.now()) {
+    this.#now = now
+    this.#startedAt = this.#sliceAt = now()
   }
 
   async isOver(): Promise<boolean> {
-    const now = performance.now()
+    const now = this.#now()
     if (now - this.#sliceAt > SLICE_MS) {
       await turn()
-      this.#sliceAt = performance.now()
+      this.#sliceAt = this.#now()
     }
-    return now - this.#startedAt > this.#limitMs
+    return now - this.#startedAt > REVIEW_MS
   }
 }
 

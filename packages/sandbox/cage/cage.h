@@ -267,6 +267,7 @@ struct stream {
   int fd, forward; // forward: the other box's input, or -1
   bool stopped;    // it has said more than it may
   bool broken;     // the other box has stopped listening
+  bool steady;     // what is said to a box that listens no more is lost, and breaks no pipe
   uint32_t told_as; // 1 or 2: what is held is told as it comes, under this number; 0: with the end
   uint64_t parted_ns;
   uint64_t total, capture, held, room, sent;

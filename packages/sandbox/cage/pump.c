@@ -96,8 +96,13 @@ uint64_t part(struct stream *stream, bool over) {
   if (stream->parted_ns == 0) stream->parted_ns = now;
   if (!over && now < stream->parted_ns + PARTING_NS) return stream->parted_ns + PARTING_NS;
   shut(&stream->forward);
-  // A writer without a reader gets a broken pipe, as it would without us between.
-  if (stream->broken) shut(&stream->fd);
+  // A writer without a reader gets a broken pipe, as it would without us between. One that decides about the other must not: it would
+  // seem to have failed because the other has ended. What it still says is counted and lost.
+  if (stream->broken && !stream->steady) shut(&stream->fd);
+  if (stream->steady) {
+    stream->broken = false;
+    stream->capture = 0;
+  }
   stream->sent = stream->held = 0;
   return 0;
 }

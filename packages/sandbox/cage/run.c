@@ -14,7 +14,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-enum input { INPUT_EMPTY = 0, INPUT_BYTES = 1, INPUT_FILE = 2, INPUT_JOINED = 3 };
+enum input { INPUT_EMPTY = 0, INPUT_BYTES = 1, INPUT_FILE = 2, INPUT_JOINED = 3, INPUT_JOINED_STEADY = 4 };
 
 bool pass(int socket, char message, const int *fds, int count) {
   char room[CMSG_SPACE(sizeof(int) * MAX_BINDS)];
@@ -77,7 +77,8 @@ static bool take_input(struct run *run, struct cursor *order) {
   if (kind == INPUT_BYTES) {
     run->feed.at = bytes;
     run->feed.left = length;
-  } else if (kind == INPUT_JOINED) {
+  } else if (kind == INPUT_JOINED || kind == INPUT_JOINED_STEADY) {
+    run->out.steady = kind == INPUT_JOINED_STEADY;
     run->input = cage.join_in;
     cage.join_in = -1;
   } else if (kind == INPUT_FILE) {
@@ -139,8 +140,8 @@ enum { OWNER, INIT, OUT, ERR, IN, FORWARD, PIDS, POLLED };
 static void carry(struct run *run) {
   struct shared *shared = run->stage->shared;
   while (!run->over) {
-    bool blocked = run->out.forward >= 0 && (run->out.held > 0 || run->out.broken);
     uint64_t parting_ns = part(&run->out, false);
+    bool blocked = run->out.forward >= 0 && (run->out.held > 0 || run->out.broken);
     struct pollfd from[POLLED] = {
       [OWNER] = {.fd = 0, .events = POLLIN},
       [INIT] = {.fd = run->stage->init_socket, .events = POLLIN},

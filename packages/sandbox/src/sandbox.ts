@@ -127,7 +127,7 @@ export interface InteractRequest {
 export interface InteractOutcome {
   readonly program: RunOutcome
   readonly interactor: RunOutcome
-  /** Which of the two ended first: the other's broken pipe is then no fault of its own. */
+  /** Which of the two ended first: the program's broken pipe is then no fault of its own. An interactor's pipe never breaks. */
   readonly endedFirst: 'program' | 'interactor'
 }
 

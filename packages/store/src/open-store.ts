@@ -83,7 +83,7 @@ async function openOnSqlite(path: string, lock: FileLock, options: OpenStoreOpti
     throw error
   }
   const clock = followMachine(clocks)
-  return assemble(
+  return storeOn(
     db,
     { ...options, now: options.now ?? clock.now },
     {
@@ -108,7 +108,7 @@ async function openOnPostgres(url: string, options: OpenStoreOptions): Promise<S
     await migrate(db, () => openedAt)
     const clock = await followDatabase(db, options.clocks ?? MACHINE_CLOCKS)
     const now = options.now ?? clock.now
-    return assemble(
+    return storeOn(
       db,
       { ...options, now },
       {
@@ -126,9 +126,10 @@ async function openOnPostgres(url: string, options: OpenStoreOptions): Promise<S
   }
 }
 
-function assemble(
+/** All that is kept, over a database that has its tables. Several stores may stand on one database. */
+export function storeOn(
   db: Database,
-  { now, random = randomBytes }: OpenStoreOptions & { readonly now: () => number },
+  { now, random = randomBytes }: Pick<OpenStoreOptions, 'random'> & { readonly now: () => number },
   rest: Pick<Store, 'ping' | 'backup' | 'close'>,
 ): Store {
   return {

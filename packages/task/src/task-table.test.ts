@@ -11,7 +11,7 @@ function open(table: TaskTable, person = 'ada', key = `token of ${person}`) {
     owner: { key, person },
     words: 'waits',
     requestBytes: 1,
-    stop: (reason) => stopped.push(reason),
+    stop: ({ message }) => stopped.push(message),
     over,
   })
   if (task === undefined) throw new Error('there was no room')

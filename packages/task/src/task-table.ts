@@ -10,7 +10,7 @@ export interface TaskStart {
   readonly words: string | undefined
   readonly requestBytes: number
   /** Ends the work. */
-  readonly stop: (reason: string) => void
+  readonly stop: (why: Error) => void
   /** Called once it has ended or is forgotten, whichever is first. */
   readonly over: () => void
 }
@@ -80,7 +80,7 @@ export class TaskTable {
   forget(id: string, reason: string): void {
     const entry = this.#entries.get(id)
     if (entry === undefined) return
-    entry.task.cancel(reason)
+    entry.task.cancel(new Error(reason))
     clearTimeout(entry.timer)
     this.#entries.delete(id)
     this.#count(entry.task.owner.person, -1, -entry.task.bytes)

@@ -1,4 +1,4 @@
-import { type JsonObject, type JsonValue, type Moves, Place, RPC_CODES, RpcError } from '@parley/protocol/wire'
+import { CallCancelled, type JsonObject, type JsonValue, type Moves, Place, RPC_CODES, RpcError } from '@parley/protocol/wire'
 import { type KnownTask, type TaskStatus, taskText, type TaskView } from './known-task.ts'
 import type { TaskLimits } from './task-limits.ts'
 
@@ -28,7 +28,7 @@ export interface TaskParts {
   /** Asks for room to keep so many bytes, instead of what it held. */
   readonly hold: (bytes: number) => boolean
   /** Ends the work. */
-  readonly stop: (reason: string) => void
+  readonly stop: (why: Error) => void
   /** It has ended, and is kept for so long from now. */
   readonly ended: (keptMs: number) => void
 }
@@ -164,12 +164,12 @@ export class Task implements KnownTask {
     this.#finish('failed', { member: 'error', text: kept })
   }
 
-  cancel(reason = 'cancelled by the client'): void {
+  cancel(why: Error = new CallCancelled()): void {
     if (this.isEnded) return
     this.#hold(0)
-    this.#words = reason
+    this.#words = why.message
     this.#finish('cancelled', undefined)
-    this.#parts.stop(reason)
+    this.#parts.stop(why)
   }
 
   watch(changed: () => void): () => void {

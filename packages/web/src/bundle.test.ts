@@ -18,7 +18,7 @@ test('the page is made of our own rooms and zod, and of nothing that belongs to 
       },
     ],
   })
-  expect([...owners].toSorted()).toEqual(['client', 'protocol', 'rpc', 'web', 'zod'])
+  expect([...owners].toSorted()).toEqual(['client', 'fetch', 'protocol', 'rpc', 'web', 'zod'])
 })
 
 /** The package or room that a module came from. A module of Node would appear under its own name, as a stand-in of the bundler. */

@@ -68,6 +68,7 @@ export class CompositorService<C extends Caller> implements Service<C> {
       windows: new WindowCache(limits, options.now),
       limits,
       hasSearch: options.toolSearch !== undefined,
+      policy: options.policy,
     })
   }
 

@@ -31,15 +31,21 @@ export class GatedCalls<C extends Caller> {
     const decided = this.#decide(call, wait)
     // Most gates answer at once: to wait for them costs more than to ask them.
     const { decision, denial } = decided instanceof Promise ? await decided : decided
+    const followed = this.#followed(id, recorder)
     try {
       await recorder?.decided(id, call, decision, now() - startedAt)
     } catch (cause) {
-      throw new RpcError('internal_error', 'the call could not be recorded, so it was not made', undefined, { cause })
+      const error = new RpcError('internal_error', 'the call could not be recorded, so it was not made', undefined, { cause })
+      if (denial === undefined) followed.failed(error)
+      throw error
     }
     if (denial !== undefined) throw denial
-    if (wait.cancellation.aborted) wait.signal.throwIfAborted()
+    if (wait.cancellation.aborted) {
+      // What a person let through counts as sent from then on: without an end it would be open for as long as the agent is held.
+      followed.failed(new RpcError('internal_error', 'whoever called is gone, so the call was not made'))
+      wait.signal.throwIfAborted()
+    }
     const edited = decision.kind === 'allow' ? decision.arguments : undefined
-    const followed = this.#followed(id, recorder)
     return edited === undefined ? followed : { ...followed, arguments: edited }
   }
 

@@ -1,5 +1,6 @@
-import type { ApprovalId, JsonObject, JsonValue } from '@parley/protocol'
+import type { ApprovalId, COMPOSITOR_TOOLS, JsonObject, JsonValue } from '@parley/protocol'
 import type { Call, Caller, ClientTransport, Implementation } from '@parley/rpc'
+import type * as z from 'zod'
 import type { GateDecision } from '../gate.ts'
 import type { CompositorLimits } from './compositor-limits.ts'
 
@@ -67,6 +68,18 @@ export interface SubscriptionShelf {
   updated?(uri: string, version: number): void
 }
 
+type PolicyTool = 'policy_get' | 'policy_check' | 'policy_propose' | 'policy_withdraw'
+type Asked<Name extends PolicyTool> = z.output<(typeof COMPOSITOR_TOOLS)[Name]['input']>
+type Said<Name extends PolicyTool> = z.input<(typeof COMPOSITOR_TOOLS)[Name]['output']>
+
+/** What an agent may see and wish of the policies that decide about it. Nothing that is asked for here changes anything by itself. */
+export interface PolicyDesk<C extends Caller> {
+  get(): Promise<Said<'policy_get'>>
+  check(call: Asked<'policy_check'>, caller: C): Said<'policy_check'>
+  propose(wish: Asked<'policy_propose'>): Promise<Said<'policy_propose'>>
+  withdraw(proposal: Asked<'policy_withdraw'>): Promise<Said<'policy_withdraw'>>
+}
+
 export interface ConnectNeed {
   /** What the server will be told that it can ask. */
   readonly capabilities: JsonObject
@@ -85,6 +98,8 @@ export interface CompositorOptions<C extends Caller> {
   readonly connect: (mount: string, need: ConnectNeed) => Promise<ClientTransport>
   readonly recorder?: CallRecorder<C>
   readonly subscriptions?: SubscriptionShelf
+  /** Offers the tools about policies. */
+  readonly policy?: PolicyDesk<C>
   /** Offers `tools_search`: beside all tools, or instead of those that are not marked. Left out: not at all. */
   readonly toolSearch?: 'beside' | 'instead'
   readonly limits?: Partial<CompositorLimits>

@@ -2,4 +2,5 @@ export { CONTRACT_MOUNT, type ContractHarness, type ContractWorld, type Move, ty
 export { contractTools } from './contract/contract-tools.ts'
 export { engineContract } from './contract/engine-contract.ts'
 export { Recorder, expectWhole, said, turn } from './contract/recorder.ts'
+export { GatedCalls } from '../compositor/gated-calls.ts'
 export { openLocalCommands } from './local-commands.ts'

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type JsonObject, isJsonObject, parseJson } from '@parley/protocol'
-import { HttpCallFailed, type HttpFetcher } from '@parley/rpc'
+import { HttpCallFailed, type HttpFetcher } from '@parley/fetch'
 import { PROMPT } from './asked.ts'
 import { conversationOptions, openEngine } from './open-engine.ts'
 

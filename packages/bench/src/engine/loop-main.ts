@@ -2,7 +2,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { openHttpFetcher } from '@parley/rpc'
+import { openHttpFetcher } from '@parley/fetch'
 import { Asked, PROMPT, SAID, measure } from './asked.ts'
 import { conversationOptions, openEngine } from './open-engine.ts'
 

@@ -2,7 +2,8 @@ import { randomBytes } from 'node:crypto'
 import type { ConversationOptions, Engine } from '@parley/agent'
 import { openFileTranscripts, openMini, openModelClient } from '@parley/mini'
 import { RpcError, isJsonObject } from '@parley/protocol'
-import { type HttpFetcher, type Service, connectClient, memoryPair, memoryTransport, serveMemory } from '@parley/rpc'
+import { type HttpFetcher } from '@parley/fetch'
+import { type Service, connectClient, memoryPair, memoryTransport, serveMemory } from '@parley/rpc'
 import { INSTRUCTIONS, MODEL, TOOL } from './asked.ts'
 
 const INFO = { name: 'bench', version: '1' }

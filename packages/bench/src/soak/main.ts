@@ -9,6 +9,7 @@ const { values, positionals } = parseArgs({
     minutes: { type: 'string' },
     share: { type: 'string' },
     rounds: { type: 'string' },
+    schedules: { type: 'string' },
     help: { type: 'boolean', short: 'h' },
   },
 })
@@ -16,6 +17,7 @@ const unknown = positionals.filter((name) => !SOAKS.some((soak) => soak.name ===
 const seed = Number(values.seed ?? Date.now() % 1_000_000)
 const share = Number(values.share ?? 1)
 const rounds = values.rounds === undefined ? {} : { rounds: Number(values.rounds) }
+const schedules = values.schedules === undefined ? {} : { schedules: Number(values.schedules) }
 const until = Date.now() + Number(values.minutes ?? 0) * 60_000
 if (
   values.help === true ||
@@ -24,11 +26,14 @@ if (
   !(share > 0) ||
   Number.isNaN(until) ||
   rounds.rounds === 0 ||
-  Number.isNaN(rounds.rounds)
+  Number.isNaN(rounds.rounds) ||
+  (schedules.schedules !== undefined && !(schedules.schedules > 0))
 ) {
   const names = SOAKS.map((soak) => `  ${soak.name.padEnd(12)}${soak.summary}`).join('\n')
   const complaint = unknown.length > 0 ? `no soak is called ${unknown.join(', ')}\n` : ''
-  process.stderr.write(`${complaint}npm run soak [NAME…] [-- --seed N --minutes M --share 0.1 --rounds N]\n${names}\n`)
+  process.stderr.write(
+    `${complaint}npm run soak [NAME…] [-- --seed N --minutes M --share 0.1 --rounds N --schedules N]\n${names}\n`,
+  )
   process.exit(values.help === true ? 0 : 2)
 }
 
@@ -41,7 +46,13 @@ for (let turn = 0; turn === 0 || Date.now() < until; turn += 1) {
   for (const soak of asked.filter(({ name }) => able.has(name))) {
     process.stdout.write(`${soak.name} --seed ${seed + turn}\n`)
     const started = Date.now()
-    const result = await soak.run({ seed: seed + turn, share, ...rounds, log: (line) => process.stderr.write(`  ${line}\n`) })
+    const result = await soak.run({
+      seed: seed + turn,
+      share,
+      ...rounds,
+      ...schedules,
+      log: (line) => process.stderr.write(`  ${line}\n`),
+    })
     const counts = Object.entries(result.counts).map(([name, count]) => `  ${name}: ${count}\n`)
     process.stdout.write(
       `${counts.join('')}  ${Math.round((Date.now() - started) / 1000)} s, ${result.problems.length === 0 ? 'held' : 'DID NOT HOLD'}\n`,

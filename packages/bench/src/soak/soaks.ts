@@ -6,6 +6,7 @@ import { executorSoak } from './executor.ts'
 import { jobsSoak } from './jobs.ts'
 import { killSoak } from './kill.ts'
 import { malformedSoak } from './malformed.ts'
+import { schedulesSoak } from './schedules.ts'
 import { sessionsSoak } from './sessions.ts'
 import type { Soak } from '../soak.ts'
 
@@ -19,4 +20,5 @@ export const SOAKS: readonly Soak[] = [
   codexExecutorSoak,
   attackSoak,
   agentsSoak,
+  schedulesSoak,
 ]

@@ -63,6 +63,7 @@ test.each([
   ['', { PARLEY_SECRET: 'short' }, 'PARLEY_SECRET', 'must have at least 32 bytes'],
   ['', { PARLEY_JUDGE_TOKEN: 'short' }, 'PARLEY_JUDGE_TOKEN', 'must have at least 32 characters'],
   ['judge_lease_ms = 999', {}, 'judge_lease_ms', 'must be 1000 or more'],
+  ['', { PARLEY_GATE_WAIT_MS: '999' }, 'PARLEY_GATE_WAIT_MS', 'must be 1000 or more'],
   ['', { PARLEY_JUDGE_LEASE_MS: '600001' }, 'PARLEY_JUDGE_LEASE_MS', 'must be at most 600000'],
   ['', { PARLEY_DATABASE_URL: 'mysql://a/b' }, 'PARLEY_DATABASE_URL', 'must be a postgres:// URL'],
   ['', { PARLEY_PUBLIC_URL: 'ftp://a' }, 'PARLEY_PUBLIC_URL', 'must be an http:// or https:// URL'],

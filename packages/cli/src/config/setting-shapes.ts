@@ -20,6 +20,11 @@ export const LeaseMs = z.coerce
   .int('must be a whole number')
   .min(1_000, 'must be 1000 or more')
   .max(600_000, 'must be at most 600000')
+export const WaitMs = z.coerce
+  .number({ error: 'must be a number' })
+  .int('must be a whole number')
+  .min(1_000, 'must be 1000 or more')
+  .max(604_800_000, 'must be a week at most: 604800000')
 export const Names = z.union(
   [
     z.array(z.string()),

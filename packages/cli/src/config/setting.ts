@@ -1,8 +1,22 @@
+import { APPROVAL_LIMITS } from '@parley/protocol'
 import * as z from 'zod'
 import { defaultDataDir } from '../data/default-data-dir.ts'
 import { maskChannels } from './channel-setting.ts'
 import { databaseFrom, pathFrom } from './from-file.ts'
-import { Bound, Channels, HttpUrl, LeaseMs, ModelMs, Names, Port, Switch, Text, Tries, WorkerToken } from './setting-shapes.ts'
+import {
+  Bound,
+  Channels,
+  HttpUrl,
+  LeaseMs,
+  ModelMs,
+  Names,
+  Port,
+  Switch,
+  Text,
+  Tries,
+  WaitMs,
+  WorkerToken,
+} from './setting-shapes.ts'
 import type { SettingSpec } from './setting-spec.ts'
 
 const DEFAULT_PORT = 7400
@@ -139,6 +153,12 @@ export const SETTINGS = {
     env: ['PARLEY_GATE_DEFAULT'],
     schema: z.enum(['deny', 'ask', 'allow'], { error: 'must be deny, ask or allow' }).default('ask'),
     doc: 'what is decided about a call of an agent that no rule of any policy covers; ask: a person is asked',
+  },
+  gateWaitMs: {
+    key: 'gate.wait_ms',
+    env: ['PARLEY_GATE_WAIT_MS'],
+    schema: WaitMs.default(APPROVAL_LIMITS.ttlMs),
+    doc: 'how long a call waits for a person at most, in milliseconds',
   },
   adminUsername: {
     key: 'admin.username',

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type ToolOutput, isJsonObject } from '@parley/protocol'
+import { type HeldScopes, TOOLS, type ToolOutput, isJsonObject, scopesFor } from '@parley/protocol'
 import { type Client, WireError, connectClient, httpTransport } from '@parley/rpc'
 import { asCommandError, splitAdvice } from '@parley/command-line/wording'
 import type { Target } from '../option/target.ts'
@@ -10,6 +10,7 @@ const UPDATE_WAIT_MS = 5_000
 const PROBE_TTL_SECONDS = 60
 const PROBE_NAME = 'doctor'
 const MODELS_SHOWN = 8
+const MODELS_SCOPES = scopesFor(TOOLS['models.list'], true).join(' or ')
 
 const WAYS_OUT = {
   noHeader: 'give a token by --token-file or PARLEY_TOKEN',
@@ -62,26 +63,29 @@ async function walkInside(client: Client, checks: DoctorCheck[]): Promise<Doctor
   let step = 'role'
   const ok = (detail: string): void => void checks.push({ name: step, status: 'ok', detail })
   try {
-    const { role, isAdmin, tools } = await whoAmI(client)
-    ok(isAdmin ? `${role} (an admin)` : (role ?? 'a server that knows no roles'))
+    const { role, isAdmin, tools, scopes } = await whoAmI(client)
+    const limits = scopes === null ? '' : `, with the scopes ${scopes.join(', ')}`
+    ok(`${isAdmin ? `${role} (an admin)` : (role ?? 'a server that knows no roles')}${limits}`)
     step = 'server'
     const { info } = client.server
     ok(`${info.name} ${info.version}, ${client.era} era (${client.revision}), ${tools.length} tools`)
     if (role === undefined)
       return [...checks, { name: 'subscribe', status: 'skipped', detail: 'this is no gateway of ours: the walk ends here' }]
     step = 'subscribe'
-    const uri = isAdmin ? 'resource://tokens/list' : 'resource://account'
+    // What a token with scopes makes must be less than itself, and a judge's is not: the change is left to others.
+    const canChange = isAdmin && scopes === null
+    const uri = canChange ? 'resource://tokens/list' : 'resource://account'
     const heard = { updates: 0 }
     const unsubscribe = await client.subscribe(uri, () => {
       heard.updates += 1
     })
     ok(uri)
     step = 'update'
-    if (!isAdmin) {
+    if (!canChange) {
       checks.push({
         name: step,
         status: 'skipped',
-        detail: 'nothing that this token may do changes a resource; an admin token can walk on',
+        detail: `nothing that this token may do changes a resource; an admin’s${scopes === null ? '' : ' without scopes'} can walk on`,
       })
       step = 're-read'
       await client.readResource(uri)
@@ -102,6 +106,12 @@ async function walkInside(client: Client, checks: DoctorCheck[]): Promise<Doctor
     await unsubscribe()
     step = 'models'
     if (hasTool(tools, 'models.list')) checks.push(modelsCheck(await client.callTool('models.list', { live: true })))
+    else if (scopes !== null)
+      checks.push({
+        name: step,
+        status: 'skipped',
+        detail: `models.list needs the scope ${MODELS_SCOPES}, which this token lacks`,
+      })
     return checks
   } catch (error) {
     return [
@@ -132,12 +142,14 @@ const hasTool = (tools: readonly unknown[], name: string): boolean =>
   tools.some((tool) => isJsonObject(tool) && tool['name'] === name)
 
 /** The role by the server's own word, and by the tool where there is one. */
-async function whoAmI(client: Client): Promise<{ role: string | undefined; isAdmin: boolean; tools: readonly unknown[] }> {
+async function whoAmI(
+  client: Client,
+): Promise<{ role: string | undefined; isAdmin: boolean; scopes: HeldScopes; tools: readonly unknown[] }> {
   const tools = await client.listTools()
   if (hasTool(tools, 'account.get')) {
-    const { role, admin } = await client.callTool('account.get', {})
-    return { role, isAdmin: admin, tools }
+    const { role, admin, scopes } = await client.callTool('account.get', {})
+    return { role, isAdmin: admin, scopes, tools }
   }
   const { role } = client.server.info
-  return { role: typeof role === 'string' ? role : undefined, isAdmin: false, tools }
+  return { role: typeof role === 'string' ? role : undefined, isAdmin: false, scopes: null, tools }
 }

@@ -5,7 +5,7 @@ import { type Bridge, type CodexProgram, engineOf, openBridge } from '@parley/co
 import { type ModelDoor, boxedEngine, openCodexHome, openModelDoor } from '@parley/codex/boxed'
 import type { PreparedModel } from '@parley/protocol'
 import { FolderWatch, shortSocketPath } from '@parley/workspace'
-import type { HttpFetcher } from '@parley/rpc'
+import { type HttpFetcher } from '@parley/fetch'
 import type { StartLive } from '@parley/sandbox'
 import { ownVersion } from '../version.ts'
 import { startInBox } from './start-in-box.ts'

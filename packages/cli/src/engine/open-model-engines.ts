@@ -1,7 +1,7 @@
 import type { EngineFor } from '@parley/agent'
 import { type ModelClient, type ModelLimits, openMini, openModelClient } from '@parley/mini'
 import type { PreparedModel } from '@parley/protocol'
-import { openHttpFetcher } from '@parley/rpc'
+import { openHttpFetcher } from '@parley/fetch'
 import type { CodexCheck } from './check-codex.ts'
 import { openMounts } from './connect-mount.ts'
 import { CodexUnfit, openCodexEngine } from './open-codex-engine.ts'

@@ -57,6 +57,7 @@ export async function serveGateway({ settings, cwd }: GatewayPlan, { random, err
       scripts: scriptsOf(data),
       quota: quotaOf(settings),
       gate: settings.gateDefault,
+      gateWaitMs: settings.gateWaitMs,
       presets: presetsIn(data.presets, parseToml),
       log,
       now: store.now,

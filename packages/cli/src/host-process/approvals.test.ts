@@ -69,13 +69,23 @@ test(
     expect(await parley(['approvals', 'deny', await waiting('end'), '--abort'])).toMatchObject({ code: 0 })
     expect(await end).toMatchObject({ code: -32_950 })
 
-    // One whose caller went away stands, and the same call finds what was decided meanwhile.
-    const cut = new AbortController()
-    const left = sdk
-      .callTool({ name: 'files_make', arguments: { name: 'left' } }, undefined, { signal: cut.signal })
+    // One that is cancelled is taken back: nobody can approve it any more.
+    const cancel = new AbortController()
+    const cancelled = sdk
+      .callTool({ name: 'files_make', arguments: { name: 'cancelled' } }, undefined, { signal: cancel.signal })
       .catch(messageOf)
+    const cancelledId = await waiting('cancelled')
+    cancel.abort()
+    await cancelled
+    const statusOf = async () => (await bench.gateway.call('approval.get', { approval_id: cancelledId })).status
+    await expect.poll(statusOf).toBe('withdrawn')
+    expect(await parley(['approvals', 'approve', cancelledId])).toMatchObject({ code: 1 })
+
+    // One whose caller was cut off stands, and the same call finds what was decided meanwhile.
+    const other = await bench.connect(token, { era: 'modern' })
+    const left = said(other, 'files_make', { name: 'left' }).catch(messageOf)
     const leftId = await waiting('left')
-    cut.abort()
+    await other.close()
     await left
     const gone = async () =>
       (await bench.gateway.call('approval.list', {})).items.find((item) => item.approval_id === leftId)?.caller_gone_at
@@ -86,6 +96,13 @@ test(
     await sdk.close()
     expect(names().toSorted()).toEqual(['later', 'left', 'yes'])
     const { items } = (await json(['approvals', 'list', '--all', ...at])) as { items: { status: string }[] }
-    expect(items.map(({ status }) => status).toSorted()).toEqual(['denied', 'denied', 'returned', 'returned', 'returned'])
+    expect(items.map(({ status }) => status).toSorted()).toEqual([
+      'denied',
+      'denied',
+      'returned',
+      'returned',
+      'returned',
+      'withdrawn',
+    ])
   },
 )

@@ -164,3 +164,46 @@ test(
     expect(names()).toEqual(['one', 'two'])
   },
 )
+
+test(
+  'an agent looks at its policy, tries a call, proposes another and takes it back; a person’s yes is what counts',
+  MANY_PROCESSES,
+  async () => {
+    const { bench, agent_id, client, names, decide } = await worldOf()
+    const own = async (name: string, args: object = {}): Promise<Record<string, unknown>> => {
+      const result = await client.callToolRaw(name, { ...args })
+      return result.isError === true ? { failed: JSON.stringify(result.content) } : Object(result.structuredContent)
+    }
+    const tried = { mount: 'files', tool: 'make', args: { name: 'x' } }
+    expect(await own('policy_get')).toEqual({ policy: null, active: '', proposals: [] })
+    expect(await own('policy_check', tried)).toMatchObject({ decision: 'ask', rule: null, layer: null })
+    expect(await own('policy_check', { mount: 'files' })).toEqual({ failed: expect.stringContaining('invalid_argument: tool:') })
+    expect(await own('policy_propose', { text: 'a b' })).toEqual({ failed: expect.stringContaining('invalid_argument: text:') })
+
+    const first = await own('policy_propose', { text: rule('all', 'allow'), note: 'asks too much' })
+    expect(await own('policy_get')).toMatchObject({
+      proposals: [{ approval_id: first.approval_id, version: 1, note: 'asks too much' }],
+    })
+    expect(await own('policy_withdraw', { approval_id: first.approval_id })).toEqual({ withdrawn: true })
+    expect(await own('policy_withdraw', { approval_id: first.approval_id })).toEqual({ withdrawn: false })
+    await expect(decide(ApprovalId.parse(first.approval_id), 'approve')).rejects.toThrow('too late')
+
+    // What is asked about a call is not the agent's to take back by this.
+    const held = make(client, 'held')
+    const pending = async () => (await bench.gateway.call('approval.list', {})).items[0]?.approval_id
+    await expect.poll(pending).toBeDefined()
+    const asked = ApprovalId.parse(await pending())
+    expect(await own('policy_withdraw', { approval_id: asked })).toEqual({ failed: expect.stringContaining('not_found') })
+    await decide(asked, 'deny_continue')
+    expect(await held).toMatchObject({ code: -32_951 })
+
+    const second = await own('policy_propose', { text: rule('all', 'allow') })
+    await decide(ApprovalId.parse(second.approval_id), 'approve')
+    await expect.poll(() => own('policy_check', tried)).toMatchObject({ decision: 'allow', rule: 'all', layer: 'agent' })
+    expect(await own('policy_get')).toMatchObject({ policy: { version: 2, text: rule('all', 'allow') }, active: 'agent:2' })
+    expect(names()).toEqual([])
+    const read = (what: string) => bench.gateway.read(`resource://agents/${agent_id}/${what}`)
+    expect(await read('policy')).toMatchObject({ active: 'agent:2', policies: [{ layer: 'agent', version: 2 }], allowances: [] })
+    expect(await read('proposals')).toMatchObject({ items: [{ version: 1, status: 'withdrawn' }] })
+  },
+)

@@ -1,11 +1,10 @@
 import { chmodSync } from 'node:fs'
 import { randomBytes } from 'node:crypto'
+import { type HttpFetcher, HttpCallFailed } from '@parley/fetch'
 import {
   BodyWithoutRoom,
   type Caller,
   Denied,
-  type HttpFetcher,
-  HttpCallFailed,
   type HttpReply,
   type HttpRequest,
   type Limits,

@@ -1,5 +1,5 @@
+import { LISTED_MAX, type ServedResource, watchTopics } from '@parley/access'
 import { RESOURCES } from '@parley/protocol'
-import { LISTED_MAX, type ServedResource, watchTopics } from '../resource/served-resource.ts'
 import { tokenPage } from './token-tools.ts'
 import { accountOf } from './tools.ts'
 import { userPage } from './user-tools.ts'

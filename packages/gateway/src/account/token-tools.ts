@@ -1,8 +1,8 @@
-import { TOOLS, type Token, TokenId, type ToolArguments, ToolError, type UserId, iso, isoOrNull } from '@parley/protocol'
-import type { TokenRecord } from '@parley/store'
-import { hashText, mintToken } from '../auth/token-text.ts'
-import { cursorOf, pageOf, readCursor } from '../tool/page.ts'
+import { cursorOf, hashText, mintToken, pageOf, readCursor } from '@parley/access'
+import { TOOLS, type Token, TokenId, type ToolArguments, ToolError, iso, isoOrNull } from '@parley/protocol'
+import type { TokenRecord, UserRecord } from '@parley/store'
 import { type AccountWorld, serveTool } from './account-world.ts'
+import { checkMaker, endOf } from './made-by-token.ts'
 
 type CreateArguments = ToolArguments<'token.create'>
 
@@ -13,6 +13,7 @@ function tokenView(token: TokenRecord): Token {
     name: token.name,
     user_id: token.userId,
     agent_id: token.agentId,
+    scopes: token.scopes === null ? null : [...token.scopes],
     created_at: iso(token.createdAt),
     expires_at: isoOrNull(token.expiresAt),
     revoked_at: isoOrNull(token.revokedAt),
@@ -32,16 +33,20 @@ export async function tokenPage(
 
 export const tokenCreate = serveTool(TOOLS['token.create'], async (args, context) => {
   checkFields(args)
+  checkMaker(args, context.caller)
   const { store, now, random } = context.world
   const owner = args.role === 'user' ? await ownerOf(context.world, args.username) : undefined
+  checkScopes(args, owner)
+  const expiresAt = endOf(args.ttl_seconds === undefined ? undefined : now() + args.ttl_seconds * 1000, context.caller)
   const text = mintToken(args.role, random)
   const record = await store.tokens.add({
     hash: hashText(text),
     role: args.role,
     name: args.name ?? args.username ?? args.agent_id ?? args.role,
-    ...(owner === undefined ? {} : { userId: owner }),
+    ...(owner === undefined ? {} : { userId: owner.id }),
     ...(args.agent_id === undefined ? {} : { agentId: args.agent_id }),
-    ...(args.ttl_seconds === undefined ? {} : { expiresAt: now() + args.ttl_seconds * 1000 }),
+    ...(args.scopes === undefined ? {} : { scopes: args.scopes }),
+    ...(expiresAt === undefined ? {} : { expiresAt }),
   })
   context.target = record.id
   return { token: text, id: record.id, role: record.role, expires_at: isoOrNull(record.expiresAt) }
@@ -77,9 +82,18 @@ function checkFields(args: CreateArguments): void {
       throw new ToolError('invalid_argument', `${field} does not go with role ${args.role}`, { field })
 }
 
-async function ownerOf(world: AccountWorld, username: string | undefined): Promise<UserId> {
+function checkScopes({ role, scopes }: CreateArguments, owner: UserRecord | undefined): void {
+  if (scopes === undefined) return
+  const wrong = (words: string): ToolError => new ToolError('invalid_argument', words, { field: 'scopes' })
+  if (owner === undefined)
+    throw wrong(`scopes do not go with role ${role}: they limit a user's token, and its role says what any other may do`)
+  if (scopes.includes('admin') && !owner.admin)
+    throw wrong(`the scope admin is for tokens of admins, and ${owner.username} is none`)
+}
+
+async function ownerOf(world: AccountWorld, username: string | undefined): Promise<UserRecord> {
   const user = username === undefined ? undefined : await world.store.users.byName(username)
   if (user === undefined) throw new ToolError('not_found', `there is no user ${username}`, { field: 'username' })
   if (user.disabled) throw new ToolError('conflict', `${username} is disabled`, { field: 'username', hint: 'user.enable first' })
-  return user.id
+  return user
 }

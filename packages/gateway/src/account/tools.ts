@@ -1,6 +1,6 @@
+import { type GatewayCaller, isLocal } from '@parley/access'
 import { TOOLS, ToolError, type ToolOutput, isoOrNull } from '@parley/protocol'
 import { Conflict } from '@parley/store'
-import { type GatewayCaller, isLocal } from '../caller.ts'
 import { serveTool } from './account-world.ts'
 
 /** Who somebody is, as `account.get` and `resource://account` say it. */
@@ -12,6 +12,7 @@ export function accountOf(caller: GatewayCaller): ToolOutput<'account.get'> {
     username: caller.username,
     name: caller.name,
     token_id: caller.tokenId,
+    scopes: caller.scopes === null ? null : [...caller.scopes],
     expires_at: isoOrNull(caller.expiresAt),
   }
 }

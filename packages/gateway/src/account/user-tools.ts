@@ -1,7 +1,8 @@
+import { pageOf } from '@parley/access'
 import { TOOLS, ToolError, type User, Username, iso, isoOrNull } from '@parley/protocol'
 import { AlreadyExists, Conflict, type UserRecord } from '@parley/store'
-import { pageOf } from '../tool/page.ts'
 import { type AccountContext, type AccountWorld, serveTool } from './account-world.ts'
+import { checkAccountMaker } from './made-by-token.ts'
 
 export function userView(user: UserRecord): User {
   return {
@@ -27,6 +28,7 @@ export async function userPage(
 
 export const userAdd = serveTool(TOOLS['user.add'], async (args, context) => {
   context.target = args.username
+  checkAccountMaker(args, context.caller)
   const { store, passwords } = context.world
   const passwordHash = args.password === undefined ? null : await passwords.hash(args.password)
   return { user: userView(await store.users.add({ username: args.username, passwordHash, admin: args.admin })) }

@@ -1,8 +1,7 @@
+import { type GatewayCaller, lineOf } from '@parley/access'
 import { type AgentId, type JsonObject, messageOf, RpcError } from '@parley/protocol'
 import type { Call, HeaderParam, Implementation, Link, ListKind, LogLevel, Relay, Service, ServiceResult } from '@parley/rpc'
 import { TASKS_CAPABILITY } from '@parley/task'
-import { lineOf } from '../audit/line.ts'
-import type { GatewayCaller } from '../caller.ts'
 import type { AgentWorld } from './agent-world.ts'
 
 /** What a person pays for by the call, and what is written down. */

@@ -1,3 +1,4 @@
+import { cursorOf, type GatewayCaller, hashText, mintToken, pageOf, readCursor } from '@parley/access'
 import {
   AGENT_LIMITS,
   AgentBudgets,
@@ -13,11 +14,8 @@ import {
   makeId,
 } from '@parley/protocol'
 import { drainedTopic, type Store } from '@parley/store'
-import { hashText, mintToken } from '../auth/token-text.ts'
-import type { GatewayCaller } from '../caller.ts'
 import { withinShare } from '../blob/inputs-share.ts'
 import { wokenOrLate } from '../judge/polls.ts'
-import { cursorOf, pageOf, readCursor } from '../tool/page.ts'
 import { type AgentWorld, serveTool } from './agent-world.ts'
 import { agentView } from './agent-view.ts'
 import { findAgent, isTheirs, noSuchAgent } from './find-agent.ts'

@@ -1,9 +1,9 @@
+import { serving } from '@parley/access'
 import type { GateDefault, Preset } from '@parley/protocol'
 import type { Sealer } from '@parley/models'
 import type { CallChain } from '@parley/rulebook'
 import type { JobWorld } from '../job/job-world.ts'
 import type { JudgeWorld } from '../judge/judge-world.ts'
-import { serving } from '../tool/served-tool.ts'
 import type { WorkerWorld } from '../worker/worker-world.ts'
 import type { HostControls } from './host-controls.ts'
 
@@ -19,6 +19,8 @@ export interface AgentWorld extends WorkerWorld, Pick<JobWorld, 'watch'>, Pick<J
   readonly callChain: CallChain | null
   /** What is decided about a call of an agent that no rule of any policy covers. */
   readonly gate: GateDefault
+  /** How long a call waits for a person. */
+  readonly gateWaitMs: number
   readonly hostControls: HostControls
   /** Tells this installation from others, and gives nothing of it away. */
   readonly installation: string

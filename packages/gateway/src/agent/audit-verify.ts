@@ -1,6 +1,6 @@
+import { type GatewayCaller } from '@parley/access'
 import { AgentId, TOOLS, ToolError, type ToolOutput, iso } from '@parley/protocol'
 import { type AgentRecord, callsLog } from '@parley/store'
-import type { GatewayCaller } from '../caller.ts'
 import { type CallChain, verifyCalls } from '@parley/rulebook'
 import { type AgentWorld, serveTool } from './agent-world.ts'
 import { findAgent, isTheirs } from './find-agent.ts'

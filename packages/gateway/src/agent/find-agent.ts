@@ -1,6 +1,6 @@
+import { type GatewayCaller } from '@parley/access'
 import { type AgentId, ToolError } from '@parley/protocol'
 import type { AgentRecord, Store } from '@parley/store'
-import type { GatewayCaller } from '../caller.ts'
 
 /** The agent, or `not_found`: a foreign one, and one that is being deleted, is as unknown as one that never was. */
 export async function findAgent(

@@ -1,6 +1,6 @@
+import { type ToolContext } from '@parley/access'
 import { type AgentClaim, ToolError } from '@parley/protocol'
 import { AGENT_QUEUE, type AgentRecord, type LeaseFence, LeaseLost, NotFound } from '@parley/store'
-import type { ToolContext } from '../tool/served-tool.ts'
 import type { AgentWorld } from './agent-world.ts'
 
 export const fenceOf = ({ agent_id: key, claim_id: claimId }: AgentClaim): LeaseFence => ({

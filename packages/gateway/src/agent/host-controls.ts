@@ -1,8 +1,8 @@
+import { type GatewayCaller } from '@parley/access'
 import { type AgentClaim, type AgentId, type HostAction, NOTIFICATIONS, type PromptId } from '@parley/protocol'
 import type { Link } from '@parley/rpc'
 import { type Store, agentTopic, onceAtATime } from '@parley/store'
 import type { Logger } from 'pino'
-import type { GatewayCaller } from '../caller.ts'
 
 interface Watched {
   readonly claim: AgentClaim

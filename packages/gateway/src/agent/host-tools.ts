@@ -1,3 +1,4 @@
+import { type ToolContext } from '@parley/access'
 import { AGENT_LIMITS, type AgentClaim, AgentId, TOOLS, ToolError } from '@parley/protocol'
 import {
   AGENT_QUEUE,
@@ -12,7 +13,6 @@ import {
   transcriptLog,
 } from '@parley/store'
 import { withinShare } from '../blob/inputs-share.ts'
-import type { ToolContext } from '../tool/served-tool.ts'
 import { workerViews } from '../worker/worker-view.ts'
 import { type AgentWorld, serveTool } from './agent-world.ts'
 import { asHost, fenceOf } from './held-agent.ts'

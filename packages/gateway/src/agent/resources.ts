@@ -1,7 +1,7 @@
+import { LISTED_MAX, type ResourceRequest, type ServedResource, watchTopics } from '@parley/access'
 import { AgentId, RESOURCES, ToolError } from '@parley/protocol'
 import { type AgentRecord, agentTopic, agentsTopic, callsLog, transcriptLog, workersTopic } from '@parley/store'
 import { readTail } from '../job/log-read.ts'
-import { LISTED_MAX, type ResourceRequest, type ServedResource, watchTopics } from '../resource/served-resource.ts'
 import { workerViews } from '../worker/worker-view.ts'
 import { agentPage } from './agent-tools.ts'
 import { agentView } from './agent-view.ts'

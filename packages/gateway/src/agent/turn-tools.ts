@@ -1,6 +1,6 @@
+import { type ToolContext } from '@parley/access'
 import { AGENT_LIMITS, type AgentClaim, TOOLS, ToolError } from '@parley/protocol'
 import { type AppendOptions, Conflict, NotFound, callsLog, linesOf, transcriptLog } from '@parley/store'
-import type { ToolContext } from '../tool/served-tool.ts'
 import { type AgentWorld, serveTool } from './agent-world.ts'
 import { asHost, underClaim } from './held-agent.ts'
 

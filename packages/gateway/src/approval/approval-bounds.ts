@@ -1,8 +1,9 @@
 import { APPROVAL_LIMITS } from '@parley/protocol'
+import type { AgentWorld } from '../agent/agent-world.ts'
 
 /** How long an approval waits, and how many may. */
-export const APPROVAL_BOUNDS = {
-  ttlMs: APPROVAL_LIMITS.ttlMs,
+export const approvalBounds = ({ gateWaitMs }: Pick<AgentWorld, 'gateWaitMs'>) => ({
+  ttlMs: gateWaitMs,
   maxPerAgent: APPROVAL_LIMITS.pendingPerAgent,
   maxPerPerson: APPROVAL_LIMITS.pendingPerPerson,
-}
+})

@@ -1,3 +1,4 @@
+import { cursorOf, type GatewayCaller, nameOf, pageOf, readCursor } from '@parley/access'
 import {
   type AgentId,
   ApprovalId,
@@ -9,9 +10,7 @@ import {
 } from '@parley/protocol'
 import type { ApprovalRecord, Decided, Store } from '@parley/store'
 import { type AgentWorld, serveTool } from '../agent/agent-world.ts'
-import { type GatewayCaller, nameOf } from '../caller.ts'
 import { withinShare } from '../blob/inputs-share.ts'
-import { cursorOf, pageOf, readCursor } from '../tool/page.ts'
 import { approvalView } from './approval-view.ts'
 import { checkDecision, effectsOf } from './decision-effects.ts'
 import { type ApprovalPerson, checkApprover, deciderName, maySee, neededFor } from './may-decide.ts'

@@ -1,3 +1,4 @@
+import { type GatewayCaller } from '@parley/access'
 import {
   type AgentId,
   type PolicyRule,
@@ -10,7 +11,6 @@ import {
 import { type MadeRule, type PolicyCall, compilePolicy, decide, readPolicy, ruleFromCall, textWithRule } from '@parley/policy'
 import { failedExamples } from '@parley/rulebook'
 import type { AgentRecord, ApprovalRecord, DecisionEffects, Store } from '@parley/store'
-import type { GatewayCaller } from '../caller.ts'
 import { policySubject } from './policy-subject.ts'
 import { neededFor } from './may-decide.ts'
 

@@ -1,13 +1,13 @@
-import { type ApprovalId, type ApprovalStep, TOOLS, ToolError, iso, parseJson } from '@parley/protocol'
+import { untilSo } from '@parley/access'
+import { APPROVAL_LIMITS, type ApprovalId, type ApprovalStep, TOOLS, ToolError, iso, parseJson } from '@parley/protocol'
 import { digestCall, previewOf } from '@parley/policy'
 import { type AgentRecord, type ApprovalRecord, type LeaseFence, type Store, agentTopic } from '@parley/store'
 import { serveTool } from '../agent/agent-world.ts'
 import { asHost } from '../agent/held-agent.ts'
 import { withinShare } from '../blob/inputs-share.ts'
 import { waitSignal } from '../job/tools.ts'
-import { untilSo } from '../tool/until-so.ts'
 import { activePolicies } from '@parley/rulebook'
-import { APPROVAL_BOUNDS } from './approval-bounds.ts'
+import { approvalBounds } from './approval-bounds.ts'
 import { heldView } from './approval-view.ts'
 
 const QUIET = { audit: 'failures' } as const
@@ -49,7 +49,7 @@ export const hostAsk = serveTool(
         context.world.store.approvals.ask(
           fence,
           { ...asked, preview: preview.text, previewSha256: preview.hash },
-          APPROVAL_BOUNDS,
+          approvalBounds(context.world),
         ),
       )
       return { ...heldView(approval), adopted: isAdopted, expires_at: iso(approval.expiresAt) }
@@ -63,15 +63,20 @@ export const hostApprovals = serveTool(
   TOOLS['host.approvals'],
   ({ approval_ids: ids, wait_ms: waitMs, ...claim }, context) =>
     asHost(claim, context, async (_fence, { id: agentId }) => {
-      const { store } = context.world
+      const { store, now } = context.world
       const read = async (): Promise<readonly ApprovalRecord[]> => {
         const found = await Promise.all(ids.map((id) => store.approvals.byId(id)))
         return found.flatMap((each) => (each?.agentId === agentId ? [each] : []))
       }
       const isWanted = (found: readonly ApprovalRecord[]): boolean =>
         found.length < ids.length || found.some(({ status }) => status !== 'pending')
-      const waited = await untilSo(store, { topic: agentTopic(agentId), read, isWanted }, { waitMs, signal: waitSignal(context) })
-      return { items: (waited ?? []).map(heldView) }
+      const ends = Math.min(...(await read()).flatMap((each) => (each.status === 'pending' ? [each.expiresAt] : [])))
+      // Who waits hears of the end when it comes, and not when others are swept.
+      const wait = { waitMs: Math.max(0, Math.min(waitMs, ends - now())), signal: waitSignal(context) }
+      const waited = (await untilSo(store, { topic: agentTopic(agentId), read, isWanted }, wait)) ?? []
+      if (isWanted(waited) || ends > now()) return { items: waited.map(heldView) }
+      await store.approvals.expire(APPROVAL_LIMITS.pendingPerPerson)
+      return { items: (await read()).map(heldView) }
     }),
   QUIET,
 )

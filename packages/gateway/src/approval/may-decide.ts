@@ -1,9 +1,12 @@
+import { type GatewayCaller, isLocal, nameOf } from '@parley/access'
 import { ToolError } from '@parley/protocol'
 import { ANYBODY, approvalsNeeded, mayDecide } from '@parley/policy'
 import type { ApprovalRecord } from '@parley/store'
-import { type GatewayCaller, isLocal, nameOf } from '../caller.ts'
 
-export type ApprovalPerson = Pick<GatewayCaller, 'admin' | 'key' | 'name' | 'signInId' | 'tokenId' | 'userId' | 'username'>
+export type ApprovalPerson = Pick<
+  GatewayCaller,
+  'admin' | 'key' | 'name' | 'scopes' | 'signInId' | 'tokenId' | 'userId' | 'username'
+>
 
 type Asked = Pick<ApprovalRecord, 'approvers' | 'ownerId'>
 

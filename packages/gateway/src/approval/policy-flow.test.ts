@@ -227,6 +227,41 @@ test('approvers of a policy decide, and nobody else: two of them, each once', as
   })
 })
 
+test('a sign-in decides as the person, a token by its name; a policy may refuse the second, whatever its scopes', async () => {
+  const { gw, ask } = await worldOf()
+  const decided = async (approval_id: unknown) => (await contentOf(gw.admin('approval.get', { approval_id })))['decided']
+  const approve = (approval_id: unknown) => ({ approval_id, decision: 'approve' })
+  const whole = await mint(gw, { role: 'user', username: 'admin' })
+  const narrow = await mint(gw, { role: 'user', username: 'admin', scopes: ['approvals', 'admin'] })
+  const person = { approvers: [{ users: ['admin'], sign_in: true }], arguments_json: '{"b":1}' }
+  const { approval_id: signed } = await ask(person)
+  for (const { token } of [whole, narrow])
+    expect(await errorOf(callTool(gw.gateway.url, token, 'approval.decide', approve(signed)))).toMatchObject({
+      code: 'forbidden',
+      message: 'a person must decide this: sign in, and not by a token',
+    })
+  await contentOf(gw.admin('approval.decide', approve(signed)))
+  expect(await decided(signed)).toMatchObject({ by: 'admin' })
+  const { approval_id } = await ask()
+  await contentOf(callTool(gw.gateway.url, narrow.token, 'approval.decide', approve(approval_id)))
+  expect(await decided(approval_id)).toMatchObject({ by: `admin (token ${narrow.id})` })
+})
+
+test('what is forked is held by the policy of the agent that it comes from, and by its own from then on', async () => {
+  const { gw, activate } = await worldOf()
+  const { agent_id } = await contentOf(gw.admin('agent.create', { name: 'local', kind: 'local', model: 'm' }))
+  await activate({ agent_id }, DENY_WRITES)
+  const forked = (await contentOf(gw.admin('agent.fork', { agent_id })))['agent_id']
+  const decided = async (id: unknown) =>
+    (await contentOf(gw.admin('policy.test', { agent_id: id, call: { mount: 'files', tool: 'write' } })))['decision']
+  expect(await decided(forked)).toBe('deny_continue')
+  expect(await contentOf(gw.admin('policy.history', { agent_id: forked }))).toMatchObject({
+    items: [{ version: 1, status: 'active', agent_id: forked, activated_by: 'admin' }],
+  })
+  await contentOf(gw.admin('policy.retire', { agent_id }))
+  expect([await decided(agent_id), await decided(forked)]).toEqual(['ask', 'deny_continue'])
+})
+
 test('yes for the session is an allowance of that client and that tool; it can be ended', async () => {
   const { gw, agent_id, ask, spec } = await worldOf()
   const { approval_id } = await ask()

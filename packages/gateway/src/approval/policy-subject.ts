@@ -1,7 +1,7 @@
+import { type GatewayCaller } from '@parley/access'
 import { type AgentId, type PolicyLayer, type PolicySubject, ToolError } from '@parley/protocol'
 import type { AgentRecord, Store } from '@parley/store'
 import { findAgent } from '../agent/find-agent.ts'
-import type { GatewayCaller } from '../caller.ts'
 
 export interface Whose {
   readonly layer?: PolicyLayer | undefined
@@ -9,7 +9,7 @@ export interface Whose {
   readonly username?: string | undefined
 }
 
-type Person = Pick<GatewayCaller, 'admin' | 'userId' | 'username'>
+type Person = Pick<GatewayCaller, 'admin' | 'scopes' | 'userId' | 'username'>
 
 /**
  * Whose policy a call is about. Everybody reads that of the installation, which holds for them too, and an admin writes it. A person's is
@@ -25,7 +25,12 @@ export async function policySubject(
   checkNamed(layer, whose)
   if (layer === 'installation') {
     if (to === 'write' && !caller.admin)
-      throw new ToolError('forbidden', 'the policy of the installation is an admin’s to change', { field: 'layer' })
+      throw new ToolError('forbidden', 'the policy of the installation is an admin’s to change', {
+        field: 'layer',
+        ...(caller.scopes === null
+          ? {}
+          : { hint: 'a token with scopes needs the scope admin for it, and its user has to be one' }),
+      })
     return { layer }
   }
   if (layer === 'agent') return { layer, agentId: (await agentNamed(store, whose.agent_id, caller)).id }

@@ -1,10 +1,10 @@
-import { type PolicySubject, TOOLS, type ToolArguments, ToolError } from '@parley/protocol'
+import { nameOf } from '@parley/access'
+import { type AgentId, type PolicySubject, TOOLS, type ToolArguments, ToolError } from '@parley/protocol'
 import { decide, exampleCall } from '@parley/policy'
-import type { Activated, PolicyRecord } from '@parley/store'
+import type { Activated, PolicyRecord, Store } from '@parley/store'
 import { activePolicies, failedExamples, layersOf, layersWith, policyEntry, policyIn, reviewPolicy } from '@parley/rulebook'
 import { findAgent } from '../agent/find-agent.ts'
 import { type AgentWorld, serveTool } from '../agent/agent-world.ts'
-import { nameOf } from '../caller.ts'
 import { policySubject } from './policy-subject.ts'
 
 export const policyGet = serveTool(TOOLS['policy.get'], async ({ version, ...whose }, { caller, world: { store } }) => {
@@ -89,13 +89,15 @@ export const policyListProposals = serveTool(
   TOOLS['policy.list_proposals'],
   async ({ agent_id: id, limit }, { caller, world: { store } }) => {
     const { id: agentId } = await findAgent(store, id, caller)
-    const found = await store.policies.list(
-      { layer: 'agent', agentId },
-      { statuses: ['proposed', 'refused', 'withdrawn'], limit },
-    )
-    return { items: found.map(policyEntry) }
+    return proposalsOf(store, agentId, limit)
   },
 )
+
+/** What was proposed for an agent, newest first. */
+export async function proposalsOf({ policies }: Pick<Store, 'policies'>, agentId: AgentId, limit: number) {
+  const statuses = ['proposed', 'refused', 'withdrawn'] as const
+  return { items: (await policies.list({ layer: 'agent', agentId }, { statuses, limit })).map(policyEntry) }
+}
 
 export const policyTest = serveTool(TOOLS['policy.test'], async (args, { caller, world: { store, gate } }) => {
   const agent = await findAgent(store, args.agent_id, caller)

@@ -1,38 +1,75 @@
+import { nameOf } from '@parley/access'
 import { APPROVAL_LIMITS, TOOLS, ToolError, iso } from '@parley/protocol'
 import { hashOf, previewOf } from '@parley/policy'
-import { type AgentRecord, type ApprovalRecord, type LeaseFence, type NewPolicy, type Store, versionIn } from '@parley/store'
+import { type AgentRecord, type ApprovalRecord, type LeaseFence, type NewPolicy, versionIn } from '@parley/store'
 import { findAgent } from '../agent/find-agent.ts'
 import { asHost } from '../agent/held-agent.ts'
-import { serveTool } from '../agent/agent-world.ts'
-import { APPROVAL_BOUNDS } from './approval-bounds.ts'
+import { type AgentWorld, serveTool } from '../agent/agent-world.ts'
+import { approvalBounds } from './approval-bounds.ts'
 import { approvalView } from './approval-view.ts'
 import { withinShare } from '../blob/inputs-share.ts'
-import { nameOf } from '../caller.ts'
 import { activePolicies, policyIn, reviewPolicy } from '@parley/rulebook'
 
 export const policyPropose = serveTool(TOOLS['policy.propose'], async ({ agent_id: id, text, note }, context) => {
-  const { store } = context.world
-  const agent = await findAgent(store, id, context.caller)
+  const { world } = context
+  const agent = await findAgent(world.store, id, context.caller)
   context.target = agent.id
   const by = nameOf(context.caller)
-  return approvalView(store, await proposed(store, agent, agent.id, { text, note, by }), context.caller)
+  return approvalView(world.store, await proposed(world, agent, agent.id, { text, note, by }), context.caller)
 })
 
 export const hostPropose = serveTool(TOOLS['host.propose'], ({ text, note, ...claim }, context) =>
   asHost(claim, context, async (fence, agent) => {
-    const { store } = context.world
-    const approval = await proposed(store, agent, fence, { text, note, by: `agent ${agent.name}` })
+    const approval = await proposed(context.world, agent, fence, { text, note, by: `agent ${agent.name}` })
     return { approval_id: approval.id, version: versionIn(approval), expires_at: iso(approval.expiresAt) }
+  }),
+)
+
+export const hostPolicy = serveTool(TOOLS['host.policy'], (claim, context) =>
+  asHost(claim, context, async (_fence, agent) => {
+    const { store } = context.world
+    const [[policy], { name }, pending] = await Promise.all([
+      store.policies.active([{ layer: 'agent', agentId: agent.id }]),
+      activePolicies(store, agent),
+      store.approvals.list({ agentId: agent.id, statuses: ['pending'], limit: APPROVAL_LIMITS.pendingPerAgent }),
+    ])
+    return {
+      policy: policy === undefined ? null : { version: policy.version, text: policy.text },
+      active: name,
+      proposals: pending.filter(({ kind }) => kind === 'proposal').map(proposalView),
+    }
+  }),
+)
+
+const proposalView = (approval: ApprovalRecord) => ({
+  approval_id: approval.id,
+  version: versionIn(approval),
+  note: approval.reason,
+  expires_at: iso(approval.expiresAt),
+})
+
+export const hostWithdraw = serveTool(TOOLS['host.withdraw'], ({ approval_id: id, ...claim }, context) =>
+  asHost(claim, context, async (fence, agent) => {
+    const { approvals } = context.world.store
+    const approval = await approvals.byId(id)
+    // What was asked about a call is its caller's to take back.
+    if (approval?.agentId !== agent.id || approval.kind !== 'proposal')
+      throw new ToolError('not_found', `nothing was proposed as ${id}`, {
+        field: 'approval_id',
+        hint: 'policy_get has what waits',
+      })
+    return { withdrawn: await approvals.withdraw(fence, id) }
   }),
 )
 
 /** Asks for a policy of an agent. What people see is its text, and what it would change. */
 async function proposed(
-  store: Store,
+  world: Pick<AgentWorld, 'store' | 'gateWaitMs'>,
   agent: AgentRecord,
   under: LeaseFence | AgentRecord['id'],
   policy: NewPolicy,
 ): Promise<ApprovalRecord> {
+  const { store } = world
   const document = policyIn(policy.text)
   const subject = { layer: 'agent', agentId: agent.id } as const
   const sha256 = hashOf(policy.text)
@@ -56,7 +93,7 @@ async function proposed(
         askers: ['agent'],
         approvers: [],
       },
-      APPROVAL_BOUNDS,
+      approvalBounds(world),
     ),
   )
 }

@@ -1,9 +1,11 @@
+import { LISTED_MAX, type ResourceRequest, type ServedResource, watchTopics } from '@parley/access'
 import { AgentId, ApprovalStatus, RESOURCES, ToolError } from '@parley/protocol'
 import { agentTopic, approvalsTopic, approversTopic } from '@parley/store'
 import type { AgentWorld } from '../agent/agent-world.ts'
 import { findAgent } from '../agent/find-agent.ts'
-import { LISTED_MAX, type ResourceRequest, type ServedResource, watchTopics } from '../resource/served-resource.ts'
+import { activePolicies, policyEntry } from '@parley/rulebook'
 import { approvalPage } from './approval-tools.ts'
+import { proposalsOf } from './policy-tools.ts'
 
 const pending: ServedResource<AgentWorld> = {
   spec: RESOURCES['resource://approvals/pending'],
@@ -25,7 +27,31 @@ const ofAgent: ServedResource<AgentWorld> = {
   watch: async (request, changed) => watchTopics(request, [agentTopic(await idOf(request))], changed),
 }
 
-export const APPROVAL_RESOURCES: readonly ServedResource<AgentWorld>[] = [pending, ofAgent]
+const policy: ServedResource<AgentWorld> = {
+  spec: RESOURCES['resource://agents/{id}/policy'],
+  read: async (request) => {
+    const { store } = request.world
+    const agent = await findAgent(store, await idOf(request), request.caller)
+    const [{ name, policies }, allowances] = await Promise.all([
+      activePolicies(store, agent),
+      store.policies.allowances(agent.id),
+    ])
+    return {
+      active: name,
+      policies: policies.map(({ record }) => ({ ...policyEntry(record), text: record.text })),
+      allowances,
+    }
+  },
+  watch: async (request, changed) => watchTopics(request, [agentTopic(await idOf(request))], changed),
+}
+
+const proposals: ServedResource<AgentWorld> = {
+  spec: RESOURCES['resource://agents/{id}/proposals'],
+  read: async (request) => proposalsOf(request.world.store, await idOf(request), LISTED_MAX),
+  watch: async (request, changed) => watchTopics(request, [agentTopic(await idOf(request))], changed),
+}
+
+export const APPROVAL_RESOURCES: readonly ServedResource<AgentWorld>[] = [pending, ofAgent, policy, proposals]
 
 async function idOf({ world, caller, id }: ResourceRequest<AgentWorld>): Promise<AgentId> {
   const { data } = AgentId.safeParse(id)

@@ -1,7 +1,6 @@
+import { type GatewayCaller, type Lanes, openLanes } from '@parley/access'
 import { ToolError } from '@parley/protocol'
 import { ShareExceeded, personHolder } from '@parley/store'
-import type { GatewayCaller } from '../caller.ts'
-import { type Lanes, openLanes } from '../limit/lanes.ts'
 
 const KIB = 1024
 const UNITS = ['bytes', 'KiB', 'MiB', 'GiB', 'TiB']

@@ -1,8 +1,8 @@
+import { serving, type ToolWorld } from '@parley/access'
 import { JOB_LIMITS, TOOLS, ToolError, type UploadId } from '@parley/protocol'
 import { type Blobs, HashMismatch, NotFound, TooLarge, UploadGap } from '@parley/store'
 import { holderOf, withinShare } from './inputs-share.ts'
 import { readChunk } from './chunk.ts'
-import { type ToolWorld, serving } from '../tool/served-tool.ts'
 
 const serveTool = serving<ToolWorld>()
 

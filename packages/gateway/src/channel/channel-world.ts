@@ -1,5 +1,5 @@
+import { serving, type ToolContext, type ToolWorld } from '@parley/access'
 import type { Models } from '@parley/models'
-import { type ToolContext, type ToolWorld, serving } from '../tool/served-tool.ts'
 
 /** What the tools of channels, models and prices work with. */
 export interface ChannelWorld extends ToolWorld, Pick<Models, 'directory' | 'sealer' | 'scripts'> {}

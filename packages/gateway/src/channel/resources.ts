@@ -1,6 +1,6 @@
+import { type ServedResource, watchTopics } from '@parley/access'
 import { RESOURCES } from '@parley/protocol'
 import { modelPage } from './models-tool.ts'
-import { type ServedResource, watchTopics } from '../resource/served-resource.ts'
 import type { ChannelWorld } from './channel-world.ts'
 
 /** What `models.list` says without asking anybody. */

@@ -1,7 +1,5 @@
+import { type GatewayCaller, lineOf, type Recorder } from '@parley/access'
 import type { SettingsTrace } from '@parley/models'
-import { lineOf } from '../audit/line.ts'
-import type { Recorder } from '../audit/recorder.ts'
-import type { GatewayCaller } from '../caller.ts'
 
 /** Writes down what the settings change as a tool's change is: before it and after it, by whoever starts the gateway. */
 export const openSettingsTrace =

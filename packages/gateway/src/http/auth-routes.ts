@@ -1,13 +1,9 @@
+import { type Authenticate, type GatewayCaller, lineOf, lineOfStranger, type SignInPass, type SignInTokens } from '@parley/access'
 import * as z from 'zod'
 import { Password, Username, iso, isoOrNull } from '@parley/protocol'
 import type { HttpReply, HttpRequest, Route } from '@parley/rpc'
 import { AlreadyExists, Conflict, type SignInProof, type UserRecord } from '@parley/store'
 import type { Logger } from 'pino'
-import { lineOf, lineOfStranger } from '../audit/line.ts'
-import type { Authenticate } from '../auth/authenticate.ts'
-import type { SignInTokens } from '../auth/sign-in-token.ts'
-import type { GatewayCaller } from '../caller.ts'
-import type { SignInPass } from '../limit/sign-in-limit.ts'
 import type { Metrics } from '../metric/metrics.ts'
 import type { AccountWorld } from '../account/account-world.ts'
 import { Refused, json, problem, readJson, replyFor } from './reply.ts'
@@ -134,7 +130,13 @@ async function me(request: HttpRequest, options: AuthRoutesOptions): Promise<Htt
   const account = caller.userId === null ? undefined : await options.world.store.users.byId(caller.userId)
   const user =
     account === undefined ? null : { id: account.id, username: account.username, has_password: account.passwordHash !== null }
-  return json(200, { user, role: caller.role, admin: caller.admin, expires_at: isoOrNull(caller.expiresAt) })
+  return json(200, {
+    user,
+    role: caller.role,
+    admin: caller.admin,
+    scopes: caller.scopes,
+    expires_at: isoOrNull(caller.expiresAt),
+  })
 }
 
 async function signedIn(

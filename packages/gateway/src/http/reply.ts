@@ -1,9 +1,7 @@
+import { AuditUnavailable, LanesFull, oddText } from '@parley/access'
 import type * as z from 'zod'
 import { Denied, type HttpReply, type HttpRequest, challenge, deniedHeaders } from '@parley/rpc'
 import { Conflict, InvalidArgument, StoreUnavailable, unavailableWords } from '@parley/store'
-import { LanesFull } from '../limit/lanes.ts'
-import { AuditUnavailable } from '../audit/recorder.ts'
-import { oddText } from '../odd-text.ts'
 
 const JSON_HEADERS = { 'content-type': 'application/json', 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' }
 

@@ -1,6 +1,6 @@
+import { type GatewayCaller } from '@parley/access'
 import { type JobId, ToolError } from '@parley/protocol'
 import type { JobRecord, Store } from '@parley/store'
-import type { GatewayCaller } from '../caller.ts'
 
 /** Whether a job is this caller's to see: their own, or any for an admin. */
 export function maySee(job: Pick<JobRecord, 'ownerId'>, caller: Pick<GatewayCaller, 'admin' | 'userId'>): boolean {

@@ -1,6 +1,6 @@
+import { untilSo, type Wait } from '@parley/access'
 import type { JobId } from '@parley/protocol'
 import type { JobRecord, Store } from '@parley/store'
-import { type Wait, untilSo } from '../tool/until-so.ts'
 
 /** The job once it is as wanted, or as it was when the time was over. */
 export function untilJob(

@@ -1,7 +1,7 @@
+import { serving, type ToolContext, type ToolWorld } from '@parley/access'
 import type { ModelDirectory, QuotaBook } from '@parley/models'
 import type { Creations } from '../blob/inputs-share.ts'
 import type { JudgesHere } from '../presence/judges-here.ts'
-import { type ToolContext, type ToolWorld, serving } from '../tool/served-tool.ts'
 import type { JobWatch } from './stream/watch.ts'
 
 /** What the tools of jobs work with. */

@@ -1,6 +1,6 @@
+import { type Wait } from '@parley/access'
 import type { JobId, JobLogName, JobOffsets } from '@parley/protocol'
 import { type Logs, type Store, jobLog } from '@parley/store'
-import type { Wait } from '../tool/until-so.ts'
 
 const NEWLINE = 10
 

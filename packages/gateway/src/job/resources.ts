@@ -1,3 +1,4 @@
+import { LISTED_MAX, type ResourceRequest, type ServedResource, watchTopics } from '@parley/access'
 import { JOB_LOGS, JobId, type JobLogName, RESOURCES, ToolError } from '@parley/protocol'
 import { type JobRecord, jobLog } from '@parley/store'
 import { currentState } from './current-state.ts'
@@ -5,7 +6,6 @@ import { findJob } from './find-job.ts'
 import { readTail } from './log-read.ts'
 import { readArtifact } from './read-artifact.ts'
 import { jobPage } from './tools.ts'
-import { LISTED_MAX, type ResourceRequest, type ServedResource, watchTopics } from '../resource/served-resource.ts'
 import type { JobWorld } from './job-world.ts'
 
 /** How much of the end of a log is read as a resource. */

@@ -1,14 +1,12 @@
+import { cursorOf, type GatewayCaller, nameOf, pageOf, readCursor, type ToolContext } from '@parley/access'
 import { JobId, type JobListItem, type JobStatus, TOOLS, ToolError, UserId, isEnd } from '@parley/protocol'
 import type { JobRecord } from '@parley/store'
-import { type GatewayCaller, nameOf } from '../caller.ts'
 import { checkPriced } from './check-priced.ts'
 import { currentItems, currentState } from './current-state.ts'
 import { findJob, noSuchJob } from './find-job.ts'
 import { untilJob } from './follow-job.ts'
 import { JOB_TASK } from './job-task.ts'
 import { withinShare } from '../blob/inputs-share.ts'
-import { cursorOf, pageOf, readCursor } from '../tool/page.ts'
-import type { ToolContext } from '../tool/served-tool.ts'
 import { type JobContext, type JobWorld, serveTool } from './job-world.ts'
 
 type Page = Parameters<JobWorld['store']['jobs']['list']>[0]

@@ -1,5 +1,5 @@
+import { serving, type ToolContext, type ToolWorld } from '@parley/access'
 import type { ModelDirectory, QuotaBook } from '@parley/models'
-import { type ToolContext, type ToolWorld, serving } from '../tool/served-tool.ts'
 import type { JudgeDesk } from './desk.ts'
 
 /** What the tools of judges work with. */

@@ -1,6 +1,6 @@
+import { type ServedResource, watchTopics } from '@parley/access'
 import { RESOURCES } from '@parley/protocol'
 import { judgeViews } from './judge-view.ts'
-import { type ServedResource, watchTopics } from '../resource/served-resource.ts'
 import type { JudgeWorld } from './judge-world.ts'
 
 /** The judges that are here. The desk publishes `judges` too when one takes a job or gives one back. */

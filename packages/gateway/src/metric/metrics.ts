@@ -1,5 +1,5 @@
+import { type GatewayCaller } from '@parley/access'
 import type { Served } from '@parley/rpc'
-import type { GatewayCaller } from '../caller.ts'
 import { Counter, Histogram, type Series, gauge } from './counter.ts'
 import { ModelMetrics } from './model-metrics.ts'
 

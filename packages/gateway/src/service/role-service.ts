@@ -1,24 +1,43 @@
-import { type JsonObject, RpcError, ToolError, describeTool, isJsonObject } from '@parley/protocol'
+import {
+  failureText,
+  type GatewayCaller,
+  inputBytes,
+  lineOf,
+  resourceOrNotFound,
+  resourceOutOfScope,
+  ResourceTable,
+  runTool,
+  type ServedResource,
+  type ServedTool,
+  structuredText,
+  type ToolOutcome,
+  toolOutOfScope,
+  withinScopes,
+} from '@parley/access'
+import {
+  type HeldScopes,
+  type JsonObject,
+  RpcError,
+  ToolError,
+  describeTool,
+  isInScope,
+  isJsonObject,
+  readsOnly,
+} from '@parley/protocol'
 import { type Call, type Implementation, JsonText, type Service, type ServiceResult } from '@parley/rpc'
 import { type KnownTask, offersTasks, TASKS_CAPABILITY } from '@parley/task'
 import type { Logger } from 'pino'
-import { lineOf } from '../audit/line.ts'
-import type { GatewayCaller } from '../caller.ts'
 import type { ToolCount } from '../metric/metrics.ts'
-import { ResourceTable, resourceOrNotFound } from '../resource/resource-table.ts'
-import type { ServedResource } from '../resource/served-resource.ts'
-import type { ServedTool, TaskKind } from '../tool/served-tool.ts'
 import type { World } from '../world.ts'
-import { inputBytes } from '../tool/input-size.ts'
-import { type ToolOutcome, runTool } from '../tool/run-tool.ts'
-import { structuredText } from '../tool/structured-text.ts'
-import { failureText } from '../tool/tool-failure.ts'
 import type { InFlight } from './in-flight.ts'
+import { KnownTasks } from './known-tasks.ts'
 import { ListPages } from './list-pages.ts'
 
 export interface RoleServiceOptions {
   readonly info: Implementation
   readonly instructions: string
+  /** What the callers' tokens are limited to. Tools and resources beyond it are not listed, and refused with the scope that they need. */
+  readonly scopes: HeldScopes
   readonly tools: readonly ServedTool<World>[]
   readonly resources: readonly ServedResource<World>[]
   readonly world: World
@@ -30,12 +49,14 @@ export interface RoleServiceOptions {
 
 const NAME_SHOWN_CHARS = 128
 
-/** The server that one kind of caller sees. Everything that does not change is made once, what takes long when it is first asked for. */
+/** The server that one kind of caller sees, with one set of scopes. Everything that does not change is made once, what takes long when it is first asked for. */
 export class RoleService implements Service<GatewayCaller> {
   readonly info: Implementation
   readonly instructions: string
   readonly capabilities: JsonObject
+  readonly #scopes: HeldScopes
   readonly #tools: ReadonlyMap<string, ServedTool<World>>
+  readonly #outside: ReadonlyMap<string, ServedTool<World>>
   /** Gateways start more often than somebody of each kind comes and asks. */
   #toolPages: ListPages | undefined
   readonly #inputBytes = new Map<string, number>()
@@ -46,26 +67,32 @@ export class RoleService implements Service<GatewayCaller> {
   readonly #log: Logger
   readonly #count: ToolCount
   readonly #inFlight: InFlight
-  readonly #taskKinds: readonly TaskKind<World>[]
+  readonly #tasks: KnownTasks
 
   constructor(options: RoleServiceOptions) {
     this.info = options.info
     this.instructions = options.instructions
-    this.#taskKinds = options.tools.flatMap(({ task }) => task ?? [])
+    this.#scopes = options.scopes
+    this.#tasks = new KnownTasks(options.tools, options.scopes, options.world)
     this.capabilities = {
       tools: {},
       ...(options.resources.length > 0 ? { resources: { subscribe: true } } : {}),
-      ...(this.#taskKinds.length > 0 ? TASKS_CAPABILITY : {}),
+      ...(this.#tasks.isEmpty ? {} : TASKS_CAPABILITY),
     }
     this.#world = options.world
     this.#log = options.log
     this.#count = options.count
     this.#inFlight = options.inFlight
     const tools = options.tools.toSorted((a, b) => (a.spec.name < b.spec.name ? -1 : 1))
-    this.#tools = new Map(tools.map((tool) => [tool.spec.name, tool]))
+    const { outside = [], inside = [] } = Object.groupBy(tools, ({ spec }) =>
+      isInScope(options.scopes, spec, readsOnly(spec)) ? 'inside' : 'outside',
+    )
+    this.#tools = new Map(inside.map((tool) => [tool.spec.name, tool]))
+    this.#outside = new Map(outside.map((tool) => [tool.spec.name, tool]))
     this.#resources = new ResourceTable(options.resources)
-    this.#resourcePages = new ListPages('resources', this.#resources.listed)
-    this.#templatePages = new ListPages('resourceTemplates', this.#resources.templates)
+    const shown = new ResourceTable(options.resources.filter(({ spec }) => isInScope(options.scopes, spec, true)))
+    this.#resourcePages = new ListPages('resources', shown.listed)
+    this.#templatePages = new ListPages('resourceTemplates', shown.templates)
   }
 
   call(method: string, params: JsonObject, call: Call<GatewayCaller>): ServiceResult | Promise<ServiceResult> {
@@ -104,17 +131,12 @@ export class RoleService implements Service<GatewayCaller> {
   watch(uri: string, changed: () => void, caller: GatewayCaller): (() => void) | Promise<() => void> {
     return this.#noted('resources/subscribe', uri, caller, ({ resource, id }) =>
       // Whoever announces a change says more than a subscriber is to hear.
-      resource.watch({ caller, world: this.#world, id }, () => changed()),
+      resource.watch({ caller: withinScopes(caller, 'read'), world: this.#world, id }, () => changed()),
     )
   }
 
-  /** What tools have begun lives in the store, so that it is found here whichever gateway began it. */
-  async findTask(taskId: string, caller: GatewayCaller): Promise<KnownTask | undefined> {
-    for (const kind of this.#taskKinds) {
-      const task = await kind.find(taskId, { caller, call: undefined, world: this.#world })
-      if (task !== undefined) return task
-    }
-    return undefined
+  findTask(taskId: string, caller: GatewayCaller): Promise<KnownTask | undefined> {
+    return this.#tasks.find(taskId, caller)
   }
 
   #callTool(params: JsonObject, call: Call<GatewayCaller>): ServiceResult | Promise<ServiceResult> {
@@ -127,8 +149,9 @@ export class RoleService implements Service<GatewayCaller> {
       return failureText(new ToolError('rate_limited', 'you make too many calls', { hint }))
     }
     const tool = this.#tools.get(name)
-    if (tool === undefined) return this.#unknownTool(name, caller)
-    const outcome = runTool(tool, args, { caller, call, world: this.#world }, this.#log)
+    if (tool === undefined) return this.#refused(name, caller)
+    const as = withinScopes(caller, readsOnly(tool.spec) ? 'read' : 'change')
+    const outcome = runTool(tool, args, { caller: as, call, world: this.#world }, this.#log)
     return outcome instanceof Promise ? this.#awaited(tool, outcome, call) : this.#answer(name, outcome)
   }
 
@@ -142,7 +165,7 @@ export class RoleService implements Service<GatewayCaller> {
       const done = await outcome
       const answer = this.#answer(spec.name, done)
       if (task === undefined || done.kind === 'failed' || !takesTasks(call)) return answer
-      const { caller } = call
+      const caller = withinScopes(call.caller, 'change')
       const begun = await task.find(task.idOf(done.result), { caller, call, world: this.#world })
       return begun === undefined ? answer : { ...begun.view(), resultType: 'task' }
     } finally {
@@ -154,6 +177,15 @@ export class RoleService implements Service<GatewayCaller> {
     this.#count(name, outcome.kind === 'done' ? 'ok' : outcome.error.code)
     if (outcome.kind === 'failed') return failureText(outcome.error)
     return new JsonText(structuredText(outcome.result))
+  }
+
+  /** Who may call a tool by their account learns which scope their token lacks; a tool of another role is unknown. */
+  #refused(name: string, caller: GatewayCaller): JsonText {
+    const tool = this.#outside.get(name)
+    if (tool === undefined) return this.#unknownTool(name, caller)
+    const error = toolOutOfScope(tool.spec, caller)
+    this.#world.audit.note(lineOf(caller, name, { at: this.#world.now(), outcome: 'denied', code: error.code }))
+    return this.#answer(name, { kind: 'failed', error })
   }
 
   /** A tool of another role is as unknown as one that does not exist: nobody learns what others may do. */
@@ -172,7 +204,7 @@ export class RoleService implements Service<GatewayCaller> {
       const contents = (value: string | object): JsonObject => ({
         contents: [{ uri, mimeType: resource.spec.mimeType, text: typeof value === 'string' ? value : JSON.stringify(value) }],
       })
-      const value = resource.read({ caller, world: this.#world, id })
+      const value = resource.read({ caller: withinScopes(caller, 'read'), world: this.#world, id })
       return value instanceof Promise ? value.then(contents) : contents(value)
     })
   }
@@ -196,7 +228,10 @@ export class RoleService implements Service<GatewayCaller> {
       throw error
     }
     try {
-      const value = look(this.#resources.find(uri))
+      const found = this.#resources.find(uri)
+      const { spec } = found.resource
+      if (!isInScope(this.#scopes, spec, true)) throw resourceOutOfScope(uri, spec, caller)
+      const value = look(found)
       return value instanceof Promise ? resourceOrNotFound(uri, value).then(passed, failed) : passed(value)
     } catch (error) {
       return failed(error)

@@ -1,11 +1,9 @@
-import { type Audience, type Role, isAdmitted } from '@parley/protocol'
+import { audienceOf, type GatewayCaller, GatewayRefused, type ServedTool } from '@parley/access'
+import { type Audience, type HeldScopes, type Role, isAdmitted } from '@parley/protocol'
 import type { Logger } from 'pino'
-import { type GatewayCaller, audienceOf } from '../caller.ts'
-import { GatewayRefused } from '../failure.ts'
 import type { ToolCount } from '../metric/metrics.ts'
 import { SERVED_RESOURCES } from '../resources.ts'
 import { BUILT_IN_TOOLS } from '../tools.ts'
-import type { ServedTool } from '../tool/served-tool.ts'
 import type { World } from '../world.ts'
 import type { InFlight } from './in-flight.ts'
 import { RoleService } from './role-service.ts'
@@ -28,7 +26,7 @@ const KINDS: Record<Audience, { readonly role: Role; readonly admin: boolean }> 
   executor: { role: 'executor', admin: false },
 }
 
-/** One server per kind of caller, made once. */
+/** One server per kind of caller, made once; with scopes one for each set of them that somebody comes with, of which there are few. */
 export function openRoleServices(options: {
   readonly world: World
   readonly version: string
@@ -39,12 +37,13 @@ export function openRoleServices(options: {
 }): (caller: GatewayCaller) => RoleService {
   const { world, version, log, count, inFlight } = options
   const tools = allTools(options.extraTools)
-  const serviceOf = (audience: Audience): RoleService => {
+  const serviceOf = (audience: Audience, scopes: HeldScopes = null): RoleService => {
     const kind = KINDS[audience]
     const admits = ({ spec }: { readonly spec: { readonly roles: readonly Audience[] } }) => isAdmitted(spec.roles, kind)
     return new RoleService({
       info: { name: 'parley', version, role: kind.role, ...(kind.admin ? { admin: true } : {}) },
       instructions: INSTRUCTIONS[audience],
+      scopes,
       tools: tools.filter(admits),
       resources: SERVED_RESOURCES.filter(admits),
       world,
@@ -61,7 +60,16 @@ export function openRoleServices(options: {
     host: serviceOf('host'),
     executor: serviceOf('executor'),
   }
-  return (caller) => services[audienceOf(caller)]
+  const limited = new Map<string, RoleService>()
+  return (caller) => {
+    const { scopes } = caller
+    const audience = audienceOf(caller)
+    if (scopes === null) return services[audience]
+    const key = [audience, ...scopes].join(' ')
+    const known = limited.get(key) ?? serviceOf(audience, scopes)
+    limited.set(key, known)
+    return known
+  }
 }
 
 function allTools(extra: readonly ServedTool<World>[]): readonly ServedTool<World>[] {

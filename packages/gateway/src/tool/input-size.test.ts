@@ -1,8 +1,8 @@
+import { inputBytes } from '@parley/access'
 import { describeTool } from '@parley/protocol'
 import { expect, test } from 'vitest'
 import { openTestGateway, request } from '../fixture/test-gateway.ts'
 import { BUILT_IN_TOOLS } from '../tools.ts'
-import { inputBytes } from './input-size.ts'
 
 test('only tools that carry files, logs or documents take large arguments, by what they declare', () => {
   const sizes = Object.values(BUILT_IN_TOOLS).map(({ spec }) => ({

@@ -152,6 +152,11 @@ test('only an admin may ask; an executor that is not there is said to be not the
   const worker = await workerAt(gw, 'box')
   await gw.admin('user.add', { username: 'eve' })
   const eve = await mint(gw, { role: 'user', username: 'eve' })
+  const narrow = await mint(gw, { role: 'user', username: 'admin', scopes: ['agents', 'read'] })
+  await expect(ask(gw, 'box', narrow.token)).rejects.toMatchObject({
+    status: 403,
+    message: expect.stringContaining('an executor needs the scope admin; this token has agents, read'),
+  })
   for (const token of [eve.token, worker.token])
     await expect(ask(gw, 'box', token)).rejects.toMatchObject({ code: 'unauthorized', status: 403 })
   await expect(ask(gw, 'nobody')).rejects.toMatchObject({ status: 404, message: expect.stringContaining('no executor called') })

@@ -1,3 +1,4 @@
+import { type GatewayCaller, hasAdmin, hashText, lineOf, outOfScope } from '@parley/access'
 import {
   AgentClaim,
   NOTIFICATIONS,
@@ -9,9 +10,6 @@ import {
 } from '@parley/protocol'
 import { Denied, type Knock, type Link, type TunnelEnd, type TunnelRoute, joinEnds } from '@parley/rpc'
 import { type WorkerKind, isWorkerHere } from '@parley/store'
-import { lineOf } from '../audit/line.ts'
-import { hashText } from '../auth/token-text.ts'
-import type { GatewayCaller } from '../caller.ts'
 import type { WorkerWorld } from '../worker/worker-world.ts'
 
 /** How long a worker may take to dial back. */
@@ -90,6 +88,7 @@ export class Tunnels implements TunnelRoute<GatewayCaller> {
     const { caller } = knock
     if (caller.role !== 'host' && (caller.role !== 'user' || !caller.admin))
       throw this.#denied(caller, 'only an admin may reach an executor')
+    if (caller.role === 'user' && !hasAdmin(caller)) throw this.#denied(caller, outOfScope('an executor', ['admin'], caller))
     const name = WorkerName.safeParse(knock.query.get('executor'))
     if (!name.success) throw new Denied(400, 'invalid_argument', 'executor must be the name of an executor')
     const { person, target } = await this.#askerOf(knock, name.data)

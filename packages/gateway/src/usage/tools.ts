@@ -1,11 +1,9 @@
+import { type GatewayCaller, pageOf, serving, type ToolWorld } from '@parley/access'
 import { type AgentId, type JobId, NO_TOKENS, TOOLS, type UsageEvent, type UserId, iso, wrongArgument } from '@parley/protocol'
 import type { UsageRecord } from '@parley/store'
 import type { QuotaBook } from '@parley/models'
 import { isTheirs, noSuchAgent } from '../agent/find-agent.ts'
-import type { GatewayCaller } from '../caller.ts'
 import { findJob, noSuchJob } from '../job/find-job.ts'
-import { pageOf } from '../tool/page.ts'
-import { type ToolWorld, serving } from '../tool/served-tool.ts'
 
 /** What the tools of usage work with. */
 interface UsageWorld extends ToolWorld {

@@ -1,8 +1,8 @@
+import { type GatewayCaller } from '@parley/access'
 import { NOTIFICATIONS } from '@parley/protocol'
 import type { Link } from '@parley/rpc'
 import { type Store, type WorkerKind, type WorkerRecord, onceAtATime, workersTopic } from '@parley/store'
 import type { Logger } from 'pino'
-import type { GatewayCaller } from '../caller.ts'
 
 const KINDS: readonly WorkerKind[] = ['host', 'executor']
 

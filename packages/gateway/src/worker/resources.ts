@@ -1,6 +1,6 @@
+import { type ServedResource, watchTopics } from '@parley/access'
 import { RESOURCES } from '@parley/protocol'
 import { workersTopic } from '@parley/store'
-import { type ServedResource, watchTopics } from '../resource/served-resource.ts'
 import { workerViews } from './worker-view.ts'
 import type { WorkerWorld } from './worker-world.ts'
 

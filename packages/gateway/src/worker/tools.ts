@@ -1,6 +1,6 @@
+import { type GatewayCaller } from '@parley/access'
 import { TOOLS, ToolError, WORKER_LIMITS, WorkerName } from '@parley/protocol'
 import { Conflict, type WorkerKind, type WorkerRecord } from '@parley/store'
-import type { GatewayCaller } from '../caller.ts'
 import { workerViews } from './worker-view.ts'
 import { type WorkerWorld, serveTool } from './worker-world.ts'
 

@@ -1,4 +1,4 @@
-import { type ToolWorld, serving } from '../tool/served-tool.ts'
+import { serving, type ToolWorld } from '@parley/access'
 import type { AnnouncedGateways } from './announced-gateways.ts'
 import type { LinkedWorkers } from './linked-workers.ts'
 

@@ -2,9 +2,8 @@ import type { MountCall, MountDecision, MountWait } from '@parley/agent'
 import { type ApprovalId, type JsonValue, isJsonObject, parseJson } from '@parley/protocol'
 import type { PolicyAnswer } from '@parley/policy'
 import type { Caller } from '@parley/rpc'
-import type { AgentOfGateway } from '../gateway-calls.ts'
 import { AgentPolicies, type AskedCall, type PolicySpec } from './agent-policies.ts'
-import { PersonAsker, type Question, type PersonSaid } from './person-asker.ts'
+import { PersonAsker, type PersonAskerOptions, type Question, type PersonSaid } from './person-asker.ts'
 
 const ALLOWED: MountDecision = { kind: 'allow' }
 /** So often a call is asked about anew because policies changed meanwhile. */
@@ -12,8 +11,7 @@ const CHANGES_MAX = 10
 const ENGINE = 'engine'
 const WAITS_FOR_PERSON = 'waits for a person to decide'
 
-export interface AgentGateOptions extends AgentOfGateway {
-  readonly log: (level: 'info' | 'warn', message: string) => void
+export interface AgentGateOptions extends PersonAskerOptions {
   /** As the gateway has the agent now. */
   readonly spec: PolicySpec
   /** Has the agent told anew; settles when `set` was called with it. */
@@ -52,18 +50,32 @@ export class AgentGate {
     else this.#asking.policiesChanged()
   }
 
+  /** Another host goes on: what is asked stays, whatever ends here. */
+  letGo(): void {
+    this.#asking.letGo()
+  }
+
   turnBegins(): void {
     this.#policies.turnBegins()
   }
 
   decideMount(call: MountCall<Caller>, wait: MountWait): MountDecision | Promise<MountDecision> {
-    const { kind, mount, name, arguments: args, annotations, caller } = call
+    return this.#decide(this.#mountCall(call, call.caller), wait)
+  }
+
+  #mountCall(
+    {
+      kind,
+      mount,
+      name,
+      arguments: args,
+      annotations,
+    }: Pick<AskedCall, 'kind' | 'name' | 'arguments' | 'annotations'> & { readonly mount: string },
+    caller: Caller,
+  ): AskedCall {
     const by = tokenOf(caller)
     const mountVersion = this.#options.versionOf(mount)
-    return this.#decide(
-      { caller: { role: 'agent', name: by }, session: by, kind, mount, mountVersion, name, arguments: args, annotations },
-      wait,
-    )
+    return { caller: { role: 'agent', name: by }, session: by, kind, mount, mountVersion, name, arguments: args, annotations }
   }
 
   decideOwn({ kind, name, arguments: args }: OwnCall, signal: AbortSignal): MountDecision | Promise<MountDecision> {
@@ -73,6 +85,13 @@ export class AgentGate {
   /** What would be decided now, without asking anybody or counting it. */
   wouldAllow({ kind, name, arguments: args }: OwnCall): boolean {
     return this.#policies.decide(ownCall(kind, name, args)).decision === 'allow'
+  }
+
+  /** What would be decided now about a call of this caller. `mount` is null for what an engine does itself. */
+  check(asked: OwnCall & { readonly mount: string | null }, caller: Caller): PolicyAnswer {
+    const { mount, ...call } = asked
+    if (mount === null) return this.#policies.decide(ownCall(call.kind, call.name, call.arguments))
+    return this.#policies.decide(this.#mountCall({ ...call, mount, annotations: undefined }, caller))
   }
 
   /** What was decided about a call, by its name in the log. */

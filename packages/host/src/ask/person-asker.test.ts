@@ -1,4 +1,4 @@
-import { AgentId, ApprovalId, type ToolInput } from '@parley/protocol'
+import { AgentId, ApprovalId, CallCancelled, type ToolInput } from '@parley/protocol'
 import { expect, test } from 'vitest'
 import type { GatewayCall } from '../gateway-calls.ts'
 import { PersonAsker, type Question } from './person-asker.ts'
@@ -60,4 +60,26 @@ test('policies that change while somebody is being asked are not missed: it is t
   answered.resolve({ ...PENDING, adopted: false, expires_at: new Date().toISOString() })
   expect(await said).toEqual({ kind: 'changed' })
   expect(steps).toEqual(['withdraw'])
+})
+
+test.each([
+  { what: 'cancels', why: new CallCancelled(), isLetGo: false, step: 'withdraw' },
+  { what: 'is cut off', why: new Error('gone'), isLetGo: false, step: 'leave' },
+  { what: 'is stopped because the agent is let go of', why: new CallCancelled(), isLetGo: true, step: 'leave' },
+])('of a caller that $what the approval hears $step', async ({ why, isLetGo, step }) => {
+  const steps: string[] = []
+  const call = ((name: string, input: unknown) => {
+    if (name === 'host.ask') return Promise.resolve({ ...PENDING, adopted: false, expires_at: new Date().toISOString() })
+    if (name !== 'host.approval_step') return new Promise(() => undefined)
+    steps.push((input as ToolInput<'host.approval_step'>).step)
+    return Promise.resolve({ ok: true, status: null })
+  }) as GatewayCall
+  const caller = new AbortController()
+  const asker = new PersonAsker({ claim: CLAIM, call, signal: new AbortController().signal, log: () => undefined })
+  const said = asker.decide(QUESTION, caller.signal, { ...AGAIN, isSettled: () => false })
+  await new Promise((resolve) => setImmediate(resolve))
+  if (isLetGo) asker.letGo()
+  caller.abort(why)
+  await expect(said).rejects.toThrow('whoever called is gone')
+  expect(steps).toEqual([step])
 })

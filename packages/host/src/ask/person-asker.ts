@@ -3,14 +3,17 @@ import {
   APPROVAL_LIMITS,
   type ApprovalId,
   type ApprovalStep,
+  CallCancelled,
   type HeldApproval,
   messageOf,
+  RecentMap,
   ToolError,
   type ToolInput,
   type ToolOutput,
 } from '@parley/protocol'
 import * as z from 'zod'
 import type { AgentOfGateway } from '../gateway-calls.ts'
+import { MACHINE_TIMERS, type Timers } from '../timers.ts'
 
 /** One call asks so long; then the next asks on. */
 const WAIT_MS = 20_000
@@ -24,6 +27,9 @@ export type PersonSaid = MountDecision | { readonly kind: 'changed' }
 export type Question = Omit<ToolInput<'host.ask'>, 'agent_id' | 'claim_id'>
 
 const CHANGED = { kind: 'changed' } as const
+const LET_GO = { kind: 'deny', reason: 'the agent is let go of; ask again', endsTurn: false } as const
+/** So many that were dispatched are known: more than can be asked and approved while the first of them counts. */
+const DISPATCHED_KEPT = 10_000
 /** A JSON object in a text. */
 const JsonObjectText = z.string().transform((text) => z.record(z.string(), z.json()).parse(JSON.parse(text)))
 
@@ -35,25 +41,34 @@ export interface AskedAgain {
   readonly isSettled: () => boolean
 }
 
+export interface PersonAskerOptions extends AgentOfGateway {
+  readonly log: (level: 'info' | 'warn', message: string) => void
+  readonly timers?: Timers
+}
+
 interface Waiting {
   readonly decided: (approval: HeldApproval | 'changed' | undefined) => void
   readonly isSettled: () => boolean
 }
 
 /**
- * Asks people about the calls of one agent and waits for what they say. One request at a time waits for all that are open. A caller that goes
- * away leaves its approval behind: the same call takes it up again.
+ * Asks people about the calls of one agent and waits for what they say. One request at a time waits for all that are open. A caller that is
+ * cut off leaves its approval behind, and the same call takes it up again; one that cancels withdraws it.
  */
 export class PersonAsker {
-  readonly #options: AgentOfGateway & { readonly log: (level: 'info' | 'warn', message: string) => void }
+  readonly #options: PersonAskerOptions
   readonly #waiting = new Map<ApprovalId, Waiting>()
+  /** Those that went out under this claim: each once. */
+  readonly #dispatched = new RecentMap<ApprovalId, true>(DISPATCHED_KEPT)
   /** How often policies have changed. */
   #changes = 0
   #isListening = false
+  /** Another host goes on with what is asked: nothing is taken back from here. */
+  #isLetGo = false
   /** Fires when another one is waited for. */
   #changed = new AbortController()
 
-  constructor(options: AgentOfGateway & { readonly log: (level: 'info' | 'warn', message: string) => void }) {
+  constructor(options: PersonAskerOptions) {
     this.#options = options
   }
 
@@ -65,11 +80,17 @@ export class PersonAsker {
     const changes = this.#changes
     let asked: HeldApproval
     try {
-      asked = await ask('host.ask', { ...claim, ...about }, AbortSignal.any([signal, this.#options.signal]))
+      signal.throwIfAborted()
+      // A caller that goes away meanwhile does not end it: whether it was asked would not be known, and nobody could take it up again.
+      asked = await ask('host.ask', { ...claim, ...about }, this.#options.signal)
     } catch (error) {
       if (!(error instanceof ToolError) || signal.aborted) throw error
       if (error.code === 'conflict' && error.field === 'policy') return CHANGED
       return { kind: 'deny', reason: `nobody can be asked about it: ${error.message}`, endsTurn: false }
+    }
+    if (signal.aborted) {
+      await this.#step(asked.approval_id, 'leave')
+      throw new Error('whoever called is gone')
     }
     // They may have changed while it was asked, when nobody waited yet.
     const isStale = changes !== this.#changes
@@ -97,6 +118,11 @@ export class PersonAsker {
     for (const { decided, isSettled } of this.#waiting.values()) if (isSettled()) decided('changed')
   }
 
+  /** The agent is let go of: whoever is stopped now is cut off, whatever it says. */
+  letGo(): void {
+    this.#isLetGo = true
+  }
+
   /** What became of a call that was sent. */
   settle(id: ApprovalId, end: 'returned' | 'failed'): void {
     void this.#step(id, end)
@@ -114,23 +140,29 @@ export class PersonAsker {
         await this.#step(id, 'withdraw')
         return { kind: 'deny', reason: refusal, endsTurn: false }
       }
+      if (this.#dispatched.get(id) === true)
+        return { kind: 'deny', reason: 'it was sent already, for another caller', endsTurn: false }
+      this.#dispatched.set(id, true)
       const { ok, status } = await this.#step(id, 'dispatch')
-      if (ok) return { kind: 'allow', approval: id, ...(edited === null ? {} : { arguments: JsonObjectText.parse(edited) }) }
+      // Under this claim nobody else dispatches: where it is dispatched already, our own word arrived and its answer was lost.
+      if (ok || status === 'dispatched')
+        return { kind: 'allow', approval: id, ...(edited === null ? {} : { arguments: JsonObjectText.parse(edited) }) }
       if (status === 'withdrawn') return CHANGED
+      if (status === null) return LET_GO
     }
     if (said?.status === 'denied') {
       const why = said.reason === null || said.reason === '' ? '' : `: ${said.reason}`
       return { kind: 'deny', reason: `${said.by ?? 'somebody'} said no${why}`, endsTurn: said.decision === 'deny_abort' }
     }
     // Nobody heard what was said: the agent is let go of. What was asked stands, and the same call takes it up again.
-    if (said === undefined) return { kind: 'deny', reason: 'the agent is let go of; ask again', endsTurn: false }
+    if (said === undefined) return LET_GO
     return { kind: 'deny', reason: 'nobody approved it in time', endsTurn: false, isExpired: true }
   }
 
   async #answerTo(id: ApprovalId, isSettled: () => boolean, signal: AbortSignal): Promise<HeldApproval | 'changed' | undefined> {
     const { promise, resolve, reject } = Promise.withResolvers<HeldApproval | 'changed' | undefined>()
     const gone = (): void => {
-      void this.#step(id, 'leave')
+      void this.#step(id, !this.#isLetGo && signal.reason instanceof CallCancelled ? 'withdraw' : 'leave')
       reject(new Error('whoever called is gone'))
     }
     this.#waiting.set(id, { decided: resolve, isSettled })
@@ -148,7 +180,7 @@ export class PersonAsker {
 
   /** Hears for as long as somebody waits. */
   async #listen(): Promise<void> {
-    const { claim, call, signal, log } = this.#options
+    const { claim, call, signal, log, timers = MACHINE_TIMERS } = this.#options
     this.#isListening = true
     while (this.#waiting.size > 0 && !signal.aborted) {
       this.#changed = new AbortController()
@@ -164,7 +196,7 @@ export class PersonAsker {
         if (signal.aborted) break
         if (this.#changed.signal.aborted) continue
         log('warn', `what people decide cannot be heard: ${messageOf(error)}`)
-        await new Promise((resolve) => setTimeout(resolve, RETRY_MS))
+        await new Promise<void>((resolve) => timers.after(RETRY_MS, resolve))
       }
     }
     this.#isListening = false

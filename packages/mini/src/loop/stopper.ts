@@ -1,6 +1,6 @@
 import { setMaxListeners } from 'node:events'
 import type { TurnEnd } from '@parley/agent'
-import { asError } from '@parley/protocol/wire'
+import { asError, CallCancelled } from '@parley/protocol/wire'
 
 /** What a wait came to. `stopped`: it was not waited for any longer. */
 export type Waited<Value> = { readonly kind: 'settled'; readonly value: Value } | { readonly kind: 'stopped' }
@@ -37,7 +37,8 @@ export class Stopper {
       this.#graceIsOver = true
       for (const giveUp of this.#patient) giveUp()
     }, this.#graceMs)
-    this.#controller.abort()
+    // Whoever decides about a call that waits hears that it is not wanted any more.
+    this.#controller.abort(new CallCancelled('the turn was stopped'))
     for (const giveUp of this.#impatient) giveUp()
   }
 

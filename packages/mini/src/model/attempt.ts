@@ -1,5 +1,6 @@
 import { type JsonObject, NO_TOKENS, isJsonObject, parseJson } from '@parley/protocol'
-import { type HttpAnswer, HttpCallFailed, type HttpFetcher, WireError, readEventBatches, readText } from '@parley/rpc'
+import { type HttpAnswer, HttpCallFailed, type HttpFetcher, readEventBatches, readText } from '@parley/fetch'
+import { WireError } from '@parley/rpc'
 import { secondsText } from '@parley/agent'
 import type { ModelExchange, ModelItem, ModelListener } from './model.ts'
 import { type AnswerReader, type ReadAnswer, malformed, tooLarge } from './answer-reader.ts'

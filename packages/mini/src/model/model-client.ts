@@ -1,4 +1,4 @@
-import type { HttpFetcher } from '@parley/rpc'
+import { type HttpFetcher } from '@parley/fetch'
 import { secondsText } from '@parley/agent'
 import type { ModelAnswer, ModelClient, ModelEndpoint, ModelListener, ModelRequest } from './model.ts'
 import { type AttemptOptions, attempt } from './attempt.ts'

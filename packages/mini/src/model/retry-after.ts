@@ -1,4 +1,4 @@
-import type { HttpAnswer } from '@parley/rpc'
+import { type HttpAnswer } from '@parley/fetch'
 
 type Headers = HttpAnswer['headers']
 

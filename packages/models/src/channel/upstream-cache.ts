@@ -1,6 +1,6 @@
 import type { ChannelRecord } from '@parley/store'
 import type { Logger } from 'pino'
-import { type HttpFetcher, openHttpFetcher } from '@parley/rpc'
+import { type HttpFetcher, openHttpFetcher } from '@parley/fetch'
 import { iso } from '@parley/protocol'
 import type { Sealer } from '../secret/seal.ts'
 import type { UpstreamAnswer } from './directory.ts'

@@ -1,5 +1,6 @@
 import { ModelName, isJsonObject, parseJson } from '@parley/protocol'
-import { HttpCallFailed, type HttpFetcher, WireError, readText } from '@parley/rpc'
+import { HttpCallFailed, type HttpFetcher, readText } from '@parley/fetch'
+import { WireError } from '@parley/rpc'
 import { Mask } from '../secret/mask.ts'
 
 const ANSWER_MS = 3_000

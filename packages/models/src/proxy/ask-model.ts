@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream'
 import { readTokens } from '@parley/protocol'
-import { type HttpAnswer, HttpCallFailed, type HttpFetcher, type HttpReply } from '@parley/rpc'
+import { type HttpAnswer, HttpCallFailed, type HttpFetcher } from '@parley/fetch'
+import { type HttpReply } from '@parley/rpc'
 import type { Logger } from 'pino'
 import type { ModelDirectory, ReachableModel } from '../channel/directory.ts'
 import { type Asked, boundedAsked } from './asked/asked.ts'

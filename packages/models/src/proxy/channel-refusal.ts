@@ -1,4 +1,4 @@
-import type { HttpAnswer, HttpCallFailed } from '@parley/rpc'
+import { type HttpAnswer, type HttpCallFailed } from '@parley/fetch'
 import type { ModelDirectory, ReachableModel } from '../channel/directory.ts'
 import { hostAndPort } from '../channel/upstream-url.ts'
 import { addressAdvice, keyAdvice, keyPlace } from './channel-advice.ts'

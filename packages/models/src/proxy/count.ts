@@ -1,5 +1,6 @@
 import { type JsonObject, type ModelWire, type TokenUsage, isJsonObject, parseJson, readTokens } from '@parley/protocol'
-import { SseParser, WireError } from '@parley/rpc'
+import { SseParser } from '@parley/fetch'
+import { WireError } from '@parley/rpc'
 import { BYTES_PER_TOKEN } from './asked/asked.ts'
 
 /** One event of a stream, and a whole answer, that we read; larger ones pass uncounted and are estimated. */

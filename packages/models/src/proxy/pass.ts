@@ -1,4 +1,4 @@
-import { type HttpAnswer, HttpCallFailed } from '@parley/rpc'
+import { type HttpAnswer, HttpCallFailed } from '@parley/fetch'
 import type { Count } from './count.ts'
 import type { Mask } from '../secret/mask.ts'
 import type { ModelCall } from './model-call.ts'

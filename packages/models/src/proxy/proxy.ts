@@ -1,5 +1,6 @@
 import { type RandomBytes, ToolError } from '@parley/protocol'
-import { type HttpReply, type HttpRequest, type Route, openHttpFetcher } from '@parley/rpc'
+import { openHttpFetcher } from '@parley/fetch'
+import { type HttpReply, type HttpRequest, type Route } from '@parley/rpc'
 import { Conflict, type FoundModelKey, type Store, StoreUnavailable, unavailableWords } from '@parley/store'
 import type { Logger } from 'pino'
 import type { ModelDirectory } from '../channel/directory.ts'

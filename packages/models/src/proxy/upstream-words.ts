@@ -1,5 +1,5 @@
 import { type JsonValue, isJsonObject, parseJson } from '@parley/protocol'
-import type { HttpCallFailed } from '@parley/rpc'
+import { type HttpCallFailed } from '@parley/fetch'
 import type { Mask } from '../secret/mask.ts'
 
 /** Of what an upstream said, looked at and shown. */

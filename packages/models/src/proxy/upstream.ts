@@ -1,5 +1,6 @@
 import { isJsonObject, parseJson } from '@parley/protocol'
-import { type HttpAnswer, type HttpFetcher, type HttpReply, readText } from '@parley/rpc'
+import { type HttpAnswer, type HttpFetcher, readText } from '@parley/fetch'
+import { type HttpReply } from '@parley/rpc'
 import type { ReachableModel } from '../channel/directory.ts'
 import { upstreamUrl } from '../channel/upstream-url.ts'
 import type { Asked } from './asked/asked.ts'

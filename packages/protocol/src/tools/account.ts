@@ -1,6 +1,7 @@
 import * as z from 'zod'
 import { TokenId, UserId } from '../ids.ts'
 import { Role } from '../roles.ts'
+import { EVERY_SCOPE, Scope } from '../scopes.ts'
 import { READS, SETS, tool } from '../tool.ts'
 
 /** A password as typed: long enough to resist guessing, short enough that hashing it cannot be used to stall us. */
@@ -9,10 +10,12 @@ export const Password = z.string().min(10, 'must have at least 10 characters').m
 export const accountGet = tool({
   name: 'account.get',
   roles: ['user', 'judge', 'host', 'executor'],
-  doc: 'Who the token says you are: role, user, rights, when the token ends.',
+  scopes: EVERY_SCOPE,
+  doc: 'Who the token says you are: role, user, rights, scopes, when the token ends.',
   input: z.strictObject({}),
   output: z.object({
     role: Role,
+    /** Whether you see as an admin. What an admin may change takes the scope `admin` as well, where there are scopes. */
     admin: z.boolean(),
     user_id: UserId.nullable(),
     /** The account that you act for; on the local socket that is the oldest admin's. */
@@ -20,6 +23,8 @@ export const accountGet = tool({
     /** What the audit log calls you. */
     name: z.string(),
     token_id: TokenId.nullable(),
+    /** What the token is limited to; null: by nothing but your rights. */
+    scopes: z.array(Scope).nullable(),
     expires_at: z.iso.datetime().nullable(),
   }),
   annotations: READS,

@@ -18,6 +18,7 @@ const Changes = {
 export const agentCreate = tool({
   name: 'agent.create',
   roles: ['user'],
+  scopes: ['agents'],
   doc: 'Makes an agent from a preset; what is given here wins over the preset. A `local` one takes turns on a model (agent.prompt, agent.run); an `external` one is a program of yours that comes with its token (agent.token).',
   input: z.strictObject({
     /** Left out: made from the preset’s name. */
@@ -34,6 +35,7 @@ export const agentCreate = tool({
 export const agentList = tool({
   name: 'agent.list',
   roles: ['user'],
+  scopes: ['agents'],
   doc: 'Your agents, newest first; an admin sees those of everybody, or of `owner_user_id`.',
   input: z.strictObject({
     owner_user_id: UserId.optional(),
@@ -47,6 +49,7 @@ export const agentList = tool({
 export const agentGet = tool({
   name: 'agent.get',
   roles: ['user'],
+  scopes: ['agents'],
   doc: 'One agent, with the host that holds it.',
   input: z.strictObject({ agent_id: AgentId }),
   output: Agent,
@@ -56,6 +59,7 @@ export const agentGet = tool({
 export const agentUpdate = tool({
   name: 'agent.update',
   roles: ['user'],
+  scopes: ['agents'],
   doc: 'Changes an agent. Left out: stays as it is. What it is doing goes on; the change counts from its next turn, that of budgets from its next call of the model.',
   input: z.strictObject({ agent_id: AgentId, name: AgentName.optional(), ...Changes }),
   output: Agent,
@@ -65,6 +69,7 @@ export const agentUpdate = tool({
 export const agentDelete = tool({
   name: 'agent.delete',
   roles: ['user'],
+  scopes: ['agents'],
   doc: 'Ends an agent and removes all that is kept of it: tokens, mounts, logs, its folder on the host. Its token is refused within a second; calls under way are cut.',
   input: z.strictObject({ agent_id: AgentId }),
   output: z.object({ agent_id: AgentId, deleted: z.literal(true) }),
@@ -74,6 +79,7 @@ export const agentDelete = tool({
 export const agentToken = tool({
   name: 'agent.token',
   roles: ['user'],
+  scopes: ['agents'],
   doc: 'A token with which a program is this agent, on the same /mcp. Its text is in this answer and nowhere else. `rotate` ends those before it.',
   input: z.strictObject({
     agent_id: AgentId,

@@ -48,6 +48,7 @@ export type Approval = z.infer<typeof Approval>
 export const approvalList = tool({
   name: 'approval.list',
   roles: ['user'],
+  scopes: ['approvals'],
   doc: 'Calls of your agents that people are asked about, newest first: those that wait, or those in `statuses`. An admin sees those of everybody.',
   input: z.strictObject({
     agent_id: AgentId.optional(),
@@ -62,6 +63,7 @@ export const approvalList = tool({
 export const approvalGet = tool({
   name: 'approval.get',
   roles: ['user'],
+  scopes: ['approvals'],
   doc: 'One call that people are asked about, with its arguments as they will be sent.',
   input: z.strictObject({ approval_id: ApprovalId }),
   output: Approval.extend({ arguments_json: z.string() }),
@@ -71,6 +73,7 @@ export const approvalGet = tool({
 export const approvalDecide = tool({
   name: 'approval.decide',
   roles: ['user'],
+  scopes: ['approvals'],
   doc: 'Answers one: `approve` lets this very call through, once; `approve_session` also those of the same name of the same client for `minutes` (of commands and patches only the very same); `approve_rule` writes a rule into the policy that asked; `deny_continue` tells the agent why and lets it go on; `deny_abort` ends its turn. With `arguments_json` the call is sent with these instead. The first answer counts; the same again is fine, another is told who decided what. With `preview_sha256` it counts only for what was shown.',
   input: z.strictObject({
     approval_id: ApprovalId,
@@ -96,6 +99,7 @@ export const approvalDecide = tool({
 export const approvalDecideMany = tool({
   name: 'approval.decide_many',
   roles: ['user'],
+  scopes: ['approvals'],
   doc: 'Answers several alike. Each is told by itself: what was decided, or why not.',
   input: z.strictObject({
     approval_ids: z.array(ApprovalId).min(1).max(MANY),
@@ -111,6 +115,7 @@ export const approvalDecideMany = tool({
 export const approvalResolve = tool({
   name: 'approval.resolve',
   roles: ['user'],
+  scopes: ['approvals'],
   doc: 'Says what became of a call whose outcome is unknown, because what had sent it died: `done`, or `not_done`. Nothing is sent again by it.',
   input: z.strictObject({ approval_id: ApprovalId, outcome: z.enum(['done', 'not_done']) }),
   output: Approval,

@@ -19,6 +19,7 @@ export type AuditEntry = z.infer<typeof AuditEntry>
 export const auditSearch = tool({
   name: 'audit.search',
   roles: ['admin'],
+  scopes: ['admin'],
   doc: 'Searches the audit log, newest first; page on with `before_seq`. `audit.export` gives all of it in order.',
   input: z.strictObject({
     actor: z.string().max(128).optional(),
@@ -36,6 +37,7 @@ export const auditSearch = tool({
 export const auditExport = tool({
   name: 'audit.export',
   roles: ['admin'],
+  scopes: ['admin'],
   doc: 'The audit log as JSON lines, oldest first, a piece at a time: go on from `next_seq` until it is null.',
   input: z.strictObject({ after_seq: z.int().min(0).default(0), max_bytes: z.int().min(1024).max(1_048_576).default(262_144) }),
   output: z.object({ jsonl: z.string(), next_seq: z.int().nullable() }),
@@ -57,6 +59,7 @@ export type ChainFault = z.infer<typeof ChainFault>
 export const auditVerify = tool({
   name: 'audit.verify',
   roles: ['user'],
+  scopes: ['agents'],
   doc: 'Walks along the chained logs of calls, of one agent or of all that are yours (an admin’s: of everybody), and names every line that is not as a gateway wrote it. A piece at a time: go on with `next_cursor` until it is null. What it proves is about the lines that are kept; lines from before there were chains are counted apart.',
   input: z.strictObject({ agent_id: AgentId.optional(), cursor: z.string().max(128).optional() }),
   output: z.object({

@@ -29,6 +29,7 @@ export type Channel = z.infer<typeof Channel>
 export const channelList = tool({
   name: 'channel.list',
   roles: ['admin'],
+  scopes: ['admin'],
   doc: 'The channels to models, with masked keys.',
   input: z.strictObject({}),
   output: z.object({ items: z.array(Channel) }),
@@ -38,6 +39,7 @@ export const channelList = tool({
 export const channelSet = tool({
   name: 'channel.set',
   roles: ['admin'],
+  scopes: ['admin'],
   doc: 'Adds a channel or changes one. Left out: stays as it is. `api_key` is stored encrypted; an empty one removes it.',
   input: z.strictObject({
     name: ChannelName,
@@ -63,6 +65,7 @@ export const channelSet = tool({
 export const channelDelete = tool({
   name: 'channel.delete',
   roles: ['admin'],
+  scopes: ['admin'],
   doc: 'Removes a channel with its models and prices. Jobs that still need it fail; what was booked stays.',
   input: z.strictObject({ name: ChannelName }),
   output: z.object({ name: ChannelName, deleted: z.literal(true), detached_models: z.array(ModelName) }),
@@ -72,6 +75,7 @@ export const channelDelete = tool({
 export const channelModels = tool({
   name: 'channel.models',
   roles: ['admin'],
+  scopes: ['admin'],
   doc: 'What a channel’s upstream lists now, asked anew.',
   input: z.strictObject({ name: ChannelName }),
   output: z.object({ check: ChannelCheck, items: z.array(ModelName) }),

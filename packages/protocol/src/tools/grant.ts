@@ -24,6 +24,7 @@ const HeldGrant = Grant.extend({ username: Username, set_at: z.iso.datetime() })
 export const grantSet = tool({
   name: 'grant.set',
   roles: ['admin'],
+  scopes: ['admin'],
   doc: 'Says what a person’s agents may run beyond boxes and public addresses. Left out: stays as it is. Mounts that are no longer allowed end.',
   input: z.strictObject({ username: Username, ...Grant.partial().shape }),
   output: HeldGrant,
@@ -33,6 +34,7 @@ export const grantSet = tool({
 export const grantList = tool({
   name: 'grant.list',
   roles: ['admin'],
+  scopes: ['admin'],
   doc: 'Who was granted what.',
   input: z.strictObject({}),
   output: z.object({ items: z.array(HeldGrant) }),

@@ -5,7 +5,8 @@ import { Allowance } from '../policy/allowance.ts'
 import { PolicyLayer } from '../policy/decision.ts'
 import { Approvers } from '../policy/document.ts'
 import { POLICY_LIMITS } from '../policy/limits.ts'
-import { READS, SETS, tool } from '../tool.ts'
+import { ENDS, READS, SETS, tool } from '../tool.ts'
+import { OwnPolicy } from './compositor/policy.ts'
 import { AgentClaim } from './host.ts'
 
 /** What a host is told of an approval that it waits for. */
@@ -69,6 +70,24 @@ export const hostPropose = tool({
   }),
   output: z.object({ approval_id: ApprovalId, version: z.int(), expires_at: z.iso.datetime() }),
   annotations: SETS,
+})
+
+export const hostPolicy = tool({
+  name: 'host.policy',
+  roles: ['host'],
+  doc: 'The policy of the agent that this host holds as it is written, and the changes of it that wait for a person.',
+  input: z.strictObject({ ...AgentClaim.shape }),
+  output: OwnPolicy,
+  annotations: READS,
+})
+
+export const hostWithdraw = tool({
+  name: 'host.withdraw',
+  roles: ['host'],
+  doc: 'Takes back a change of the policy that was proposed for the agent that this host holds. False where nobody waits for it any more.',
+  input: z.strictObject({ ...AgentClaim.shape, approval_id: ApprovalId }),
+  output: z.object({ withdrawn: z.boolean() }),
+  annotations: ENDS,
 })
 
 /**

@@ -163,6 +163,7 @@ export type HostView = z.infer<typeof HostView>
 export const hostList = tool({
   name: 'host.list',
   roles: ['admin'],
+  scopes: ['admin'],
   doc: 'The hosts that are here, with their slots and how many agents each holds; `gone: true` adds those of the last day that left.',
   input: z.strictObject({ gone: z.boolean().default(false) }),
   output: z.object({ items: z.array(HostView) }),
@@ -172,6 +173,7 @@ export const hostList = tool({
 export const hostDrain = tool({
   name: 'host.drain',
   roles: ['admin'],
+  scopes: ['admin'],
   doc: 'Tells a host to give its agents back and take no new ones. `drain: false` takes it back.',
   input: z.strictObject({ name: WorkerName, drain: z.boolean().default(true) }),
   output: z.object({ name: WorkerName, drain: z.boolean() }),

@@ -13,6 +13,7 @@ const Preview = z.object({ text: z.string(), truncated: z.boolean(), bytes: z.in
 export const jobGetArtifacts = tool({
   name: 'job.get_artifacts',
   roles: ['user'],
+  scopes: ['jobs'],
   doc: 'What the job produced, by name: a source file as text, a `.json` as an object. What is not there is left out.',
   input: z.strictObject({ job_id: JobId, names: z.array(z.string().max(256)).max(JOB_LIMITS.artifacts).optional() }),
   output: z.object({ items: z.record(z.string(), z.union([z.string(), z.record(z.string(), z.unknown())])) }),
@@ -22,6 +23,7 @@ export const jobGetArtifacts = tool({
 export const jobGetTests = tool({
   name: 'job.get_tests',
   roles: ['user'],
+  scopes: ['jobs'],
   doc: 'The cases of the job in the order in which they are judged.',
   input: z.strictObject({ job_id: JobId }),
   output: z.object({ items: z.array(TestCase), total: z.int() }),
@@ -31,6 +33,7 @@ export const jobGetTests = tool({
 export const jobGetTestPreview = tool({
   name: 'job.get_test_preview',
   roles: ['user'],
+  scopes: ['jobs'],
   doc: "The beginning of a case's input and of its expected output.",
   input: z.strictObject({
     job_id: JobId,
@@ -45,6 +48,7 @@ export const jobGetTestPreview = tool({
 export const jobGetInput = tool({
   name: 'job.get_input',
   roles: ['user'],
+  scopes: ['jobs'],
   doc: 'What was handed in, by name: the statement, the code, checker and interactor, and all files of the tests, hidden ones too. job.read_input reads one.',
   input: z.strictObject({ job_id: JobId }),
   output: z.object({ job_id: JobId, items: z.array(z.object({ path: z.string(), bytes: z.int() })) }),
@@ -54,6 +58,7 @@ export const jobGetInput = tool({
 export const jobReadInput = tool({
   name: 'job.read_input',
   roles: ['user'],
+  scopes: ['jobs'],
   doc: 'Bytes of one file that was handed in, from an offset. `eof`: this was the last of it.',
   input: z.strictObject({
     job_id: JobId,
@@ -75,6 +80,7 @@ export const jobReadInput = tool({
 export const jobSubscribe = tool({
   name: 'job.subscribe',
   roles: ['user'],
+  scopes: ['jobs', 'read'],
   doc: 'Sends the job as it happens, as notifications on this connection, from the offsets given (0: from the beginning). Again for a stream: the later call counts.',
   input: z.strictObject({
     job_id: JobId,
@@ -90,6 +96,7 @@ export const jobSubscribe = tool({
 export const jobUnsubscribe = tool({
   name: 'job.unsubscribe',
   roles: ['user'],
+  scopes: ['jobs', 'read'],
   doc: 'Ends streams of job.subscribe on this connection; all of them when none is named.',
   input: z.strictObject({ job_id: JobId, streams: z.array(JobStream).max(JobStream.options.length).optional() }),
   output: z.object({ job_id: JobId, streams: z.array(JobStream) }),
@@ -99,6 +106,7 @@ export const jobUnsubscribe = tool({
 export const jobReadLog = tool({
   name: 'job.read_log',
   roles: ['user'],
+  scopes: ['jobs'],
   doc: 'Bytes of a log from an offset; waits up to `wait_ms` for the first one. `eof`: the job has ended and this was the last of it.',
   input: z.strictObject({
     job_id: JobId,

@@ -25,6 +25,7 @@ const NewJob = JobAndStatus.extend({
 export const jobCreate = tool({
   name: 'job.create',
   roles: ['user'],
+  scopes: ['jobs'],
   doc: 'Hands in a problem with its tests. With a model an agent writes the solution; without one `current_code` is judged as it is, which needs tests. Start it with job.start.',
   input: z.strictObject({
     statement_md: z.string().max(JOB_LIMITS.statementBytes).default(''),
@@ -58,6 +59,7 @@ export const jobCreate = tool({
 export const jobStart = tool({
   name: 'job.start',
   roles: ['user'],
+  scopes: ['jobs'],
   doc: 'Puts a created job in the queue. Again while it waits or runs: nothing changes. A finished one is a conflict; job.retry makes a new one.',
   input: z.strictObject({ job_id: JobId }),
   output: JobAndStatus,
@@ -67,6 +69,7 @@ export const jobStart = tool({
 export const jobCancel = tool({
   name: 'job.cancel',
   roles: ['user'],
+  scopes: ['jobs'],
   doc: 'Ends a job in whatever state it is; a judge at work on it stops within a second. A finished one stays as it is.',
   input: z.strictObject({ job_id: JobId }),
   output: JobAndStatus,
@@ -76,6 +79,7 @@ export const jobCancel = tool({
 export const jobRetry = tool({
   name: 'job.retry',
   roles: ['user'],
+  scopes: ['jobs'],
   doc: 'Makes a new job from the inputs of one that ended, and starts it.',
   input: z.strictObject({ job_id: JobId }),
   output: NewJob.extend({ retry_of: JobId }),
@@ -85,6 +89,7 @@ export const jobRetry = tool({
 export const jobDelete = tool({
   name: 'job.delete',
   roles: ['user'],
+  scopes: ['jobs'],
   doc: 'Removes a job that is not at work, with its inputs, logs and artifacts.',
   input: z.strictObject({ job_id: JobId }),
   output: z.object({ job_id: JobId, deleted: z.literal(true) }),
@@ -94,6 +99,7 @@ export const jobDelete = tool({
 export const jobGetState = tool({
   name: 'job.get_state',
   roles: ['user'],
+  scopes: ['jobs'],
   doc: 'What became of a job so far (`state.json`).',
   input: z.strictObject({ job_id: JobId }),
   output: JobState,
@@ -103,6 +109,7 @@ export const jobGetState = tool({
 export const jobWait = tool({
   name: 'job.wait',
   roles: ['user'],
+  scopes: ['jobs'],
   doc: 'Answers when the job has ended or after `wait_ms`, whichever is first.',
   input: z.strictObject({ job_id: JobId, wait_ms: z.int().min(0).max(JOB_LIMITS.waitMs).default(JOB_LIMITS.waitMs) }),
   output: z.object({ job_id: JobId, status: JobStatus, ended: z.boolean(), state: JobState }),
@@ -133,6 +140,7 @@ export type JobListItem = z.infer<typeof JobListItem>
 export const jobList = tool({
   name: 'job.list',
   roles: ['user'],
+  scopes: ['jobs'],
   doc: 'Your jobs, newest first; an admin sees those of everybody, or of `owner_user_id`.',
   input: z.strictObject({
     status: z.array(JobStatus).max(JobStatus.options.length).optional(),

@@ -129,6 +129,7 @@ export type Judge = z.infer<typeof Judge>
 export const judgeList = tool({
   name: 'judge.list',
   roles: ['admin'],
+  scopes: ['admin'],
   doc: 'The judges that are here, with load, version, languages, engines and what their sandbox enforces; `gone: true` adds those of the last day that left.',
   input: z.strictObject({ gone: z.boolean().default(false) }),
   output: z.object({ items: z.array(Judge) }),
@@ -138,6 +139,7 @@ export const judgeList = tool({
 export const judgeDrain = tool({
   name: 'judge.drain',
   roles: ['admin'],
+  scopes: ['admin'],
   doc: 'Tells a judge to finish what it holds and take no more; `drain: false` takes it back.',
   input: z.strictObject({ machine_id: MachineId, drain: z.boolean().default(true) }),
   output: z.object({ machine_id: z.string(), drain: z.boolean() }),

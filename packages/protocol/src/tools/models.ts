@@ -36,6 +36,7 @@ export type ChannelCheck = z.infer<typeof ChannelCheck>
 export const modelsList = tool({
   name: 'models.list',
   roles: ['user'],
+  scopes: ['jobs', 'agents'],
   doc: 'The models that job.create takes; none until a channel is set up. `live` asks the upstreams too; one that does not answer in time is named in `channels` and stalls nobody.',
   input: z.strictObject({ live: z.boolean().default(true) }),
   output: z.object({ items: z.array(Model), channels: z.array(ChannelCheck) }),

@@ -23,6 +23,7 @@ export type Mount = z.infer<typeof Mount>
 export const mountAttach = tool({
   name: 'mount.attach',
   roles: ['user'],
+  scopes: ['agents'],
   doc: 'Mounts an MCP server for an agent, or replaces the mount of that name. A program runs boxed unless an admin granted you more (grant.set).',
   input: z.strictObject({
     agent_id: AgentId,
@@ -37,6 +38,7 @@ export const mountAttach = tool({
 export const mountSignIn = tool({
   name: 'mount.sign_in',
   roles: ['user'],
+  scopes: ['agents'],
   doc: 'Hands over the tokens of a sign-in at the server of a mount, as `parley mount login` gets them in a browser. They are sealed, renewed by the host that holds the agent, and shown to nobody.',
   input: z.strictObject({ agent_id: AgentId, name: z.string().max(64), sign_in: MountSignIn }),
   output: Mount,
@@ -46,6 +48,7 @@ export const mountSignIn = tool({
 export const mountDetach = tool({
   name: 'mount.detach',
   roles: ['user'],
+  scopes: ['agents'],
   doc: 'Takes a mount off an agent; its program ends.',
   input: z.strictObject({ agent_id: AgentId, name: z.string().max(64) }),
   output: z.object({ agent_id: AgentId, name: z.string(), detached: z.boolean() }),
@@ -55,6 +58,7 @@ export const mountDetach = tool({
 export const mountList = tool({
   name: 'mount.list',
   roles: ['user'],
+  scopes: ['agents'],
   doc: 'The mounts of an agent, with what became of each. Secrets are masked.',
   input: z.strictObject({ agent_id: AgentId }),
   output: z.object({ items: z.array(Mount) }),

@@ -69,6 +69,7 @@ const TriedCall = ExampleCall.omit({ agent: true, args: true }).extend({ args: z
 export const policyGet = tool({
   name: 'policy.get',
   roles: ['user'],
+  scopes: ['agents', 'approvals'],
   doc: 'The policy of a layer as it is written: the active one, or the version named; for an agent also what people have allowed it for a while. Without `layer` it is the agent’s where one is named, otherwise your own.',
   input: Whose.extend({ version: Version.optional() }),
   output: z.object({ policy: PolicyEntry.extend({ text: z.string() }).nullable(), allowances: z.array(Allowance) }),
@@ -78,6 +79,7 @@ export const policyGet = tool({
 export const policySet = tool({
   name: 'policy.set',
   roles: ['user'],
+  scopes: ['approvals'],
   doc: 'Writes a new version of a policy down and answers what it would change: which of its examples fail, and which calls that were made would be decided otherwise. Nothing changes before policy.activate.',
   input: Whose.extend({ text: Text, note: Note.default('') }),
   output: PolicyEntry.extend({ review: PolicyReview }),
@@ -87,6 +89,7 @@ export const policySet = tool({
 export const policyReplay = tool({
   name: 'policy.replay',
   roles: ['user'],
+  scopes: ['approvals'],
   doc: 'What a version that was written down would change now, as policy.set answers it: for one that was active before, too.',
   input: Whose.extend({ version: Version }),
   output: PolicyEntry.extend({ review: PolicyReview }),
@@ -96,6 +99,7 @@ export const policyReplay = tool({
 export const policyActivate = tool({
   name: 'policy.activate',
   roles: ['user'],
+  scopes: ['approvals'],
   doc: 'Makes a version the active one. `digest` is that of the answer of policy.set or policy.replay: what was looked at is what is confirmed. Its examples must hold.',
   input: Whose.extend({ version: Version, digest: z.string().regex(/^[0-9a-f]{64}$/, 'must be a SHA-256 in hex') }),
   output: PolicyEntry,
@@ -105,6 +109,7 @@ export const policyActivate = tool({
 export const policyRetire = tool({
   name: 'policy.retire',
   roles: ['user'],
+  scopes: ['approvals'],
   doc: 'Takes the active version of a layer away: it has no rules then. Its versions are kept.',
   input: Whose,
   output: z.object({ retired: z.boolean() }),
@@ -114,6 +119,7 @@ export const policyRetire = tool({
 export const policyHistory = tool({
   name: 'policy.history',
   roles: ['user'],
+  scopes: ['agents', 'approvals'],
   doc: 'The versions of a policy, newest first.',
   input: Whose.extend({ before_version: Version.optional(), limit: z.int().min(1).max(200).default(50) }),
   output: z.object({ items: z.array(PolicyEntry) }),
@@ -123,6 +129,7 @@ export const policyHistory = tool({
 export const policyTest = tool({
   name: 'policy.test',
   roles: ['user'],
+  scopes: ['agents', 'approvals'],
   doc: 'What would be decided about a call of an agent, and how it comes to that. Nothing is called. With `text` that policy stands in the place of the layer named, the agent’s unless another is.',
   input: z.strictObject({
     agent_id: AgentId,
@@ -154,6 +161,7 @@ export const policyTest = tool({
 export const policyPropose = tool({
   name: 'policy.propose',
   roles: ['user'],
+  scopes: ['agents'],
   doc: 'Asks for another policy of an agent: whoever may decide about it finds it among the approvals, and a yes makes it active.',
   input: z.strictObject({ agent_id: AgentId, text: Text, note: Note.default('') }),
   output: Approval,
@@ -163,6 +171,7 @@ export const policyPropose = tool({
 export const policyListProposals = tool({
   name: 'policy.list_proposals',
   roles: ['user'],
+  scopes: ['agents', 'approvals'],
   doc: 'The versions that were proposed for an agent, newest first, and what became of them.',
   input: z.strictObject({ agent_id: AgentId, limit: z.int().min(1).max(200).default(50) }),
   output: z.object({ items: z.array(PolicyEntry) }),
@@ -172,6 +181,7 @@ export const policyListProposals = tool({
 export const policyDisallow = tool({
   name: 'policy.disallow',
   roles: ['user'],
+  scopes: ['approvals'],
   doc: 'Ends something that was allowed to an agent for a while: policy.get lists it.',
   input: z.strictObject({ agent_id: AgentId, allowance_id: AllowanceId }),
   output: z.object({ disallowed: z.boolean() }),

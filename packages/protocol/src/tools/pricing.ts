@@ -19,6 +19,7 @@ export type PricedModel = z.infer<typeof PricedModel>
 export const pricingList = tool({
   name: 'pricing.list',
   roles: ['admin'],
+  scopes: ['admin'],
   doc: 'The models that are set up, with their prices in micro-USD per million tokens.',
   input: z.strictObject({}),
   output: z.object({ items: z.array(PricedModel) }),
@@ -28,6 +29,7 @@ export const pricingList = tool({
 export const pricingSet = tool({
   name: 'pricing.set',
   roles: ['admin'],
+  scopes: ['admin'],
   doc: 'Adds a model of a channel or changes it. Left out: stays as it is; null: no price. What was booked keeps the prices of its day.',
   input: ModelPrices.partial()
     .extend({
@@ -45,6 +47,7 @@ export const pricingSet = tool({
 export const pricingDelete = tool({
   name: 'pricing.delete',
   roles: ['admin'],
+  scopes: ['admin'],
   doc: 'Removes a model of a channel. What was booked stays.',
   input: z.strictObject({ model: ModelName, upstream_channel: ChannelName }),
   output: z.object({ model: ModelName, upstream_channel: ChannelName, deleted: z.literal(true) }),

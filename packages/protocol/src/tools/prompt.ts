@@ -12,6 +12,7 @@ const Answer = z.object({ prompt: Prompt, ended: z.boolean() })
 export const agentPrompt = tool({
   name: 'agent.prompt',
   roles: ['user'],
+  scopes: ['agents'],
   doc: 'Tells a local agent something and answers at once. While a turn runs it waits for its own, in order; none is dropped.',
   input: z.strictObject({ agent_id: AgentId, text: PromptText }),
   output: z.object({ prompt: Prompt }),
@@ -21,6 +22,7 @@ export const agentPrompt = tool({
 export const agentRun = tool({
   name: 'agent.run',
   roles: ['user'],
+  scopes: ['agents'],
   doc: 'Tells a local agent something and waits for the end of that turn, `wait_ms` at most. A call that is cut off takes nothing back: agent.wait goes on waiting.',
   input: z.strictObject({ agent_id: AgentId, text: PromptText, wait_ms: WaitMs.default(600_000) }),
   output: Answer,
@@ -30,6 +32,7 @@ export const agentRun = tool({
 export const agentWait = tool({
   name: 'agent.wait',
   roles: ['user'],
+  scopes: ['agents'],
   doc: 'Answers when the turn of a prompt has ended or after `wait_ms`, whichever is first.',
   input: z.strictObject({ agent_id: AgentId, prompt_id: PromptId, wait_ms: WaitMs.default(AGENT_LIMITS.logWaitMs) }),
   output: Answer,
@@ -39,6 +42,7 @@ export const agentWait = tool({
 export const agentPrompts = tool({
   name: 'agent.prompts',
   roles: ['user'],
+  scopes: ['agents'],
   doc: 'What a local agent was told, newest first, with what became of it.',
   input: z.strictObject({
     agent_id: AgentId,
@@ -53,6 +57,7 @@ export const agentPrompts = tool({
 export const agentAbort = tool({
   name: 'agent.abort',
   roles: ['user'],
+  scopes: ['agents'],
   doc: 'Ends the turn that a local agent is taking; what waits behind it goes on, unless `queued` takes that back too.',
   input: z.strictObject({ agent_id: AgentId, queued: z.boolean().default(false) }),
   output: z.object({ agent_id: AgentId, aborting: PromptId.nullable(), withdrawn: z.int() }),
@@ -62,7 +67,8 @@ export const agentAbort = tool({
 export const agentFork = tool({
   name: 'agent.fork',
   roles: ['user'],
-  doc: 'Makes a new local agent that knows what this one knew at a point of its transcript: `offset` is where a line of it ends (agent.read_log); left out, all of it. Mounts come along, prompts do not.',
+  scopes: ['agents'],
+  doc: 'Makes a new local agent that knows what this one knew at a point of its transcript: `offset` is where a line of it ends (agent.read_log); left out, all of it. Mounts come along and the policy that holds it, prompts do not.',
   input: z.strictObject({ agent_id: AgentId, offset: z.int().min(0).optional(), name: AgentName.optional() }),
   output: Agent,
   annotations: ADDS,
@@ -74,6 +80,7 @@ export type AgentLogName = z.infer<typeof AgentLogName>
 export const agentReadLog = tool({
   name: 'agent.read_log',
   roles: ['user'],
+  scopes: ['agents'],
   doc: 'Whole lines of an agent’s transcript or of its log of calls, from an offset; waits up to `wait_ms` for the first one. A log of calls keeps the newest 64 MiB of 90 days: `not_found` says that an offset is gone and where the log begins now.',
   input: z.strictObject({
     agent_id: AgentId,

@@ -1,6 +1,7 @@
 import * as z from 'zod'
 import { AgentId, TokenId, UserId } from '../ids.ts'
 import { Role } from '../roles.ts'
+import { EVERY_SCOPE, Scope } from '../scopes.ts'
 import { ADDS, ENDS, READS, tool } from '../tool.ts'
 import { Username } from './user.ts'
 
@@ -13,6 +14,8 @@ export const Token = z.object({
   name: z.string(),
   user_id: UserId.nullable(),
   agent_id: AgentId.nullable(),
+  /** What it is limited to; null: by nothing but the rights of whoever has it. */
+  scopes: z.array(Scope).nullable(),
   created_at: z.iso.datetime(),
   expires_at: z.iso.datetime().nullable(),
   revoked_at: z.iso.datetime().nullable(),
@@ -23,12 +26,14 @@ export type Token = z.infer<typeof Token>
 export const tokenCreate = tool({
   name: 'token.create',
   roles: ['admin'],
-  doc: 'Mints a token: for a user (`username`), a worker (a judge, host or executor: `name`) or an agent (`agent_id`). Its text is in this answer and nowhere else.',
+  scopes: ['admin'],
+  doc: 'Mints a token: for a user (`username`), a worker (a judge, host or executor: `name`) or an agent (`agent_id`). A user’s may be limited to `scopes`, for good; without them it may do all that its user may. Its text is in this answer and nowhere else.',
   input: z.strictObject({
     role: Role,
     username: Username.optional(),
     name: TokenName.optional(),
     agent_id: AgentId.optional(),
+    scopes: z.array(Scope).min(1).max(EVERY_SCOPE.length).optional(),
     ttl_seconds: z
       .int()
       .min(1)
@@ -42,6 +47,7 @@ export const tokenCreate = tool({
 export const tokenList = tool({
   name: 'token.list',
   roles: ['admin'],
+  scopes: ['admin'],
   doc: 'The tokens, newest first, without their secrets.',
   input: z.strictObject({ cursor: z.string().max(256).optional(), limit: z.int().min(1).max(500).default(100) }),
   output: z.object({ items: z.array(Token), next_cursor: z.string().nullable() }),
@@ -51,6 +57,7 @@ export const tokenList = tool({
 export const tokenRevoke = tool({
   name: 'token.revoke',
   roles: ['admin'],
+  scopes: ['admin'],
   doc: 'Ends a token; its live connections are cut within a second.',
   input: z.strictObject({ id: TokenId }),
   output: z.object({ id: TokenId, revoked_at: z.iso.datetime() }),

@@ -62,6 +62,7 @@ const Range = { from: z.iso.datetime().optional(), to: z.iso.datetime().optional
 export const usageSummary = tool({
   name: 'usage.summary',
   roles: ['user'],
+  scopes: ['read'],
   doc: 'What your calls of models came to, by UTC day, model, job, agent or person, of one agent by `agent_id`, and what is left of your quota. An admin sees everybody’s, or one person’s by `owner_user_id`.',
   input: z.strictObject({
     ...Range,
@@ -81,6 +82,7 @@ export const usageSummary = tool({
 export const usageEvents = tool({
   name: 'usage.events',
   roles: ['user'],
+  scopes: ['read'],
   doc: 'Your calls of models, newest first. An admin sees everybody’s.',
   input: z.strictObject({
     ...Range,
@@ -102,6 +104,7 @@ const KeptJobs = z.int().min(0).max(20_000).nullable().optional()
 export const userSetQuota = tool({
   name: 'user.set_quota',
   roles: ['admin'],
+  scopes: ['admin'],
   doc: 'Bounds what one person may use: jobs at once, tokens and micro-USD per UTC day, and what is kept for them: bytes and jobs. Left out: stays; null: the installation’s own bound.',
   input: z.strictObject({
     username: z.string().min(1).max(64),

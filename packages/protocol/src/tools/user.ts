@@ -26,6 +26,7 @@ export type User = z.infer<typeof User>
 export const userAdd = tool({
   name: 'user.add',
   roles: ['admin'],
+  scopes: ['admin'],
   doc: 'Adds an account. Without a password the person signs in by a one-time link (`user.link`).',
   input: z.strictObject({ username: Username, password: Password.optional(), admin: z.boolean().default(false) }),
   output: z.object({ user: User }),
@@ -35,6 +36,7 @@ export const userAdd = tool({
 export const userList = tool({
   name: 'user.list',
   roles: ['admin'],
+  scopes: ['admin'],
   doc: 'The accounts, by name.',
   input: z.strictObject({ cursor: z.string().max(256).optional(), limit: z.int().min(1).max(500).default(100) }),
   output: z.object({ items: z.array(User), next_cursor: z.string().nullable() }),
@@ -44,6 +46,7 @@ export const userList = tool({
 export const userDisable = tool({
   name: 'user.disable',
   roles: ['admin'],
+  scopes: ['admin'],
   doc: 'Disables an account: its tokens and sign-ins end, live connections are cut, jobs that wait or run are cancelled (`owner_disabled`).',
   input: z.strictObject({ username: Username }),
   output: z.object({ user: User, cancelled_jobs: z.int().default(0) }),
@@ -53,6 +56,7 @@ export const userDisable = tool({
 export const userEnable = tool({
   name: 'user.enable',
   roles: ['admin'],
+  scopes: ['admin'],
   doc: 'Enables a disabled account again. Tokens that were revoked stay revoked.',
   input: z.strictObject({ username: Username }),
   output: z.object({ user: User }),
@@ -71,6 +75,7 @@ export const userPromote = tool({
 export const userDemote = tool({
   name: 'user.demote',
   roles: ['admin'],
+  scopes: ['admin'],
   doc: 'Makes an admin a user like any other; not oneself, and not the last admin. Their connections are cut.',
   input: z.strictObject({ username: Username }),
   output: z.object({ user: User }),
@@ -80,6 +85,7 @@ export const userDemote = tool({
 export const userDelete = tool({
   name: 'user.delete',
   roles: ['admin'],
+  scopes: ['admin'],
   doc: 'Deletes an account for good; not one’s own, and not the last admin’s. Tokens, sign-ins and quota go, connections are cut, jobs that wait or run are cancelled; those that ended stay for admins until they expire. The name is free again.',
   input: z.strictObject({ username: Username }),
   output: z.object({ user_id: UserId, username: Username, cancelled_jobs: z.int() }),

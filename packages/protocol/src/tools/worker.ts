@@ -103,6 +103,7 @@ export type ExecutorView = z.infer<typeof ExecutorView>
 export const executorList = tool({
   name: 'executor.list',
   roles: ['admin'],
+  scopes: ['admin'],
   doc: 'The executors that are here, with their labels, their slots and what runs on them; `gone: true` adds those of the last day that left.',
   input: z.strictObject({ gone: z.boolean().default(false) }),
   output: z.object({ items: z.array(ExecutorView) }),
@@ -112,6 +113,7 @@ export const executorList = tool({
 export const executorDrain = tool({
   name: 'executor.drain',
   roles: ['admin'],
+  scopes: ['admin'],
   doc: 'Tells an executor to take no new sessions; those that it has go on. `drain: false` takes it back.',
   input: z.strictObject({ name: WorkerName, drain: z.boolean().default(true) }),
   output: z.object({ name: WorkerName, drain: z.boolean() }),

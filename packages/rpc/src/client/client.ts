@@ -1,3 +1,4 @@
+import { WireError } from '@parley/fetch/browser'
 import { type JsonObject, messageOf, type ToolInput, type ToolName, type ToolOutput, TOOLS } from '@parley/protocol'
 import type { Wire } from '../door.ts'
 import type { Era, Revision } from '../revision.ts'
@@ -16,7 +17,6 @@ import type { ClientSubscriptions, Unsubscribe } from './subscription/subscripti
 import { ToolHeaders, allPages, isToolName } from './tool/tool-list.ts'
 import { throwToolError } from './tool/tool-result.ts'
 import type { ClientTransport, LinkEnd } from './link/client-link.ts'
-import { WireError } from '../wire-error.ts'
 
 /** Connects, finds the era and shakes hands. */
 export async function connectClient(transport: ClientTransport, options: ClientOptions): Promise<Client> {
@@ -77,7 +77,7 @@ export class Client {
     const connection = await Connection.open(transport, this.#limits, {
       notification: (method, params, during) => this.#notified(method, params, during),
       ask: (request) => this.#ask(request),
-      abandoned: (id, method, reason) => this.#abandoned(id, method, reason),
+      abandoned: (id, method, given) => this.#abandoned(id, method, given),
       sessionLost: () => this.#renew(),
       ended: (end) => this.#ended(end),
       warn: (message) => this.#warn(message),
@@ -258,7 +258,11 @@ export class Client {
   }
 
   /** Legacy servers, and modern ones on a shared pipe, have to be told; over modern HTTP the closed stream says it. */
-  #abandoned(id: number, method: string, reason: string): void {
+  #abandoned(
+    id: number,
+    method: string,
+    { reason, meta }: { readonly reason: string; readonly meta: JsonObject | undefined },
+  ): void {
     const connection = this.#open()
     if (
       method === 'initialize' ||
@@ -266,7 +270,9 @@ export class Client {
       (connection.link.kind === 'http' && this.#agreement?.era !== 'legacy')
     )
       return
-    connection.notify('notifications/cancelled', { requestId: id, reason }).catch((error: unknown) => this.#warn(String(error)))
+    connection
+      .notify('notifications/cancelled', { requestId: id, reason, ...(meta === undefined ? {} : { _meta: meta }) })
+      .catch((error: unknown) => this.#warn(String(error)))
   }
 
   #ended(end: LinkEnd): void {

@@ -1,3 +1,4 @@
+import { WireError } from '@parley/fetch/browser'
 import type { Cancellation } from '../cancellation.ts'
 import { type JsonObject, type JsonValue, isJsonObject, parseJson } from '@parley/protocol'
 import { PassingMap } from '@parley/protocol/wire'
@@ -8,7 +9,6 @@ import type { ClientLimits } from './client-limits.ts'
 import { Deadlines } from './deadlines.ts'
 import { Inbound, type ServerRequest } from './ask/inbound.ts'
 import type { ClientTransport, Sink, ClientLink, LinkEnd } from './link/client-link.ts'
-import { WireError } from '../wire-error.ts'
 
 /** An answer: the result, and its text as it came where that is known. */
 export interface Reply {
@@ -24,6 +24,8 @@ export interface CallProgress {
 
 export interface CallOptions {
   readonly signal?: Cancellation | undefined
+  /** What goes into the `_meta` of the word that nobody waits any more. For relays. */
+  readonly metaWhenAbandoned?: (() => JsonObject | undefined) | undefined
   /** 0 waits as long as the connection lasts. */
   readonly timeoutMs?: number | undefined
   readonly onProgress?: ((progress: CallProgress) => void) | undefined
@@ -40,7 +42,7 @@ export interface ConnectionEvents {
   /** Answers a request of the server; `RpcError` thrown goes back as it is. */
   ask(request: ServerRequest): Promise<JsonObject>
   /** A request was given up: the server may have to be told. */
-  abandoned(id: number, method: string, reason: string): void
+  abandoned(id: number, method: string, given: { readonly reason: string; readonly meta: JsonObject | undefined }): void
   sessionLost(): void
   ended(end: LinkEnd): void
   warn(message: string): void
@@ -211,7 +213,7 @@ export class Connection implements Sink {
     if (this.#drop(pending.id) === undefined) return
     pending.reject(error)
     this.link.abandon?.(pending.id)
-    this.#events.abandoned(pending.id, pending.method, error.message)
+    this.#events.abandoned(pending.id, pending.method, { reason: error.message, meta: pending.options.metaWhenAbandoned?.() })
   }
 
   #take(value: JsonValue | undefined, during: number | undefined): boolean {

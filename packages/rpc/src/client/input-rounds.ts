@@ -1,9 +1,9 @@
+import { WireError } from '@parley/fetch/browser'
 import { isJsonObject, type JsonObject, messageOf } from '@parley/protocol'
 import { sleep } from './sleep.ts'
 import type { ClientLimits } from './client-limits.ts'
 import type { Reply } from './connection.ts'
 import { type ClientHandlers, answerAsk } from './ask/handlers.ts'
-import { WireError } from '../wire-error.ts'
 
 export interface InputRoundsParts {
   readonly handlers: ClientHandlers

@@ -1,3 +1,4 @@
+import { WireError } from '@parley/fetch/browser'
 import { type JsonObject, RPC_CODES, RpcError, isJsonObject } from '@parley/protocol'
 import {
   type Era,
@@ -13,7 +14,6 @@ import {
 import type { Implementation } from '../service.ts'
 import type { Connection } from './connection.ts'
 import { statusOf } from './link/http-failure.ts'
-import { WireError } from '../wire-error.ts'
 
 /** Who we say we are. */
 export interface ClientFace {

@@ -1,4 +1,4 @@
-import { WireError } from '../wire-error.ts'
+import { WireError } from '@parley/fetch/browser'
 
 /** Waits, unless the signal comes first. Works in browsers too. */
 export function sleep(ms: number, signal: AbortSignal | undefined): Promise<void> {

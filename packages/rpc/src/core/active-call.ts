@@ -33,7 +33,7 @@ export class ActiveCall<C extends Caller> implements Call<C>, Cancellation {
   answers: Readonly<Record<string, JsonObject>> | undefined
   state: JsonValue | undefined
   #controller: AbortController | undefined
-  #cancelled: string | undefined
+  #cancelled: Error | undefined
   /** Most calls have one who listens. */
   #cancelListener: (() => void) | undefined
   #moreListeners: Set<() => void> | undefined
@@ -73,15 +73,16 @@ export class ActiveCall<C extends Caller> implements Call<C>, Cancellation {
   get signal(): AbortSignal {
     if (this.#controller === undefined) {
       this.#controller = new AbortController()
-      if (this.#cancelled !== undefined) this.#controller.abort(new Error(this.#cancelled))
+      if (this.#cancelled !== undefined) this.#controller.abort(this.#cancelled)
     }
     return this.#controller.signal
   }
 
-  cancel(reason: string): void {
+  /** `CallCancelled`: the client wishes so. Anything else cuts it off. */
+  cancel(why: Error): void {
     if (this.#cancelled !== undefined) return
-    this.#cancelled = reason
-    this.#controller?.abort(new Error(reason))
+    this.#cancelled = why
+    this.#controller?.abort(why)
     this.#cancelListener?.()
     this.#cancelListener = undefined
     for (const listener of this.#moreListeners ?? []) listener()
@@ -93,6 +94,9 @@ export class ActiveCall<C extends Caller> implements Call<C>, Cancellation {
   }
   get aborted(): boolean {
     return this.cancelled
+  }
+  get reason(): Error | undefined {
+    return this.#cancelled
   }
   addEventListener(_type: 'abort', listener: () => void): void {
     if (this.#cancelListener === undefined) this.#cancelListener = listener

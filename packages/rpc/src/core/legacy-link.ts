@@ -1,5 +1,6 @@
 import { type JsonObject, PassingMap, RPC_CODES, RpcError, isJsonObject } from '@parley/protocol/wire'
 import { SHUTDOWN_REASON } from '../door.ts'
+import { whyCancelled } from './why-cancelled.ts'
 import type { NotificationMessage, RequestId, RequestMessage, ResponseMessage } from '../message/message.ts'
 import { errorText, type JsonText, notificationText, UNDRESSED } from '../message/text.ts'
 import { isLegacyRevision, LATEST_LEGACY, type LegacyRevision } from '../revision.ts'
@@ -9,7 +10,7 @@ import { Asks } from './asks.ts'
 import type { Holding } from '../limit/callers.ts'
 import { charge } from '../limit/charge.ts'
 import type { ServedWire } from './served-wire.ts'
-import { longWord, reasonOf } from '../limit/kept-words.ts'
+import { longWord } from '../limit/kept-words.ts'
 import { isLogLevel } from './log-level.ts'
 import type { Outlet } from './outlet.ts'
 import { sizeRefusal } from '../limit/request-size.ts'
@@ -153,9 +154,9 @@ export class LegacyLink<C extends Caller> implements Link<C>, Holding<C> {
 
   notification(message: NotificationMessage): void {
     if (message.method === 'notifications/cancelled') {
-      const { requestId, reason } = message.params
+      const { requestId } = message.params
       if (typeof requestId === 'string' || typeof requestId === 'number') {
-        this.#calls.get(requestId)?.call.cancel(reasonOf(reason))
+        this.#calls.get(requestId)?.call.cancel(whyCancelled(message.params))
       }
       return
     }
@@ -190,7 +191,7 @@ export class LegacyLink<C extends Caller> implements Link<C>, Holding<C> {
     if (this.#ended !== undefined) return
     this.#ended = reason
     for (const [id, { call, finish }] of this.#calls.entries()) {
-      call.cancel(reason)
+      call.cancel(new Error(reason))
       // A client that is cut off for good would wait until its own time is up; one that is to come back takes no answer for what it asked.
       if (reason === SHUTDOWN_REASON) continue
       finish({ text: errorText(id, RPC_CODES.internal_error, endedWords(reason)), errorCode: RPC_CODES.internal_error })

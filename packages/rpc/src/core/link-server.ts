@@ -22,6 +22,7 @@ import type { ServedWire } from './served-wire.ts'
 import { type IncomingFault, readIncoming } from './incoming.ts'
 import { LegacyLink, revisionFor } from './legacy-link.ts'
 import { Listen } from './listen.ts'
+import { whyCancelled } from './why-cancelled.ts'
 import { type MessageRoom, TOO_MANY_BYTES, roomFor } from '../limit/message-room.ts'
 import { admitModern } from './modern-admission.ts'
 import { serveModern } from './modern-call.ts'
@@ -83,7 +84,7 @@ export class LinkServer<C extends Caller> implements Holding<C> {
     this.#closed = true
     for (const held of this.#modern.values()) {
       if ('listen' in held) held.listen.cancel()
-      else held.call.cancel(reason)
+      else held.call.cancel(new Error(reason))
     }
     this.#modern.clear()
     this.#link?.end(reason)
@@ -147,7 +148,7 @@ export class LinkServer<C extends Caller> implements Holding<C> {
     if (message.method === 'notifications/cancelled' && (typeof requestId === 'string' || typeof requestId === 'number')) {
       const held = this.#modern.get(requestId)
       if (held !== undefined && 'listen' in held) held.listen.cancel()
-      else held?.call.cancel('cancelled by the client')
+      else held?.call.cancel(whyCancelled(message.params))
     }
     this.#link?.notification(message)
   }

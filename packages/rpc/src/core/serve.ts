@@ -125,7 +125,7 @@ function openTask<C extends Caller>(
     owner: { key: caller.key, person: personOf(caller) },
     words,
     requestBytes: message.bytes,
-    stop: (reason) => call.cancel(reason),
+    stop: (why) => call.cancel(why),
     over: () => served.callers.remove(holding),
   })
   if (opened !== undefined) served.callers.add(holding)

@@ -6,4 +6,4 @@ export { frameTransport, type FrameServerOptions, serveFrames, tunnelFrames } fr
 export { TUNNEL_PIECE_BYTES } from '../tunnel/tunnel-end.ts'
 export { type FrameListener, type FrameListenerOptions, listenFrames } from './listen-frames.ts'
 export { PeerGone, RemoteFailure } from './wire-failure.ts'
-export { WireError } from '../wire-error.ts'
+export { WireError } from '@parley/fetch/browser'

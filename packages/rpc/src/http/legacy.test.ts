@@ -125,7 +125,7 @@ test('a cancelled request is not answered, and its handler learns of it', async 
   await until(() => probe.holding() === 1)
   await post(open.mcp, { jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 9, reason: 'enough' } }, headers)
   expect(await pending).toMatchObject({ status: 200, text: '' })
-  expect(probe.cancelled).toEqual(['Error: enough'])
+  expect(probe.cancelled).toEqual(['CallCancelled: enough'])
 })
 
 test('a client that goes away has not cancelled: the call runs on', async () => {

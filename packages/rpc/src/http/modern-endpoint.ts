@@ -106,7 +106,7 @@ export class ModernEndpoint<C extends Caller> {
       caller,
       lasting: false,
       end: (reason) => {
-        call.cancel(reason)
+        call.cancel(new Error(reason))
         // An answer that is ready is on its way out: it tells the client why its token ended, or that its last call was done.
         if (!reply.finished) response.destroy()
       },
@@ -114,7 +114,7 @@ export class ModernEndpoint<C extends Caller> {
     callers.add(holding)
     over.add(() => {
       callers.remove(holding)
-      if (!reply.finished) call.cancel('the client closed the stream')
+      if (!reply.finished) call.cancel(new Error('the client closed the stream'))
     })
     this.#mayBeSlow(reply)
     return holding

@@ -107,5 +107,5 @@ test('why a client cancels is kept in its own words only where they are few', as
     await post(open.mcp, { jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 7, reason } }, headers)
     await call
   }
-  expect(probe.cancelled).toEqual(['Error: enough', 'Error: cancelled by the client'])
+  expect(probe.cancelled).toEqual(['CallCancelled: enough', 'CallCancelled: cancelled by the client'])
 })

@@ -1,9 +1,9 @@
-import { isJsonObject, type JsonObject, messageOf, RPC_CODES, RpcError } from '@parley/protocol'
+import { CallCancelled, isJsonObject, type JsonObject, messageOf, RPC_CODES, RpcError } from '@parley/protocol'
 import type { Client } from '../client/client.ts'
 import type { ExchangeOptions } from '../client/client-options.ts'
 import type { Reply } from '../client/connection.ts'
 import { isLogLevel } from '../core/log-level.ts'
-import { META } from '../revision.ts'
+import { CUT_OFF, META } from '../revision.ts'
 import { JsonText } from '../message/text.ts'
 import { undressedText } from './undressed-text.ts'
 import { type Call, type Caller, InputRequired, type LogLevel, type ServiceResult } from '../service.ts'
@@ -105,6 +105,9 @@ function followed<C extends Caller>({ callMs }: ForwardParts, { flights }: Upstr
   }
 }
 
+const metaOfEnd = ({ cancellation: { reason } }: Pick<Call, 'cancellation'>): JsonObject | undefined =>
+  reason instanceof CallCancelled ? undefined : { [CUT_OFF]: true }
+
 /** Each era adds its own to `_meta`, so only a result without one can go on as text. */
 function asText({ result, text }: Reply, shown = result): ServiceResult {
   return text === undefined || shown !== result || result._meta !== undefined ? shown : new JsonText(text)
@@ -113,13 +116,16 @@ function asText({ result, text }: Reply, shown = result): ServiceResult {
 async function sendModern<C extends Caller>({ parts, upstream, client }: Way<C>, sending: Sending<C>): Promise<ServiceResult> {
   const { method, params, call } = sending
   const flight: Flight<C> = { id: 0, call, parked: undefined }
+  const onBehalfOf = parts.onBehalfOf(call)
   const logLevel = call.era === 'legacy' && call.link !== undefined ? (parts.levelOf(call.link.id) ?? 'info') : undefined
   try {
     const reply = await client.exchange(method, withAnswers(params, sending.round ?? call), {
       signal: call.cancellation,
       ...followed(parts, upstream, flight),
       onNotification: (name, told) => (name === 'notifications/message' ? logTo(call, told) : undefined),
-      onBehalfOf: parts.onBehalfOf(call),
+      onBehalfOf,
+      // Only who is told for whom is told this.
+      ...(onBehalfOf.stamp === undefined ? {} : { metaWhenAbandoned: () => metaOfEnd(call) }),
       ...(logLevel === undefined ? {} : { logLevel }),
     })
     upstream.succeeded()

@@ -1,7 +1,7 @@
+import { WireError } from '@parley/fetch/browser'
 import { randomUUID } from 'node:crypto'
 import { type JsonObject, type JsonValue, RPC_CODES, RpcError, isJsonObject } from '@parley/protocol'
 import { readMirroring } from '../client/tool/mirrored-headers.ts'
-import { WireError } from '../wire-error.ts'
 import { type Call, type Caller, InputRequired, type InputRequest } from '../service.ts'
 
 const MODERN_META = 'io.modelcontextprotocol/'

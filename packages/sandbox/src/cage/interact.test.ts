@@ -70,6 +70,14 @@ describe.each(KINDS)('%s', (_name, kind) => {
     expect(outcome.program.status).not.toBe('ok')
   })
 
+  test('an interactor goes on when the program has ended, and what it says then is lost', async () => {
+    // It speaks until the pipe has been without a reader for longer than anybody waits, and more than a pipe holds.
+    const outcome = await both('exit 0', 'cat > /dev/null; sleep 0.3; head -c 200000 /dev/zero && echo said >&2; exit 7')
+    expect(outcome).toMatchObject({ interactor: { status: 'nonzero', exitCode: 7 }, endedFirst: 'program' })
+    expect(words(outcome.interactor.stderr.bytes)).toBe('said\n')
+    expect(outcome.interactor.stdout.totalBytes).toBe(200_000)
+  })
+
   test('much can be said, and all of it arrives', async () => {
     const outcome = await both('head -c 2000000 /dev/zero', 'sleep 0.2; wc -c >&2')
     expect([outcome.program.status, words(outcome.interactor.stderr.bytes)]).toEqual(['ok', '2000000\n'])

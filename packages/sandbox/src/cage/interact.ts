@@ -32,7 +32,7 @@ export async function interactInCages(
   const captureBytes = { stdout: 0, stderr: request.captureBytes }
   const [program, interactor] = await Promise.all([
     boxes.program.runTimed({ ...request.program, captureBytes }, 'joined', signal),
-    boxes.interactor.runTimed({ ...request.interactor, captureBytes }, 'joined', signal),
+    boxes.interactor.runTimed({ ...request.interactor, captureBytes }, 'steady', signal),
   ])
   return {
     program: program.outcome,

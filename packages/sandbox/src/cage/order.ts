@@ -3,7 +3,7 @@ import { DEFAULT_CAPTURE_BYTES, DEFAULT_ENVIRONMENT, signalName } from '../defau
 import type { RunOutcome, RunRequest, RunStatus } from '../sandbox.ts'
 import { FRAME, FrameReader, FrameWriter, type Frame } from './frame.ts'
 
-const INPUT = { empty: 0, bytes: 1, file: 2, joined: 3 } as const
+const INPUT = { empty: 0, bytes: 1, file: 2, joined: 3, steady: 4 } as const
 const EXECUTABLE = 1
 const BYTES = 2
 const NO_BYTES = new Uint8Array(0)
@@ -19,8 +19,11 @@ const WHY: readonly (RunStatus | 'aborted' | null)[] = [
   'sandbox-error',
 ]
 
-/** What the streams of a run are tied to: its own files and buffers, or another box. */
-export type Streams = 'own' | 'joined'
+/**
+ * What the streams of a run are tied to: its own files and buffers, or another box. `steady`: another box, whose end breaks no pipe
+ * of this one.
+ */
+export type Streams = 'own' | 'joined' | 'steady'
 
 /** A request as the helper reads it. */
 export function encodeOrder(request: RunRequest, streams: Streams): Buffer {
@@ -55,7 +58,7 @@ export function encodeOrder(request: RunRequest, streams: Streams): Buffer {
 }
 
 function encodeInput(order: FrameWriter, { stdin }: RunRequest, streams: Streams): void {
-  if (streams === 'joined') order.u32(INPUT.joined).bytes(NO_BYTES)
+  if (streams !== 'own') order.u32(INPUT[streams]).bytes(NO_BYTES)
   else if (stdin === undefined || stdin.kind === 'empty') order.u32(INPUT.empty).bytes(NO_BYTES)
   else if (stdin.kind === 'bytes') order.u32(INPUT.bytes).bytes(stdin.bytes)
   else order.u32(INPUT.file).string(stdin.path)

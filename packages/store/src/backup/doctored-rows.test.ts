@@ -155,6 +155,11 @@ const DOCTORED: readonly (readonly [what: string, sql: string, words: string])[]
   ['a token whose id is none', `UPDATE tokens SET id = 'x' WHERE role = 'judge'`, '"x" in tokens.id of the row "x"'],
   ['a token of an agent that is none', `UPDATE tokens SET agent_id = 'x'`, '"x" in tokens.agent_id of'],
   [
+    'a token with a scope that there is not',
+    `UPDATE tokens SET role = 'user', scopes = 'jobs all' WHERE role = 'judge'`,
+    '"jobs all" in tokens.scopes of the row "tok_',
+  ],
+  [
     'a lease of a job that is not there',
     `UPDATE leases SET key = 'x' || id WHERE queue = 'jobs'`,
     'in leases.key of the row "jobs ',

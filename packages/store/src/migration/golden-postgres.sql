@@ -392,8 +392,10 @@ tokens.created_at bigint NOT NULL
 tokens.expires_at bigint
 tokens.revoked_at bigint
 tokens.last_used_at bigint
+tokens.scopes text
 tokens: tokens_hash_key UNIQUE (hash)
 tokens: tokens_pkey PRIMARY KEY (id)
+tokens: tokens_scopes_of_user CHECK (((scopes IS NULL) OR (role = 'user'::text)))
 tokens: tokens_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id)
 CREATE INDEX tokens_by_age ON tokens USING btree (created_at, id)
 CREATE INDEX tokens_by_agent ON tokens USING btree (agent_id) WHERE (agent_id IS NOT NULL)

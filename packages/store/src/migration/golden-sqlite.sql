@@ -331,7 +331,7 @@ CREATE TABLE tokens (
   expires_at INTEGER,
   revoked_at INTEGER,
   last_used_at INTEGER
-) STRICT, WITHOUT ROWID;
+, scopes TEXT CONSTRAINT tokens_scopes_of_user CHECK (scopes IS NULL OR role = 'user')) STRICT, WITHOUT ROWID;
 CREATE INDEX tokens_by_age ON tokens (created_at, id);
 CREATE INDEX tokens_by_agent ON tokens (agent_id) WHERE agent_id IS NOT NULL;
 CREATE INDEX tokens_by_user ON tokens (user_id);

@@ -240,7 +240,7 @@ describe.each(ENGINES)('migrations on %s', (engine) => {
     }
   })
 
-  test('tokens of agents that were never there have ended after the upgrade, and no other has', async () => {
+  test('tokens of agents that were never there have ended after the upgrade, no other has, and none is limited', async () => {
     const url = await host.freshUrl()
     const db = await open(url)
     await migrate(db, () => 0, MIGRATIONS.slice(0, 12))
@@ -254,7 +254,7 @@ describe.each(ENGINES)('migrations on %s', (engine) => {
     try {
       expect((await store.tokens.byHash('agent'))?.revokedAt).toBeGreaterThan(1_000_000_000_000)
       expect(await store.tokens.byHash('ended')).toMatchObject({ revokedAt: 7 })
-      expect(await store.tokens.byHash('judge')).toMatchObject({ revokedAt: null })
+      expect(await store.tokens.byHash('judge')).toMatchObject({ revokedAt: null, scopes: null })
     } finally {
       await store.close()
     }

@@ -17,6 +17,7 @@ import { agentModels } from './0015-agent-models.ts'
 import { approvals } from './0016-approvals.ts'
 import { policies } from './0017-policies.ts'
 import { chainedLogs } from './0018-chained-logs.ts'
+import { scopes } from './0019-scopes.ts'
 import type { Migration } from './migration.ts'
 
 export const MIGRATIONS: readonly Migration[] = [
@@ -38,6 +39,7 @@ export const MIGRATIONS: readonly Migration[] = [
   approvals,
   policies,
   chainedLogs,
+  scopes,
 ]
 
 /** The schema that this version reads and writes. */

@@ -1,5 +1,6 @@
 export { ownLoopback } from './own-loopback.ts'
 export { type TestPostgres, startPostgres } from './start-postgres.ts'
+export { openMemoryDatabase, storeOver } from './memory-database.ts'
 export { ENGINES, type TestEngine, startEngine } from './engines.ts'
 export { ONE_CASE_ZIP } from './one-case-zip.ts'
 export { execute } from './execute.ts'

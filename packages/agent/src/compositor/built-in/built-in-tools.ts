@@ -16,6 +16,7 @@ import type { CompositorLimits } from '../compositor-limits.ts'
 import type { MountDispatch, MountRequest } from '../mount-dispatch.ts'
 import { pageOf } from '../list/list-page.ts'
 import type { MountTable } from '../mount-table.ts'
+import type { PolicyDesk } from '../ports.ts'
 import type { OwnResources } from '../own-resources.ts'
 import type { OwnSubscriptions } from '../own-subscriptions.ts'
 import { readContent, type ResourceContent, type ResourceWindow, versionChanged, windowOf } from './read-window.ts'
@@ -35,9 +36,13 @@ export interface BuiltInToolsParts<C extends Caller> {
   readonly windows: WindowCache
   readonly limits: CompositorLimits
   readonly hasSearch: boolean
+  readonly policy: PolicyDesk<C> | undefined
 }
 
-/** The compositor's own tools. Those that list need no leave; what they read and watch passes the gate as any other reading. */
+/**
+ * The compositor's own tools. Those that list, and those that look at policies or wish for others, need no leave; what is read and watched
+ * passes the gate as any other reading.
+ */
 export class BuiltInTools<C extends Caller> {
   readonly #parts: BuiltInToolsParts<C>
   readonly descriptions: readonly JsonObject[]
@@ -50,7 +55,9 @@ export class BuiltInTools<C extends Caller> {
   }
 
   has(name: string): name is ToolName {
-    return Object.hasOwn(COMPOSITOR_TOOLS, name) && (name !== 'tools_search' || this.#parts.hasSearch)
+    if (name === 'tools_search') return this.#parts.hasSearch
+    if (name.startsWith('policy_') && this.#parts.policy === undefined) return false
+    return Object.hasOwn(COMPOSITOR_TOOLS, name)
   }
 
   async call(name: ToolName, args: JsonObject, call: Call<C>): Promise<ServiceResult> {
@@ -76,9 +83,23 @@ export class BuiltInTools<C extends Caller> {
         return this.#unsubscribe(read(name, args))
       case 'tools_search':
         return this.#search(read(name, args), call)
+      case 'policy_get':
+        return this.#policy.get()
+      case 'policy_check':
+        return Promise.resolve(this.#policy.check(read(name, args), call.caller))
+      case 'policy_propose':
+        return this.#policy.propose(read(name, args))
+      case 'policy_withdraw':
+        return this.#policy.withdraw(read(name, args))
       default:
         return name satisfies never
     }
+  }
+
+  get #policy(): PolicyDesk<C> {
+    const { policy } = this.#parts
+    if (policy === undefined) throw new TypeError('a tool about policies was called where none decides')
+    return policy
   }
 
   async #list({ mount, uri_prefix = '', cursor }: Input<'resources_list'>, { era }: Call<C>): Promise<JsonObject> {

@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import type { ToolInput } from '@parley/protocol'
 import { type Client, connectClient, httpTransport } from '@parley/rpc'
+import { outputOf } from '../../measure/output-of.ts'
 import { type Program, startProgram } from '../../measure/program.ts'
 import { GatewayProcess, LAUNCHER } from '../gateway-process.ts'
 
@@ -15,8 +16,8 @@ export class AgentHouse extends GatewayProcess {
   readonly #executors: Program[] = []
   #admin: Client | undefined
 
-  constructor() {
-    super({ PARLEY_GATE_DEFAULT: 'allow' })
+  constructor(env: Readonly<Record<string, string>> = { PARLEY_GATE_DEFAULT: 'allow' }) {
+    super(env)
   }
 
   /** With an admin whose agents may run programs on the hosts as they are. */
@@ -64,6 +65,11 @@ export class AgentHouse extends GatewayProcess {
 
   async mount(agent: MadeAgent, mount: Omit<ToolInput<'mount.attach'>, 'agent_id'>): Promise<void> {
     await (await this.admin()).callTool('mount.attach', { agent_id: agent.id, ...mount })
+  }
+
+  /** What a command says that somebody gives at this machine. Throws when it fails. */
+  shell(...args: readonly string[]): Promise<string> {
+    return outputOf(process.execPath, [LAUNCHER, ...args, '--data', this.folder])
   }
 
   override async close(): Promise<void> {

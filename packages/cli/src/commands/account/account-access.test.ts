@@ -23,6 +23,40 @@ test('a new password ends the tokens of a user, unless --keep-tokens is given', 
   expect(await revokedAt()).toEqual(expect.any(String))
 })
 
+test('a token is made with scopes, once each, and lists and the token itself tell them; others take none', async () => {
+  await using scratch = new Scratch()
+  const here = commandsHere(scratch)
+  const at = ['--data', scratch.data]
+  await here.json(['user', 'add', 'bob', ...at])
+  const forBob = ['token', 'create', '--role', 'user', '--user', 'bob']
+  const made = await here.json([...forBob, '--scope', 'read', '--scope', 'jobs', '--scope', 'read', ...at])
+  expect(made).toEqual({
+    token: expect.any(String),
+    id: expect.any(String),
+    role: 'user',
+    expires_at: null,
+    scopes: ['read', 'jobs'],
+  })
+  expect((await here.run([...forBob, '--scope', 'jobs', ...at])).err).toContain(
+    "a user's token for bob with the scope jobs, good until",
+  )
+  await here.json([...forBob, ...at])
+  await here.json(['token', 'create', '--role', 'judge', '--name', 'tower', ...at])
+  const { items } = await here.json(['token', 'list', ...at])
+  expect(items.map(({ scopes }: { scopes: unknown }) => scopes)).toEqual([null, null, ['jobs'], ['jobs', 'read']])
+  const { out } = await here.run(['token', 'list', ...at])
+  expect(out).toMatch(/judge +tower +until/)
+  expect(out).toMatch(/user +bob +all +until/)
+  expect(out).toMatch(/user +bob +jobs read +until/)
+  const wrong = [
+    [['token', 'create', '--role', 'judge', '--name', 'j', '--scope', 'jobs'], 2, '--scope goes with --role user alone'],
+    [[...forBob, '--scope', 'everything'], 2, '--scope'],
+    [[...forBob, '--scope', 'admin'], 1, 'the scope admin is for tokens of admins, and bob is none'],
+  ] as const
+  for (const [args, code, words] of wrong)
+    expect(await here.run([...args, ...at])).toMatchObject({ code, err: expect.stringContaining(words) })
+})
+
 test('the identity of a user is set, shown and taken away, and belongs to one', async () => {
   await using scratch = new Scratch()
   const here = commandsHere(scratch)

@@ -1,4 +1,5 @@
 import type { CommandSpec, Invocation, OptionSpec } from '@parley/command-line'
+import { SCOPE_NOTE, SCOPE_OPTION } from '@parley/shell'
 import { INSTANCE_OPTIONS } from '../../option/instance-options.ts'
 import { TARGET_OPTIONS } from '../../option/target.ts'
 import { JSON_OPTION } from '../../option/json-option.ts'
@@ -105,13 +106,15 @@ export const ACCOUNT_COMMANDS: readonly CommandSpec[] = [
       role: { doc: 'whose token it is', value: 'ROLE', choices: ['user', 'judge', 'host', 'executor', 'agent'] },
       user: { doc: 'for --role user: the user name', value: 'NAME' },
       name: { doc: 'what it is called in lists; for --role judge, host and executor: the name of the worker', value: 'NAME' },
+      ...SCOPE_OPTION,
       agent: { doc: 'for --role agent: the id of the agent', value: 'ID' },
       ttl: { doc: 'how long it is good: 90s, 30m, 12h, 7d (default: until revoked)', value: 'TIME' },
       out: { doc: 'a new file for it, which only you can read, instead of stdout', value: 'FILE', isFile: true },
       ...WHERE,
     },
     notes: [
-      'Only the token goes to stdout. With --json it prints {token, id, role, expires_at} on one line, with --out {file, id, role, expires_at}.',
+      'Only the token goes to stdout. With --json it prints {token, id, role, expires_at} on one line, with --out {file, id, role, expires_at}; with --scope also scopes.',
+      SCOPE_NOTE,
       WAY_NOTE,
     ],
     run: inAccount(({ tokenCreate }) => tokenCreate),

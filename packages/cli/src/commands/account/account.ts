@@ -4,6 +4,7 @@ import { askYes, canAsk, parseDuration, show } from '@parley/command-line/comman
 import type { Admin } from '../../admin/admin.ts'
 import { openAdmin } from '../../admin/open-admin.ts'
 import { readPassword } from '../../admin/read-password.ts'
+import { scopesIn, scopesText } from '@parley/shell'
 import { agoText, columns, timeText } from '@parley/screen'
 import { instanceOf } from '../../config/instance.ts'
 import { findId, startOfId } from '../../caller/find-id.ts'
@@ -132,11 +133,12 @@ export async function tokenCreate(invocation: Invocation): Promise<number> {
   return withAdmin(invocation, (admin) => {
     const make = async () => {
       const { token, id, role, expires_at } = await admin.call('token.create', input)
-      return { token, id, role, expires_at }
+      return { token, id, role, expires_at, ...(input.scopes && { scopes: input.scopes }) }
     }
-    return showNewToken(invocation, make, ({ id, role, expires_at }) => {
+    return showNewToken(invocation, make, ({ id, role, expires_at, scopes }) => {
       const until = expires_at === null ? 'until revoked' : `until ${timeText(expires_at, invocation.io)}`
-      return `${id} is ${oneRole(role)}'s token for ${holderOf(input)}, good ${until}.`
+      const only = scopes === undefined ? '' : ` with ${scopes.length === 1 ? 'the scope' : 'the scopes'} ${scopes.join(', ')}`
+      return `${id} is ${oneRole(role)}'s token for ${holderOf(input)}${only}, good ${until}.`
     })
   })
 }
@@ -150,10 +152,11 @@ export async function tokenList(invocation: Invocation): Promise<number> {
       token.id,
       token.role,
       token.name,
+      scopesText(token),
       tokenState(token, invocation),
       momentOf(token.last_used_at, invocation),
     ])
-    return show(invocation, { items }, columns([['id', 'role', 'name', 'state', 'last used'], ...rows], invocation.io.screen()))
+    return show(invocation, { items }, columns([TOKEN_COLUMNS, ...rows], invocation.io.screen()))
   })
 }
 
@@ -170,6 +173,7 @@ export const tokenRevoke = (invocation: Invocation): Promise<number> => {
   })
 }
 
+const TOKEN_COLUMNS = ['id', 'role', 'name', 'scopes', 'state', 'last used']
 const TOKEN = { noun: 'token', what: 'ID', prefix: 'tok_', list: 'parley token list' } as const
 
 const allTokens = (admin: Admin): Promise<readonly Token[]> =>
@@ -195,6 +199,7 @@ function tokenInput({ values }: Invocation): ToolInput<'token.create'> {
   const name = values.text('name')
   const common = {
     ...(name === undefined ? {} : { name }),
+    ...scopesIn(values, role),
     ...(ttl === undefined ? {} : { ttl_seconds: parseDuration('--ttl', ttl) }),
   }
   const need = (flag: string): string => {

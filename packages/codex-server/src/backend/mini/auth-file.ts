@@ -22,6 +22,9 @@ const ADDRESS = 'base_url'
 /** Who is signed in, on our own engine: nobody, or somebody with an API key. */
 export class AuthFile implements Account {
   readonly #options: AuthFileOptions
+  /** One after the other: what was asked for last is what is kept. */
+  #writing: Promise<void> = Promise.resolve()
+
   constructor(options: AuthFileOptions) {
     this.#options = options
   }
@@ -45,7 +48,7 @@ export class AuthFile implements Account {
     if (apiKey.trim() === '') throw new BackendError('invalid_request', 'apiKey must not be empty', { data: { param: 'apiKey' } })
     const { path, modelAddress } = this.#options
     const bound = modelAddress === null ? {} : { [ADDRESS]: modelAddress }
-    await writeSecret(path, `${JSON.stringify({ OPENAI_API_KEY: apiKey.trim(), ...bound }, undefined, 2)}\n`)
+    await this.#write(() => writeSecret(path, `${JSON.stringify({ OPENAI_API_KEY: apiKey.trim(), ...bound }, undefined, 2)}\n`))
   }
 
   loginChatGpt(): Promise<never> {
@@ -63,10 +66,23 @@ export class AuthFile implements Account {
 
   async logout(): Promise<void> {
     const { path } = this.#options
-    await rm(path, { force: true })
-    await syncFolder(dirname(path)).catch((error: unknown) => {
-      if (!isMissing(error)) throw error
+    await this.#write(async () => {
+      await rm(path, { force: true })
+      await syncFolder(dirname(path)).catch((error: unknown) => {
+        if (!isMissing(error)) throw error
+      })
     })
+  }
+
+  /** Nothing that was asked for so far is still being written. */
+  written(): Promise<void> {
+    return this.#writing
+  }
+
+  async #write(write: () => Promise<void>): Promise<void> {
+    const turn = this.#writing.then(write)
+    this.#writing = turn.catch(() => undefined)
+    await turn
   }
 
   /** A key is sent to the address that it was given for, and to no other, whoever changed that since. */

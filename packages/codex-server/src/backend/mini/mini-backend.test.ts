@@ -39,6 +39,22 @@ test('a backend that closes waits for conversations that are being opened: nothi
   expect((await readdir(join(world.data, 'conversations'))).length).toBeGreaterThan(before.length)
 })
 
+test('a backend that closes waits for settings and keys that are being written: nothing is written afterwards', async () => {
+  await using other = await openMiniBackendWorld()
+  const ends: string[] = []
+  const note = (what: string) => (): void => void ends.push(what)
+  const writings = [
+    other.backend.account.loginApiKey('sk-one').then(note('signed in')),
+    other.backend.account.logout().then(note('signed out')),
+    other.backend.account.loginApiKey('sk-two').then(note('signed in')),
+    other.backend.settings.setDefaultModel('gpt-5', 'high').then(note('set')),
+  ]
+  await other.backend.close()
+  expect(ends.toSorted()).toEqual(['set', 'signed in', 'signed in', 'signed out'])
+  await Promise.all(writings)
+  expect(await other.backend.account.status({ includeToken: true, refreshToken: false })).toMatchObject({ token: 'sk-two' })
+})
+
 test('an id and its UUID are the same in two spellings', () => {
   const now = 1_800_000_000_000
   const bytes = uuidRandom(

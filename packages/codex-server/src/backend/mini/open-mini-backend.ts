@@ -12,7 +12,7 @@ import type { JsonObject } from '@parley/protocol'
 import { join } from 'node:path'
 import { isMissing } from '@parley/codex/config'
 import { type BackedConversation, BackendError, type ConversationRef, type OpenOrder } from '@parley/codex/port'
-import type { Account, Backend, ConversationShelf, SavedSettings, Workspace } from '../backend.ts'
+import type { Backend, ConversationShelf, SavedSettings, Workspace } from '../backend.ts'
 import type { FolderCommands } from '../workspace/run-one-off.ts'
 import { openWorkspace } from '../workspace/open-workspace.ts'
 import type { OpenGit } from '../workspace/run-program.ts'
@@ -74,7 +74,7 @@ class MiniBackend implements Backend {
   readonly version: string
   readonly conversations: ConversationShelf
   readonly settings: SavedSettings
-  readonly account: Account
+  readonly account: AuthFile
   readonly workspace: Workspace
   readonly #options: MiniBackendOptions
   readonly #files: ConversationFiles
@@ -84,6 +84,7 @@ class MiniBackend implements Backend {
   readonly #open = new Map<string, KeptConversation>()
   /** Places that are being taken: they count, so that the bound holds, and write files until they are settled. */
   readonly #opening = new Set<Promise<unknown>>()
+  readonly #archivings = new Set<Promise<void>>()
   #isClosed = false
 
   constructor(options: MiniBackendOptions) {
@@ -97,7 +98,7 @@ class MiniBackend implements Backend {
     this.#model = keyedModel({ key: () => account.key(), modelFor, needsKey })
     this.account = account
     this.settings = this.#settings
-    this.conversations = { list: (page) => this.#files.list(page), archive: (which) => this.#archive(which) }
+    this.conversations = { list: (page) => this.#files.list(page), archive: (which) => this.#archiving(which) }
     this.workspace = openWorkspace(options)
   }
 
@@ -119,10 +120,12 @@ class MiniBackend implements Backend {
     })
   }
 
+  /** Afterwards nothing of it is written any more, also of what nobody waits for. */
   async close(): Promise<void> {
     this.#isClosed = true
-    await Promise.allSettled(this.#opening)
+    await Promise.allSettled([...this.#opening, ...this.#archivings])
     await Promise.all(Array.from(this.#open.values(), (conversation) => conversation.close()))
+    await Promise.all([this.account.written(), this.#settings.written()])
   }
 
   async #enter(take: () => Promise<BackedConversation>): Promise<BackedConversation> {
@@ -253,6 +256,16 @@ class MiniBackend implements Backend {
     if (open?.isBusy === true)
       throw new BackendError('invalid_request', `conversation ${uuid} has a turn under way: interrupt it first`)
     await open?.close()
+  }
+
+  async #archiving(which: { readonly id: string; readonly path: string }): Promise<void> {
+    const archiving = this.#archive(which)
+    this.#archivings.add(archiving)
+    try {
+      await archiving
+    } finally {
+      this.#archivings.delete(archiving)
+    }
   }
 
   async #archive(which: { readonly id: string; readonly path: string }): Promise<void> {

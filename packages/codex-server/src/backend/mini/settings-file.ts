@@ -86,6 +86,11 @@ export class SettingsFile implements SavedSettings {
     await turn
   }
 
+  /** Nothing that was asked for so far is still being written. */
+  written(): Promise<void> {
+    return this.#writing
+  }
+
   #edited(text: string, model: string | null, effort: string | null): string {
     try {
       return setModel(text, model, effort)

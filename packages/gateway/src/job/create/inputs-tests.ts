@@ -1,3 +1,4 @@
+import { textFault } from '@parley/access'
 import {
   type Discovery,
   JOB_LIMITS,
@@ -21,7 +22,6 @@ import {
   decodeZip,
   openTestsZip,
 } from '@parley/tests-zip'
-import { textFault } from '../../odd-text.ts'
 import type { CreateArguments } from './checks.ts'
 
 const MIB = 1024 * 1024

@@ -1,8 +1,8 @@
+import { type GatewayCaller } from '@parley/access'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Link } from '@parley/rpc'
 import type { Logs } from '@parley/store'
 import type { Logger } from 'pino'
-import type { GatewayCaller } from '../../caller.ts'
 import type { StreamGate } from './gate.ts'
 import type { MessageMaker } from './message.ts'
 

@@ -1,5 +1,5 @@
+import { type GatewayCaller } from '@parley/access'
 import type { Link } from '@parley/rpc'
-import type { GatewayCaller } from '../../caller.ts'
 
 /**
  * Where the streams of one link wait while its reader lags. Whoever is stopped leaves at once, so that a client that

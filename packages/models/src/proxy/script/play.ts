@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type JsonObject, type JsonValue, type ModelScript, type ModelWire, isJsonObject } from '@parley/protocol'
-import { type HttpAnswer, HttpCallFailed } from '@parley/rpc'
+import { type HttpAnswer, HttpCallFailed } from '@parley/fetch'
 import type { Asked } from '../asked/asked.ts'
 import { ModelRefusal } from '../refusal.ts'
 import { answersIn } from './place.ts'

@@ -1,5 +1,5 @@
+import { WireError } from '@parley/fetch/browser'
 import type { ClientTransport, Sink, ClientLink } from './client-link.ts'
-import { WireError } from '../../wire-error.ts'
 
 export interface BrowserWebSocketOptions {
   readonly url: string | URL

@@ -1,8 +1,8 @@
+import { WireError } from '@parley/fetch/browser'
 import type { IncomingHttpHeaders } from 'node:http'
 import { isJsonObject, parseJson } from '@parley/protocol'
 import { connectReason } from './connect-reason.ts'
 import { readError } from '../../message/loose.ts'
-import { WireError } from '../../wire-error.ts'
 
 const SHOWN_CHARACTERS = 200
 

@@ -1,3 +1,4 @@
+import { WireError } from '@parley/fetch/browser'
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Pool } from 'undici'
 import type { Era, Revision } from '../../revision.ts'
@@ -7,7 +8,6 @@ import { httpFailure, unreachable } from './http-failure.ts'
 import { HttpRound } from './http-round.ts'
 import { ServerStream } from './server-stream.ts'
 import type { OutgoingRequest, Sink, ClientLink } from './client-link.ts'
-import { WireError } from '../../wire-error.ts'
 
 export interface HttpLinkParts {
   readonly pool: Pool

@@ -1,7 +1,7 @@
+import { WireError } from '@parley/fetch/browser'
+import { type SseEvent, SseParser } from '@parley/fetch/sse'
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Dispatcher } from 'undici'
-import { type SseEvent, SseParser } from '../../fetch/sse-parser.ts'
-import { WireError } from '../../wire-error.ts'
 
 /** What comes back from one HTTP request: either a stream of events, or one body. */
 export interface HttpRoundEvents {

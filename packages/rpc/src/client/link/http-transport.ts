@@ -1,9 +1,9 @@
+import { WireError } from '@parley/fetch/browser'
 import type { LookupFunction } from 'node:net'
 import { Pool } from 'undici'
 import type { ClientLimits } from '../client-limits.ts'
 import { HttpLink } from './http-link.ts'
 import type { ClientTransport } from './client-link.ts'
-import { WireError } from '../../wire-error.ts'
 
 export interface HttpTransportOptions {
   readonly url: string | URL

@@ -1,7 +1,7 @@
+import { WireError } from '@parley/fetch/browser'
 import type { IncomingMessage } from 'node:http'
 import { parseJson, within } from '@parley/protocol/wire'
 import type { WebSocket } from 'ws'
-import { WireError } from '../../wire-error.ts'
 import { connectReason } from './connect-reason.ts'
 import { readReason } from './http-failure.ts'
 

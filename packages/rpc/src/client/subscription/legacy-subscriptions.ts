@@ -1,7 +1,7 @@
+import { WireError } from '@parley/fetch/browser'
 import { type JsonObject, messageOf } from '@parley/protocol/wire'
 import type { ListKind } from '../../service.ts'
 import { type ClientSubscriptions, type Unsubscribe, Watchers } from './subscriptions.ts'
-import { WireError } from '../../wire-error.ts'
 
 export interface LegacySubscriptionsParts {
   readonly limit: number

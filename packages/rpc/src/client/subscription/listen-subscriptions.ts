@@ -1,3 +1,4 @@
+import { WireError } from '@parley/fetch/browser'
 import { isJsonObject, type JsonObject, messageOf, RpcError } from '@parley/protocol'
 import type { ListKind } from '../../service.ts'
 import { Backoff } from '../backoff.ts'
@@ -5,7 +6,6 @@ import type { ClientLimits } from '../client-limits.ts'
 import type { Reply } from '../connection.ts'
 import { sleep } from '../sleep.ts'
 import { type ClientSubscriptions, type Unsubscribe, Watchers } from './subscriptions.ts'
-import { WireError } from '../../wire-error.ts'
 
 export interface ListenParts {
   readonly limits: ClientLimits

@@ -1,7 +1,7 @@
+import { WireError } from '@parley/fetch/browser'
 import { type JsonObject, type JsonValue, TOOLS, type ToolName, isJsonObject } from '@parley/protocol'
 import type { HeaderParam } from '../../service.ts'
 import { readMirroring } from './mirrored-headers.ts'
-import { WireError } from '../../wire-error.ts'
 
 /** Fetches every page of a list. An empty string is a cursor too; only its absence ends the list. */
 export async function allPages(

@@ -47,7 +47,7 @@ export interface NewAgent {
   readonly preset: string
   readonly settings: AgentSettings
   readonly mounts: readonly NewMount[]
-  /** Its transcript begins as that of another agent up to this byte, where a line ends. */
+  /** Its transcript begins as that of another agent up to this byte, where a line ends, and the policy of that one holds it too. */
   readonly knows?: { readonly agentId: AgentId; readonly offset: number }
   readonly maxAgents: number
 }

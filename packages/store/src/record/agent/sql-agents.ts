@@ -1,4 +1,4 @@
-import { AGENT_LIMITS, AgentId, type MountReport, type UserId, makeId } from '@parley/protocol'
+import { AGENT_LIMITS, AgentId, type MountReport, type UserId, makeId, policySubjectText } from '@parley/protocol'
 import {
   type Database,
   type Transaction,
@@ -73,7 +73,7 @@ export class SqlAgents implements Agents {
       const count = await tx.get(sql.COUNT_OF, [ownerId])
       if (count !== undefined && integer(count, 'agents') > maxAgents) throw new ShareExceeded('agents', maxAgents)
       for (const mount of mounts) await putMount(tx, id, mount, { version: 1, now })
-      if (agent.knows !== undefined) await this.#copyTranscript(tx, id, agent.knows)
+      if (agent.knows !== undefined) await this.#copyFrom(tx, id, agent.knows)
       announceListed(tx, { id, ownerId })
       return changedAgent(tx, id, now)
     })
@@ -199,7 +199,10 @@ export class SqlAgents implements Agents {
     return (await this.#db.all(sql.SUBSCRIPTIONS, [id])).map((row) => text(row, 'uri'))
   }
 
-  async #copyTranscript(tx: Transaction, id: AgentId, { agentId, offset }: NonNullable<NewAgent['knows']>): Promise<void> {
+  async #copyFrom(tx: Transaction, id: AgentId, { agentId, offset }: NonNullable<NewAgent['knows']>): Promise<void> {
+    // Its mounts come along with their secrets: what holds the one with them holds the other, or forking would be the way around it.
+    const own = policySubjectText({ layer: 'agent', agentId: id })
+    await tx.run(sql.COPY_POLICY, [own, id, policySubjectText({ layer: 'agent', agentId })])
     const log = { from: transcriptLog(agentId), to: transcriptLog(id), offset }
     if (!(await copyLog(tx, this.#db.engine, log)))
       throw new InvalidArgument('offset', 'must be where a line of the transcript ends')

@@ -68,6 +68,12 @@ export const COUNT_SUBSCRIPTIONS: Sql = 'SELECT count(*) AS subscriptions FROM s
 export const UNLISTEN: Sql = 'DELETE FROM subscriptions WHERE agent_id = $1 AND hash = $2'
 export const SUBSCRIPTIONS: Sql = 'SELECT uri FROM subscriptions WHERE agent_id = $1 ORDER BY uri'
 
+/** $1 the subject of a new agent, $2 that agent, $3 the subject of the one that it comes from: its active policy, as the first version. */
+export const COPY_POLICY: Sql = `INSERT INTO policies (subject, version, layer, user_id, agent_id, status, body, sha256, note, created_by,
+    created_at, activated_by, activated_at)
+  SELECT $1, 1, layer, user_id, $2, status, body, sha256, note, created_by, created_at, activated_by, activated_at
+  FROM policies WHERE subject = $3 AND status = 'active'`
+
 /** Whether it was told something that is not answered. */
 export const HAS_PROMPT: Sql = `SELECT 1 AS one FROM prompts WHERE agent_id = $1 AND status IN ('queued', 'running') LIMIT 1`
 

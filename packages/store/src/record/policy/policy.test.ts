@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { AllowanceId, POLICY_LIMITS, type PolicySubject, type UserId } from '@parley/protocol'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { rowCounts, topicsTold } from '../../fixture/look.ts'
-import { awakeAgent } from '../../fixture/sample-agent.ts'
+import { awakeAgent, sampleAgent } from '../../fixture/sample-agent.ts'
 import { type AgentRecord, type DecisionEffects, type Lease, type NewApproval, type Store, openStore } from '../../index.ts'
 import { ENGINES, type TestEngine, startEngine } from '../../testing/engines.ts'
 
@@ -59,6 +59,21 @@ describe.each(ENGINES)('policies on %s', (engine) => {
     await store.policies.reviewed(subject, version, { digest: DIGEST, base: active?.version ?? null })
     return store.policies.activate(subject, version, { digest: DIGEST, by: 'ann' })
   }
+
+  test('an agent that begins as another is held by what holds that one, and by nothing that was taken away', async () => {
+    const begun = () => store.agents.add(sampleAgent(ann, { kind: 'local', knows: { agentId: agent.id, offset: 0 } }))
+    const policyOf = async ({ id }: AgentRecord) =>
+      (await store.policies.active([{ layer: 'agent', agentId: id }])).map(({ text }) => text)
+    expect(await policyOf(await begun())).toEqual([])
+    await activated(own, 'deny_unknown = false')
+    await activated(own)
+    await add(own, 'default = "never active"')
+    const held = await begun()
+    expect(await policyOf(held)).toEqual(['deny_unknown = true'])
+    await store.policies.retire(own)
+    expect([await policyOf(held), await policyOf(await begun())]).toEqual([['deny_unknown = true'], []])
+    expect((await add({ layer: 'agent', agentId: held.id })).version).toBe(2)
+  })
 
   test('versions are counted for each subject; one is active, and the one before is kept', async () => {
     const subjects: PolicySubject[] = [{ layer: 'installation' }, { layer: 'owner', userId: ann }, own]

@@ -1,4 +1,4 @@
-import { AgentId, Role, TokenId, UserId, makeId } from '@parley/protocol'
+import { AgentId, type HeldScopes, Role, Scope, TokenId, UserId, inOrder, makeId } from '@parley/protocol'
 import {
   type Database,
   type Row,
@@ -35,16 +35,20 @@ export class SqlTokens implements Tokens {
     checkName('hash', token.hash)
     checkName('name', token.name)
     const { userId = null, agentId = null, expiresAt = null } = token
+    const scopes = token.scopes === undefined ? null : inOrder(token.scopes)
     if ((token.role === 'agent') !== (agentId !== null))
       throw new InvalidArgument('agentId', 'must be given for the token of an agent, and for no other')
+    // A token with none of them could do nothing, and one of another role would seem to be limited.
+    if (scopes !== null && (token.role !== 'user' || scopes.length === 0))
+      throw new InvalidArgument('scopes', 'must be one or more, and for the token of a user')
     return this.#db.transaction(async (tx) => {
       if (userId !== null) await checkEnabled(tx, userId)
       // Whoever ends the agent, or the access of its owner, waits for this and then revokes the token, or came first and is seen here.
       if (agentId !== null) await lockUsable(tx, agentId)
       const id = makeId(TokenId, 'tok', this.#random)
-      const added = toToken(
-        await tx.get(INSERT, [id, token.hash, token.role, token.name, userId, agentId, this.#now(), expiresAt]),
-      )
+      const { hash, role, name } = token
+      const words = scopes?.join(' ') ?? null
+      const added = toToken(await tx.get(INSERT, [id, hash, role, name, userId, agentId, this.#now(), expiresAt, words]))
       if (added === undefined) throw new AlreadyExists('a token with this hash')
       tx.signal(topicSignal('tokens'))
       return added
@@ -96,8 +100,8 @@ export class SqlTokens implements Tokens {
   }
 }
 
-const INSERT: Sql = `INSERT INTO tokens (id, hash, role, name, user_id, agent_id, created_at, expires_at)
-  VALUES ($1, $2, $3, $4, $5, $6, $7, $8) ON CONFLICT (hash) DO NOTHING RETURNING *`
+const INSERT: Sql = `INSERT INTO tokens (id, hash, role, name, user_id, agent_id, created_at, expires_at, scopes)
+  VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) ON CONFLICT (hash) DO NOTHING RETURNING *`
 const OF_AGENT: Sql = `SELECT * FROM tokens WHERE agent_id = $1 AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > $2)
   ORDER BY created_at, id LIMIT $3`
 const LIST: Sql = `SELECT * FROM tokens WHERE created_at < $1 OR (created_at = $1 AND id < $2)
@@ -112,9 +116,12 @@ export function toToken(row: Row | undefined): TokenRecord | undefined {
     name: text(row, 'name'),
     userId: parsedOrNull(UserId, textOrNull(row, 'user_id')),
     agentId: parsedOrNull(AgentId, textOrNull(row, 'agent_id')),
+    scopes: toScopes(textOrNull(row, 'scopes')),
     createdAt: integer(row, 'created_at'),
     expiresAt: integerOrNull(row, 'expires_at'),
     revokedAt: integerOrNull(row, 'revoked_at'),
     lastUsedAt: integerOrNull(row, 'last_used_at'),
   }
 }
+
+const toScopes = (words: string | null): HeldScopes => (words === null ? null : words.split(' ').map((word) => Scope.parse(word)))

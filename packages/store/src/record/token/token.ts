@@ -1,4 +1,4 @@
-import type { AgentId, Role, TokenId, UserId } from '@parley/protocol'
+import type { AgentId, HeldScopes, Role, Scope, TokenId, UserId } from '@parley/protocol'
 
 export interface TokenRecord {
   readonly id: TokenId
@@ -6,6 +6,8 @@ export interface TokenRecord {
   readonly name: string
   readonly userId: UserId | null
   readonly agentId: AgentId | null
+  /** Kept as it was made: nothing widens or narrows a token. */
+  readonly scopes: HeldScopes
   readonly createdAt: number
   readonly expiresAt: number | null
   readonly revokedAt: number | null
@@ -14,7 +16,7 @@ export interface TokenRecord {
 export interface Tokens {
   /**
    * `hash` is the SHA-256 of the token's text, hex. The text itself is never here. A token of an agent is for one that is active, and
-   * whose owner is not disabled: `NotFound` otherwise.
+   * whose owner is not disabled: `NotFound` otherwise. Only a user's has scopes.
    */
   add(token: {
     readonly hash: string
@@ -22,6 +24,8 @@ export interface Tokens {
     readonly name: string
     readonly userId?: UserId
     readonly agentId?: AgentId
+    /** Left out: not limited. */
+    readonly scopes?: readonly Scope[]
     readonly expiresAt?: number
   }): Promise<TokenRecord>
   byHash(hash: string): Promise<TokenRecord | undefined>

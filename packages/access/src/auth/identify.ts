@@ -59,6 +59,7 @@ export function openIdentify(options: {
       username: user?.username ?? null,
       agentId: record.agentId,
       tokenId: record.id,
+      scopes: record.scopes,
       expiresAt: record.expiresAt,
     }
   }
@@ -106,6 +107,7 @@ const NOBODY = {
   username: null,
   agentId: null,
   tokenId: null,
+  scopes: null,
   signInId: null,
   identity: null,
   expiresAt: null,

@@ -1,5 +1,5 @@
 import type { Caller } from '@parley/rpc'
-import type { AgentId, Audience, Meter, Role, TokenId, UserId } from '@parley/protocol'
+import type { AgentId, Audience, HeldScopes, Meter, Role, TokenId, UserId } from '@parley/protocol'
 import type { ExternalIdentity } from '@parley/store'
 
 /**
@@ -19,6 +19,8 @@ export interface GatewayCaller extends Caller {
   readonly username: string | null
   readonly agentId: AgentId | null
   readonly tokenId: TokenId | null
+  /** What their token is limited to; null for a sign-in, a worker, and a token without scopes. */
+  readonly scopes: HeldScopes
   /** The `jti` of a sign-in; null for every other kind of token. */
   readonly signInId: string | null
   /** Whom an identity provider's token named, where that is how the account was found; null for every other kind of token. */
@@ -58,6 +60,7 @@ export function localCaller(meter: Meter, account?: { readonly id: UserId; reado
     username: account?.username ?? null,
     agentId: null,
     tokenId: null,
+    scopes: null,
     signInId: null,
     identity: null,
     expiresAt: null,

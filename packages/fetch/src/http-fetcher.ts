@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http'
 import { Agent } from 'undici'
 import { HttpExchange } from './http-exchange.ts'
 import { type SseEvent, SseParser } from './sse-parser.ts'
-import { WireError } from '../wire-error.ts'
+import { WireError } from './wire-error.ts'
 
 /** One plain HTTP request whose answer is read as it comes. */
 export interface HttpCall {

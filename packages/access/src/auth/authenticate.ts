@@ -7,7 +7,7 @@ import { type Identify, hasKeptRoom, personKey } from './identify.ts'
 /** Callers remembered, and how long one is believed before the store is asked again. */
 const REMEMBERED_MAX = 10_000
 const REMEMBERED_MS = 15_000
-/** How often a lookup starts over because something was, or may have been, revoked meanwhile. */
+/** How often a lookup starts over because its caller was, or may have been, revoked meanwhile. */
 const LOOKUPS_MAX = 5
 /** What was read longer ago than this counts only where a revocation since then would have been heard. */
 const UNHEARD_MS = 700
@@ -17,13 +17,15 @@ interface Remembered {
   readonly until: number
 }
 
+type Matches = (caller: GatewayCaller) => boolean
+
 /** Says who is calling. The second time costs one look into a map. */
 export interface Authenticate {
   (credentials: Credentials): GatewayCaller | Promise<GatewayCaller>
   /** Says it once more about somebody who was let in, and takes nothing from them. */
   again(credentials: Credentials): GatewayCaller | Promise<GatewayCaller>
-  /** Forgets the callers that match, and whatever is being looked up right now. */
-  forget(matches: (caller: GatewayCaller) => boolean): void
+  /** Forgets the callers that match, those that are being looked up right now among them. */
+  forget(matches: Matches): void
   /** The soonest moment at which one of the remembered callers' tokens ends. */
   soonestExpiry(): number
 }
@@ -40,24 +42,30 @@ export function openAuthenticate(options: {
   const { identify, meters, hears, now, seen } = options
   const remembered = new RecentMap<string, Remembered>(REMEMBERED_MAX)
   const lookups = new Map<string, Promise<GatewayCaller>>()
-  let revocations = 0
+  /** Of each lookup under way, who was forgotten since it began. */
+  const forgotten = new Set<Matches[]>()
+
+  const readCaller = async (token: string, from: From): Promise<GatewayCaller | undefined> => {
+    const since: Matches[] = []
+    forgotten.add(since)
+    try {
+      const askedAt = performance.now()
+      const identity = await identify.byToken(token)
+      if (performance.now() - askedAt > UNHEARD_MS && !hears()) return undefined
+      const person = personKey(identity)
+      const caller = { ...identity, ...from, person, hasKeptRoom: hasKeptRoom(identity), meter: meters.get(person) }
+      // They may have been revoked after the row was read.
+      return since.some((matches) => matches(caller)) ? undefined : caller
+    } finally {
+      forgotten.delete(since)
+    }
+  }
 
   const lookUp = async (token: string, from: From): Promise<GatewayCaller> => {
     for (let round = 0; round < LOOKUPS_MAX; round += 1) {
-      const before = revocations
-      const askedAt = performance.now()
-      const identity = await identify.byToken(token)
-      // A revocation during the lookup may have come after the row was read: ask again before anybody is let in.
-      if (before !== revocations || (performance.now() - askedAt > UNHEARD_MS && !hears())) continue
-      const person = personKey(identity)
-      const caller: GatewayCaller = {
-        ...identity,
-        ...from,
-        person,
-        hasKeptRoom: hasKeptRoom(identity),
-        meter: meters.get(person),
-      }
-      const until = Math.min(now() + REMEMBERED_MS, identity.expiresAt ?? Infinity)
+      const caller = await readCaller(token, from)
+      if (caller === undefined) continue
+      const until = Math.min(now() + REMEMBERED_MS, caller.expiresAt ?? Infinity)
       remembered.set(headerOf(token), { caller, until })
       seen(caller)
       return caller
@@ -90,8 +98,8 @@ export function openAuthenticate(options: {
 
   return Object.assign(authenticate, {
     again,
-    forget(matches: (caller: GatewayCaller) => boolean): void {
-      revocations += 1
+    forget(matches: Matches): void {
+      for (const since of forgotten) since.push(matches)
       for (const [authorization, { caller }] of remembered.entries()) if (matches(caller)) remembered.delete(authorization)
     },
     soonestExpiry(): number {

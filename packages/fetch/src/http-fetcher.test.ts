@@ -2,7 +2,6 @@ import { once } from 'node:events'
 import { type IncomingMessage, type ServerResponse, createServer } from 'node:http'
 import type { Socket } from 'node:net'
 import { expect, test } from 'vitest'
-import { portOf } from '../http/listen.ts'
 import { type HttpCall, type HttpFetcher, openHttpFetcher, readEventBatches, readText } from './http-fetcher.ts'
 
 type Serve = (request: IncomingMessage, response: ServerResponse) => void
@@ -26,7 +25,8 @@ async function open(serve: Serve, connections = 10): Promise<Setting> {
   })
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
-  const url = `http://127.0.0.1:${portOf(server)}/`
+  const address = server.address()
+  const url = `http://127.0.0.1:${typeof address === 'object' && address !== null ? address.port : 0}/`
   const caller = openHttpFetcher({ connectMs: 5_000, connections })
   return {
     caller,

@@ -1,4 +1,4 @@
-import { WireError } from '../wire-error.ts'
+import { WireError } from './wire-error.ts'
 
 /** One event of a stream. `id` is the stream's last event id, also when this event did not carry one. */
 export interface SseEvent {

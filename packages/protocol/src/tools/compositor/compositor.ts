@@ -1,5 +1,6 @@
 import * as z from 'zod'
-import { READS, SETS, tool } from '../tool.ts'
+import { READS, SETS, tool } from '../../tool.ts'
+import { policyCheck, policyGetOwn, policyProposeOwn, policyWithdraw } from './policy.ts'
 
 /** Bounds of the compositor’s own tools. */
 export const COMPOSITOR_TOOL_LIMITS = {
@@ -115,8 +116,12 @@ const toolsSearch = tool({
   annotations: READS,
 })
 
-/** The tools that every compositor has besides those of its mounts; `tools_search` where it is wanted. */
+/** The tools that a compositor has besides those of its mounts: `tools_search` where it is wanted, those about policies where one decides. */
 export const COMPOSITOR_TOOLS = {
+  policy_check: policyCheck,
+  policy_get: policyGetOwn,
+  policy_propose: policyProposeOwn,
+  policy_withdraw: policyWithdraw,
   resources_list: resourcesList,
   resources_read: resourcesRead,
   resources_subscribe: resourcesSubscribe,

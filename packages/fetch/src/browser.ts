@@ -1,0 +1,1 @@
+export { WireError, type WireErrorCode } from './wire-error.ts'

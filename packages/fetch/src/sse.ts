@@ -1,0 +1,1 @@
+export { type SseEvent, SseParser } from './sse-parser.ts'

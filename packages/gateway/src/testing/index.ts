@@ -1,0 +1,1 @@
+export { type ToolDesk, openToolDesk } from './tool-desk.ts'

@@ -1,0 +1,5 @@
+export { AgentGate } from '../ask/agent-gate.ts'
+export { CallLog } from '../call-log.ts'
+export { callRecorder } from '../call-recorder.ts'
+export type { GatewayCall } from '../gateway-calls.ts'
+export type { Timers } from '../timers.ts'
