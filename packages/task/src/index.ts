@@ -3,6 +3,7 @@ export { offersTasks, TASKS_CAPABILITY, TASKS_EXTENSION, tasksNotDeclared } from
 export { followTask } from './follow-task.ts'
 export { HeldCalls } from './held-calls.ts'
 export { type KnownTask, type TaskStatus, taskText, type TaskView } from './known-task.ts'
+export { type RoundEnd, Rounds } from './rounds.ts'
 export { type Task, type TaskError, type TaskOwner } from './task.ts'
 export { DEFAULT_TASK_LIMITS, type TaskLimits } from './task-limits.ts'
 export { type TaskStart, TaskTable } from './task-table.ts'

@@ -14,6 +14,10 @@ export interface TaskLimits {
   readonly taskPollMs: number
   /** How often a held call that is no task tells its client that it is still waited for. Some give up after 60 seconds. */
   readonly stillHeldMs: number
+  /** How long one request of a client that neither takes tasks nor wants progress is held; then it is to ask again for the same call. */
+  readonly roundMs: number
+  /** How long it may take to do so; then nobody waits for the call any more. */
+  readonly roundAwayMs: number
 }
 
 const MIB = 1024 * 1024
@@ -27,4 +31,6 @@ export const DEFAULT_TASK_LIMITS: TaskLimits = {
   taskKeptMs: 30 * 60_000,
   taskPollMs: 2_000,
   stillHeldMs: 20_000,
+  roundMs: 40_000,
+  roundAwayMs: 10_000,
 }

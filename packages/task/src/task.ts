@@ -34,7 +34,8 @@ export interface TaskParts {
 }
 
 type End = 'completed' | 'failed' | 'cancelled'
-interface EndText {
+/** How it ended, as what a client is told of it. */
+export interface EndText {
   readonly member: 'result' | 'error'
   readonly text: string
 }
@@ -93,6 +94,15 @@ export class Task implements KnownTask {
     return this.#isGiven
   }
 
+  /** `undefined` while it works, and where it was cancelled. */
+  get end(): EndText | undefined {
+    return this.#end
+  }
+  /** What its client is still to answer, by the keys that it answers with. */
+  get questions(): Readonly<Record<string, JsonObject>> {
+    return Object.fromEntries([...this.#questions].map(([key, { request }]) => [key, request]))
+  }
+
   view(): TaskView {
     return {
       taskId: this.id,
@@ -108,8 +118,7 @@ export class Task implements KnownTask {
   detailed(): string {
     if (this.isEnded) this.#isGiven = true
     if (this.#place.at !== 'input_required') return taskText(this.view(), this.#end)
-    const requests = Object.fromEntries([...this.#questions].map(([key, { request }]) => [key, request]))
-    return taskText(this.view(), { member: 'inputRequests', text: JSON.stringify(requests) })
+    return taskText(this.view(), { member: 'inputRequests', text: JSON.stringify(this.questions) })
   }
 
   /** Asks the client, and waits for all of its answers, by the names that were asked by. */

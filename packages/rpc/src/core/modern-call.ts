@@ -2,7 +2,7 @@ import { type JsonObject, RPC_CODES, RpcError } from '@parley/protocol/wire'
 import { answerTask, noSuchTask, offersTasks, responsesOf, TASK_METHODS, taskIdOf, tasksNotDeclared } from '@parley/task'
 import type { RequestMessage } from '../message/message.ts'
 import { type Dressing, dressing, JsonText } from '../message/text.ts'
-import { META, MODERN_REVISIONS } from '../revision.ts'
+import { HELD, META, MODERN_REVISIONS } from '../revision.ts'
 import type { Caller, Link, Service, ServiceResult } from '../service.ts'
 import { ActiveCall } from './active-call.ts'
 import { charge } from '../limit/charge.ts'
@@ -11,7 +11,7 @@ import { type ServedWire, taskOf } from './served-wire.ts'
 import { longWord } from '../limit/kept-words.ts'
 import type { Outlet } from './outlet.ts'
 import { sizeRefusal } from '../limit/request-size.ts'
-import { type Ending, serve } from './serve.ts'
+import { type Ending, HELD_STATE, serve, StillHeld } from './serve.ts'
 
 /** All of core; what is not here does not exist in the modern era, whatever a legacy server would answer. */
 const METHODS: ReadonlySet<string> = new Set([
@@ -82,14 +82,29 @@ export function serveModern<C extends Caller>(start: ModernStart<C>): ActiveCall
         return discover(service)
       }
       if (TASK_METHODS.has(message.method)) return aboutTask(start)
-      takeInputs(served, call, message)
+      const round = takeInputs(served, call, message)
+      if (round !== undefined) {
+        charge(caller)
+        return nextRound(served, call, round)
+      }
       return service.call(message.method, message.params, call)
     },
     // Only a call of a tool may be one, of a client that said so with this very request.
     tasks: message.method === 'tools/call' && isOffered(service, envelope) ? served.tasks : undefined,
+    hasRounds: MAY_ASK.has(message.method) && call.meta['progressToken'] === undefined && call.meta[HELD.meta] !== true,
     finish,
   })
   return call
+}
+
+/** Waits on for a call that was begun by an earlier request. */
+async function nextRound<C extends Caller>(
+  { rounds }: ServedWire<C>,
+  call: ActiveCall<C>,
+  id: string,
+): Promise<JsonObject | StillHeld> {
+  const end = await rounds.next(id, call.caller.key, call.answers ?? {}, call.cancellation)
+  return end.kind === 'again' ? new StillHeld(id, end.questions) : end.result
 }
 
 function refusalOf<C extends Caller>(service: Service<C>, message: RequestMessage): RpcError | undefined {
@@ -121,17 +136,27 @@ function discover<C extends Caller>(service: Service<C>): JsonObject {
   return { supportedVersions: [...MODERN_REVISIONS], capabilities: service.capabilities, instructions: service.instructions }
 }
 
-/** The answers to what this call asked before. They come from the client, so they are checked like any other input. */
-function takeInputs<C extends Caller>(served: ServedWire<C>, call: ActiveCall<C>, message: RequestMessage): void {
+/**
+ * The answers to what this call asked before. They come from the client, so they are checked like any other input. Answers with the id of a call
+ * that is still held, where this is about one.
+ */
+function takeInputs<C extends Caller>(served: ServedWire<C>, call: ActiveCall<C>, message: RequestMessage): string | undefined {
   const { inputResponses, requestState } = message.params
-  if (inputResponses === undefined && requestState === undefined) return
+  if (inputResponses === undefined && requestState === undefined) return undefined
   if (!MAY_ASK.has(message.method))
     throw new RpcError('invalid_params', `${message.method} takes no inputResponses or requestState`)
   if (inputResponses !== undefined) call.answers = responsesOf(inputResponses)
-  if (requestState === undefined) return
+  if (requestState === undefined) return undefined
   if (typeof requestState !== 'string')
     throw new RpcError('invalid_params', 'requestState must be a string', { field: 'requestState' })
-  call.state = served.seal.open(requestState, { callerKey: call.caller.key, method: message.method, params: message.params })
+  const { method, params } = message
+  const callerKey = call.caller.key
+  if (requestState.startsWith(HELD_STATE)) {
+    const id = served.seal.open(requestState.slice(HELD_STATE.length), { callerKey, method: HELD_STATE + method, params })
+    if (typeof id === 'string') return id
+  }
+  call.state = served.seal.open(requestState, { callerKey, method, params })
+  return undefined
 }
 
 interface ServiceDressings {

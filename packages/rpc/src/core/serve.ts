@@ -14,6 +14,17 @@ export interface Ending {
   readonly errorCode: number | undefined
 }
 
+/** A call that is still held, after one of several requests for it. */
+export class StillHeld {
+  readonly id: string
+  readonly questions: Readonly<Record<string, JsonObject>>
+  constructor(id: string, questions: Readonly<Record<string, JsonObject>> = {}) {
+    this.id = id
+    this.questions = questions
+  }
+}
+type Served = ServiceResult | StillHeld
+
 export interface Serving<C extends Caller> {
   readonly served: ServedWire<C>
   readonly message: RequestMessage
@@ -22,9 +33,11 @@ export interface Serving<C extends Caller> {
   /** Whether a cancelled call is answered, too. */
   readonly answersCancelled?: boolean
   /** The handler; called again with the answers when it asked for input in the legacy era. */
-  readonly run: () => ServiceResult | Promise<ServiceResult>
+  readonly run: () => Served | Promise<Served>
   /** Where it goes on when it is held, if its client takes a task for an answer. */
   readonly tasks?: TaskTable | undefined
+  /** Whether its client asks again for a call that is held for long. */
+  readonly hasRounds?: boolean
   readonly finish: (ending: Ending) => void
 }
 
@@ -39,9 +52,11 @@ export function serve<C extends Caller>(serving: Serving<C>): void {
   served.callers.callBegan(call.caller)
   let rounds = 0
   let task: Task | undefined
+  let round: NodeJS.Timeout | undefined
 
   const end = (text: string, errorCode: number | undefined): void => {
     if (call.isHeld) served.held.delete(call)
+    clearTimeout(round)
     call.whenHeld = undefined
     served.active.calls -= 1
     served.callers.callEnded(call.caller)
@@ -61,7 +76,8 @@ export function serve<C extends Caller>(serving: Serving<C>): void {
     end(errorText(message.id, code, words, data), code)
   }
   /** The last message, or what the client must be asked first. */
-  const textOf = (result: ServiceResult): string | InputRequired => {
+  const textOf = (result: Served): string | InputRequired => {
+    if (result instanceof StillHeld) return stillHeldText(serving, result)
     if (!(result instanceof InputRequired)) {
       const text =
         task === undefined ? resultText(message.id, cleaned(result, call.era), serving.dressing) : dress(result, IN_TASK)
@@ -72,7 +88,7 @@ export function serve<C extends Caller>(serving: Serving<C>): void {
     for (const request of Object.values(result.requests)) requireCapability(call, request)
     return call.era === 'modern' && task === undefined ? inputRequiredText(serving, result) : result
   }
-  const succeed = (result: ServiceResult): void => {
+  const succeed = (result: Served): void => {
     let next: string | InputRequired
     try {
       next = textOf(result)
@@ -90,7 +106,7 @@ export function serve<C extends Caller>(serving: Serving<C>): void {
   }
   // Only the handler stands inside `try`: what goes wrong after an ending must not end the call a second time.
   const run = (): void => {
-    let result: ServiceResult | Promise<ServiceResult>
+    let result: Served | Promise<Served>
     try {
       result = serving.run()
     } catch (error) {
@@ -99,12 +115,23 @@ export function serve<C extends Caller>(serving: Serving<C>): void {
     if (result instanceof Promise) result.then(succeed, fail)
     else succeed(result)
   }
+  // The request is answered now, and whatever ends it any more does not end the call.
+  const goOnAs = (opened: Task, text: string): void => {
+    end(text, undefined)
+    task = opened
+  }
+  const askAgain = (words: string | undefined): void => {
+    const opened = openTask(served.tasks, serving, words)
+    if (opened === undefined) return
+    goOnAs(opened, stillHeldText(serving, new StillHeld(opened.id)))
+    served.rounds.begin(opened)
+  }
   call.whenHeld = (words) => {
     const opened = serving.tasks === undefined ? undefined : openTask(serving.tasks, serving, words)
-    if (opened === undefined) return served.held.add(call)
-    // The request is answered now, and whatever ends it any more does not end the call.
-    end(resultText(message.id, { ...opened.view(), resultType: 'task' }, serving.dressing), undefined)
-    task = opened
+    if (opened !== undefined)
+      return goOnAs(opened, resultText(message.id, { ...opened.view(), resultType: 'task' }, serving.dressing))
+    served.held.add(call)
+    if (serving.hasRounds === true) round = setTimeout(() => askAgain(words), served.rounds.roundMs).unref()
   }
   run()
 }
@@ -152,12 +179,27 @@ function questions({ requests }: InputRequired): Record<string, JsonObject> {
   )
 }
 
+/** Before the sealed state of a call that is still held; no sealed text has a dot. */
+export const HELD_STATE = 'held.'
+
+function stillHeldText<C extends Caller>({ served, message, call, dressing: worn }: Serving<C>, held: StillHeld): string {
+  const { id, questions: inputRequests } = held
+  // What a service has sealed is of another kind: neither is to be taken for the other.
+  const binding = { callerKey: call.caller.key, method: HELD_STATE + message.method, params: message.params }
+  const requestState = `${HELD_STATE}${served.seal.seal(id, binding)}`
+  const asked = Object.keys(inputRequests).length > 0 ? { inputRequests } : {}
+  return inputText(message.id, { ...asked, requestState }, worn)
+}
+
+const inputText = (id: RequestMessage['id'], result: JsonObject, { meta }: Dressing): string =>
+  resultText(id, { resultType: 'input_required', ...result }, { front: {}, frontText: '', meta })
+
 function inputRequiredText<C extends Caller>(
   { served, message, call, dressing: worn }: Serving<C>,
   required: InputRequired,
 ): string {
   const { requests, state } = required
-  const result: JsonObject = { resultType: 'input_required' }
+  const result: JsonObject = {}
   if (Object.keys(requests).length > 0) result['inputRequests'] = questions(required)
   if (state !== undefined) {
     result['requestState'] = served.seal.seal(state, {
@@ -166,7 +208,7 @@ function inputRequiredText<C extends Caller>(
       params: message.params,
     })
   }
-  return resultText(message.id, result, { front: {}, frontText: '', meta: worn.meta })
+  return inputText(message.id, result, worn)
 }
 
 function requireCapability<C extends Caller>(call: ActiveCall<C>, request: InputRequired['requests'][string]): void {

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import type { JsonObject } from '@parley/protocol/wire'
-import { HeldCalls, type KnownTask, TaskTable } from '@parley/task'
+import { HeldCalls, type KnownTask, Rounds, TaskTable } from '@parley/task'
 import type { Door, Wire } from '../door.ts'
 import { BodyRoom } from '../limit/body-room.ts'
 import { CallerTable } from '../limit/callers.ts'
@@ -26,6 +26,7 @@ export interface ServedWire<C extends Caller> {
   readonly turns: Turns
   readonly held: HeldCalls
   readonly tasks: TaskTable
+  readonly rounds: Rounds
   readonly now: () => number
   /** Whom a modern request is made for, where whoever sends it speaks for many. */
   readonly callerIn?: ((meta: JsonObject) => C) | undefined
@@ -52,6 +53,7 @@ export function loneWire<C extends Caller>({
   ...more
 }: LoneWireStart<C>): ServedWire<C> {
   const limits = { ...DEFAULT_LIMITS, ...more.limits }
+  const tasks = new TaskTable(limits)
   return {
     wire,
     door: { authenticate: () => caller, serviceFor: () => service },
@@ -64,7 +66,8 @@ export function loneWire<C extends Caller>({
     replays: openReplayRoom(limits),
     turns: new Turns(limits),
     held: new HeldCalls(limits.stillHeldMs),
-    tasks: new TaskTable(limits),
+    tasks,
+    rounds: new Rounds(tasks, limits),
     now: Date.now,
     callerIn,
     active: { calls: 0 },

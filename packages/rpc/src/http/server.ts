@@ -1,7 +1,7 @@
 import { type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
-import { HeldCalls, TaskTable } from '@parley/task'
+import { HeldCalls, Rounds, TaskTable } from '@parley/task'
 import { BodyRoom } from '../limit/body-room.ts'
 import { CallerTable } from '../limit/callers.ts'
 import type { ServedWire } from '../core/served-wire.ts'
@@ -83,6 +83,7 @@ class Wires<C extends Caller> {
     const turns = new Turns(limits)
     const held = new HeldCalls(limits.stillHeldMs)
     const tasks = new TaskTable(limits)
+    const rounds = new Rounds(tasks, limits)
     this.connections = new Connections(limits)
     const servedWire = (wire: Wire): ServedWire<C> => ({
       wire,
@@ -97,6 +98,7 @@ class Wires<C extends Caller> {
       turns,
       held,
       tasks,
+      rounds,
       active: this.#active,
       now: options.now ?? (() => performance.now()),
     })
