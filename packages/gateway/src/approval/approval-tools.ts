@@ -1,13 +1,5 @@
 import { cursorOf, type GatewayCaller, nameOf, pageOf, readCursor } from '@parley/access'
-import {
-  type AgentId,
-  ApprovalId,
-  type ApprovalStatus,
-  POLICY_LIMITS,
-  TOOLS,
-  type ToolArguments,
-  ToolError,
-} from '@parley/protocol'
+import { ApprovalId, type ApprovalStatus, POLICY_LIMITS, TOOLS, type ToolArguments, ToolError } from '@parley/protocol'
 import type { ApprovalRecord, Decided, Store } from '@parley/store'
 import { type AgentWorld, serveTool } from '../agent/agent-world.ts'
 import { withinShare } from '../blob/inputs-share.ts'
@@ -19,13 +11,7 @@ import { type ApprovalPerson, checkApprover, deciderName, maySee, neededFor } fr
 export async function approvalPage(
   store: Pick<Store, 'approvals' | 'agents'>,
   caller: ApprovalPerson,
-  page: {
-    readonly agentId?: AgentId
-    readonly statuses?: readonly ApprovalStatus[]
-    readonly beforeCreatedAt?: number
-    readonly beforeId?: ApprovalId
-    readonly limit: number
-  },
+  page: Omit<Parameters<Store['approvals']['list']>[0], 'ownerId' | 'username'>,
 ) {
   if (!caller.admin && caller.userId === null) return { items: [], next_cursor: null }
   const { username } = caller
@@ -38,13 +24,18 @@ export async function approvalPage(
 
 export const approvalList = serveTool(
   TOOLS['approval.list'],
-  ({ agent_id: agentId, statuses, cursor, limit }, { caller, world }) =>
-    approvalPage(world.store, caller, {
+  ({ agent_id: agentId, statuses, search, since, until, cursor, limit }, { caller, world }) => {
+    return approvalPage(world.store, caller, {
       ...(agentId === undefined ? {} : { agentId }),
+      ...(search === undefined ? {} : { search }),
+      ...(since === undefined ? {} : { since: Date.parse(since) }),
+      // A page goes on where the one before ended, which is earlier than any end that was asked for.
+      ...(until === undefined ? {} : { beforeCreatedAt: Date.parse(until) }),
       ...(cursor === undefined ? {} : readCursor(cursor, ApprovalId, 'approval.list')),
       statuses,
       limit,
-    }),
+    })
+  },
 )
 
 export const approvalGet = serveTool(TOOLS['approval.get'], async ({ approval_id: id }, { caller, world: { store } }) => {

@@ -55,6 +55,7 @@ export const APPROVAL_LIMITS = {
   argumentsBytes: 1024 * 1024,
   previewBytes: 64 * 1024,
   reasonChars: 2_000,
+  searchChars: 200,
   /** The longest that a host waits in one call. */
   waitMs: 30_000,
   /** Those that ended are kept so long. */

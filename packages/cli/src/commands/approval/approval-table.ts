@@ -1,5 +1,5 @@
 import type { CommandSpec, OptionSpec } from '@parley/command-line'
-import { APPROVE_OPTIONS } from '@parley/shell'
+import { APPROVE_OPTIONS, LIST_OPTIONS } from '@parley/shell'
 import { JOB_OPTIONS, WHERE_NOTE } from '../../option/job-options.ts'
 
 const APPROVAL = { name: 'APPROVAL', doc: 'its id, or a beginning of it that no other has' }
@@ -9,9 +9,9 @@ const REASON = { reason: { doc: 'what the agent is told', value: 'TEXT' } } as c
 export const APPROVAL_COMMANDS: readonly CommandSpec[] = [
   {
     name: 'approvals list',
-    summary: 'Lists the calls that wait for somebody to decide',
-    options: { all: { doc: 'also those that have been decided' }, ...JOB_OPTIONS },
-    notes: [WHERE_NOTE],
+    summary: 'Lists the calls that wait for somebody to decide, or searches those that did',
+    options: { ...LIST_OPTIONS, ...JOB_OPTIONS },
+    notes: ['Those that have ended are kept for 90 days.', WHERE_NOTE],
     run: async (invocation) => (await import('./approvals.ts')).approvalsList(invocation),
   },
   {

@@ -51,6 +51,40 @@ test('yes as a rule is written into the policy of the agent', async () => {
   await run(['policy', 'retire', '--agent', 'mine', ...at])
 })
 
+test('a rule of somebody’s own is written instead, from a file with just one', async () => {
+  const rule = (more: string): void =>
+    writeFileSync(join(scratch.folder, 'rule.toml'), `[[rule]]\nname = "moves"\ntool = "move-*"\ndecision = "allow"\n${more}`)
+  const id = await ask({ name: 'move-up' })
+  const approve = () => run(['approvals', 'approve', id, '--rule-file', 'rule.toml', ...at])
+  for (const [more, words] of [
+    ['[[rule]]\nname = "b"\ndecision = "ask"\n', /must have one \[\[rule\]\], and has 2/],
+    ['tol = "x"\n', /^parley: --rule-file rule\.toml: .*there is no such field/],
+    ['mount = "other"\n', /^parley: --rule-file: with it this call would be decided by /],
+  ] as const) {
+    rule(more)
+    expect(await approve()).toMatchObject({ code: 2, err: expect.stringMatching(words) })
+  }
+  rule('')
+  expect(await approve()).toMatchObject({ code: 0, out: expect.stringContaining('a rule lets it through from now on') })
+  expect((await run(['policy', 'show', '--agent', 'mine', ...at])).out).toContain('tool = "move-*"')
+  await run(['policy', 'retire', '--agent', 'mine', ...at])
+})
+
+test('what was decided is found again by a text in it, and by when it was asked', async () => {
+  const id = await ask({ name: 'shred' })
+  expect((await run(['approvals', 'list', '--search', 'SHRED', ...at])).out).toContain(id)
+  await run(['approvals', 'deny', id, '--reason', 'never on a Friday', ...at])
+  expect((await run(['approvals', 'list', ...at])).out).not.toContain(id)
+  const { items } = await json(['approvals', 'list', '--search', 'friday', '--since', '1h', ...at])
+  expect(items).toMatchObject([{ approval_id: id, status: 'denied', decided: { reason: 'never on a Friday' } }])
+  expect(await run(['approvals', 'list', '--search', 'friday', '--until', '1h', ...at])).toMatchObject({
+    code: 0,
+    err: 'nothing of the kind was asked\n',
+  })
+  expect(await run(['approvals', 'list', '--search', '', ...at])).toMatchObject({ code: 2 })
+  expect(await run(['approvals', 'list', '--since', 'yesterdy', ...at])).toMatchObject({ code: 2 })
+})
+
 test('a call is sent with other arguments, from the line or from a file', async () => {
   const first = await json(['approvals', 'approve', await ask(), '--arguments', '{"path":"b"}', ...at])
   expect(first).toMatchObject({ status: 'approved', edited_preview: expect.stringContaining('"b"') })

@@ -10,6 +10,7 @@ import {
   callText,
   DECIDE_WORDS,
   decidedText,
+  listWords,
   toldByOption,
   watchApprovals,
 } from '@parley/shell'
@@ -25,9 +26,10 @@ const HEADER = ['id', 'agent', 'call', 'status', 'since', 'owner']
 export const approvalsList = (invocation: Invocation): Promise<number> =>
   withCaller(invocation, 'user', async (caller) => {
     const { io, values } = invocation
-    const statuses = values.has('all') ? { statuses: [...ApprovalStatus.options] } : {}
-    const items = await allItems((from) => caller.call('approval.list', { limit: PAGE, ...statuses, ...from }), PAGES_MAX)
-    if (items.length === 0 && !values.has('json')) io.err('nothing waits for you\n')
+    const words = listWords(invocation)
+    const items = await allItems((from) => caller.call('approval.list', { limit: PAGE, ...words, ...from }), PAGES_MAX)
+    if (items.length === 0 && !values.has('json'))
+      io.err(words.statuses === undefined ? 'nothing waits for you\n' : 'nothing of the kind was asked\n')
     const rows = items.map((item) => [
       item.approval_id,
       item.agent,
@@ -45,7 +47,8 @@ export const approvalsShow = (invocation: Invocation): Promise<number> =>
     return show(invocation, approval, approvalText(approval, invocation.io))
   })
 
-export const approvalsApprove = (invocation: Invocation): Promise<number> => decide(invocation, approveWords(invocation))
+export const approvalsApprove = async (invocation: Invocation): Promise<number> =>
+  decide(invocation, await approveWords(invocation))
 export const approvalsDeny = (invocation: Invocation): Promise<number> =>
   decide(invocation, { decision: invocation.values.has('abort') ? 'deny_abort' : 'deny_continue' })
 

@@ -194,6 +194,22 @@ describe.each(ENGINES)('approvals on %s', (engine) => {
     expect(await store.approvals.byId(first.id)).toBeUndefined()
   })
 
+  test('they are searched in what is shown, who called and who decided, whatever the capitals, and by when they were asked', async () => {
+    const first = await ask('write', { preview: 'path: 100%_!.txt', caller: 'tok_9' })
+    now = 2_000
+    const second = await ask('rename', { mount: null, reason: 'Too Dear', arguments: '{"key":"hidden"}' })
+    await store.approvals.decide(second.id, { decision: 'deny_continue', by: 'bob', reason: 'not on Fridays' })
+    const found = async (page: Partial<Parameters<Store['approvals']['list']>[0]>) =>
+      (await store.approvals.list({ limit: 10, ...page })).map(({ name }) => name)
+    for (const search of ['WRITE', '100%_!', 'tok_9', 'files write']) expect(await found({ search })).toEqual(['write'])
+    for (const search of ['too dear', 'BOB', 'fridays', 'rename']) expect(await found({ search })).toEqual(['rename'])
+    for (const search of ['hidden', '100_', '%', 'x%']) expect(await found({ search })).toEqual(search === '%' ? ['write'] : [])
+    expect(await found({ search: 'a', statuses: ['pending'] })).toEqual(['write'])
+    expect(await found({ since: 2_000 })).toEqual(['rename'])
+    expect(await found({ since: 1_000, beforeCreatedAt: 2_000 })).toEqual(['write'])
+    expect(first.createdAt).toBe(1_000)
+  })
+
   test('what cannot be stored is refused and names its field', async () => {
     const wrong: readonly [keyof NewApproval, string][] = [
       ['mount', ''],

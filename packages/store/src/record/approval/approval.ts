@@ -130,6 +130,10 @@ export interface ApprovalRecords {
     readonly username?: string
     readonly agentId?: AgentId
     readonly statuses?: readonly ApprovalStatus[]
+    /** A text in the call as it is shown, who called, why it was asked, who decided and why. */
+    readonly search?: string
+    /** When they were asked, in milliseconds. */
+    readonly since?: number
     readonly beforeCreatedAt?: number
     readonly beforeId?: ApprovalId
     readonly limit: number

@@ -111,5 +111,8 @@ export const votesValue = (votes: readonly string[]): string => toJson('votes', 
 export const namesIn = (names: readonly string[]): string => (names.length === 0 ? '' : `\n${names.join('\n')}\n`)
 
 /** A pattern that finds a name among those of `namesIn`; without a name, nothing. */
-export const namePattern = (name: string | undefined): string =>
-  name === undefined ? '-' : `%\n${name.replaceAll(/[!%_]/g, '!$&')}\n%`
+export const namePattern = (name: string | undefined): string => (name === undefined ? '-' : `%\n${escaped(name)}\n%`)
+
+export const searchPattern = (search: string | undefined): string | null => (search === undefined ? null : `%${escaped(search)}%`)
+
+const escaped = (text: string): string => text.replaceAll(/[!%_]/g, '!$&')

@@ -20,7 +20,7 @@ import { lockActive, lockHeld } from '../agent/steps.ts'
 import { REVIEWED } from '../policy/statements.ts'
 import { addVersion, lockSubject } from '../policy/steps.ts'
 import type { ApprovalBounds, ApprovalRecord, ApprovalRecords, Decided, DecisionEffects } from './approval.ts'
-import { approvalValues, checkReason, editedValue, namePattern, toApproval, votesValue } from './row.ts'
+import { approvalValues, checkReason, editedValue, namePattern, searchPattern, toApproval, votesValue } from './row.ts'
 import * as sql from './statements.ts'
 import { PROPOSAL, decideProposal, endProposal, takeEffect, told, tooLate } from './steps.ts'
 
@@ -98,12 +98,11 @@ export class SqlApprovals implements ApprovalRecords {
 
   async list(page: Parameters<ApprovalRecords['list']>[0]): Promise<readonly ApprovalRecord[]> {
     const { ownerId = null, username, agentId = null, statuses = ApprovalStatus.options, limit } = page
-    const { beforeCreatedAt = Number.MAX_SAFE_INTEGER, beforeId = '' } = page
+    const { beforeCreatedAt = Number.MAX_SAFE_INTEGER, beforeId = '', search, since = 0 } = page
     checkInteger('limit', limit, 1, MAX_LIST)
     if (statuses.length === 0) return []
-    return (
-      await this.#db.all(sql.listSql(statuses), [beforeCreatedAt, beforeId, limit, ownerId, agentId, namePattern(username)])
-    ).map(toApproval)
+    const asked = [ownerId, agentId, namePattern(username), searchPattern(search), since]
+    return (await this.#db.all(sql.listSql(statuses), [beforeCreatedAt, beforeId, limit, ...asked])).map(toApproval)
   }
 
   async decide(id: ApprovalId, said: Parameters<ApprovalRecords['decide']>[1]): Promise<Decided | undefined> {

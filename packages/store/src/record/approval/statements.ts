@@ -20,10 +20,21 @@ export const COUNT_OF_AGENT: Sql = `SELECT count(*) AS open FROM approvals WHERE
 export const COUNT_OF_OWNER: Sql = `SELECT count(*) AS open FROM approvals WHERE owner_id = $1 AND status = 'pending'`
 export const BY_ID: Sql = 'SELECT * FROM approvals WHERE id = $1'
 
-/** $1, $2 where the page before ended, $3 rows, $4 owner or null, $5 agent or null, $6 a pattern of the approver's name. */
-export const listSql = (statuses: readonly ApprovalStatus[]): Sql => `SELECT * FROM approvals WHERE (created_at, id) < ($1, $2)
+/** What is looked through, as one text: nobody finds what they do not see. */
+const SEARCHED = `(kind || ' ' || COALESCE(mount, '') || ' ' || name || '\n' || preview || '\n' || caller || '\n' || reason || '\n' ||
+    COALESCE(decided_by, '') || '\n' || COALESCE(decision_reason, '') || '\n' || votes)`
+/**
+ * $1, $2 where the page before ended, $3 rows, $4 owner or null, $5 agent or null, $6 a pattern of the approver's name, $7 a pattern of what is
+ * searched for or null, $8 since when.
+ */
+export const listSql = (statuses: readonly ApprovalStatus[]): Sql => {
+  const listed = (like: 'LIKE' | 'ILIKE'): string => `SELECT * FROM approvals WHERE (created_at, id) < ($1, $2)
   AND (CAST($4 AS TEXT) IS NULL OR owner_id = $4 OR people LIKE $6 ESCAPE '!') AND (CAST($5 AS TEXT) IS NULL OR agent_id = $5)
-  AND status IN (${quoted(statuses)}) ORDER BY created_at DESC, id DESC LIMIT $3`
+  AND status IN (${quoted(statuses)}) AND created_at >= $8
+  AND (CAST($7 AS TEXT) IS NULL OR ${SEARCHED} ${like} $7 ESCAPE '!') ORDER BY created_at DESC, id DESC LIMIT $3`
+  // The one of SQLite takes capitals of ASCII for small letters.
+  return { sqlite: listed('LIKE'), postgres: listed('ILIKE') }
+}
 
 /** $1 approval, $2 decision, $3 who, $4 why, $5 now. Nothing is changed by one that comes in the millisecond of its end or later. */
 const decide = (to: 'approved' | 'denied'): Sql => `UPDATE approvals SET status = '${to}', decision = $2, decided_by = $3,
