@@ -42,7 +42,7 @@ test('a boxed server and one behind HTTP are served to our client and to the off
       ['far', 'active'],
     ]),
   )
-  const folder = statSync(join(bench.scratch.folder, 'one', 'agents', id, 'files'))
+  const folder = statSync(join(bench.scratch.folder, 'one', 'agents', id, 'mounts', 'files'))
   expect(folder.mode & 0o777).toBe(0o700)
 })
 

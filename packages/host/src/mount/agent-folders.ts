@@ -6,10 +6,12 @@ const OWNER_ONLY = 0o700
 /** Names the installation whose agents these are. */
 const INSTALLATION_FILE = '.installation'
 
-/** What a host keeps on its disk of agents: a folder for each, and in it one for each mount. */
+/** What a host keeps on its disk of agents: a folder for each, and in it one that the agent works in and one for each mount. */
 export interface AgentFolders {
-  /** The folder of a mount, which is made. */
+  /** The folder of a mount, which is made. Apart from what the agent works in, whatever the mount is called. */
   make(id: AgentId, mount: string): Promise<string>
+  /** The folder that the agent works in where it was given no other, which is made. */
+  makeWork(id: AgentId): Promise<string>
   list(): Promise<readonly AgentId[]>
   /** Whether they are of this installation; those that nobody has asked about yet are. A host may be pointed at another one. */
   areOf(installation: string): Promise<boolean>
@@ -20,7 +22,12 @@ export function agentFolders(dataFolder: string): AgentFolders {
   const all = join(dataFolder, 'agents')
   return {
     make: async (id, mount) => {
-      const folder = join(all, AgentId.parse(id), MountName.parse(mount))
+      const folder = join(all, AgentId.parse(id), 'mounts', MountName.parse(mount))
+      await mkdir(folder, { recursive: true, mode: OWNER_ONLY })
+      return folder
+    },
+    makeWork: async (id) => {
+      const folder = join(all, AgentId.parse(id), 'work')
       await mkdir(folder, { recursive: true, mode: OWNER_ONLY })
       return folder
     },

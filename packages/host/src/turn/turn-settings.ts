@@ -1,7 +1,7 @@
-import { mkdir, realpath } from 'node:fs/promises'
-import { join } from 'node:path'
+import { realpath } from 'node:fs/promises'
 import type { Reach } from '@parley/agent'
 import type { EngineName, ToolOutput } from '@parley/protocol'
+import { agentFolders } from '../mount/agent-folders.ts'
 import { mountFolder } from '../mount/mount-folder.ts'
 import type { TurnPorts } from './turn-ports.ts'
 
@@ -37,7 +37,5 @@ export async function folderOf(
 ): Promise<string> {
   if (folder_refused !== null) throw new Error(folder_refused)
   if (folder !== null) return mountFolder(folder, roots)
-  const own = join(dataFolder, 'agents', agent_id, 'work')
-  await mkdir(own, { recursive: true, mode: 0o700 })
-  return realpath(own)
+  return realpath(await agentFolders(dataFolder).makeWork(agent_id))
 }
