@@ -22,6 +22,8 @@
 #define ORDER_BYTES (1u << 20)
 #define PATH_BYTES 4096
 #define KILL_GRACE_MS 5000
+// Without a pid namespace the first process ends the others one by one, which takes long where the machine has much to do.
+#define BARE_KILL_GRACE_MS 60000
 #define ANSWER_GRACE_MS 10000 // for init to say how long the program was starved: it waits for a processor too
 #define MAX_KEPT 64
 #define MAX_FAMILY 4096
@@ -62,6 +64,7 @@ struct shared {
   bool starved_known;
   bool joined;
   int wait_status;
+  pid_t program; // leads the group that all of its processes begin in
   bool began;
   _Atomic bool reported;
   uint32_t strings_used;
@@ -200,6 +203,7 @@ void starter_close(void);
 struct shared *new_shared(void);
 bool stage_open(struct stage *stage);
 void stage_close(struct stage *stage);
+uint64_t kill_grace_ms(void);
 void close_live(void);
 _Noreturn void init_main(struct stage *stage, const struct init_ends *ends);
 _Noreturn void program_main(struct stage *stage, int socket, const int ends[3]);

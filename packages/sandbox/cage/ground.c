@@ -11,6 +11,7 @@
 #include <sys/file.h>
 #include <sys/ioctl.h>
 #include <sys/mount.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -208,8 +209,10 @@ void stand_on_ground(enum tier wanted) {
   if (wanted == TIER_ROOT) cgroup_open();
   if (wanted == TIER_USER) own_user_namespace();
   cage.landlock_abi = landlock_version();
-  if (wanted == TIER_LANDLOCK) own_folder();
-  else own_network();
+  if (wanted != TIER_LANDLOCK) return own_network();
+  own_folder();
+  // What a first process leaves behind when it dies comes to us: stage_close ends it.
+  if (prctl(PR_SET_CHILD_SUBREAPER, 1) != 0) give_up("subreaper");
 }
 
 // What would stay behind otherwise.

@@ -290,6 +290,7 @@ void init_main(struct stage *stage, const struct init_ends *ends) {
     close(ends->socket);
     program_main(stage, ends->program_socket, ends->streams);
   }
+  shared->program = program;
   for (int i = 0; i < 3; i++) close(ends->streams[i]);
   close_live();
   close(ends->program_socket);

@@ -102,7 +102,7 @@ static void end_with(struct run *run, enum why why) {
   atomic_compare_exchange_strong(&run->stage->shared->why, &none, why);
   if (run->told) return;
   run->told = true;
-  run->deadline_ns = now_ns() + KILL_GRACE_MS * 1000000ull;
+  run->deadline_ns = now_ns() + kill_grace_ms() * 1000000ull;
   pass(run->stage->init_socket, 'K', NULL, 0);
 }
 

@@ -103,14 +103,26 @@ static void shut(int *fd) {
   *fd = -1;
 }
 
+uint64_t kill_grace_ms(void) {
+  return cage.tier == TIER_LANDLOCK ? BARE_KILL_GRACE_MS : KILL_GRACE_MS;
+}
+
+// Where the first process died before it had ended the others they have come to us, and nobody else would ever end them.
+static void end_group(const struct shared *shared) {
+  if (cage.tier != TIER_LANDLOCK || shared->program <= 0 || atomic_load(&shared->reported)) return;
+  kill(-shared->program, SIGKILL);
+  while (waitpid(-shared->program, NULL, 0) > 0 || errno == EINTR) continue;
+}
+
 // Ends whatever is left of a run and waits until it is gone: the next run's limits must not count it.
 void stage_close(struct stage *stage) {
   if (stage->init > 0) {
     // Without a pid namespace only init knows whom to end.
     struct pollfd end = {.fd = stage->init_pidfd, .events = POLLIN};
-    if (cage.tier == TIER_LANDLOCK && pass(stage->init_socket, 'K', NULL, 0)) poll(&end, 1, KILL_GRACE_MS);
+    if (cage.tier == TIER_LANDLOCK && pass(stage->init_socket, 'K', NULL, 0)) poll(&end, 1, (int)kill_grace_ms());
     syscall(SYS_pidfd_send_signal, stage->init_pidfd, SIGKILL, NULL, 0);
     while (waitpid(stage->init, NULL, 0) < 0 && errno == EINTR) continue;
+    end_group(stage->shared);
   }
   stage->init = -1;
   int *const fds[] = {&stage->init_pidfd, &stage->init_socket, &stage->program_socket, &stage->in, &stage->out, &stage->err, &stage->box, &stage->tmp, &stage->placed};

@@ -52,6 +52,7 @@ const HELD = {
   bomb: 'process-limit',
   output: 'output-limit',
   sleep: 'wall-limit',
+  left: true,
   daemon: { status: 'ok', text: 'gone\n' },
 }
 

@@ -1,5 +1,5 @@
 // Run as an ordinary user: opens the sandbox there and prints what came of a few runs, one JSON line.
-import { realpathSync } from 'node:fs'
+import { readFileSync, readdirSync, realpathSync } from 'node:fs'
 import { openSandbox, type RunLimits } from '../index.ts'
 import { ROOMY } from './scratch.ts'
 
@@ -34,6 +34,37 @@ async function runNode(): Promise<{ status: string; text: string }> {
   return { status: outcome.status, text: Buffer.from([...outcome.stdout.bytes, ...outcome.stderr.bytes]).toString() }
 }
 
+/** Kills the first process of a run while its program has children, and waits until none of them is left. */
+async function firstProcessKilled(): Promise<number> {
+  const words = ['forked-spin', '2', '60001']
+  const ended = run('uses', words, { cpuMs: 60_000, wallMs: 60_000 }).catch(() => undefined)
+  await until(() => spinning(words).length >= 2)
+  const pids = new Set(spinning(words))
+  const [first] = [...pids].map(parentOf).filter((pid) => !pids.has(pid))
+  if (first !== undefined) process.kill(first, 'SIGKILL')
+  await ended
+  await until(() => spinning(words).length === 0)
+  return pids.size
+}
+
+const spinning = (words: readonly string[]): number[] =>
+  readdirSync('/proc').flatMap((entry) =>
+    /^\d+$/.test(entry) && told(entry, 'cmdline').includes(words.join('\0')) ? [Number(entry)] : [],
+  )
+const parentOf = (pid: number): number => Number(/^PPid:\s*(\d+)/m.exec(told(String(pid), 'status'))?.[1] ?? 0)
+
+function told(pid: string, file: string): string {
+  try {
+    return readFileSync(`/proc/${pid}/${file}`, 'utf8')
+  } catch {
+    return ''
+  }
+}
+
+async function until(isSo: () => boolean): Promise<void> {
+  while (!isSo()) await new Promise((resolve) => setTimeout(resolve, 20))
+}
+
 const reached = await run('reaches', [])
 const answers = {
   tier: sandbox.report.tier,
@@ -52,6 +83,7 @@ const answers = {
   bomb: (await run('uses', ['fork-bomb'], { wallMs: 5000 })).status,
   output: (await run('uses', ['output', '-1'])).status,
   sleep: (await run('uses', ['sleep'], { wallMs: 200 })).status,
+  left: (await firstProcessKilled()) >= 2,
   daemon: await run('uses', ['daemon']),
   open: reached.text.split('\n').filter((line) => line.endsWith(' OPEN')),
 }
