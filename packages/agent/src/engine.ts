@@ -1,5 +1,5 @@
 import type { Budget, JsonObject, ReasoningEffort } from '@parley/protocol'
-import type { ApprovalDecision, ApprovalRequest } from './approval.ts'
+import type { ApprovalReply, ApprovalRequest } from './approval.ts'
 import type { EngineEvent, TurnEnd } from './event.ts'
 import type { MountSpec } from './mount.ts'
 
@@ -25,6 +25,11 @@ export interface ConversationOptions {
   readonly outputSchema?: JsonObject
   /** For the whole conversation. */
   readonly budget?: Budget
+  /**
+   * Whoever opens it keeps what people are asked and what they say beyond this process. A call that was never sent is then not given up with
+   * the process: `takeUp` asks about it again. Left out: every call that has no result is left behind.
+   */
+  readonly keepsApprovals?: boolean
 }
 
 /** One piece of what a person or a program says. Images are `data:` URLs. */
@@ -44,7 +49,7 @@ export interface ConversationListener {
   /** Returns at once; events of one conversation come in order. */
   event(event: EngineEvent): void
   /** Answers one approval. `signal` fires when nobody waits for the answer any more. Rejecting denies. */
-  approve(request: ApprovalRequest, signal: AbortSignal): Promise<ApprovalDecision>
+  approve(request: ApprovalRequest, signal: AbortSignal): Promise<ApprovalReply>
 }
 
 /** One turn under way. */
@@ -61,6 +66,11 @@ export interface Conversation {
   readonly model: string
   /** Starts a turn. Throws `ConversationBusy` while one is under way, `ConversationClosed` after `close`. */
   submit(input: TurnInput): Turn
+  /**
+   * Goes on with a turn that an earlier process left, with the calls of it that were never sent: each passes the gate again. `undefined`: there
+   * are none. What is submitted instead gives them up. Left out: this engine leaves no call open.
+   */
+  takeUp?(bounds: Pick<TurnInput, 'outputSchema' | 'budget'>): Turn | undefined
   /** Adds to the turn under way, to be read before its next request to the model. False: no turn takes it any more; submit it. */
   steer(input: readonly InputPart[]): boolean
   /** Ends the turn under way as `interrupted`; settles when it has ended and nothing of it runs any more. Without one: at once. */

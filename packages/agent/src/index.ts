@@ -1,20 +1,21 @@
-export type { ApprovalDecision, ApprovalRequest } from './approval.ts'
+export { type ApprovalReply, type ApprovalDecision, type ApprovalRequest, type FullReply, fullReply } from './approval.ts'
 export { checkInput, checkOptions } from './check-input.ts'
 export { type Compositor, openCompositor } from './compositor/compositor.ts'
 export { type CompositorLimits, DEFAULT_COMPOSITOR_LIMITS } from './compositor/compositor-limits.ts'
 export type { MountOptions, Root, ToolChoice } from './compositor/mount-options.ts'
 export type { LeftOut, MountState, MountStatus } from './compositor/mount-state.ts'
-export type {
-  CallRecorder,
-  PolicyDesk,
-  CompositorOptions,
-  ConnectNeed,
-  MountCall,
-  MountCallKind,
-  MountDecision,
-  MountGate,
-  MountWait,
-  SubscriptionShelf,
+export {
+  type CallRecorder,
+  ENGINE_CALL_META,
+  type PolicyDesk,
+  type CompositorOptions,
+  type ConnectNeed,
+  type MountCall,
+  type MountCallKind,
+  type MountDecision,
+  type MountGate,
+  type MountWait,
+  type SubscriptionShelf,
 } from './compositor/ports.ts'
 export { type CommandOutcome, type CommandRequest, type Commands, refusedCommand } from './commands.ts'
 export type {
@@ -28,6 +29,7 @@ export type {
   Turn,
   TurnInput,
 } from './engine.ts'
+export { editedText } from './edited-text.ts'
 export type { EngineFor, EnginePorts } from './engine-for.ts'
 export { ConversationBusy, ConversationClosed, ConversationUnknown, InvalidArgument } from './errors.ts'
 export {

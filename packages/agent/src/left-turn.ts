@@ -6,7 +6,9 @@ import type { TranscriptEntry } from './transcript.ts'
  * How a turn ended that the process before did not live to tell of, as far as the engine's own log says after the turn's input: by its
  * end, or by a message that nothing followed. `undefined`: it has not ended, or nobody can tell.
  */
-export function leftEnd(after: readonly TranscriptEntry[]): TurnEnd | undefined {
+export function leftEnd(afterInput: readonly TranscriptEntry[]): TurnEnd | undefined {
+  // A turn that was taken up again has another beginning and no other input.
+  const after = afterInput.slice(afterInput.findLastIndex(({ type }) => type === 'turn') + 1)
   const ended = after.find(({ type }) => type === 'turn_ended')
   if (ended !== undefined) return endOf(ended['end'])
   const last = after.findLast(({ type }) => type === 'item' || type === 'input' || type === 'output' || type === 'request')

@@ -1,6 +1,9 @@
 import type { JsonObject } from '@parley/protocol'
 
-/** One line of a conversation's log. `type` says what; unknown types are kept and skipped. */
+/**
+ * One line of a conversation's log. `type` says what; unknown types are kept and skipped. Whoever keeps the log may take secrets out of a line,
+ * which then has `masked: true`.
+ */
 export interface TranscriptEntry extends JsonObject {
   readonly type: string
 }

@@ -3,14 +3,17 @@ import { iso } from '@parley/protocol'
 import type { Caller } from '@parley/rpc'
 import type { AgentGate } from './ask/agent-gate.ts'
 import type { CallLog } from './call-log.ts'
+import type { EngineCalls } from './turn/engine-calls.ts'
 
 /** What is called is written down before it is sent; what a person let through is told how it ended. */
 export function callRecorder(options: {
   readonly calls: CallLog
   readonly gate: AgentGate
+  /** Left out: no engine of ours calls. */
+  readonly engineCalls?: EngineCalls
   readonly now: () => number
 }): CallRecorder<Caller> {
-  const { calls, gate, now } = options
+  const { calls, gate, engineCalls, now } = options
   let last = { ms: 0, text: '' }
   /** To write a time costs as much as to write the rest of a line, and many calls come in one millisecond. */
   const at = (): string => {
@@ -19,9 +22,14 @@ export function callRecorder(options: {
     return last.text
   }
   return {
-    decided: (id, { caller, kind, mount, name, arguments: args }, decision, ms) => {
+    decided: (id, call, decision, ms) => {
+      const { caller, kind, mount, name, arguments: args } = call
       gate.decided(id, decision)
-      return calls.write({ at: at(), id, step: 'decided', by: caller.key, kind, mount, name, arguments: args, decision, ms })
+      const entry = { at: at(), id, step: 'decided', by: caller.key, kind, mount, name, arguments: args, decision, ms }
+      const writing = calls.write(entry)
+      const sending = decision.kind === 'allow' ? engineCalls?.sending(call) : undefined
+      // Both at once: a call that only one of them knows of is not sent.
+      return sending === undefined ? writing : Promise.all([writing, sending]).then(() => undefined)
     },
     dispatched: (id) => calls.noteUnlessEnded(id, { at: at(), id, step: 'dispatched' }),
     returned: (id, end) => {

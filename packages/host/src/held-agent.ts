@@ -22,6 +22,7 @@ import type { GatewayCall } from './gateway-calls.ts'
 import { composedMount } from './composed-mount.ts'
 import type { ReachMount } from './mount/reach-mount.ts'
 import { AgentTurns } from './turn/agent-turns.ts'
+import { EngineCalls } from './turn/engine-calls.ts'
 import type { TurnPorts } from './turn/turn-ports.ts'
 
 /** How many requests one gateway may have under way for all clients of an agent. */
@@ -59,6 +60,7 @@ export class HeldAgent {
   #spec: Spec
   readonly #calls: CallLog
   readonly #agentGate: AgentGate
+  readonly #engineCalls = new EngineCalls()
   /** There from the moment that it can be reached. */
   #compositor: Compositor | undefined
   /** Of a local one, from the moment that it has its mounts. */
@@ -108,8 +110,8 @@ export class HeldAgent {
       void (await call('host.agent_listen', { ...claim, uri, listens }, signal))
     const compositor = await openCompositor({
       info: { name: 'parley', version, role: 'agent' },
-      gate: { decide: (asked, wait) => this.#agentGate.decideMount(asked, wait) },
-      recorder: callRecorder({ calls: this.#calls, gate: this.#agentGate, now }),
+      gate: { decide: (asked, wait) => this.#agentGate.decideMount(asked, wait, this.#engineCalls.isAgain(asked)) },
+      recorder: callRecorder({ calls: this.#calls, gate: this.#agentGate, engineCalls: this.#engineCalls, now }),
       connect: (name, need) => this.#connect(name, need.signal),
       policy: openPolicyDesk({ claim, call, signal }, this.#agentGate),
       subscriptions: { list: () => listened, add: (uri) => listen(uri, true), remove: (uri) => listen(uri, false) },
@@ -136,6 +138,7 @@ export class HeldAgent {
       compositor,
       calls: this.#calls,
       gate: this.#agentGate,
+      engineCalls: this.#engineCalls,
       version,
       now,
       log,

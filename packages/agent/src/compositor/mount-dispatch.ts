@@ -19,7 +19,7 @@ import type { MountTarget } from './mount-table.ts'
 import type { MountedServer } from './mounted-server.ts'
 import { withoutForgery } from './policy-error.ts'
 import { withEdited } from './shown/edited-result.ts'
-import type { MountCallKind } from './ports.ts'
+import { ENGINE_CALL_META, type MountCallKind } from './ports.ts'
 import { forbiddenQuestion } from './questions.ts'
 import { annotationsOf } from './shown/shown-lists.ts'
 
@@ -69,6 +69,7 @@ export class MountDispatch<C extends Caller> {
   async allow({ kind, target: { mount, name }, params, call }: MountRequest<C>): Promise<AllowedCall> {
     // A gate may go by what the server says of its tool, so the tools are listed once before the first call.
     if (kind === 'tool' && mount.lists.tool(name) === undefined) await mount.lists.get('tools')
+    const engineCall = call.meta[ENGINE_CALL_META]
     return this.#gated.allow(
       {
         caller: call.caller,
@@ -77,6 +78,7 @@ export class MountDispatch<C extends Caller> {
         name,
         arguments: params.arguments ?? {},
         annotations: kind === 'tool' ? annotationsOf(mount.lists.tool(name)) : undefined,
+        ...(typeof engineCall === 'string' ? { engineCall } : {}),
       },
       call,
     )

@@ -16,7 +16,12 @@ export interface MountCall<C extends Caller> {
   readonly arguments: JsonValue
   /** What the server says about a tool, where it was listed. A hint: a server may lie. */
   readonly annotations: JsonObject | undefined
+  /** How the engine that makes the call names it, where it does. Anybody may write that: believe it of an engine of ours alone. */
+  readonly engineCall?: string
 }
+
+/** In the `_meta` of a call: how the engine that makes it names it. */
+export const ENGINE_CALL_META = 'parley/engine-call'
 
 /**
  * Whoever wants to ask a person does so before it answers. `approval`: a person let this very call through; `arguments`: with these instead.

@@ -1,4 +1,10 @@
-import type { ApprovalDecision, ApprovalRequest, ConversationListener, EngineEvent } from '@parley/agent'
+import {
+  type ApprovalDecision,
+  type ApprovalRequest,
+  type ConversationListener,
+  type EngineEvent,
+  fullReply,
+} from '@parley/agent'
 
 /** Asks the listener of one conversation, and tells what was asked and answered. Nothing stays unanswered. */
 export class BridgeApprovals {
@@ -52,5 +58,7 @@ async function askListener(
   request: ApprovalRequest,
   signal: AbortSignal,
 ): Promise<ApprovalDecision> {
-  return await listener.approve(request, signal)
+  const { decision, arguments: edited } = fullReply(await listener.approve(request, signal))
+  // Codex takes a word and nothing else: what somebody wants otherwise is not done as it was.
+  return edited === undefined ? decision : 'denied'
 }

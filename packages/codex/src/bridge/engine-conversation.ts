@@ -1,5 +1,5 @@
 import {
-  type ApprovalDecision,
+  type ApprovalReply,
   type ApprovalRequest,
   type Conversation,
   type ConversationListener,
@@ -105,7 +105,7 @@ export class EngineConversation implements Conversation, ConversationListener {
     if (type === 'usage' || type === 'retry') this.#check()
   }
 
-  approve(request: ApprovalRequest, signal: AbortSignal): Promise<ApprovalDecision> {
+  approve(request: ApprovalRequest, signal: AbortSignal): Promise<ApprovalReply> {
     return this.#listener.approve(request, signal)
   }
 

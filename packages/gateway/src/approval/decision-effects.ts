@@ -20,6 +20,10 @@ const MINUTE_MS = 60_000
 /** What a program is told to do differs by its arguments: of these only the very same is meant. */
 const EXACT_KINDS: ReadonlySet<string> = new Set(['command', 'patch'])
 
+/** What can be made with other arguments: calls of mounts, by the compositor; and what our own engine does itself, the only one that asks. */
+const MOUNT_EDITABLE: ReadonlySet<string> = new Set(['tool', 'prompt'])
+const OWN_EDITABLE: ReadonlySet<string> = new Set(['tool', 'command', 'patch'])
+
 const wrong = (field: string, message: string): ToolError => new ToolError('invalid_argument', `${field}: ${message}`, { field })
 
 /** What a decision says is looked at before it counts: what cannot be carried out is refused, and nothing is decided. */
@@ -30,9 +34,12 @@ export function checkDecision(approval: ApprovalRecord, { decision, arguments_js
   if (isMore && neededFor(approval) > 1) throw wrong('decision', 'several people must approve it, so it is approved as it is')
   if (edited === undefined) return
   if (decision !== 'approve') throw wrong('arguments_json', 'only approve takes other arguments')
-  if (approval.mount === null || (approval.kind !== 'tool' && approval.kind !== 'prompt'))
+  if (!(approval.mount === null ? OWN_EDITABLE : MOUNT_EDITABLE).has(approval.kind))
     throw wrong('arguments_json', `a ${approval.kind} of this kind is sent as it is, or not at all`)
-  if (!isJsonObject(parseJson(edited))) throw wrong('arguments_json', 'must be a JSON object')
+  const args = parseJson(edited)
+  if (!isJsonObject(args)) throw wrong('arguments_json', 'must be a JSON object')
+  if (approval.kind === 'command' && 'argv' in args)
+    throw wrong('arguments_json', 'argv follows from command: change that, and leave argv out')
 }
 
 /** What a yes does beyond this one call. */

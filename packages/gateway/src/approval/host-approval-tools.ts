@@ -28,6 +28,7 @@ export const hostAsk = serveTool(
       layer,
       askers,
       approvers,
+      again,
       ...claim
     },
     context,
@@ -49,7 +50,7 @@ export const hostAsk = serveTool(
         context.world.store.approvals.ask(
           fence,
           { ...asked, preview: preview.text, previewSha256: preview.hash },
-          approvalBounds(context.world),
+          { ...approvalBounds(context.world), isAgain: again },
         ),
       )
       return { ...heldView(approval), adopted: isAdopted, expires_at: iso(approval.expiresAt) }

@@ -347,12 +347,20 @@ test('arguments can be changed where that can be sent; the host is told', async 
   expect(await host.call('host.approvals', { ...claim, approval_ids: [approval_id] })).toMatchObject({
     items: [{ edited_json: '{"path":"b"}' }],
   })
+  const edit = (asked: Record<string, unknown>, args: object) =>
+    gw.admin('approval.decide', {
+      approval_id: asked['approval_id'],
+      decision: 'approve',
+      arguments_json: JSON.stringify(args),
+    })
   const command = await ask({ kind: 'command', mount: null, mount_version: null, name: 'git' })
-  expect(
-    await errorOf(
-      gw.admin('approval.decide', { approval_id: command['approval_id'], decision: 'approve', arguments_json: '{}' }),
-    ),
-  ).toMatchObject({ field: 'arguments_json' })
+  expect(await errorOf(edit(command, { command: ['ls'], argv: ['ls'] }))).toMatchObject({
+    field: 'arguments_json',
+    message: expect.stringContaining('argv follows from command'),
+  })
+  expect(await contentOf(edit(command, { command: ['git', 'log'] }))).toMatchObject({ status: 'approved' })
+  const resource = await ask({ kind: 'resource', name: 'file:///a' })
+  expect(await errorOf(edit(resource, {}))).toMatchObject({ field: 'arguments_json' })
 })
 
 test('an agent proposes another policy, and a person’s yes makes it active', async () => {

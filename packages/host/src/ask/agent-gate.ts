@@ -1,5 +1,5 @@
 import type { MountCall, MountDecision, MountWait } from '@parley/agent'
-import { type ApprovalId, type JsonValue, isJsonObject, parseJson } from '@parley/protocol'
+import { type ApprovalId, type JsonObject, type JsonValue, isJsonObject, parseJson } from '@parley/protocol'
 import type { PolicyAnswer } from '@parley/policy'
 import type { Caller } from '@parley/rpc'
 import { AgentPolicies, type AskedCall, type PolicySpec } from './agent-policies.ts'
@@ -26,6 +26,15 @@ export interface OwnCall {
   readonly kind: Question['kind'] & AskedCall['kind']
   readonly name: string
   readonly arguments: JsonValue
+}
+
+/** What a person can make of a call: a command may be another program then. */
+type Changed = Pick<AskedCall, 'name' | 'arguments'>
+
+interface Asking {
+  readonly wait: MountWait
+  readonly isAgain: boolean
+  readonly editedCall: (args: JsonObject) => Changed | string
 }
 
 /** What one agent may do: what its policies say, and where they ask, what a person does. */
@@ -59,8 +68,10 @@ export class AgentGate {
     this.#policies.turnBegins()
   }
 
-  decideMount(call: MountCall<Caller>, wait: MountWait): MountDecision | Promise<MountDecision> {
-    return this.#decide(this.#mountCall(call, call.caller), wait)
+  /** `isAgain`: a host before this one had asked about this very call. */
+  decideMount(call: MountCall<Caller>, wait: MountWait, isAgain = false): MountDecision | Promise<MountDecision> {
+    const editedCall = (args: JsonObject): Changed => ({ name: call.name, arguments: args })
+    return this.#decide(this.#mountCall(call, call.caller), { wait, isAgain, editedCall })
   }
 
   #mountCall(
@@ -78,8 +89,13 @@ export class AgentGate {
     return { caller: { role: 'agent', name: by }, session: by, kind, mount, mountVersion, name, arguments: args, annotations }
   }
 
-  decideOwn({ kind, name, arguments: args }: OwnCall, signal: AbortSignal): MountDecision | Promise<MountDecision> {
-    return this.#decide(ownCall(kind, name, args), { signal, cancellation: signal, held: () => undefined })
+  /** `editedCall`: what a call is with the arguments that a person gave it, or why it is none. */
+  decideOwn(
+    { kind, name, arguments: args }: OwnCall,
+    { signal, isAgain, editedCall }: { readonly signal: AbortSignal } & Omit<Asking, 'wait'>,
+  ): MountDecision | Promise<MountDecision> {
+    const wait = { signal, cancellation: signal, held: () => undefined }
+    return this.#decide(ownCall(kind, name, args), { wait, isAgain, editedCall })
   }
 
   /** What would be decided now, without asking anybody or counting it. */
@@ -107,9 +123,9 @@ export class AgentGate {
     this.#asking.settle(approval, end)
   }
 
-  #decide(call: AskedCall, wait: MountWait): MountDecision | Promise<MountDecision> {
+  #decide(call: AskedCall, asking: Asking): MountDecision | Promise<MountDecision> {
     const answer = this.#policies.decide(call)
-    return answer.decision === 'ask' ? this.#ask(call, answer, wait) : this.#settled(call, answer)
+    return answer.decision === 'ask' ? this.#ask(call, answer, asking) : this.#settled(call, answer)
   }
 
   /** What needs no person. */
@@ -128,18 +144,19 @@ export class AgentGate {
     }
   }
 
-  async #ask(call: AskedCall, first: PolicyAnswer, wait: MountWait): Promise<MountDecision> {
+  async #ask(call: AskedCall, first: PolicyAnswer, { wait, isAgain, editedCall }: Asking): Promise<MountDecision> {
     wait.held(WAITS_FOR_PERSON)
     const { signal } = wait
     let answer = first
     for (let changes = 0; changes < CHANGES_MAX; changes++) {
       if (answer.decision !== 'ask') return this.#settled(call, answer)
       const asked = answer
-      const said = await this.#asking.decide(questionOf(call, asked, this.#policies.name), signal, {
-        refusalOf: (edited) => this.#refusalOf(call, asked, edited),
+      const question = { ...questionOf(call, asked, this.#policies.name), again: isAgain && changes === 0 }
+      const said = await this.#asking.decide(question, signal, {
+        refusalOf: (edited) => this.#refusalOf(call, asked, { edited, editedCall }),
         isSettled: () => this.#policies.decide(call).decision !== 'ask',
       })
-      if (said.kind !== 'changed') return this.#heard(call, asked, said)
+      if (said.kind !== 'changed') return this.#heard(changedCall(call, said, editedCall), asked, said)
       await this.#options.refresh()
       answer = this.#policies.decide(call)
     }
@@ -153,15 +170,27 @@ export class AgentGate {
   }
 
   /** Arguments that a person changed pass the policies again: nobody lets through what these deny, or what others must be asked about. */
-  #refusalOf(call: AskedCall, asked: PolicyAnswer, edited: string): string | undefined {
+  #refusalOf(
+    call: AskedCall,
+    asked: PolicyAnswer,
+    { edited, editedCall }: Pick<Asking, 'editedCall'> & { readonly edited: string },
+  ): string | undefined {
     const args = parseJson(edited)
     if (!isJsonObject(args)) return 'the arguments that a person wrote are no JSON object'
-    const answer = this.#policies.decide({ ...call, arguments: args })
+    const changed = editedCall(args)
+    if (typeof changed === 'string') return changed
+    const answer = this.#policies.decide({ ...call, ...changed })
     if (answer.decision === 'allow') return undefined
     if (answer.decision !== 'ask') return `with the arguments as a person changed them: ${answer.reason}`
     const isSame = JSON.stringify(answer.approvers) === JSON.stringify(asked.approvers)
     return isSame ? undefined : 'with the arguments as a person changed them, others would have to be asked'
   }
+}
+
+/** What is let through and counted. */
+function changedCall(call: AskedCall, said: MountDecision, editedCall: Asking['editedCall']): AskedCall {
+  const changed = said.kind === 'allow' && said.arguments !== undefined ? editedCall(said.arguments) : call
+  return typeof changed === 'string' ? call : { ...call, ...changed }
 }
 
 function ownCall(kind: OwnCall['kind'], name: string, args: JsonValue): AskedCall {

@@ -111,6 +111,8 @@ async function converse(engine: Engine, order: AgentEngineOrder): Promise<Conver
     instructions: settings.instructions,
     folder: settings.folder,
     approvals: 'never',
+    // They are kept by the gateway, and whoever holds the agent next waits for the same.
+    keepsApprovals: true,
     reach: settings.reach,
     network: false,
     mounts: [{ name: COMPOSED, server, plain: true, required: true, toolTimeoutMs: TOOL_TIMEOUT_MS }],

@@ -117,8 +117,14 @@ export class AgentTranscript {
   }
 
   #memory(conversation: string, entry: TranscriptEntry): string {
-    const masked = mapTexts(entry, this.#options.maskMemory)
-    const line = JSON.stringify({ type: 'memory', conversation, entry: isEntry(masked) ? masked : entry })
+    let isMasked = false
+    const kept = mapTexts(entry, (text) => {
+      const shown = this.#options.maskMemory(text)
+      isMasked ||= shown !== text
+      return shown
+    })
+    const whole = isEntry(kept) ? kept : entry
+    const line = JSON.stringify({ type: 'memory', conversation, entry: isMasked ? { ...whole, masked: true } : whole })
     const bytes = Buffer.byteLength(line)
     if (bytes >= AGENT_LIMITS.transcriptLineBytes)
       throw new RangeError(`what the engine is to remember is too long for a line of its transcript: ${bytes} bytes`)

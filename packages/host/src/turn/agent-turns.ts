@@ -14,6 +14,7 @@ import type { AgentOfGateway } from '../gateway-calls.ts'
 import { maskTexts, secretsOf } from '../mount/masked-secrets.ts'
 import type { AgentEngine } from './agent-engine.ts'
 import { AgentTranscript, isFull } from './agent-transcript.ts'
+import type { EngineCalls } from './engine-calls.ts'
 import { BEGINS, eventLine } from './event-line.ts'
 import { failedWith, INTERRUPTED, isLost, outcomeOf, unprepared } from './outcome.ts'
 import { OwnCalls } from './own-calls.ts'
@@ -31,6 +32,7 @@ export interface AgentTurnsOptions extends AgentOfGateway {
   readonly compositor: Compositor
   readonly calls: CallLog
   readonly gate: AgentGate
+  readonly engineCalls: EngineCalls
   readonly version: string
   readonly now: () => number
   readonly log: (level: 'info' | 'warn', message: string) => void
@@ -77,7 +79,7 @@ export class AgentTurns {
       maskMemory: (text) => maskTexts(this.#secrets(), { shortest: MEMORY_SECRET_CHARS })(text),
       lost: options.failed,
     })
-    this.#own = new OwnCalls({ gate: options.gate, calls, now })
+    this.#own = new OwnCalls({ gate: options.gate, engineCalls: options.engineCalls, calls, now })
     this.#engine = new TurnEngine({
       ports,
       limits: this.#limits,
@@ -202,8 +204,11 @@ export class AgentTurns {
     await this.#transcript.flush()
     this.#options.gate.turnBegins()
     const engine = await this.#engine.ready(settings, prepared, stop)
-    const text = left === 'said' && !engine.isNew ? CONTINUE_TEXT : await this.#text(prompt, engine)
-    const turn = engine.conversation.submit({ input: [{ type: 'text', text }], budget: prepared.budget })
+    const { budget } = prepared
+    const isLeft = left === 'said' && !engine.isNew
+    const takenUp = isLeft ? engine.conversation.takeUp?.({ budget }) : undefined
+    const text = isLeft ? CONTINUE_TEXT : await this.#text(prompt, engine)
+    const turn = takenUp ?? engine.conversation.submit({ input: [{ type: 'text', text }], budget })
     return this.#ending(turn, engine, { prepared, stop })
   }
 

@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto'
 import { type Compositor, linkedServer, type MountServer } from '@parley/agent'
-import { type Caller, type Client, connectClient } from '@parley/rpc'
+import { type Client, connectClient } from '@parley/rpc'
 import { composedOrigin, type ToolOrigin } from './event-line.ts'
 import { COMPOSED } from './agent-engine.ts'
+import { ENGINE_CALLER } from './engine-calls.ts'
 
-const ENGINE: Caller = { key: 'engine' }
 /** How long a turn waits for mounts that are starting; tools of one that takes longer are there from a later turn on. */
 const STARTING_MS = 30_000
 
@@ -18,7 +18,7 @@ export class ComposedTools {
   constructor(compositor: Compositor, version: string) {
     this.#compositor = compositor
     this.#version = version
-    this.server = linkedServer(compositor, ENGINE)
+    this.server = linkedServer(compositor, ENGINE_CALLER)
   }
 
   get banner(): string | undefined {

@@ -10,6 +10,7 @@ import {
 } from '@parley/agent'
 import { messageOf, type Moves, Place, within } from '@parley/protocol/wire'
 import { settleOpenCalls } from './call/run-calls.ts'
+import { SentCalls } from './call/sent-calls.ts'
 import { type ConversationState, iso } from './conversation-state.ts'
 import { userItem } from './item.ts'
 import { Steering } from './steering.ts'
@@ -21,6 +22,7 @@ import { runTurn } from './turn.ts'
 const CLOSE_MS = 3_000
 /** The longest that a timer can be set. */
 const TIMER_MS = 2 ** 31 - 1
+const NOT_TAKEN_UP = 'The call was not made: a restart came before it was decided, and nobody waits for it any more.'
 const UNFINISHED = 'The call was interrupted: there is no output, and what it did so far may have taken effect.'
 
 /**
@@ -38,6 +40,9 @@ const MOVES: Moves<ConversationPlace> = {
   closing: ['closed'],
   closed: [],
 }
+
+type TurnBounds = Pick<TurnInput, 'outputSchema' | 'budget'>
+type Said = Pick<TurnInput, 'input' | 'pinned'>
 
 interface RunningTurn {
   readonly stopper: Stopper
@@ -75,15 +80,28 @@ export class MiniConversation implements Conversation {
   }
 
   submit(input: TurnInput): Turn {
+    this.#checkIdle()
+    checkInput(input.input)
+    return this.#begin(input, input)
+  }
+
+  takeUp(bounds: Pick<TurnInput, 'outputSchema' | 'budget'>): Turn | undefined {
+    this.#checkIdle()
+    return this.#state.history.open.length === 0 ? undefined : this.#begin(bounds, undefined)
+  }
+
+  #checkIdle(): void {
     if (this.#place.at === 'running') throw new ConversationBusy(this.id)
     if (!this.#place.may('running')) throw new ConversationClosed(this.id)
-    checkInput(input.input)
+  }
+
+  #begin(bounds: TurnBounds, said: Said | undefined): Turn {
     this.#place.to('running')
     this.#turns += 1
     const id = `turn_${this.#turns}`
     const stopper = new Stopper(this.#state.limits.interruptMs)
     const steering = new Steering()
-    const ended = Promise.resolve().then(() => this.#turn(id, input, { stopper, steering }))
+    const ended = Promise.resolve().then(() => this.#turn(id, { bounds, said }, { stopper, steering }))
     this.#running = { stopper, steering, ended }
     return { id, ended }
   }
@@ -95,9 +113,14 @@ export class MiniConversation implements Conversation {
   }
 
   async interrupt(): Promise<void> {
+    await this.#stop((stopper) => stopper.stop({ kind: 'interrupted' }))
+  }
+
+  async #stop(stop: (stopper: Stopper) => void): Promise<void> {
     const running = this.#running
-    running?.stopper.stop({ kind: 'interrupted' })
-    await running?.ended
+    if (running === undefined) return
+    stop(running.stopper)
+    await running.ended
   }
 
   close(): Promise<void> {
@@ -107,7 +130,7 @@ export class MiniConversation implements Conversation {
 
   async #close(): Promise<void> {
     this.#place.to('closing')
-    await this.interrupt()
+    await this.#stop((stopper) => stopper.leave())
     const { log, limits } = this.#state
     // What cannot be written or let go of was told by the turn that noticed; the rest is let go of all the same.
     const ignore = (): void => undefined
@@ -118,29 +141,36 @@ export class MiniConversation implements Conversation {
     this.#closed()
   }
 
-  async #turn(id: string, input: TurnInput, { stopper, steering }: Omit<RunningTurn, 'ended'>): Promise<TurnEnd> {
-    const { log, emit, mini, spending, history } = this.#state
+  async #turn(
+    id: string,
+    { bounds, said }: { readonly bounds: TurnBounds; readonly said: Said | undefined },
+    { stopper, steering }: Omit<RunningTurn, 'ended'>,
+  ): Promise<TurnEnd> {
+    const { log, emit, mini, spending, options } = this.#state
     const startedAt = mini.now()
     emit({ type: 'turn_started', turn: id })
+    if (said !== undefined) settleOpenCalls(this.#state, NOT_TAKEN_UP)
     log.add({
       type: 'turn',
       at: iso(startedAt),
       turn: id,
       number: this.#turns,
-      output_schema: input.outputSchema ?? null,
-      budget: input.budget ?? null,
+      output_schema: bounds.outputSchema ?? null,
+      budget: bounds.budget ?? null,
     })
-    const item = userItem(input.input)
-    const pinned = input.pinned ?? false
-    history.addInput(log.add({ type: 'input', item, pinned }), item, pinned)
-    spending.startTurn(input.budget)
+    if (said !== undefined) this.#hear(said)
+    spending.startTurn(bounds.budget)
     const { wallMs } = spending
     const timer = wallMs === null ? undefined : setTimeout(() => stopper.stop(outOfTime(wallMs)), Math.min(wallMs, TIMER_MS))
-    const world = { state: this.#state, stopper, steering, toolbox: this.#toolbox, input }
+    const sent = new SentCalls(log, options.keepsApprovals === true)
+    const world = { state: this.#state, stopper, steering, toolbox: this.#toolbox, input: bounds, sent }
     const end = await runTurn(world).catch((error: unknown) => lost(error))
     clearTimeout(timer)
+    sent.close()
     steering.close()
-    settleOpenCalls(history, log, UNFINISHED)
+    // What somebody said meanwhile must not come between a call and its output.
+    const mayStayOpen = stopper.isLeaving && steering.isEmpty
+    settleOpenCalls(this.#state, UNFINISHED, (call) => mayStayOpen && !sent.mayBeSent(call))
     steering.take(this.#state)
     const took = Math.max(0, Math.round(mini.now() - startedAt))
     spending.endTurn(took)
@@ -152,6 +182,12 @@ export class MiniConversation implements Conversation {
     if (this.#place.may('idle')) this.#place.to('idle')
     emit({ type: 'turn_ended', turn: id, end: final })
     return final
+  }
+
+  #hear({ input, pinned = false }: Said): void {
+    const { history, log } = this.#state
+    const item = userItem(input)
+    history.addInput(log.add({ type: 'input', item, pinned }), item, pinned)
   }
 
   /** A turn whose log is not on the disk did not complete. One that was stopped does not wait for long. */

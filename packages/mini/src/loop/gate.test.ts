@@ -32,11 +32,11 @@ test('every call passes the gate, mounted or own, with its own name and argument
   }
   await using talk = await talkWith(gate, { answers: [{ pieces: [shell('c1'), list, echo] }, done] })
   expect(await turn(talk.conversation, 'go')).toEqual(COMPLETED)
-  const conversation = talk.conversation.id
+  const first = { conversation: talk.conversation.id, isAgain: false, sending: expect.any(Function) }
   expect(passed).toEqual([
-    { conversation, call: 'c1', mount: null, tool: 'shell', arguments: shell('c1').arguments },
-    { conversation, call: 'list', mount: null, tool: 'list_files', arguments: list.arguments },
-    { conversation, call: 'echo', mount: 'contract', tool: 'echo', arguments: { text: 'hi' } },
+    { ...first, call: 'c1', mount: null, tool: 'shell', arguments: shell('c1').arguments },
+    { ...first, call: 'list', mount: null, tool: 'list_files', arguments: list.arguments },
+    { ...first, call: 'echo', mount: 'contract', tool: 'echo', arguments: { text: 'hi' } },
   ])
   expect(wasTouched(talk.options.folder)).toBe(true)
 })
@@ -103,6 +103,7 @@ test('on request, only what the gate asks about is asked, with its reason', asyn
       mount: 'contract',
       tool: 'echo',
       arguments: { text: 'hi' },
+      editable: { text: 'hi' },
     },
   ])
   expect(talk.recorder.all('tool_end').map(({ status }) => status)).toEqual(['completed', 'completed'])

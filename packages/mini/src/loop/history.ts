@@ -138,7 +138,7 @@ export class History {
 const isSame = (one: CallItem, other: CallItem): boolean => one.name === other.name && one.text === other.text
 
 /** An item that was changed loses its id: a provider compares it with what it gave under that id. */
-const withoutId = ({ id: _, ...item }: ModelItem): ModelItem => item
+export const withoutId = ({ id: _, ...item }: ModelItem): ModelItem => item
 
 /** Providers refuse reasoning that no other item follows, so it is taken off the end. */
 function withoutLooseEnd(items: ModelItem[]): ModelItem[] {

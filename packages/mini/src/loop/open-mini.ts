@@ -109,7 +109,8 @@ class Mini implements Engine {
         options: shown(options),
       })
       if (model !== standing.model) standing.history.dropReasoning()
-      settleOpenCalls(standing.history, log, LEFT_BEHIND)
+      const { history, unsent } = standing
+      settleOpenCalls({ history, log }, LEFT_BEHIND, (call) => options.keepsApprovals === true && unsent.has(call))
       return standing
     })
   }
@@ -195,6 +196,7 @@ const NEW_STANDING = (model: string, instructionsSha256: string): Standing => ({
   used: NOTHING_USED,
   model,
   instructionsSha256,
+  unsent: new Set(),
   toolsSha256: new Set(),
 })
 
@@ -211,7 +213,17 @@ async function readStanding(id: string, transcript: Transcript): Promise<Standin
 }
 
 /** Options as the log may hold them: environments, headers, addresses and arguments of mounts can be secrets. */
-function shown({ folder, approvals, reach, network, mounts, effort, outputSchema, budget }: ConversationOptions): JsonObject {
+function shown({
+  folder,
+  approvals,
+  reach,
+  network,
+  mounts,
+  effort,
+  outputSchema,
+  budget,
+  ...more
+}: ConversationOptions): JsonObject {
   return {
     folder,
     approvals,
@@ -221,6 +233,7 @@ function shown({ folder, approvals, reach, network, mounts, effort, outputSchema
     effort: effort ?? null,
     output_schema: outputSchema ?? null,
     budget: budget ?? null,
+    keeps_approvals: more.keepsApprovals ?? false,
   }
 }
 

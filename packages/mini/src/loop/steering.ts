@@ -7,6 +7,11 @@ export class Steering {
   #waiting: (readonly InputPart[])[] = []
   #isOpen = true
 
+  /** Whether nothing waits. */
+  get isEmpty(): boolean {
+    return this.#waiting.length === 0
+  }
+
   /** False: the turn takes nothing any more. */
   add(input: readonly InputPart[]): boolean {
     if (!this.#isOpen || this.#waiting.length >= STEERING_WAITING) return false

@@ -14,6 +14,7 @@ export class Stopper {
   readonly #patient = new Set<() => void>()
   #end: TurnEnd | undefined
   #graceIsOver = false
+  #isLeaving = false
   #timer: NodeJS.Timeout | undefined
 
   constructor(graceMs: number) {
@@ -28,6 +29,17 @@ export class Stopper {
   /** How the turn ends; `undefined` while it may go on. */
   get end(): TurnEnd | undefined {
     return this.#end
+  }
+
+  /** True: another process goes on with the turn. What was never sent stays open for it. */
+  get isLeaving(): boolean {
+    return this.#isLeaving
+  }
+
+  /** Ends the turn here, for another process to go on with it. */
+  leave(): void {
+    this.#isLeaving = this.#end === undefined
+    this.stop({ kind: 'interrupted' })
   }
 
   stop(end: TurnEnd): void {

@@ -3,10 +3,12 @@ import type { ModelAnswer, ModelItem, ModelRequest } from '../model/model.ts'
 import { MountFailed } from '../tool/mount/mount-failed.ts'
 import { type ModelReply, askModel } from './ask-model.ts'
 import { runCalls, settleOpenCalls } from './call/run-calls.ts'
+import type { SentCalls } from './call/sent-calls.ts'
 import { TurnDiff } from './call/turn-diff.ts'
 import { compact } from './compaction/compact.ts'
 import { type ConversationState, contextTokens } from './conversation-state.ts'
-import { messageText, reasoningText } from './item.ts'
+import type { AdmittedCall } from './history.ts'
+import { callOf, messageText, reasoningText } from './item.ts'
 import type { Stopper } from './stopper.ts'
 import type { Steering } from './steering.ts'
 import type { OpenedToolbox, ToolboxHolder } from './toolbox-holder.ts'
@@ -16,7 +18,8 @@ export interface TurnWorld {
   readonly stopper: Stopper
   readonly steering: Steering
   readonly toolbox: ToolboxHolder
-  readonly input: TurnInput
+  readonly input: Pick<TurnInput, 'outputSchema'>
+  readonly sent: SentCalls
 }
 
 /** Of the context, what nobody needs to ask the provider about. */
@@ -58,6 +61,9 @@ class Loop {
 
   async run(): Promise<TurnEnd> {
     const { state, stopper, steering } = this.#world
+    const left = state.history.open.map((call) => ({ call, repeated: false }))
+    const unmade = left.length === 0 ? undefined : await this.#make(left, true)
+    if (unmade !== undefined) return unmade
     for (;;) {
       steering.take(state)
       const answer = await this.#answer()
@@ -69,13 +75,20 @@ class Loop {
         if (steering.closeIfEmpty()) return { kind: 'completed', message: this.#lastMessage }
         continue
       }
-      const spent = this.#spent()
-      if (spent !== undefined) return this.#leaveCalls(spent)
-      const flushed = await stopper.wait(state.log.flush())
-      if (flushed.kind === 'settled')
-        await runCalls(calls, { world: this.#callWorld(), history: state.history, atOnce: state.limits.callsAtOnce })
-      if (stopper.end !== undefined) return stopper.end
+      const end = await this.#make(calls, false)
+      if (end !== undefined) return end
     }
+  }
+
+  /** Makes the calls of an answer, or those of one that an earlier process left. Answers how the turn ends, if it does. */
+  async #make(calls: readonly AdmittedCall[], isAgain: boolean): Promise<TurnEnd | undefined> {
+    const { state, stopper } = this.#world
+    const spent = this.#spent()
+    if (spent !== undefined) return this.#leaveCalls(spent)
+    const flushed = await stopper.wait(state.log.flush())
+    const world = { ...this.#callWorld(), isAgain }
+    if (flushed.kind === 'settled') await runCalls(calls, { world, history: state.history, atOnce: state.limits.callsAtOnce })
+    return stopper.end
   }
 
   /** One answer of the model, with room made for it where there is none. */
@@ -139,7 +152,12 @@ class Loop {
     const { history, log, emit, context, nextAnswer } = this.#world.state
     const group = nextAnswer()
     const { items, looseEnd, calls } = history.admit(given, group)
-    for (const item of items) history.addItem(log.add({ type: 'item', group, item }), item, group)
+    const repeated = new Set(calls.flatMap((each) => (each.repeated ? [each.call.id] : [])))
+    for (const item of items) {
+      const isRepeated = repeated.has(callOf(item)?.id ?? '')
+      const line = { type: 'item', group, item, ...(isRepeated ? { repeated: true as const } : {}) } as const
+      history.addItem(log.add(line), item, group)
+    }
     if (looseEnd.length > 0) log.add({ type: 'unkept', items: looseEnd })
     const told = { message: this.#newest?.toldMessages.values(), reasoning: this.#newest?.toldReasoning.values() }
     for (const [index, item] of given.entries()) {
@@ -155,8 +173,7 @@ class Loop {
   }
 
   #leaveCalls(end: Extract<TurnEnd, { kind: 'failed' }>): TurnEnd {
-    const { history, log } = this.#world.state
-    settleOpenCalls(history, log, `The call was not made: ${end.message}.`)
+    settleOpenCalls(this.#world.state, `The call was not made: ${end.message}.`)
     return end
   }
 
@@ -166,7 +183,7 @@ class Loop {
   }
 
   #callWorld() {
-    const { state, stopper } = this.#world
+    const { state, stopper, sent } = this.#world
     const { options, mini, desk, log, emit } = state
     return {
       conversation: state.id,
@@ -179,6 +196,7 @@ class Loop {
       diff: this.#diff,
       stopper,
       log,
+      sent,
       emit,
       now: mini.now,
     }

@@ -41,6 +41,8 @@ export const hostAsk = tool({
     layer: PolicyLayer.nullable(),
     askers: Allowance.shape.answers.max(4),
     approvers: z.array(Approvers).max(3),
+    /** It was asked about under an earlier claim, and nobody was told what was said to it: a denial is taken up as well. */
+    again: z.boolean().default(false),
   }),
   output: HeldApproval.extend({ adopted: z.boolean(), expires_at: z.iso.datetime() }),
   annotations: SETS,

@@ -1,10 +1,10 @@
 import { expect } from 'vitest'
-import type { ApprovalDecision, ApprovalRequest } from '../../approval.ts'
+import type { ApprovalReply, ApprovalRequest } from '../../approval.ts'
 import type { Conversation, ConversationListener, TurnInput } from '../../engine.ts'
 import type { EngineEvent, TurnEnd } from '../../event.ts'
 
 type EventOf<Type extends EngineEvent['type']> = Extract<EngineEvent, { readonly type: Type }>
-type Decide = (request: ApprovalRequest, signal: AbortSignal) => ApprovalDecision | Promise<ApprovalDecision>
+type Decide = (request: ApprovalRequest, signal: AbortSignal) => ApprovalReply | Promise<ApprovalReply>
 
 /** Hears a conversation, answers what it asks, and can be waited on. */
 export class Recorder implements ConversationListener {
@@ -21,7 +21,7 @@ export class Recorder implements ConversationListener {
     this.events.push(event)
     for (const watcher of this.#watchers) watcher(event)
   }
-  async approve(request: ApprovalRequest, signal: AbortSignal): Promise<ApprovalDecision> {
+  async approve(request: ApprovalRequest, signal: AbortSignal): Promise<ApprovalReply> {
     this.asked.push(request)
     return this.#decide(request, signal)
   }

@@ -92,12 +92,12 @@ test('a call is sent with other arguments, from the line or from a file', async 
   const id = await ask()
   expect((await run(['approvals', 'approve', id, '--arguments', '@other.json', ...at])).out).toContain('with other arguments')
   expect((await run(['approvals', 'show', id, ...at])).out).toMatch(/sent instead:\n[^]*"c"/)
-  const command = await ask({ kind: 'command', mount: null, mount_version: null, name: 'git' })
-  expect(await run(['approvals', 'approve', command, '--arguments', '{}', ...at])).toMatchObject({
+  const resource = await ask({ kind: 'resource', name: 'file:///a' })
+  expect(await run(['approvals', 'approve', resource, '--arguments', '{}', ...at])).toMatchObject({
     code: 2,
     err: expect.stringMatching(/^parley: --arguments: /),
   })
-  await run(['approvals', 'deny', command, ...at])
+  await run(['approvals', 'deny', resource, ...at])
 })
 
 test('it is shown by which rule somebody is asked, who has said yes, and who may', async () => {

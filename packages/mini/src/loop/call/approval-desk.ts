@@ -1,4 +1,4 @@
-import type { ApprovalDecision, ApprovalRequest, ConversationListener, EngineEvent } from '@parley/agent'
+import { type ApprovalRequest, type ConversationListener, type EngineEvent, type FullReply, fullReply } from '@parley/agent'
 import type { Stopper } from '../stopper.ts'
 
 const ID_BYTES = 12
@@ -32,22 +32,24 @@ export class ApprovalDesk {
   }
 
   /** Waits as long as it takes; a stop of the turn answers `abort`. */
-  async ask(asked: UnnumberedRequest, subject: string, stopper: Stopper): Promise<ApprovalDecision> {
+  async ask(asked: UnnumberedRequest, subject: string, stopper: Stopper): Promise<FullReply> {
     const request: ApprovalRequest = { id: `apr_${Buffer.from(this.#random(ID_BYTES)).toString('hex')}`, ...asked }
     this.#emit({ type: 'approval_requested', request })
-    const decision = await this.#decide(request, stopper)
-    if (decision === 'approved_for_session') this.#remembered.add(subject)
+    const answer = await this.#decide(request, stopper)
+    const { decision } = answer
+    // What somebody changed first is not what the next call of its kind would do.
+    if (decision === 'approved_for_session' && answer.arguments === undefined) this.#remembered.add(subject)
     this.#emit({ type: 'approval_resolved', id: request.id, decision })
-    return decision
+    return answer
   }
 
-  async #decide(request: ApprovalRequest, stopper: Stopper): Promise<ApprovalDecision> {
+  async #decide(request: ApprovalRequest, stopper: Stopper): Promise<FullReply> {
     try {
       const asking = Promise.resolve(this.#listener.approve(request, stopper.signal))
       const answer = await stopper.waitUnlessStopped(asking)
-      return answer.kind === 'stopped' ? 'abort' : answer.value
+      return fullReply(answer.kind === 'stopped' ? 'abort' : answer.value)
     } catch {
-      return 'denied'
+      return { decision: 'denied' }
     }
   }
 }

@@ -28,7 +28,7 @@ export async function prepareCall(
   call: CallItem,
   toolbox: Toolbox,
   stopper: Stopper,
-): Promise<PreparedCall | UnfitCall | { readonly kind: 'stopped' }> {
+): Promise<PreparedCall | UnfitCall | Stopped> {
   const bound = toolbox.find(call.name)
   const parsed = parseJson(call.text === '' ? '{}' : call.text)
   const unfit = (reason: string): UnfitCall => ({
@@ -41,13 +41,36 @@ export async function prepareCall(
   if (bound === undefined) return unfit(`there is no tool called ${call.name}; there are: ${namesIn(toolbox)}`)
   if (parsed === undefined) return unfit('the arguments are not valid JSON')
   if (!isJsonObject(parsed)) return unfit('the arguments must be a JSON object')
+  const fitted = await fit({ call, bound, args: parsed }, stopper)
+  return fitted.kind === 'misfit' ? unfit(fitted.reason) : fitted
+}
+
+/** A call with the arguments that a person gave it, or why these cannot be. */
+export const prepareEdited = (
+  { call, bound }: PreparedCall,
+  args: JsonObject,
+  stopper: Stopper,
+): Promise<PreparedCall | Misfit | Stopped> => fit({ call, bound, args }, stopper)
+
+interface Misfit {
+  readonly kind: 'misfit'
+  readonly reason: string
+}
+interface Stopped {
+  readonly kind: 'stopped'
+}
+
+async function fit(
+  { call, bound, args }: Pick<PreparedCall, 'call' | 'bound' | 'args'>,
+  stopper: Stopper,
+): Promise<PreparedCall | Misfit | Stopped> {
   try {
-    const waited = await stopper.wait(Promise.resolve(bound.subject(parsed)))
+    const waited = await stopper.wait(Promise.resolve(bound.subject(args)))
     if (waited.kind === 'stopped') return waited
-    return { kind: 'prepared', call, bound, args: parsed, subject: waited.value }
+    return { kind: 'prepared', call, bound, args, subject: waited.value }
   } catch (error) {
-    if (error instanceof BadArguments) return unfit(error.message)
-    return unfit(`the call could not be prepared: ${messageOf(error)}`)
+    if (error instanceof BadArguments) return { kind: 'misfit', reason: error.message }
+    return { kind: 'misfit', reason: `the call could not be prepared: ${messageOf(error)}` }
   }
 }
 

@@ -1,4 +1,4 @@
-import type { EngineEvent, FileChange } from '@parley/agent'
+import { editedText, type EngineEvent, type FileChange } from '@parley/agent'
 import { messageOf } from '@parley/protocol/wire'
 import type { ResultPart, ToolResult } from '../../tool/toolbox.ts'
 import type { CallItem } from '../item.ts'
@@ -24,6 +24,7 @@ export async function runCall(call: CallItem, world: CallWorld): Promise<CallOut
   const end = beginAct(prepared, world)
   // Whatever happens below, what began must end.
   let told: ActEnd = { status: 'failed', error: 'interrupted' }
+  let acted: PreparedCall = prepared
   try {
     const permitted = await permit(prepared, world)
     if (permitted.kind === 'declined') {
@@ -31,13 +32,26 @@ export async function runCall(call: CallItem, world: CallWorld): Promise<CallOut
       return madeUp(`The call was denied: ${permitted.reason}`)
     }
     if (permitted.kind === 'stopped' || world.stopper.end !== undefined) return undefined
-    const made = await make(prepared, permitted, world)
+    const { edited } = permitted
+    acted = edited ?? prepared
+    if (!permitted.isLater && !(await isWrittenDown(call, world))) return undefined
+    const made = await make(acted, permitted, world)
     told = made.told
-    return made.output
+    return edited === undefined ? made.output : withEdited(made.output, edited)
   } finally {
     end(told)
-    if (prepared.subject.kind === 'patch' && told.status === 'completed') tellDiff(prepared.subject.changes, world)
+    if (acted.subject.kind === 'patch' && told.status === 'completed') tellDiff(acted.subject.changes, world)
   }
+}
+
+/** Whether the call may be sent now: from here on nobody knows what it did until it has an output. */
+async function isWrittenDown(call: CallItem, { sent, stopper }: CallWorld): Promise<boolean> {
+  await stopper.wait(sent.send(call.id))
+  return stopper.end === undefined
+}
+
+function withEdited(output: CallOutput | undefined, { args }: PreparedCall): CallOutput | undefined {
+  return output === undefined ? undefined : { ...output, parts: [{ type: 'text', text: editedText(args) }, ...output.parts] }
 }
 
 function tellDiff(changes: readonly FileChange[], { diff, emit }: CallWorld): void {

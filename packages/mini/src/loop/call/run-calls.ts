@@ -38,15 +38,16 @@ export async function runCalls(
     }
   }
   await Promise.all(Array.from({ length: Math.min(atOnce, calls.length) }, work))
+  if (stopper.isLeaving) return
   for (const { call } of calls.slice(next)) takeOutput(call, NOT_BEGUN, { history, log })
 }
 
 const NOT_BEGUN = madeUp('The call was not made: the turn was stopped before.')
 const REPEATED = madeUp('This call was made and answered before; it is not made again. Its output stands above.')
 
-/** Gives every call that has no output one that says why. */
-export function settleOpenCalls(history: History, log: ConversationLog, why: string): void {
-  for (const call of history.open) takeOutput(call, madeUp(why), { history, log })
+/** Gives every call that has no output, and is not to stay open, one that says why. */
+export function settleOpenCalls({ history, log }: Taking, why: string, staysOpen: (call: string) => boolean = () => false): void {
+  for (const call of history.open) if (!staysOpen(call.id)) takeOutput(call, madeUp(why), { history, log })
 }
 
 function takeOutput(call: CallItem, output: CallOutput, { history, log }: Taking): void {

@@ -82,7 +82,16 @@ export const MiniEntry = z.discriminatedUnion('type', [
     microusd: z.int().min(0).nullable(),
   }),
   /** What the model said. Items of one answer have one `group` and are never parted. */
-  z.object({ type: z.literal('item'), seq: Seq, group: z.int().min(1), item: Item }),
+  z.object({
+    type: z.literal('item'),
+    seq: Seq,
+    group: z.int().min(1),
+    item: Item,
+    /** A call that was answered before under the same id, and is not made again. */
+    repeated: z.literal(true).optional(),
+    /** Whoever keeps the log has taken a secret out of it: what is left is not what the model asked for. */
+    masked: z.literal(true).optional(),
+  }),
   /** What the model said that no later request repeats: a summary as it came, thoughts that nothing followed. */
   z.object({ type: z.literal('unkept'), seq: Seq, items: z.array(Item) }),
   /** `made_up`: no tool gave it, the engine says why there is none. */
@@ -96,6 +105,11 @@ export const MiniEntry = z.discriminatedUnion('type', [
     decision: z.string(),
     reason: z.string().nullable(),
   }),
+  /**
+   * A call is sent now, or was about to be: what it did nobody knows until its output is there. Where the options say `keeps_approvals`, a call
+   * without this line was never sent.
+   */
+  z.object({ type: z.literal('dispatched'), seq: Seq, call: z.string() }),
   /** From here on `summary` stands where the last of the replaced items stood. They are named by their `seq`. */
   z.object({
     type: z.literal('compacted'),

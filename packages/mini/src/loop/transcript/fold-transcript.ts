@@ -1,6 +1,7 @@
 import { NO_TOKENS, addTokens } from '@parley/protocol'
 import type { TranscriptEntry, Used } from '@parley/agent'
-import { History } from '../history.ts'
+import { History, withoutId } from '../history.ts'
+import { answersCall, callOf } from '../item.ts'
 import { ENTRY_TYPES, MiniEntry } from './entry.ts'
 import { TranscriptDamaged } from './errors.ts'
 
@@ -13,6 +14,8 @@ export interface Standing {
   readonly used: Used
   readonly model: string
   readonly instructionsSha256: string
+  /** Open calls that were never sent. */
+  readonly unsent: ReadonlySet<string>
   /** The tools that the log holds already. */
   readonly toolsSha256: ReadonlySet<string>
 }
@@ -33,6 +36,9 @@ class Fold {
   readonly #history = new History()
   readonly #booked = new Set<string>()
   readonly #tools = new Set<string>()
+  readonly #unsent = new Set<string>()
+  /** Whether a line is written before a call is sent. */
+  #keepsApprovals = false
   #opened: { model: string; instructionsSha256: string } | undefined
   #seq = 0
   #turns = 0
@@ -57,6 +63,7 @@ class Fold {
       used,
       model,
       instructionsSha256,
+      unsent: this.#unsent,
       toolsSha256: this.#tools,
     }
   }
@@ -65,12 +72,12 @@ class Fold {
     this.#seq = Math.max(this.#seq, entry.seq)
     switch (entry.type) {
       case 'opened':
-        this.#opened = { model: entry.model, instructionsSha256: entry.instructions_sha256 }
+        this.#open(entry)
         break
       case 'resumed':
         this.#endTurn()
         if (this.#opened !== undefined && this.#opened.model !== entry.model) this.#history.dropReasoning()
-        this.#opened = { model: entry.model, instructionsSha256: entry.instructions_sha256 }
+        this.#open(entry)
         break
       case 'turn':
         this.#turns = Math.max(this.#turns, entry.number)
@@ -91,10 +98,15 @@ class Fold {
         break
       case 'item':
         this.#answers = Math.max(this.#answers, entry.group)
-        this.#history.addItem(entry.seq, entry.item, entry.group)
+        this.#history.addItem(entry.seq, entry.masked === true ? withoutId(entry.item) : entry.item, entry.group)
+        this.#noteUnsent(entry)
+        break
+      case 'dispatched':
+        this.#unsent.delete(entry.call)
         break
       case 'output':
         this.#history.addOutput(entry.seq, entry.item)
+        this.#unsent.delete(answersCall(entry.item) ?? '')
         break
       case 'compacted': {
         const replaced = new Set(entry.replaced)
@@ -111,6 +123,19 @@ class Fold {
       case 'warning':
         break
     }
+  }
+
+  #open({ model, instructions_sha256: instructionsSha256, options }: Extract<MiniEntry, { type: 'opened' | 'resumed' }>): void {
+    this.#opened = { model, instructionsSha256 }
+    this.#keepsApprovals = options['keeps_approvals'] === true
+  }
+
+  #noteUnsent({ item, repeated, masked }: Extract<MiniEntry, { type: 'item' }>): void {
+    const call = callOf(item)?.id
+    const isWhole = this.#keepsApprovals && repeated !== true && masked !== true
+    if (call !== undefined && isWhole && this.#history.isOpen(call)) this.#unsent.add(call)
+    // A hosted tool answers itself.
+    this.#unsent.delete(answersCall(item) ?? '')
   }
 
   #book({ call, usage, microusd }: Extract<MiniEntry, { type: 'usage' }>): void {

@@ -1,4 +1,5 @@
 import { type JsonObject, messageOf } from '@parley/protocol/wire'
+import { ENGINE_CALL_META } from '@parley/agent'
 import { WireError } from '@parley/rpc'
 import type { BoundTool, RunContext, ToolResult } from '../toolbox.ts'
 import { TOOL_BOUNDS } from '../bounds.ts'
@@ -53,15 +54,21 @@ async function call(
 ): Promise<JsonObject> {
   const client = await link.client()
   let events = 0
-  return client.callToolRaw(tool, args, {
-    signal,
-    timeoutMs,
-    onProgress: ({ progress, total, message }) => {
-      if (++events > TOOL_BOUNDS.progressEvents) return
-      const text = message ?? (total === undefined ? `${progress}` : `${progress} of ${total}`)
-      emit({ type: 'tool_output', call: id, text: headOf(text.replaceAll('\0', ''), TOOL_BOUNDS.lineBytes) })
+  // A server of our own process learns which call this is; nobody else needs to.
+  const meta = link.spec.server.kind === 'linked' ? { _meta: { [ENGINE_CALL_META]: id } } : {}
+  return client.request(
+    'tools/call',
+    { name: tool, arguments: args, ...meta },
+    {
+      signal,
+      timeoutMs,
+      onProgress: ({ progress, total, message }) => {
+        if (++events > TOOL_BOUNDS.progressEvents) return
+        const text = message ?? (total === undefined ? `${progress}` : `${progress} of ${total}`)
+        emit({ type: 'tool_output', call: id, text: headOf(text.replaceAll('\0', ''), TOOL_BOUNDS.lineBytes) })
+      },
     },
-  })
+  )
 }
 
 /** When a server dies, hangs or breaks the rules, the model reads so as the result of its call, and the turn goes on. */

@@ -161,6 +161,27 @@ describe.each(ENGINES)('approvals on %s', (engine) => {
     expect(await statusOf(sent.id)).toBe('failed')
   })
 
+  test('a denial that its host did not live to hear is found by the same call, once, and by no other call that is the same', async () => {
+    const [heard, unheard] = [await ask('one'), await ask('two')]
+    await decide(heard.id, 'deny_continue')
+    const again = { ...BOUNDS, isAgain: true }
+    // Under the claim that asked, whoever asks has heard it.
+    expect(await store.approvals.ask(lease, asked('one'), again)).toMatchObject({ isAdopted: false })
+    await decide(unheard.id, 'deny_continue')
+    const next = await takenOver()
+    await store.approvals.takeOver(next)
+    expect(await store.approvals.ask(next, asked('two'), again)).toMatchObject({
+      isAdopted: true,
+      approval: { id: unheard.id, status: 'denied', decided: { by: 'ann' } },
+    })
+    expect(await store.approvals.ask(next, asked('two'), again)).toMatchObject({ isAdopted: false })
+    // One that waits goes before one that was denied.
+    expect(await store.approvals.ask(next, asked('one'), again)).toMatchObject({
+      isAdopted: true,
+      approval: { status: 'pending' },
+    })
+  })
+
   test('no more wait than may, of one agent and of one person', async () => {
     for (const name of ['a', 'b', 'c']) await ask(name)
     await expect(ask('d')).rejects.toMatchObject({ code: 'quota_exceeded', bound: 'approvals', limit: 3 })

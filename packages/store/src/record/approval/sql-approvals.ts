@@ -51,7 +51,9 @@ export class SqlApprovals implements ApprovalRecords {
       const ownerId = ownerOf(owner)
       await lockUser(tx, ownerId)
       await lockHeld(tx, fence, now)
-      const adopted = await tx.get(sql.ADOPT, [agentId, asked.digest, fence.fence, now, asked.policy])
+      const adopted =
+        (await tx.get(sql.ADOPT, [agentId, asked.digest, fence.fence, now, asked.policy])) ??
+        (bounds.isAgain === true ? await tx.get(sql.ADOPT_DENIED, [agentId, asked.digest, fence.fence, asked.policy]) : undefined)
       if (adopted !== undefined) return { approval: told(tx, adopted), isAdopted: true }
       return { approval: await this.#add(tx, { agentId, ownerId, values, fence: fence.fence, now }, bounds), isAdopted: false }
     })

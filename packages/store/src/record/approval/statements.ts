@@ -16,6 +16,9 @@ export const ADD: Sql = `INSERT INTO approvals (id, agent_id, owner_id, kind, mo
 export const ADOPT: Sql = `UPDATE approvals SET caller_gone_at = NULL, fence = $3 WHERE id = (SELECT id FROM approvals
     WHERE agent_id = $1 AND digest = $2 AND policy = $5 AND status IN (${OPEN}) AND caller_gone_at IS NOT NULL AND expires_at > $4
     ORDER BY created_at, id LIMIT 1) RETURNING *`
+/** $1 agent, $2 digest, $3 fence, $4 policies: the newest that was asked under an earlier claim, if it was denied. */
+export const ADOPT_DENIED: Sql = `UPDATE approvals SET caller_gone_at = NULL, fence = $3 WHERE status = 'denied' AND id = (SELECT id FROM approvals
+    WHERE agent_id = $1 AND digest = $2 AND policy = $4 AND fence <> $3 ORDER BY created_at DESC, id DESC LIMIT 1) RETURNING *`
 export const COUNT_OF_AGENT: Sql = `SELECT count(*) AS open FROM approvals WHERE agent_id = $1 AND status = 'pending'`
 export const COUNT_OF_OWNER: Sql = `SELECT count(*) AS open FROM approvals WHERE owner_id = $1 AND status = 'pending'`
 export const BY_ID: Sql = 'SELECT * FROM approvals WHERE id = $1'

@@ -1,0 +1,102 @@
+import { type AgentId, ApprovalStatus, type Prompt } from '@parley/protocol'
+import { expect, test } from 'vitest'
+import { MANY_PROCESSES } from '../fixture/parley.ts'
+import { say, TurnBench, use } from '../fixture/turn-bench.ts'
+
+const SLOW = { timeout: 60_000 }
+
+async function approvalsOf(bench: TurnBench) {
+  return (await bench.agents.gateway.call('approval.list', { statuses: [...ApprovalStatus.options] })).items
+}
+
+/** The one approval there is, once it is as it should be. */
+async function approvalThat(bench: TurnBench, like: object) {
+  await expect.poll(() => approvalsOf(bench), SLOW).toMatchObject([like])
+  const [approval] = await approvalsOf(bench)
+  if (approval === undefined) throw new TypeError('there is no approval')
+  return approval.approval_id
+}
+
+const heldBy = async ({ agents }: TurnBench, agent_id: AgentId) => (await agents.gateway.call('agent.get', { agent_id })).host
+
+interface Waiting {
+  readonly id: AgentId
+  readonly told: Prompt
+  readonly approval: Awaited<ReturnType<typeof approvalThat>>
+}
+
+/** A turn whose model has asked for a call that a person is asked about; then its host is killed. */
+async function killedWhileItWaits(bench: TurnBench): Promise<Waiting> {
+  const first = await bench.agents.host('first')
+  const id = await bench.agent('mine')
+  bench.play(use('count_add'))
+  const told = await bench.prompt(id, 'count once')
+  const approval = await approvalThat(bench, { status: 'pending', caller_gone_at: null })
+  process.kill(first.pid, 'SIGKILL')
+  await first.exited
+  return { id, told, approval }
+}
+
+test(
+  'kill -9 of a host while a person is asked: the next one waits for the same approval, and the call is made once',
+  MANY_PROCESSES,
+  async () => {
+    await using bench = await TurnBench.open({ gate: 'ask' })
+    const { id, told, approval } = await killedWhileItWaits(bench)
+    bench.play(say('Counted.'))
+    await bench.agents.host('second')
+    await expect.poll(() => heldBy(bench, id), SLOW).toBe('second')
+    // Whoever waits for it again is no longer gone.
+    const seen = async () => (await bench.transcript(id)).flatMap(({ line }) => (line.type === 'tool' ? [line.call] : []))
+    await expect.poll(async () => (await seen()).length, SLOW).toBe(2)
+    expect(await approvalThat(bench, { status: 'pending', caller_gone_at: null })).toBe(approval)
+    expect(bench.counted()).toBe(0)
+    await bench.agents.gateway.call('approval.decide', { approval_id: approval, decision: 'approve' })
+    expect(await bench.ended(told)).toMatchObject({ status: 'completed', outcome: { message: 'Counted.' } })
+    expect(bench.counted()).toBe(1)
+    expect(await approvalThat(bench, { status: 'returned' })).toBe(approval)
+    expect(bench.model.requests).toHaveLength(2)
+    expect(bench.asked(-1)).toContain('added')
+    expect(bench.asked(-1)).not.toContain('restart')
+    expect(bench.model.violations).toEqual([])
+  },
+)
+
+test(
+  'kill -9 of a host while a person is asked: a denial between two hosts is read by the model, and nobody is asked again',
+  MANY_PROCESSES,
+  async () => {
+    await using bench = await TurnBench.open({ gate: 'ask' })
+    const { told, approval } = await killedWhileItWaits(bench)
+    const no = { approval_id: approval, decision: 'deny_continue', reason: 'count the other one' } as const
+    await bench.agents.gateway.call('approval.decide', no)
+    bench.play(say('Then not.'))
+    await bench.agents.host('second')
+    expect(await bench.ended(told)).toMatchObject({ status: 'completed', outcome: { message: 'Then not.' } })
+    expect(bench.asked(-1)).toContain('count the other one')
+    expect(await approvalThat(bench, { status: 'denied' })).toBe(approval)
+    expect(bench.counted()).toBe(0)
+  },
+)
+
+test(
+  'kill -9 of a host after a call was sent: its end is unknown, the model is told, and it is not made again',
+  MANY_PROCESSES,
+  async () => {
+    await using bench = await TurnBench.open({ gate: 'ask' })
+    const first = await bench.agents.host('first')
+    const id = await bench.agent('mine')
+    bench.play(use('count_stay'))
+    const told = await bench.prompt(id, 'count and stay')
+    const approval = await approvalThat(bench, { status: 'pending' })
+    await bench.agents.gateway.call('approval.decide', { approval_id: approval, decision: 'approve' })
+    await expect.poll(() => bench.counted(), SLOW).toBe(1)
+    process.kill(first.pid, 'SIGKILL')
+    bench.play(say('Nobody knows.'))
+    await bench.agents.host('second')
+    expect(await bench.ended(told)).toMatchObject({ status: 'completed', outcome: { message: 'Nobody knows.' } })
+    expect(bench.asked(-1)).toContain('may have taken effect')
+    expect(await approvalThat(bench, { status: 'unknown' })).toBe(approval)
+    expect(bench.counted()).toBe(1)
+  },
+)
