@@ -19,6 +19,14 @@ async function approvalThat(bench: TurnBench, like: object) {
 
 const heldBy = async ({ agents }: TurnBench, agent_id: AgentId) => (await agents.gateway.call('agent.get', { agent_id })).host
 
+/** The second host has begun the call anew, and somebody waits for its approval again. */
+async function waitsAgain(bench: TurnBench, id: AgentId): Promise<void> {
+  await expect.poll(() => heldBy(bench, id), SLOW).toBe('second')
+  const begun = async () => (await bench.transcript(id)).filter(({ line }) => line.type === 'tool').length
+  await expect.poll(begun, SLOW).toBe(2)
+  await approvalThat(bench, { status: 'pending', caller_gone_at: null })
+}
+
 interface Waiting {
   readonly id: AgentId
   readonly told: Prompt
@@ -45,10 +53,7 @@ test(
     const { id, told, approval } = await killedWhileItWaits(bench)
     bench.play(say('Counted.'))
     await bench.agents.host('second')
-    await expect.poll(() => heldBy(bench, id), SLOW).toBe('second')
-    // Whoever waits for it again is no longer gone.
-    const seen = async () => (await bench.transcript(id)).flatMap(({ line }) => (line.type === 'tool' ? [line.call] : []))
-    await expect.poll(async () => (await seen()).length, SLOW).toBe(2)
+    await waitsAgain(bench, id)
     expect(await approvalThat(bench, { status: 'pending', caller_gone_at: null })).toBe(approval)
     expect(bench.counted()).toBe(0)
     await bench.agents.gateway.call('approval.decide', { approval_id: approval, decision: 'approve' })
@@ -62,22 +67,26 @@ test(
   },
 )
 
-test(
-  'kill -9 of a host while a person is asked: a denial between two hosts is read by the model, and nobody is asked again',
-  MANY_PROCESSES,
-  async () => {
-    await using bench = await TurnBench.open({ gate: 'ask' })
-    const { told, approval } = await killedWhileItWaits(bench)
-    const no = { approval_id: approval, decision: 'deny_continue', reason: 'count the other one' } as const
-    await bench.agents.gateway.call('approval.decide', no)
-    bench.play(say('Then not.'))
-    await bench.agents.host('second')
-    expect(await bench.ended(told)).toMatchObject({ status: 'completed', outcome: { message: 'Then not.' } })
-    expect(bench.asked(-1)).toContain('count the other one')
-    expect(await approvalThat(bench, { status: 'denied' })).toBe(approval)
-    expect(bench.counted()).toBe(0)
-  },
-)
+test.each([
+  ['between two hosts', true],
+  ['under the next host', false],
+])('kill -9 of a host while a person is asked: a denial %s is read by the model', MANY_PROCESSES, async (_when, isBetween) => {
+  await using bench = await TurnBench.open({ gate: 'ask' })
+  const { id, told, approval } = await killedWhileItWaits(bench)
+  const no = { approval_id: approval, decision: 'deny_continue', reason: 'count the other one' } as const
+  const deny = () => bench.agents.gateway.call('approval.decide', no)
+  bench.play(say('Then not.'))
+  if (isBetween) await deny()
+  await bench.agents.host('second')
+  if (!isBetween) {
+    await waitsAgain(bench, id)
+    await deny()
+  }
+  expect(await bench.ended(told)).toMatchObject({ status: 'completed', outcome: { message: 'Then not.' } })
+  expect(bench.asked(-1)).toContain('count the other one')
+  expect(await approvalThat(bench, { status: 'denied' })).toBe(approval)
+  expect(bench.counted()).toBe(0)
+})
 
 test(
   'kill -9 of a host after a call was sent: its end is unknown, the model is told, and it is not made again',
