@@ -104,14 +104,15 @@ describe.each(PAIRS)('a $era client of a $upstream server in this process', ({ u
     await expect.poll(() => probe.watched.get('test://doc')?.size ?? 0).toBe(0)
   })
 
-  test('_meta of its own passes, in both directions', async () => {
+  test('_meta of its own comes back with the result, and does not go out with the call', async () => {
     await using world = await openTestCompositor()
     const probe = new ProbeServer()
     probe.answers.echo = (_params, { meta }) => ({ ...said(JSON.stringify(meta['example/own'])), _meta: { 'example/back': 1 } })
     world.mount(probe, { name: 'm', era: upstream })
     const client = await world.client({ era })
     const result = await client.request('tools/call', { name: 'm_echo', arguments: {}, _meta: { 'example/own': 'mine' } })
-    expect(result).toMatchObject({ content: [{ text: '"mine"' }], _meta: { 'example/back': 1 } })
+    expect(result).toMatchObject({ content: [{ type: 'text' }], _meta: { 'example/back': 1 } })
+    expect(JSON.stringify(result)).not.toContain('mine')
   })
 })
 
@@ -127,9 +128,9 @@ test.each(PAIRS)(
     }
     world.mount(probe, { name: 'm', era: upstream })
     const client = await world.client({ era })
-    const _meta = { 'parley/caller': { key: 'tok_1' }, 'parley/held': true, 'example.com/theirs': 1 }
+    const _meta = { 'parley/caller': { key: 'tok_1' }, 'parley/held': true, progressToken: 7 }
     await client.request('tools/call', { name: 'm_echo', arguments: {}, _meta })
-    expect(seen).toMatchObject({ 'example.com/theirs': 1 })
+    expect(Object.keys(seen)).toContain('progressToken')
     expect(Object.keys(seen).filter((key) => key.startsWith('parley/'))).toEqual([])
   },
 )

@@ -66,6 +66,56 @@ describe('the gate', () => {
     expect(asked).toEqual([])
   })
 
+  test('it is asked about what an argument is completed for, which nothing else is sent with', async () => {
+    const { asked, gate } = gateOf((call) => (call.name === 'greet' ? { kind: 'allow' } : deny(false)()))
+    const { events, recorder } = recorderOf()
+    await using world = await openTestCompositor({ gate, recorder })
+    const probe = new ProbeServer()
+    world.mount(probe, { name: 'm' })
+    const client = await world.client({ era: 'legacy' })
+    const argument = { name: 'who', value: 'A' }
+    const complete = (ref: JsonObject) =>
+      client.request('completion/complete', { ref, argument, context: { arguments: { how: 'well' } } })
+    await complete({ type: 'ref/prompt', name: 'm_greet' })
+    await expect(complete({ type: 'ref/resource', uri: 'test://m/people/{who}' })).rejects.toMatchObject({ code: -32951 })
+    const caller = { key: 'Bearer me' }
+    const about = { caller, mount: 'm', arguments: { how: 'well', who: 'A' }, completes: true, annotations: undefined }
+    expect(asked).toEqual([
+      { ...about, kind: 'prompt', name: 'greet' },
+      { ...about, kind: 'resource', name: 'test://people/{who}' },
+    ])
+    expect(calls(probe)).toEqual(['completion/complete'])
+    expect(events).toEqual([
+      ['decided', 1, 'm', 'greet', 'allow'],
+      ['dispatched', 1],
+      ['returned', 1, false],
+      ['decided', 2, 'm', 'test://people/{who}', 'deny'],
+    ])
+  })
+
+  test.each(['legacy', 'modern'] as const)('what was not decided about is not sent to a %s server', async (era) => {
+    const { gate } = gateOf(() => ({ kind: 'allow' }))
+    await using world = await openTestCompositor({ gate })
+    const probe = new ProbeServer()
+    const sent: JsonObject[] = []
+    probe.answers['echo'] = (params) => {
+      sent.push(params)
+      return said('done')
+    }
+    world.mount(probe, { name: 'm', era })
+    const client = await world.client({ era })
+    const trace = `00-${'a'.repeat(32)}-${'b'.repeat(16)}-01`
+    const _meta = { 'com.acme/tenant': 'root', traceparent: trace, baggage: 'tenant=root' }
+    await client.request('tools/call', { name: 'm_echo', arguments: { x: 1 }, target: 'production', _meta })
+    expect(sent).toMatchObject([{ name: 'echo', arguments: { x: 1 }, _meta: { traceparent: trace } }])
+    const [params] = sent
+    expect(Object.keys(params ?? {}).toSorted()).toEqual(['_meta', 'arguments', 'name'])
+    expect(JSON.stringify(params)).not.toMatch(/tenant|production/)
+    for (const args of [null, 'text', [1], 7])
+      await expect(client.request('tools/call', { name: 'm_echo', arguments: args })).rejects.toMatchObject({ code: -32602 })
+    expect(sent).toHaveLength(1)
+  })
+
   test.each([
     { endsTurn: true, code: -32950 },
     { endsTurn: false, code: -32951 },

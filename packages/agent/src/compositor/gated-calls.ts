@@ -108,7 +108,7 @@ const decidedOf = <C extends Caller>(call: MountCall<C>, decision: MountDecision
 })
 
 /** Of a call that nobody writes down. */
-export const UNRECORDED: AllowedCall = { dispatched: () => {}, returned: () => {}, failed: () => {} }
+const UNRECORDED: AllowedCall = { dispatched: () => {}, returned: () => {}, failed: () => {} }
 
 const IS_ERROR = /"isError":\s*true/
 

@@ -13,14 +13,15 @@ import {
   WireError,
 } from '@parley/rpc'
 import type { CompositorLimits } from './compositor-limits.ts'
-import { type AllowedCall, type GatedCalls, UNRECORDED } from './gated-calls.ts'
+import type { AllowedCall, GatedCalls } from './gated-calls.ts'
 import { ownRoots } from './mount-options.ts'
 import type { MountTarget } from './mount-table.ts'
 import type { MountedServer } from './mounted-server.ts'
 import { withoutForgery } from './policy-error.ts'
 import { withEdited } from './shown/edited-result.ts'
-import { ENGINE_CALL_META, type MountCallKind } from './ports.ts'
+import { ENGINE_CALL_META, type MountCall, type MountCallKind } from './ports.ts'
 import { forbiddenQuestion } from './questions.ts'
+import { argumentsIn, completedArguments, sentParams } from './sent-params.ts'
 import { annotationsOf } from './shown/shown-lists.ts'
 
 /** A call of a client as the server of a mount will get it. */
@@ -66,7 +67,14 @@ export class MountDispatch<C extends Caller> {
     return unvisited
   }
 
-  async allow({ kind, target: { mount, name }, params, call }: MountRequest<C>): Promise<AllowedCall> {
+  async allow(request: MountRequest<C>): Promise<AllowedCall> {
+    return this.#allow(request, { arguments: argumentsIn(request.params) })
+  }
+
+  async #allow(
+    { kind, target: { mount, name }, call }: MountRequest<C>,
+    asked: Pick<MountCall<C>, 'arguments' | 'completes'>,
+  ): Promise<AllowedCall> {
     // A gate may go by what the server says of its tool, so the tools are listed once before the first call.
     if (kind === 'tool' && mount.lists.tool(name) === undefined) await mount.lists.get('tools')
     const engineCall = call.meta[ENGINE_CALL_META]
@@ -76,7 +84,7 @@ export class MountDispatch<C extends Caller> {
         kind,
         mount: mount.name,
         name,
-        arguments: params.arguments ?? {},
+        ...asked,
         annotations: kind === 'tool' ? annotationsOf(mount.lists.tool(name)) : undefined,
         ...(typeof engineCall === 'string' ? { engineCall } : {}),
       },
@@ -84,9 +92,9 @@ export class MountDispatch<C extends Caller> {
     )
   }
 
-  /** What needs no leave: completing an argument shows nothing of what it completes. */
+  /** Completing an argument tells the server what is typed, and what comes back is the server's: it is decided about as what it completes. */
   async complete(request: MountRequest<C>): Promise<ServiceResult> {
-    return this.#send(request, UNRECORDED)
+    return this.#send(request, await this.#allow(request, { arguments: completedArguments(request.params), completes: true }))
   }
 
   async #send(request: MountRequest<C>, allowed: AllowedCall): Promise<ServiceResult> {
@@ -150,7 +158,7 @@ export class MountDispatch<C extends Caller> {
     { target: { mount }, method, params, call }: MountRequest<C>,
     parked: ParkedCall | undefined,
   ): Promise<ServiceResult> {
-    const sent = withoutOurs(params)
+    const sent = sentParams(method, params)
     let round: Pick<Call, 'answers' | 'state'> = withRoots(mount, call)
     for (let count = 0; count < this.#limits.inputRounds; count++) {
       const result = await forward(mount.forwarding, mount.upstream, { method, params: sent, call, parked, round })
@@ -161,16 +169,6 @@ export class MountDispatch<C extends Caller> {
     }
     throw new RpcError('internal_error', `mount ${mount.name} asked for roots ${this.#limits.inputRounds} times in one call`)
   }
-}
-
-const OUR_META = 'parley/'
-
-/** What a gateway and a host of ours tell each other of a call, such as who makes it, is no business of the server's. */
-function withoutOurs(params: JsonObject): JsonObject {
-  const { _meta } = params
-  if (!isJsonObject(_meta)) return params
-  const theirs = Object.entries(_meta).filter(([key]) => !key.startsWith(OUR_META))
-  return theirs.length === Object.keys(_meta).length ? params : { ...params, _meta: Object.fromEntries(theirs) }
 }
 
 /**

@@ -16,6 +16,8 @@ export interface MountCall<C extends Caller> {
   readonly arguments: JsonValue
   /** What the server says about a tool, where it was listed. A hint: a server may lie. */
   readonly annotations: JsonObject | undefined
+  /** An argument of it is completed, and it is not made: nobody is asked about that. */
+  readonly completes?: true
   /** How the engine that makes the call names it, where it does. Anybody may write that: believe it of an engine of ours alone. */
   readonly engineCall?: string
 }

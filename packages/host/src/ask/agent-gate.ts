@@ -70,8 +70,19 @@ export class AgentGate {
 
   /** `isAgain`: a host before this one had asked about this very call. */
   decideMount(call: MountCall<Caller>, wait: MountWait, isAgain = false): MountDecision | Promise<MountDecision> {
+    if (call.completes === true) return this.#completing(this.#mountCall(call, call.caller))
     const editedCall = (args: JsonObject): Changed => ({ name: call.name, arguments: args })
     return this.#decide(this.#mountCall(call, call.caller), { wait, isAgain, editedCall })
+  }
+
+  /** Each letter that is typed is a request of its own: a person cannot be asked about them, and they are not counted. */
+  #completing(call: AskedCall): MountDecision {
+    const answer = this.#policies.decide(call)
+    const by = originOf(answer)
+    const origin = by === undefined ? {} : { by }
+    if (answer.decision === 'allow') return { kind: 'allow', ...origin }
+    const reason = answer.decision === 'ask' ? `nobody is asked about completing an argument: ${answer.reason}` : answer.reason
+    return { kind: 'deny', reason, endsTurn: false, ...origin }
   }
 
   #mountCall(
