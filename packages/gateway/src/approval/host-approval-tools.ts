@@ -28,6 +28,7 @@ export const hostAsk = serveTool(
       layer,
       askers,
       approvers,
+      attended,
       ...claim
     },
     context,
@@ -50,6 +51,7 @@ export const hostAsk = serveTool(
           fence,
           { ...asked, preview: preview.text, previewSha256: preview.hash },
           approvalBounds(context.world),
+          attended,
         ),
       )
       return { ...heldView(approval), adopted: isAdopted, expires_at: iso(approval.expiresAt) }

@@ -41,6 +41,8 @@ export const hostAsk = tool({
     layer: PolicyLayer.nullable(),
     askers: Allowance.shape.answers.max(4),
     approvers: z.array(Approvers).max(3),
+    /** Those about this call that the host waits for: another of its own is one whose answer it never heard, and is taken up. */
+    attended: z.array(ApprovalId).max(APPROVAL_LIMITS.pendingPerAgent).optional(),
   }),
   output: HeldApproval.extend({ adopted: z.boolean(), expires_at: z.iso.datetime() }),
   annotations: SETS,

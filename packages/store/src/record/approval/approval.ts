@@ -105,13 +105,14 @@ export type Decided =
  */
 export interface ApprovalRecords {
   /**
-   * Asks, or takes up what the same agent asked under the same digest while nobody waits for it (`isAdopted`): it is decided once. Throws
-   * `LeaseLost`, and `ShareExceeded` (`approvals`) past what may wait of one agent or of one person.
+   * Asks, or takes up what the same agent asked under the same digest while nobody waits for it (`isAdopted`): it is decided once. With
+   * `attended`, those that the host waits for, any other of its own counts as such: the host asked twice and heard once. Throws `LeaseLost`, and `ShareExceeded` (`approvals`) past what may wait of one agent or of one person.
    */
   ask(
     fence: LeaseFence,
     approval: NewApproval,
     bounds: ApprovalBounds,
+    attended?: readonly ApprovalId[],
   ): Promise<{ readonly approval: ApprovalRecord; readonly isAdopted: boolean }>
   /**
    * Asks about a change of the agent's own policy, which is written down as a version with it: a yes makes it the active one. For the host

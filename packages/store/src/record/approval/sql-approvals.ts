@@ -40,6 +40,7 @@ export class SqlApprovals implements ApprovalRecords {
     fence: LeaseFence,
     asked: Parameters<ApprovalRecords['ask']>[1],
     bounds: Parameters<ApprovalRecords['ask']>[2],
+    attended?: Parameters<ApprovalRecords['ask']>[3],
   ): ReturnType<ApprovalRecords['ask']> {
     const values = approvalValues(asked)
     checkInteger('ttlMs', bounds.ttlMs, 1)
@@ -51,7 +52,9 @@ export class SqlApprovals implements ApprovalRecords {
       const ownerId = ownerOf(owner)
       await lockUser(tx, ownerId)
       await lockHeld(tx, fence, now)
-      const adopted = await tx.get(sql.ADOPT, [agentId, asked.digest, fence.fence, now, asked.policy])
+      const same = (await tx.all(sql.SAME_CALL, [agentId, asked.digest, fence.fence, now, asked.policy])).map(toApproval)
+      const left = same.find(({ id, callerGoneAt }) => callerGoneAt !== null || attended?.includes(id) === false)
+      const adopted = left && (await tx.get(sql.ADOPT, [left.id, fence.fence]))
       if (adopted !== undefined) return { approval: told(tx, adopted), isAdopted: true }
       return { approval: await this.#add(tx, { agentId, ownerId, values, fence: fence.fence, now }, bounds), isAdopted: false }
     })
@@ -116,7 +119,7 @@ export class SqlApprovals implements ApprovalRecords {
       const now = this.#now()
       const agent = await this.#lockEffects(tx, id, said.effects)
       const pending = await tx.get(sql.LOCK_PENDING, [id, now])
-      if (pending === undefined) return tooLate(tx, { id, decision, now })
+      if (pending === undefined) return tooLate(tx, { id, decision, edited, now })
       const before = toApproval(pending)
       const votes = isYes(decision) ? [...new Set([...before.votes, person])] : before.votes
       if (isYes(decision)) {
