@@ -37,6 +37,11 @@ export class Tally {
     this.#counts.set(name, (this.#counts.get(name) ?? 0) + by)
   }
 
+  /** How many problems so far, those that are not kept among them. */
+  get problems(): number {
+    return this.#counts.get('problems') ?? 0
+  }
+
   problem(text: string): void {
     this.count('problems')
     if (this.#problems.length < PROBLEMS_KEPT) this.#problems.push(text)

@@ -1,4 +1,5 @@
 import { agentsSoak } from './agents.ts'
+import { approvalsSoak } from './approvals/approvals-soak.ts'
 import { attackSoak } from './attack.ts'
 import { codexExecutorSoak } from './codex-executor.ts'
 import { engineSoak } from './engine.ts'
@@ -20,5 +21,6 @@ export const SOAKS: readonly Soak[] = [
   codexExecutorSoak,
   attackSoak,
   agentsSoak,
+  approvalsSoak,
   schedulesSoak,
 ]

@@ -1,6 +1,7 @@
 import { startPostgres } from '@parley/store/testing'
 import { expect, test } from 'vitest'
 import { agentsOnEngine } from './agents.ts'
+import { approvalsOnEngine } from './approvals/approvals-soak.ts'
 import { engineOnSqlite } from './engine.ts'
 import { executorSoak } from './executor.ts'
 import { killOnEngine } from './kill.ts'
@@ -70,4 +71,21 @@ test.concurrent('agents go on while either gateway, either host and the database
   const { counts, problems } = await agentsOnEngine(postgres, AGENTS)
   expect(problems).toEqual([])
   expect(counts).toMatchObject({ 'postgres kills: database': expect.any(Number), 'calls: success': expect.any(Number) })
+})
+
+test.concurrent(
+  'people decide while gateway, host and mounts are killed: nothing is sent without a yes, and nothing twice, on SQLite',
+  KILLS,
+  async () => {
+    const { counts, problems } = await approvalsOnEngine(undefined, AGENTS)
+    expect(problems).toEqual([])
+    expect(counts).toMatchObject({ 'sqlite kills: host': expect.any(Number), 'heard: result': expect.any(Number) })
+  },
+)
+
+test.concurrent('people decide while either gateway, either host and the database are killed, on PostgreSQL', KILLS, async () => {
+  await using postgres = await startPostgres()
+  const { counts, problems } = await approvalsOnEngine(postgres, AGENTS)
+  expect(problems).toEqual([])
+  expect(counts).toMatchObject({ 'postgres kills: database': expect.any(Number), 'heard: result': expect.any(Number) })
 })

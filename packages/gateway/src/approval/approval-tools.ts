@@ -96,11 +96,11 @@ async function decided(
   return said.approval
 }
 
-function tooLate({ approval: { status, decided: first, endedAt } }: Decided): ToolError {
+function tooLate({ approval: { status, decided: first, edited, endedAt } }: Decided): ToolError {
   const what =
     first === null
       ? `it is ${status}${endedAt === null ? '' : ` since ${new Date(endedAt).toISOString()}`}`
-      : `${first.by} has said ${first.decision} at ${new Date(first.at).toISOString()}`
+      : `${first.by} has said ${first.decision}${edited === null ? '' : ' with other arguments'} at ${new Date(first.at).toISOString()}`
   return new ToolError('conflict', `too late: ${what}`, { field: 'approval_id' })
 }
 

@@ -29,6 +29,7 @@ export const hostAsk = serveTool(
       askers,
       approvers,
       again,
+      attended,
       ...claim
     },
     context,
@@ -50,7 +51,7 @@ export const hostAsk = serveTool(
         context.world.store.approvals.ask(
           fence,
           { ...asked, preview: preview.text, previewSha256: preview.hash },
-          { ...approvalBounds(context.world), isAgain: again },
+          { ...approvalBounds(context.world), isAgain: again, ...(attended === undefined ? {} : { attended }) },
         ),
       )
       return { ...heldView(approval), adopted: isAdopted, expires_at: iso(approval.expiresAt) }

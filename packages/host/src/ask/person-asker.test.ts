@@ -83,3 +83,29 @@ test.each([
   await expect(said).rejects.toThrow('whoever called is gone')
   expect(steps).toEqual([step])
 })
+
+test('a call that is made again waits until it is written down that nobody waits for the first, and one beside it says so', async () => {
+  const steps = Promise.withResolvers<object>()
+  const asked: unknown[] = []
+  const call = ((name: string, input: unknown) => {
+    if (name === 'host.approval_step') return steps.promise
+    if (name !== 'host.ask') return new Promise(() => undefined)
+    asked.push((input as ToolInput<'host.ask'>).attended)
+    return Promise.resolve({ ...PENDING, adopted: false, expires_at: new Date().toISOString() })
+  }) as GatewayCall
+  const { signal } = new AbortController()
+  const asker = new PersonAsker({ claim: CLAIM, call, signal, log: () => undefined })
+  const decide = (caller: AbortSignal) => asker.decide(QUESTION, caller, { ...AGAIN, isSettled: () => false })
+  const caller = new AbortController()
+  const cut = decide(caller.signal)
+  await expect.poll(() => asked).toEqual([[]])
+  caller.abort(new Error('gone'))
+  void decide(signal)
+  await new Promise((resolve) => setImmediate(resolve))
+  expect(asked).toEqual([[]])
+  steps.resolve({ ok: true, status: 'pending' })
+  await expect(cut).rejects.toThrow('whoever called is gone')
+  await expect.poll(() => asked).toEqual([[], []])
+  void decide(signal)
+  await expect.poll(() => asked).toEqual([[], [], [APPROVAL]])
+})

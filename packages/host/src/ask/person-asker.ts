@@ -13,6 +13,7 @@ import {
 } from '@parley/protocol'
 import * as z from 'zod'
 import type { AgentOfGateway } from '../gateway-calls.ts'
+import { type Alike, AlikeCalls } from './alike-calls.ts'
 import { MACHINE_TIMERS, type Timers } from '../timers.ts'
 
 /** One call asks so long; then the next asks on. */
@@ -24,7 +25,7 @@ const RETRY_MS = 1_000
 export type PersonSaid = MountDecision | { readonly kind: 'changed' }
 
 /** What a person is asked about. */
-export type Question = Omit<ToolInput<'host.ask'>, 'agent_id' | 'claim_id'>
+export type Question = Omit<ToolInput<'host.ask'>, 'agent_id' | 'claim_id' | 'attended'>
 
 const CHANGED = { kind: 'changed' } as const
 const LET_GO = { kind: 'deny', reason: 'the agent is let go of; ask again', endsTurn: false } as const
@@ -60,6 +61,7 @@ export class PersonAsker {
   readonly #waiting = new Map<ApprovalId, Waiting>()
   /** Those that went out under this claim: each once. */
   readonly #dispatched = new RecentMap<ApprovalId, true>(DISPATCHED_KEPT)
+  readonly #alike = new AlikeCalls()
   /** How often policies have changed. */
   #changes = 0
   #isListening = false
@@ -75,35 +77,49 @@ export class PersonAsker {
   /**
    * What a person says to this very call. Where it is yes, it counts as sent from then on: whoever called this sends it.
    */
-  async decide(about: Question, signal: AbortSignal, { refusalOf, isSettled }: AskedAgain): Promise<PersonSaid> {
-    const { claim, call: ask } = this.#options
+  decide(about: Question, signal: AbortSignal, again: AskedAgain): Promise<PersonSaid> {
+    return this.#alike.among(JSON.stringify(about), (alike) => this.#decideAmong(alike, about, signal, again))
+  }
+
+  async #decideAmong(
+    alike: Alike,
+    about: Question,
+    signal: AbortSignal,
+    { refusalOf, isSettled }: AskedAgain,
+  ): Promise<PersonSaid> {
     const changes = this.#changes
     let asked: HeldApproval
     try {
-      signal.throwIfAborted()
-      // A caller that goes away meanwhile does not end it: whether it was asked would not be known, and nobody could take it up again.
-      asked = await ask('host.ask', { ...claim, ...about }, this.#options.signal)
+      asked = await alike.inTurn(() => this.#ask(alike, about, signal))
     } catch (error) {
       if (!(error instanceof ToolError) || signal.aborted) throw error
       if (error.code === 'conflict' && error.field === 'policy') return CHANGED
       return { kind: 'deny', reason: `nobody can be asked about it: ${error.message}`, endsTurn: false }
     }
+    const id = asked.approval_id
+    try {
+      // They may have changed while it was asked, when nobody waited yet.
+      const isStale = changes !== this.#changes
+      const said = isStale ? 'changed' : asked.status === 'pending' ? await this.#answerTo(id, alike, isSettled, signal) : asked
+      if (said !== 'changed') return await this.#decision(id, said, refusalOf)
+      await this.#step(id, 'withdraw')
+      return CHANGED
+    } finally {
+      if (alike.attended.get(id) === signal) alike.attended.delete(id)
+    }
+  }
+
+  async #ask({ attended }: Alike, about: Question, signal: AbortSignal): Promise<HeldApproval> {
+    const { claim, call, signal: untilLetGo } = this.#options
+    signal.throwIfAborted()
+    // A caller that goes away meanwhile does not end it: whether it was asked would not be known, and nobody could take it up again.
+    const asked = await call('host.ask', { ...claim, ...about, attended: [...attended.keys()] }, untilLetGo)
     if (signal.aborted) {
       await this.#step(asked.approval_id, 'leave')
       throw new Error('whoever called is gone')
     }
-    // They may have changed while it was asked, when nobody waited yet.
-    const isStale = changes !== this.#changes
-    const said = isStale
-      ? 'changed'
-      : asked.status === 'pending'
-        ? await this.#answerTo(asked.approval_id, isSettled, signal)
-        : asked
-    if (said === 'changed') {
-      await this.#step(asked.approval_id, 'withdraw')
-      return CHANGED
-    }
-    return this.#decision(asked.approval_id, said, refusalOf)
+    attended.set(asked.approval_id, signal)
+    return asked
   }
 
   /** Who waits is asked about under other policies. */
@@ -159,11 +175,19 @@ export class PersonAsker {
     return { kind: 'deny', reason: 'nobody approved it in time', endsTurn: false, isExpired: true }
   }
 
-  async #answerTo(id: ApprovalId, isSettled: () => boolean, signal: AbortSignal): Promise<HeldApproval | 'changed' | undefined> {
+  async #answerTo(
+    id: ApprovalId,
+    alike: Alike,
+    isSettled: () => boolean,
+    signal: AbortSignal,
+  ): Promise<HeldApproval | 'changed' | undefined> {
     const { promise, resolve, reject } = Promise.withResolvers<HeldApproval | 'changed' | undefined>()
     const gone = (): void => {
-      void this.#step(id, !this.#isLetGo && signal.reason instanceof CallCancelled ? 'withdraw' : 'leave')
-      reject(new Error('whoever called is gone'))
+      this.#waiting.delete(id)
+      alike.attended.delete(id)
+      const left = this.#step(id, !this.#isLetGo && signal.reason instanceof CallCancelled ? 'withdraw' : 'leave')
+      alike.wait(left)
+      void left.then(() => reject(new Error('whoever called is gone')))
     }
     this.#waiting.set(id, { decided: resolve, isSettled })
     signal.addEventListener('abort', gone, { once: true })

@@ -43,6 +43,8 @@ export const hostAsk = tool({
     approvers: z.array(Approvers).max(3),
     /** It was asked about under an earlier claim, and nobody was told what was said to it: a denial is taken up as well. */
     again: z.boolean().default(false),
+    /** Those about this call that the host waits for: another of its own is one whose answer it never heard, and is taken up. */
+    attended: z.array(ApprovalId).max(APPROVAL_LIMITS.pendingPerAgent).optional(),
   }),
   output: HeldApproval.extend({ adopted: z.boolean(), expires_at: z.iso.datetime() }),
   annotations: SETS,

@@ -15,6 +15,7 @@ const MOUNT = fileURLToPath(new URL('effect-mount-main.ts', import.meta.url))
 const SECRET_BYTES = 32
 export const MOUNT_NAME = 'm'
 
+const MadeToken = z.object({ token: z.string(), id: z.string() })
 const Line = z.discriminatedUnion('step', [
   z.object({ step: z.literal('start'), mount: z.string(), at: z.number(), host: z.string() }),
   z.object({ step: z.literal('effect'), mount: z.string(), at: z.number(), call: z.string() }),
@@ -38,6 +39,8 @@ export interface AgentsWorldOptions {
   readonly gateways: number
   readonly hosts: number
   readonly agents: number
+  /** Settings of all of them besides ours. */
+  readonly env?: Readonly<Record<string, string>>
 }
 
 /** Gateways on one database, hosts, and agents with a mount each: real programs that can be killed one by one. */
@@ -59,6 +62,7 @@ export class AgentsWorld implements AsyncDisposable {
       PARLEY_GATE_DEFAULT: 'allow',
       PARLEY_LOG: 'warn',
       TMPDIR: folder,
+      ...options.env,
       ...(options.database === undefined ? {} : { PARLEY_DATABASE_URL: options.database }),
     }
   }
@@ -80,7 +84,7 @@ export class AgentsWorld implements AsyncDisposable {
       this.#gateways.push({ port: await freePort() })
       await this.startGateway(index)
     }
-    const token = await this.#adminToken()
+    const { token } = await this.makeAdmin()
     const admin = await connectClient(httpTransport({ url: this.mcp(0), token }), {
       clientInfo: { name: 'soak', version: '1' },
       era: 'modern',
@@ -182,10 +186,10 @@ export class AgentsWorld implements AsyncDisposable {
     await rm(this.folder, { recursive: true, force: true })
   }
 
-  async #adminToken(): Promise<string> {
+  /** A token of the admin: each of them is told apart by its id. */
+  async makeAdmin(): Promise<z.infer<typeof MadeToken>> {
     const args = ['token', 'create', '--role', 'user', '--user', 'admin', '--json', '--data', this.#data(0)]
-    const printed = await outputOf(process.execPath, [LAUNCHER, ...args], this.#env)
-    return z.object({ token: z.string() }).parse(JSON.parse(printed)).token
+    return MadeToken.parse(JSON.parse(await outputOf(process.execPath, [LAUNCHER, ...args], this.#env)))
   }
 
   #data(gateway: number): string {

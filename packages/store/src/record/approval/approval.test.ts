@@ -95,6 +95,27 @@ describe.each(ENGINES)('approvals on %s', (engine) => {
     expect(await decide(NONE, 'approve')).toBeUndefined()
   })
 
+  test('who approves other arguments than those that count is told so, and the very same again is fine', async () => {
+    const approve = (id: ApprovalId, edited?: string) =>
+      store.approvals.decide(id, { decision: 'approve', by: 'ann', reason: null, ...(edited === undefined ? {} : { edited }) })
+    const [plain, other] = [await ask('plain'), await ask('other')]
+    expect(await approve(plain.id)).toMatchObject({ kind: 'decided' })
+    expect(await approve(plain.id, '{"path":"b"}')).toMatchObject({ kind: 'late', approval: { edited: null } })
+    expect(await approve(other.id, '{"path":"b"}')).toMatchObject({ kind: 'decided' })
+    expect(await approve(other.id)).toMatchObject({ kind: 'late', approval: { edited: '{"path":"b"}' } })
+    expect(await approve(other.id, '{"path":"b"}')).toMatchObject({ kind: 'repeated' })
+  })
+
+  test('a host that asks again because it heard no answer finds what it asked, and nothing for which it waits', async () => {
+    const [first, again] = [await ask('write'), await store.approvals.ask(lease, asked('write'), { ...BOUNDS, attended: [] })]
+    expect(again).toMatchObject({ isAdopted: true, approval: { id: first.id } })
+    const beside = await store.approvals.ask(lease, asked('write'), { ...BOUNDS, attended: [first.id] })
+    expect(beside).toMatchObject({ isAdopted: false, approval: { status: 'pending' } })
+    lease = await takenOver()
+    // The host that asked is another one: whether somebody waits for it is known when that one is known to be gone.
+    expect(await store.approvals.ask(lease, asked('write'), { ...BOUNDS, attended: [] })).toMatchObject({ isAdopted: false })
+  })
+
   test('of those who decide at once one wins', async () => {
     const { id } = await ask('write')
     const said = await Promise.all([

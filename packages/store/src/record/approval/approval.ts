@@ -106,12 +106,14 @@ export type Decided =
 export interface ApprovalRecords {
   /**
    * Asks, or takes up what the same agent asked under the same digest while nobody waits for it (`isAdopted`): it is decided once. `isAgain`:
-   * it is a call that was asked about under an earlier claim and has not heard what was said, so a denial is taken up as well. Throws `LeaseLost`, and `ShareExceeded` (`approvals`) past what may wait of one agent or of one person.
+   * it is a call that was asked about under an earlier claim and has not heard what was said, so a denial is taken up as well. With `attended`,
+   * those that the host waits for, any other of its own counts as such: the host asked twice and heard once. Throws `LeaseLost`, and
+   * `ShareExceeded` (`approvals`) past what may wait of one agent or of one person.
    */
   ask(
     fence: LeaseFence,
     approval: NewApproval,
-    bounds: ApprovalBounds & { readonly isAgain?: boolean },
+    bounds: ApprovalBounds & { readonly isAgain?: boolean; readonly attended?: readonly ApprovalId[] },
   ): Promise<{ readonly approval: ApprovalRecord; readonly isAdopted: boolean }>
   /**
    * Asks about a change of the agent's own policy, which is written down as a version with it: a yes makes it the active one. For the host

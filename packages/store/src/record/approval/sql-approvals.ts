@@ -43,6 +43,7 @@ export class SqlApprovals implements ApprovalRecords {
   ): ReturnType<ApprovalRecords['ask']> {
     const values = approvalValues(asked)
     checkInteger('ttlMs', bounds.ttlMs, 1)
+    const { isAgain, attended } = bounds
     return this.#db.transaction(async (tx) => {
       const now = this.#now()
       const agentId = agentIn(fence)
@@ -51,9 +52,12 @@ export class SqlApprovals implements ApprovalRecords {
       const ownerId = ownerOf(owner)
       await lockUser(tx, ownerId)
       await lockHeld(tx, fence, now)
+      const same = (await tx.all(sql.SAME_CALL, [agentId, asked.digest, fence.fence, now, asked.policy])).map(toApproval)
+      const left = same.find(({ id, callerGoneAt }) => callerGoneAt !== null || attended?.includes(id) === false)
+      const open = left && (await tx.get(sql.ADOPT, [left.id, fence.fence]))
       const adopted =
-        (await tx.get(sql.ADOPT, [agentId, asked.digest, fence.fence, now, asked.policy])) ??
-        (bounds.isAgain === true ? await tx.get(sql.ADOPT_DENIED, [agentId, asked.digest, fence.fence, asked.policy]) : undefined)
+        open ??
+        (isAgain === true ? await tx.get(sql.ADOPT_DENIED, [agentId, asked.digest, fence.fence, asked.policy]) : undefined)
       if (adopted !== undefined) return { approval: told(tx, adopted), isAdopted: true }
       return { approval: await this.#add(tx, { agentId, ownerId, values, fence: fence.fence, now }, bounds), isAdopted: false }
     })
@@ -117,7 +121,7 @@ export class SqlApprovals implements ApprovalRecords {
       const now = this.#now()
       const agent = await this.#lockEffects(tx, id, said.effects)
       const pending = await tx.get(sql.LOCK_PENDING, [id, now])
-      if (pending === undefined) return tooLate(tx, { id, decision, now })
+      if (pending === undefined) return tooLate(tx, { id, decision, edited, now })
       const before = toApproval(pending)
       const votes = isYes(decision) ? [...new Set([...before.votes, person])] : before.votes
       if (isYes(decision)) {

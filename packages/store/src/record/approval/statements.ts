@@ -12,10 +12,11 @@ const OPEN = `'pending', 'approved'`
 export const ADD: Sql = `INSERT INTO approvals (id, agent_id, owner_id, kind, mount, name, digest, arguments, preview, preview_sha256, caller,
     reason, mount_version, policy, rule, layer, askers, approvers, people, fence, created_at, expires_at)
   VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22) RETURNING *`
-/** $1 agent, $2 digest, $3 fence, $4 now, $5 policies: the oldest that nobody waits for is waited for again. */
-export const ADOPT: Sql = `UPDATE approvals SET caller_gone_at = NULL, fence = $3 WHERE id = (SELECT id FROM approvals
-    WHERE agent_id = $1 AND digest = $2 AND policy = $5 AND status IN (${OPEN}) AND caller_gone_at IS NOT NULL AND expires_at > $4
-    ORDER BY created_at, id LIMIT 1) RETURNING *`
+/** $1 agent, $2 digest, $3 fence, $4 now, $5 policies: the same call, where nobody waits for it or only its host may, the oldest first. */
+export const SAME_CALL: Sql = `SELECT * FROM approvals WHERE agent_id = $1 AND digest = $2 AND policy = $5 AND status IN (${OPEN})
+    AND (caller_gone_at IS NOT NULL OR fence = $3) AND expires_at > $4 ORDER BY created_at, id`
+/** $1 approval, $2 fence: it is waited for again. */
+export const ADOPT: Sql = `UPDATE approvals SET caller_gone_at = NULL, fence = $2 WHERE id = $1 AND status IN (${OPEN}) RETURNING *`
 /** $1 agent, $2 digest, $3 fence, $4 policies: the newest that was asked under an earlier claim, if it was denied. */
 export const ADOPT_DENIED: Sql = `UPDATE approvals SET caller_gone_at = NULL, fence = $3 WHERE status = 'denied' AND id = (SELECT id FROM approvals
     WHERE agent_id = $1 AND digest = $2 AND policy = $4 AND fence <> $3 ORDER BY created_at DESC, id DESC LIMIT 1) RETURNING *`

@@ -32,14 +32,21 @@ export function told(tx: Transaction, row: Row): ApprovalRecord {
 /** How a decision is answered that comes after another, or after the end. */
 export async function tooLate(
   tx: Transaction,
-  { id, decision, now }: { readonly id: ApprovalId; readonly decision: ApprovalAnswer; readonly now: number },
+  {
+    id,
+    decision,
+    edited,
+    now,
+  }: { readonly id: ApprovalId; readonly decision: ApprovalAnswer; readonly edited: string | null; readonly now: number },
 ): Promise<Decided | undefined> {
   const expired = await tx.get(sql.EXPIRE, [id, now])
   const found = expired ?? (await tx.get(sql.BY_ID, [id]))
   if (found === undefined) return undefined
   const approval = expired === undefined ? toApproval(found) : told(tx, found)
   if (expired !== undefined) await endProposal(tx, approval, 'withdrawn')
-  return { kind: approval.decided?.decision === decision ? 'repeated' : 'late', approval }
+  // Who approved other arguments has not said the same: these are not what is sent.
+  const isSame = approval.decided?.decision === decision && approval.edited === edited
+  return { kind: isSame ? 'repeated' : 'late', approval }
 }
 
 /** What a yes does beyond its call. What it is about is locked. */

@@ -1,0 +1,63 @@
+import type { TestPostgres } from '@parley/store/testing'
+import type { SoakOptions, Tally } from '../../soak.ts'
+import type { SeededRandom } from '../random.ts'
+import { AgentsWorld } from './agents-world.ts'
+import { type Kill, killOne, victimsOn } from './kills.ts'
+
+const ROUNDS = 50
+const AGENTS = 20
+const LEAST_AGENTS = 4
+
+export const engineOf = (postgres: TestPostgres | undefined): 'sqlite' | 'postgres' =>
+  postgres === undefined ? 'sqlite' : 'postgres'
+
+/** On SQLite one gateway and one host, on PostgreSQL two of each. */
+export async function worldOn(
+  postgres: TestPostgres | undefined,
+  { share }: Pick<SoakOptions, 'share'>,
+  env: Readonly<Record<string, string>> = {},
+): Promise<AgentsWorld> {
+  const count = postgres === undefined ? 1 : 2
+  const agents = Math.max(LEAST_AGENTS, Math.round(AGENTS * Math.min(1, share)))
+  const more = postgres === undefined ? {} : { database: await postgres.createDatabase() }
+  return AgentsWorld.open({ gateways: count, hosts: count, agents, env, ...more })
+}
+
+export interface RoundsWatch {
+  /** Whether everything has gone on since it was called. */
+  goesOn(when: string): Promise<boolean>
+  /** What has been done so far, in words. */
+  progress(): string
+  killed?(kill: Kill): void
+}
+
+/** Kills one after the other at random; each time everything must go on before the next. */
+export async function killRounds(
+  place: {
+    readonly world: AgentsWorld
+    readonly postgres: TestPostgres | undefined
+    readonly random: SeededRandom
+    readonly tally: Tally
+  },
+  options: SoakOptions,
+  watch: RoundsWatch,
+): Promise<void> {
+  const { postgres, random, tally } = place
+  const engine = engineOf(postgres)
+  const victims = victimsOn(postgres)
+  const rounds = options.rounds ?? Math.max(victims.length, Math.round(ROUNDS * options.share))
+  await watch.goesOn(`${engine} before the first round`)
+  for (let round = 1; round <= rounds; round += 1) {
+    // Each kind once before any comes by chance.
+    const victim = victims[round - 1] ?? random.pick(victims)
+    const began = performance.now()
+    const kill = await killOne(place, victim)
+    tally.count(kill === undefined ? 'mounts that did not run' : `${engine} kills: ${victim}`)
+    if (kill !== undefined) watch.killed?.(kill)
+    const goes = await watch.goesOn(`${engine} round ${round} (${victim})`)
+    options.log(
+      `${engine}: round ${round} of ${rounds}, ${victim}, ${watch.progress()}, ${Math.round(performance.now() - began)} ms`,
+    )
+    if (!goes) return
+  }
+}

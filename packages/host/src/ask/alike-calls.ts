@@ -1,0 +1,46 @@
+import type { ApprovalId } from '@parley/protocol'
+
+/**
+ * Calls that are asked about in the same words. One is asked after the other: who asks must know for which approvals others wait, and those
+ * whose callers are gone must be written down as such before, or there would be two where the first could be taken up.
+ */
+export class Alike {
+  /** Those that somebody waits for, each with the signal of whoever does: one that was left may have been taken up by the next. */
+  readonly attended = new Map<ApprovalId, AbortSignal>()
+  callers = 0
+  #before: Promise<unknown> = Promise.resolve()
+
+  async inTurn<T>(work: () => Promise<T>): Promise<T> {
+    const before = this.#before
+    const turn = Promise.withResolvers<void>()
+    this.wait(turn.promise)
+    try {
+      await before
+      return await work()
+    } finally {
+      turn.resolve()
+    }
+  }
+
+  /** Whoever comes next waits for this as well, which never fails. */
+  wait(work: Promise<unknown>): void {
+    this.#before = Promise.all([this.#before, work])
+  }
+}
+
+/** Those that are under way, by what is asked. */
+export class AlikeCalls {
+  readonly #alike = new Map<string, Alike>()
+
+  async among<T>(question: string, work: (alike: Alike) => Promise<T>): Promise<T> {
+    const alike = this.#alike.get(question) ?? new Alike()
+    this.#alike.set(question, alike)
+    alike.callers += 1
+    try {
+      return await work(alike)
+    } finally {
+      alike.callers -= 1
+      if (alike.callers === 0) this.#alike.delete(question)
+    }
+  }
+}
