@@ -1,6 +1,6 @@
 import type { PolicyDocument, PolicyLayer } from '@parley/protocol'
 import { type CompiledPolicy, type LayerPolicy, compilePolicy, policyOrDenial, readPolicy } from '@parley/policy'
-import type { AgentRecord, PolicyRecord, Store } from '@parley/store'
+import { type AgentRecord, type PolicyRecord, type Store, policiesName, subjectsOf } from '@parley/store'
 
 /** Policies that are kept ready: of the installation and of those who were active last. */
 const READY_MAX = 256
@@ -22,13 +22,11 @@ const ready = new Map<string, Omit<ReadPolicy, 'record'>>()
 
 export async function activePolicies(
   { policies }: Pick<Store, 'policies'>,
-  { id: agentId, ownerId: userId }: Pick<AgentRecord, 'id' | 'ownerId'>,
+  { id: agentId, ownerId }: Pick<AgentRecord, 'id' | 'ownerId'>,
 ): Promise<ActivePolicies> {
-  const records = await policies.active([{ layer: 'installation' }, { layer: 'owner', userId }, { layer: 'agent', agentId }])
-  return { name: records.map(versionName).join(' '), policies: records.map(readRecord) }
+  const records = await policies.active(subjectsOf({ agentId, ownerId }))
+  return { name: policiesName(records), policies: records.map(readRecord) }
 }
-
-const versionName = ({ subject: { layer }, version }: PolicyRecord): string => `${layer}:${version}`
 
 function readRecord(record: PolicyRecord): ReadPolicy {
   const known = ready.get(record.sha256)

@@ -72,6 +72,7 @@ export {
   approversTopic,
 } from './record/approval/approval.ts'
 export { versionIn } from './record/approval/steps.ts'
+export { policiesName, subjectsOf } from './record/policy/active-name.ts'
 export type { Activated, NewAllowance, NewPolicy, PolicyRecord, PolicyRecords } from './record/policy/policy.ts'
 export type { PromptRecord, Prompts } from './record/prompt/prompt.ts'
 export type { GrantRecord, Grants } from './record/grant/grant.ts'

@@ -27,7 +27,7 @@ test(
     const outside = join(bench.scratch.folder, 'outside')
     mkdirSync(outside)
     writeFileSync(join(outside, 'kept'), '')
-    symlinkSync(outside, join(folderOf('first', held), 'here', 'link'))
+    symlinkSync(outside, join(folderOf('first', held), 'mounts', 'here', 'link'))
     expect(await bench.gateway.call('agent.delete', { agent_id: held })).toEqual({ agent_id: held, deleted: true })
     expect([held, away].map((id) => existsSync(folderOf('first', id)))).toEqual([false, true])
     expect(existsSync(join(outside, 'kept'))).toBe(true)

@@ -93,6 +93,11 @@ async function decided(
   )
   if (said === undefined) throw noSuchApproval(id)
   if (said.kind === 'late') throw tooLate(said)
+  if (said.kind === 'stale')
+    throw new ToolError('conflict', 'approval_id: other policies are active than those that asked, so it was withdrawn', {
+      field: 'approval_id',
+      hint: 'the same call is decided about anew; approval.list has what waits',
+    })
   return said.approval
 }
 

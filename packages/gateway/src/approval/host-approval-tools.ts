@@ -88,10 +88,9 @@ export const hostApprovalStep = serveTool(
   ({ approval_id: id, step, ...claim }, context) =>
     asHost(claim, context, async (fence, agent) => {
       const { approvals } = context.world.store
-      const isStale = step === 'dispatch' && !(await isCurrent(context.world.store, agent, id))
-      const ok = await taken(approvals, fence, id, isStale ? 'withdraw' : step)
+      const ok = await taken(approvals, fence, id, step)
       const found = await approvals.byId(id)
-      return { ok: ok && !isStale, status: found?.agentId === agent.id ? found.status : null }
+      return { ok, status: found?.agentId === agent.id ? found.status : null }
     }),
   QUIET,
 )
@@ -100,7 +99,7 @@ export const hostApprovalStep = serveTool(
 async function taken(approvals: Store['approvals'], fence: LeaseFence, id: ApprovalId, step: ApprovalStep): Promise<boolean> {
   switch (step) {
     case 'dispatch':
-      return approvals.dispatch(fence, id)
+      return (await approvals.dispatch(fence, id)) === 'dispatched'
     case 'returned':
     case 'failed':
       return approvals.settle(fence, id, step)
@@ -117,10 +116,4 @@ async function checkPolicy(store: Pick<Store, 'policies'>, agent: AgentRecord, p
   const { name } = await activePolicies(store, agent)
   if (name !== policy)
     throw new ToolError('conflict', 'policy: others are active now', { field: 'policy', hint: 'host.agent_get has them' })
-}
-
-/** What was approved under other policies is not sent: it is decided about again. */
-async function isCurrent(store: Pick<Store, 'approvals' | 'policies'>, agent: AgentRecord, id: ApprovalId): Promise<boolean> {
-  const [approval, { name }] = await Promise.all([store.approvals.byId(id), activePolicies(store, agent)])
-  return approval === undefined || approval.policy === name
 }

@@ -328,7 +328,20 @@ test('yes as a rule goes before the rule that asked, in the policy that asked, w
     message: expect.stringContaining('already'),
   })
   const fits = { name: 'all-writes', mount: 'files', tool: 'write', decision: 'allow' }
-  await contentOf(gw.admin('approval.decide', { approval_id: own['approval_id'], decision: 'approve_rule', rule: fits }))
+  // What was asked under the policies before is over: a yes to it does nothing, now or from now on.
+  for (const decision of ['approve', 'approve_session', 'approve_rule']) {
+    const stale = await ask({ arguments_json: '{"path":"f"}' })
+    await activate({ agent_id }, `# ${decision}\n${DENY_WRITES.replaceAll('tool = "write"', 'tool = "erase"')}`)
+    const error = await errorOf(gw.admin('approval.decide', { approval_id: stale['approval_id'], decision }))
+    expect(error).toMatchObject({ code: 'conflict', message: expect.stringContaining('other policies are active') })
+    expect(await contentOf(gw.admin('approval.get', { approval_id: stale['approval_id'] }))).toMatchObject({
+      status: 'withdrawn',
+    })
+  }
+  expect(await contentOf(gw.admin('policy.get', { agent_id }))).toMatchObject({ allowances: [] })
+  const fresh = await ask({ arguments_json: '{"path":"d"}' })
+  const written = { approval_id: fresh['approval_id'], decision: 'approve_rule', rule: fits }
+  expect(await contentOf(gw.admin('approval.decide', written))).toMatchObject({ status: 'approved' })
   expect(await contentOf(gw.admin('policy.get', { agent_id }))).toMatchObject({
     policy: { text: expect.stringContaining('all-writes') },
   })

@@ -1,4 +1,4 @@
-import { AgentId, ApprovalId, CallCancelled, type ToolInput } from '@parley/protocol'
+import { AgentId, ApprovalId, CallCancelled, ToolError, type ToolInput } from '@parley/protocol'
 import { expect, test } from 'vitest'
 import type { GatewayCall } from '../gateway-calls.ts'
 import { PersonAsker, type Question } from './person-asker.ts'
@@ -31,7 +31,8 @@ test('what people allow meanwhile lets through who waits for just that, and nobo
       steps.push((input as ToolInput<'host.approval_step'>).step)
       return Promise.resolve({ ok: true, status: 'withdrawn' })
     }
-    return new Promise(() => undefined)
+    const { wait_ms } = input as ToolInput<'host.approvals'>
+    return wait_ms === 0 ? Promise.resolve({ items: [PENDING] }) : new Promise(() => undefined)
   }) as GatewayCall
   const ended = new AbortController()
   const asker = new PersonAsker({ claim: CLAIM, call, signal: ended.signal, log: () => undefined })
@@ -43,6 +44,47 @@ test('what people allow meanwhile lets through who waits for just that, and nobo
   asker.allowancesChanged()
   expect(await said).toEqual({ kind: 'changed' })
   expect(steps).toEqual(['withdraw'])
+})
+
+test('a yes that made a rule, which changes the policies, is dispatched and not taken back', async () => {
+  const steps: string[] = []
+  const call = ((name: string, input: unknown) => {
+    if (name === 'host.ask') return Promise.resolve({ ...PENDING, adopted: false, expires_at: new Date().toISOString() })
+    if (name === 'host.approval_step') {
+      steps.push((input as ToolInput<'host.approval_step'>).step)
+      return Promise.resolve({ ok: true, status: 'dispatched' })
+    }
+    const { wait_ms } = input as ToolInput<'host.approvals'>
+    const items = [{ ...PENDING, status: 'approved', decision: 'approve_rule', by: 'ada' }]
+    return wait_ms === 0 ? Promise.resolve({ items }) : new Promise(() => undefined)
+  }) as GatewayCall
+  const { signal } = new AbortController()
+  const asker = new PersonAsker({ claim: CLAIM, call, signal, log: () => undefined })
+  const said = asker.decide(QUESTION, signal, { ...AGAIN, isSettled: () => false })
+  await new Promise((resolve) => setImmediate(resolve))
+  asker.policiesChanged()
+  expect(await said).toEqual({ kind: 'allow', approval: APPROVAL })
+  expect(steps).toEqual(['dispatch'])
+})
+
+test('a step that is not written down is tried again for as long as the agent is held', async () => {
+  const tries = [new Error('cut'), new ToolError('lease_lost', 'this claim does not hold it any more'), undefined]
+  const waits: (() => void)[] = []
+  const done = Promise.withResolvers<string>()
+  const call = ((_name: string, input: unknown) => {
+    const failure = tries.shift()
+    if (failure !== undefined) return Promise.reject(failure)
+    done.resolve((input as ToolInput<'host.approval_step'>).step)
+    return Promise.resolve({ ok: true, status: 'returned' })
+  }) as GatewayCall
+  const timers = { now: () => 0, after: (_ms: number, act: () => void) => (waits.push(act), () => undefined) }
+  const asker = new PersonAsker({ claim: CLAIM, call, signal: new AbortController().signal, log: () => undefined, timers })
+  asker.settle(APPROVAL, 'returned')
+  for (let count = 1; count <= 2; count += 1) {
+    await expect.poll(() => waits.length).toBe(count)
+    waits.at(-1)?.()
+  }
+  expect(await done.promise).toBe('returned')
 })
 
 test('policies that change while somebody is being asked are not missed: it is taken back, and asked anew', async () => {

@@ -20,6 +20,8 @@ import { MACHINE_TIMERS, type Timers } from '../timers.ts'
 const WAIT_MS = 20_000
 /** After a failure to hear, it is tried again so much later. */
 const RETRY_MS = 1_000
+/** More than an agent is held for when its gateways cannot be reached. */
+const STEP_TRIES = 120
 
 /** What came of asking. `changed`: other policies are active now, and nothing was decided. */
 export type PersonSaid = MountDecision | { readonly kind: 'changed' }
@@ -102,6 +104,9 @@ export class PersonAsker {
       const isStale = changes !== this.#changes
       const said = isStale ? 'changed' : asked.status === 'pending' ? await this.#answerTo(id, alike, isSettled, signal) : asked
       if (said !== 'changed') return await this.#decision(id, said, refusalOf)
+      // The change may be the yes itself, which made a rule: whether it is still good is known where it is dispatched.
+      const now = await this.#look(id)
+      if (now?.status === 'approved') return await this.#decision(id, now, refusalOf)
       await this.#step(id, 'withdraw')
       return CHANGED
     } finally {
@@ -227,13 +232,29 @@ export class PersonAsker {
     for (const { decided } of this.#waiting.values()) decided(undefined)
   }
 
+  async #look(id: ApprovalId): Promise<HeldApproval | undefined> {
+    const { claim, call, signal } = this.#options
+    const found = call('host.approvals', { ...claim, approval_ids: [id], wait_ms: 0 }, signal)
+    return (await found.catch(() => undefined))?.items.find(({ approval_id }) => approval_id === id)
+  }
+
+  /**
+   * One step of an approval. Tried again for as long as the agent is held here: a step that is not written down would leave it open, and that a
+   * gateway takes the claim for lost in one moment does not mean that it is.
+   */
   async #step(id: ApprovalId, step: ApprovalStep): Promise<Pick<ToolOutput<'host.approval_step'>, 'ok' | 'status'>> {
-    const { claim, call, signal, log } = this.#options
-    try {
-      return await call('host.approval_step', { ...claim, approval_id: id, step }, signal)
-    } catch (error) {
-      if (!signal.aborted) log('warn', `the step ${step} of ${id} is not written down: ${messageOf(error)}`)
-      return { ok: false, status: null }
+    const { claim, call, signal, log, timers = MACHINE_TIMERS } = this.#options
+    for (let tries = 1; ; tries += 1) {
+      try {
+        return await call('host.approval_step', { ...claim, approval_id: id, step }, signal)
+      } catch (error) {
+        if (signal.aborted || tries === STEP_TRIES) return { ok: false, status: null }
+        log('warn', `the step ${step} of ${id} is not written down yet: ${messageOf(error)}`)
+        await new Promise<void>((resolve) => {
+          const stop = timers.after(RETRY_MS, resolve)
+          signal.addEventListener('abort', () => (stop(), resolve()), { once: true })
+        })
+      }
     }
   }
 }

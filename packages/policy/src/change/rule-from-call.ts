@@ -57,15 +57,18 @@ export function ruleFromCall(call: PolicyCall, decision: PolicyDecision, reason?
   return { kind: 'rule', rule, example }
 }
 
-/** The policy with a made rule before the one that asked; without that one, before all. The same rule stands there once. */
+/** The policy with a made rule before the one that asked; where none did, behind all. The same rule stands there once. */
 export function withRule(policy: PolicyDocument, { rule, example }: MadeRule, asked: string | null): PolicyDocument {
   const others = policy.rule.filter(({ name }) => name !== rule.name)
   const examples = policy.example.filter((known) => known.rule !== rule.name)
-  const at = Math.max(
-    0,
-    others.findIndex(({ name }) => name === asked),
-  )
+  const at = placeOf(others, asked)
   return { ...policy, rule: [...others.slice(0, at), rule, ...others.slice(at)], example: [...examples, example] }
+}
+
+/** Where a rule goes in front of the one of this name. Behind all where there is none: before them it would come before those that deny. */
+export function placeOf(rules: readonly { readonly name: string }[], asked: string | null): number {
+  const at = rules.findIndex(({ name }) => name === asked)
+  return at < 0 ? rules.length : at
 }
 
 /** What of a call no other field of a rule says. */

@@ -1,7 +1,7 @@
 import { PolicyDocument } from '@parley/protocol'
 import { stringify } from 'smol-toml'
 import { readPolicy } from '../document/read-policy.ts'
-import { type MadeRule, withRule } from './rule-from-call.ts'
+import { type MadeRule, placeOf, withRule } from './rule-from-call.ts'
 
 /** Where a rule begins. */
 const RULE = /^[ \t]*\[\[[ \t]*rule[ \t]*\]\]/gm
@@ -23,11 +23,7 @@ export function textWithRule(text: string, made: MadeRule, asked: string | null)
 }
 
 const patched = (text: string, policy: PolicyDocument, made: MadeRule, asked: string | null) => (): string => {
-  const at = Math.max(
-    0,
-    policy.rule.findIndex(({ name }) => name === asked),
-  )
-  const begins = [...text.matchAll(RULE)][at]?.index ?? text.length
+  const begins = [...text.matchAll(RULE)][placeOf(policy.rule, asked)]?.index ?? text.length
   const [rule, example] = [stringify({ rule: [made.rule] }), stringify({ example: [made.example] })]
   return `${closed(text.slice(0, begins))}${rule}\n${closed(text.slice(begins))}\n${example}`
 }

@@ -100,11 +100,10 @@ describe.each(ENGINES)('logs that roll on %s', (engine) => {
         Array.from({ length: 1_000 }, (_, index) => bytes(`${batch}.${index};`)),
       )
     now = 2_000
-    const [gone] = await Promise.all([
-      store.logs.trim('a', { before: 2_000 }),
-      store.logs.append('a', [bytes('new')]),
-      store.logs.append('a', [bytes('er')]),
-    ])
+    const written = async (): Promise<void> => {
+      for (const word of ['new', 'er']) await store.logs.append('a', [bytes(word)])
+    }
+    const [gone] = await Promise.all([store.logs.trim('a', { before: 2_000 }), written()])
     expect(gone).toBe(5_000)
     expect(words(await store.logs.read('a', { from: await store.logs.start('a'), maxBytes: 100 }))).toBe('newer')
   })

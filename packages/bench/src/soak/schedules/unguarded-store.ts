@@ -27,7 +27,7 @@ export function unguardedStore(leftOut: LeftOut): (store: Store, db: Database) =
       prune: (before) => approvals.prune(before),
     }
     const dispatch: ApprovalRecords['dispatch'] = async (_fence, id) =>
-      db.transaction(async (tx) => (await tx.run(DISPATCH, [id, store.now()])) > 0)
+      db.transaction(async (tx) => ((await tx.run(DISPATCH, [id, store.now()])) > 0 ? 'dispatched' : 'refused'))
     const decide: ApprovalRecords['decide'] = async (id, said) => {
       await db.transaction((tx) => tx.run(UNDECIDE, [id]))
       return approvals.decide(id, said)

@@ -22,7 +22,7 @@ const asked = (name: string, more: Partial<NewApproval> = {}): NewApproval => ({
   caller: 'tok_1',
   reason: 'no rule covers it',
   mountVersion: 1,
-  policy: 'agent:1',
+  policy: '',
   rule: 'ask',
   layer: 'agent',
   askers: ['agent'],
@@ -67,14 +67,14 @@ describe.each(ENGINES)('approvals on %s', (engine) => {
     const approval = await ask('write')
     expect(await told(4)).toEqual([`agent/${agent.id}`, `approval/${approval.id}`, 'approvals', `approvals/${ann}`].toSorted())
     expect(approval).toMatchObject({ ...asked('write'), status: 'pending', ownerId: ann, expiresAt: 11_000, decided: null })
-    expect(await store.approvals.dispatch(lease, approval.id)).toBe(false)
+    expect(await store.approvals.dispatch(lease, approval.id)).toBe('refused')
     now += 5
     expect(await store.approvals.decide(approval.id, { decision: 'approve', by: 'ann', reason: 'fine' })).toMatchObject({
       kind: 'decided',
       approval: { status: 'approved', decided: { by: 'ann', decision: 'approve', reason: 'fine', at: 1_005 }, endedAt: null },
     })
-    expect(await store.approvals.dispatch(lease, approval.id)).toBe(true)
-    expect(await store.approvals.dispatch(lease, approval.id)).toBe(false)
+    expect(await store.approvals.dispatch(lease, approval.id)).toBe('dispatched')
+    expect(await store.approvals.dispatch(lease, approval.id)).toBe('refused')
     expect(await store.approvals.withdraw(lease, approval.id)).toBe(false)
     expect(await store.approvals.settle(lease, approval.id, 'returned')).toBe(true)
     expect(await store.approvals.settle(lease, approval.id, 'returned')).toBe(true)
@@ -91,7 +91,7 @@ describe.each(ENGINES)('approvals on %s', (engine) => {
       approval: { status: 'denied', decided: { by: 'ann' } },
     })
     expect(await decide(id, 'deny_abort', 'bob')).toMatchObject({ kind: 'late' })
-    expect(await store.approvals.dispatch(lease, id)).toBe(false)
+    expect(await store.approvals.dispatch(lease, id)).toBe('refused')
     expect(await decide(NONE, 'approve')).toBeUndefined()
   })
 
@@ -116,6 +116,48 @@ describe.each(ENGINES)('approvals on %s', (engine) => {
     expect(await store.approvals.ask(lease, asked('write'), { ...BOUNDS, attended: [] })).toMatchObject({ isAdopted: false })
   })
 
+  test('a no that was said when nobody waited any more is found by the same call, once', async () => {
+    const first = await ask('write')
+    now += 1
+    await store.approvals.leave(lease, first.id)
+    await decide(first.id, 'deny_continue')
+    const again = () => store.approvals.ask(lease, asked('write'), BOUNDS)
+    expect(await again()).toMatchObject({ isAdopted: true, approval: { id: first.id, status: 'denied' } })
+    const second = await again()
+    expect(second).toMatchObject({ isAdopted: false, approval: { status: 'pending' } })
+    // Whoever waited has heard it: the same call is another question.
+    await decide(second.approval.id, 'deny_continue')
+    expect(await again()).toMatchObject({ isAdopted: false })
+  })
+
+  test('the vote of somebody who is disabled meanwhile does not count', async () => {
+    const bob = await store.users.add({ username: 'bob', passwordHash: null, admin: false })
+    const { id } = await ask('write')
+    const yes = (person: string) =>
+      store.approvals.decide(id, { decision: 'approve', by: person, person, reason: null, needed: 2 })
+    expect(await yes('bob')).toMatchObject({ kind: 'counted', approval: { votes: ['bob'] } })
+    await store.users.setDisabled(bob.id, true)
+    expect(await yes('ann')).toMatchObject({ kind: 'counted', approval: { status: 'pending', votes: ['ann'] } })
+  })
+
+  test('a yes under other policies than those that asked withdraws it, and what was approved is not sent under them', async () => {
+    const own = { layer: 'agent', agentId: agent.id } as const
+    const activate = async () => {
+      const { version } = await store.policies.add(own, { text: '', note: '', by: 'ann' })
+      await store.policies.reviewed(own, version, { digest: 'f'.repeat(64), base: version === 1 ? null : version - 1 })
+      await store.policies.activate(own, version, { digest: 'f'.repeat(64), by: 'ann' })
+    }
+    const [asking, approved] = [await ask('one'), await ask('two')]
+    await decide(approved.id, 'approve')
+    await activate()
+    expect(await decide(asking.id, 'approve')).toMatchObject({ kind: 'stale', approval: { status: 'withdrawn' } })
+    expect(await store.approvals.dispatch(lease, approved.id)).toBe('stale')
+    expect(await statusOf(approved.id)).toBe('withdrawn')
+    // A no is good under any.
+    const third = await ask('three')
+    expect(await decide(third.id, 'deny_abort')).toMatchObject({ kind: 'decided' })
+  })
+
   test('of those who decide at once one wins', async () => {
     const { id } = await ask('write')
     const said = await Promise.all([
@@ -134,7 +176,7 @@ describe.each(ENGINES)('approvals on %s', (engine) => {
     now += 1
     expect(await decide(late.id, 'approve')).toMatchObject({ kind: 'late', approval: { status: 'expired', decided: null } })
     // One that was approved in time and not sent is over as well.
-    expect(await store.approvals.dispatch(lease, early.id)).toBe(false)
+    expect(await store.approvals.dispatch(lease, early.id)).toBe('refused')
     expect(await store.approvals.expire(10)).toBe(1)
     expect(await store.approvals.expire(10)).toBe(0)
     expect([await statusOf(late.id), await statusOf(early.id)]).toEqual(['expired', 'expired'])
@@ -148,7 +190,7 @@ describe.each(ENGINES)('approvals on %s', (engine) => {
     expect(await store.approvals.ask(lease, asked('other'), BOUNDS)).toMatchObject({ isAdopted: false })
     const again = await store.approvals.ask(lease, asked('write'), BOUNDS)
     expect(again).toMatchObject({ isAdopted: true, approval: { id, status: 'approved', callerGoneAt: null } })
-    expect(await store.approvals.dispatch(lease, id)).toBe(true)
+    expect(await store.approvals.dispatch(lease, id)).toBe('dispatched')
     await store.approvals.leave(lease, id)
     expect(await store.approvals.ask(lease, asked('write'), { ...BOUNDS, maxPerAgent: 9, maxPerPerson: 9 })).toMatchObject({
       isAdopted: false,
@@ -173,9 +215,9 @@ describe.each(ENGINES)('approvals on %s', (engine) => {
     ])
       await expect(late()).rejects.toMatchObject(LOST)
     expect(await store.approvals.settle(next, sent.id, 'returned')).toBe(false)
-    expect(await store.approvals.dispatch(next, sent.id)).toBe(false)
+    expect(await store.approvals.dispatch(next, sent.id)).toBe('refused')
     expect(await store.approvals.ask(next, asked('yes'), BOUNDS)).toMatchObject({ isAdopted: true, approval: { id: yes.id } })
-    expect(await store.approvals.dispatch(next, yes.id)).toBe(true)
+    expect(await store.approvals.dispatch(next, yes.id)).toBe('dispatched')
     expect(await store.approvals.resolve(yes.id, 'failed', 'ann')).toBe(false)
     expect(await store.approvals.resolve(sent.id, 'failed', 'ann')).toBe(true)
     expect(await store.approvals.resolve(sent.id, 'returned', 'ann')).toBe(false)

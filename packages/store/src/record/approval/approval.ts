@@ -98,6 +98,8 @@ export type Decided =
   | { readonly kind: 'decided' | 'repeated' | 'counted'; readonly approval: ApprovalRecord }
   /** It was decided otherwise, ran out or was taken back: `approval` says which, and by whom. */
   | { readonly kind: 'late'; readonly approval: ApprovalRecord }
+  /** A yes to what was asked under policies that are not active any more: it is withdrawn with that. */
+  | { readonly kind: 'stale'; readonly approval: ApprovalRecord }
 
 /**
  * ApprovalRecords. Each step is one guarded statement; those of a host go under its fence. Publishes `approval/ID`, `agent/ID` of its agent,
@@ -155,8 +157,11 @@ export interface ApprovalRecords {
       readonly effects?: DecisionEffects
     },
   ): Promise<Decided | undefined>
-  /** It goes out now: approved → dispatched, once. False: it may not. Throws `LeaseLost`. */
-  dispatch(fence: LeaseFence, id: ApprovalId): Promise<boolean>
+  /**
+   * It goes out now: approved → dispatched, once. `stale`: other policies are active than those that asked, and it is withdrawn. `refused`: it may
+   * not. Throws `LeaseLost`.
+   */
+  dispatch(fence: LeaseFence, id: ApprovalId): Promise<'dispatched' | 'stale' | 'refused'>
   /** What came of one that was dispatched. The same again changes nothing; false: it had another end. Throws `LeaseLost`. */
   settle(fence: LeaseFence, id: ApprovalId, end: 'returned' | 'failed'): Promise<boolean>
   /** Its caller took it back. False: it was too late. Throws `LeaseLost`. */

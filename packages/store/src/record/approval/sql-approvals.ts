@@ -16,13 +16,14 @@ import { MAX_LIST, checkInteger, checkName } from '../../limits.ts'
 import { lockUser } from '../access/enabled.ts'
 import { ownerOf } from '../agent/row.ts'
 import { OWNER_OF } from '../agent/statements.ts'
-import { lockActive, lockHeld } from '../agent/steps.ts'
+import { lockHeld } from '../agent/steps.ts'
+import { activeName, lockPolicies } from '../policy/active-name.ts'
 import { REVIEWED } from '../policy/statements.ts'
 import { addVersion, lockSubject } from '../policy/steps.ts'
 import type { ApprovalBounds, ApprovalRecord, ApprovalRecords, Decided, DecisionEffects } from './approval.ts'
 import { approvalValues, checkReason, editedValue, namePattern, searchPattern, toApproval, votesValue } from './row.ts'
 import * as sql from './statements.ts'
-import { PROPOSAL, decideProposal, endProposal, takeEffect, told, tooLate } from './steps.ts'
+import { PROPOSAL, decideProposal, endProposal, standingVotes, takeEffect, told, tooLate, withdrawStale } from './steps.ts'
 
 /** ApprovalRecords as rows. Whoever asks locks the owner, then the agent and its lease, so that nobody passes a bound together. */
 export class SqlApprovals implements ApprovalRecords {
@@ -55,9 +56,11 @@ export class SqlApprovals implements ApprovalRecords {
       const same = (await tx.all(sql.SAME_CALL, [agentId, asked.digest, fence.fence, now, asked.policy])).map(toApproval)
       const left = same.find(({ id, callerGoneAt }) => callerGoneAt !== null || attended?.includes(id) === false)
       const open = left && (await tx.get(sql.ADOPT, [left.id, fence.fence]))
+      const denied = [agentId, asked.digest, fence.fence, asked.policy]
       const adopted =
         open ??
-        (isAgain === true ? await tx.get(sql.ADOPT_DENIED, [agentId, asked.digest, fence.fence, asked.policy]) : undefined)
+        (await tx.get(sql.ADOPT_UNHEARD, denied)) ??
+        (isAgain === true ? await tx.get(sql.ADOPT_DENIED, denied) : undefined)
       if (adopted !== undefined) return { approval: told(tx, adopted), isAdopted: true }
       return { approval: await this.#add(tx, { agentId, ownerId, values, fence: fence.fence, now }, bounds), isAdopted: false }
     })
@@ -123,17 +126,22 @@ export class SqlApprovals implements ApprovalRecords {
       const pending = await tx.get(sql.LOCK_PENDING, [id, now])
       if (pending === undefined) return tooLate(tx, { id, decision, edited, now })
       const before = toApproval(pending)
-      const votes = isYes(decision) ? [...new Set([...before.votes, person])] : before.votes
+      const stale = isYes(decision) ? await withdrawStale(tx, before, now) : undefined
+      if (stale !== undefined) return { kind: 'stale', approval: stale }
+      const votes = isYes(decision) ? [...new Set([...(await standingVotes(tx, before.votes)), person])] : before.votes
       if (isYes(decision)) {
         const voted = await tx.get(sql.VOTED, [id, votesValue(votes), edited])
         if (votes.length < needed && voted !== undefined)
-          return { kind: votes.length === before.votes.length ? 'repeated' : 'counted', approval: told(tx, voted) }
+          return { kind: before.votes.includes(person) ? 'repeated' : 'counted', approval: told(tx, voted) }
       }
       const row = await tx.get(isYes(decision) ? sql.APPROVE : sql.DENY, [id, decision, by, reason, now])
       if (row === undefined) throw new TypeError('an approval vanished inside a transaction')
       if (agent !== undefined) await takeEffect(tx, agent, { effects: said.effects ?? {}, by, now, random: this.#random })
       const approval = toApproval(row)
-      if (approval.kind !== 'proposal') return { kind: 'decided', approval: told(tx, row) }
+      if (approval.kind !== 'proposal') {
+        const bound = said.effects?.policy && (await tx.get(sql.REBIND, [id, await activeName(tx, approval)]))
+        return { kind: 'decided', approval: told(tx, bound ?? row) }
+      }
       return { kind: 'decided', approval: told(tx, await decideProposal(tx, approval, { by, now })) }
     })
   }
@@ -142,15 +150,26 @@ export class SqlApprovals implements ApprovalRecords {
   async #lockEffects(tx: Transaction, id: ApprovalId, effects: DecisionEffects | undefined): Promise<AgentId | undefined> {
     const row = await tx.get(sql.BY_ID, [id])
     if (row === undefined) return undefined
-    const { agentId, kind } = toApproval(row)
-    if (effects === undefined && kind !== 'proposal') return undefined
-    await lockSubject(tx, effects?.policy?.subject ?? { layer: 'agent', agentId })
-    if (effects?.allowance !== undefined) await lockActive(tx, agentId)
-    return agentId
+    const approval = toApproval(row)
+    await lockPolicies(tx, approval)
+    return effects === undefined && approval.kind !== 'proposal' ? undefined : approval.agentId
   }
 
-  dispatch(fence: LeaseFence, id: ApprovalId): Promise<boolean> {
-    return this.#step(fence, (tx, agentId, now) => tx.get(sql.DISPATCH, [id, fence.fence, now, agentId]))
+  async dispatch(fence: LeaseFence, id: ApprovalId): Promise<'dispatched' | 'stale' | 'refused'> {
+    return this.#db.transaction(async (tx) => {
+      const now = this.#now()
+      const found = await tx.get(sql.BY_ID, [id])
+      const approval = found && toApproval(found)
+      // In the order of whoever decides.
+      if (approval !== undefined) await lockPolicies(tx, approval)
+      await lockHeld(tx, fence, now)
+      if (approval?.agentId !== agentIn(fence)) return 'refused'
+      if (approval.status === 'approved' && (await withdrawStale(tx, approval, now)) !== undefined) return 'stale'
+      const row = await tx.get(sql.DISPATCH, [id, fence.fence, now, approval.agentId])
+      if (row === undefined) return 'refused'
+      told(tx, row)
+      return 'dispatched'
+    })
   }
 
   async settle(fence: LeaseFence, id: ApprovalId, end: 'returned' | 'failed'): Promise<boolean> {

@@ -20,6 +20,10 @@ export const ADOPT: Sql = `UPDATE approvals SET caller_gone_at = NULL, fence = $
 /** $1 agent, $2 digest, $3 fence, $4 policies: the newest that was asked under an earlier claim, if it was denied. */
 export const ADOPT_DENIED: Sql = `UPDATE approvals SET caller_gone_at = NULL, fence = $3 WHERE status = 'denied' AND id = (SELECT id FROM approvals
     WHERE agent_id = $1 AND digest = $2 AND policy = $4 AND fence <> $3 ORDER BY created_at DESC, id DESC LIMIT 1) RETURNING *`
+/** $1 agent, $2 digest, $3 fence, $4 policies: the newest that was denied when nobody waited for it any more. */
+export const ADOPT_UNHEARD: Sql = `UPDATE approvals SET caller_gone_at = NULL, fence = $3 WHERE status = 'denied' AND caller_gone_at IS NOT NULL
+    AND decided_at >= caller_gone_at AND id = (SELECT id FROM approvals WHERE agent_id = $1 AND digest = $2 AND policy = $4
+      ORDER BY created_at DESC, id DESC LIMIT 1) RETURNING *`
 export const COUNT_OF_AGENT: Sql = `SELECT count(*) AS open FROM approvals WHERE agent_id = $1 AND status = 'pending'`
 export const COUNT_OF_OWNER: Sql = `SELECT count(*) AS open FROM approvals WHERE owner_id = $1 AND status = 'pending'`
 export const BY_ID: Sql = 'SELECT * FROM approvals WHERE id = $1'
@@ -49,6 +53,10 @@ export const APPROVE: Sql = decide('approved')
 export const LOCK_PENDING: Sql = `UPDATE approvals SET votes = votes WHERE id = $1 AND status = 'pending' AND expires_at > $2 RETURNING *`
 /** $1 approval, $2 who has said yes, $3 edited arguments. */
 export const VOTED: Sql = 'UPDATE approvals SET votes = $2, edited = $3 WHERE id = $1 RETURNING *'
+/** $1 a name: of somebody who was disabled or deleted since. */
+export const MAY_NOT_VOTE: Sql = 'SELECT 1 AS one FROM users WHERE username = $1 AND (disabled = 1 OR deleted_at IS NOT NULL)'
+/** $1 approval, $2 policies: a rule that its own decision made is among what it is bound to. */
+export const REBIND: Sql = 'UPDATE approvals SET policy = $2 WHERE id = $1 RETURNING *'
 /** $1 approval, $2 now: a change of a policy is done with the decision. */
 export const DONE: Sql = `UPDATE approvals SET status = 'returned', dispatched_at = $2, ended_at = $2 WHERE id = $1 RETURNING *`
 export const DENY: Sql = decide('denied')

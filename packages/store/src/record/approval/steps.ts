@@ -4,6 +4,7 @@ import { topicSignal } from '../../topic/signal-topics.ts'
 import { announceAgent } from '../agent/steps.ts'
 import { toPolicy } from '../policy/row.ts'
 import { ACTIVE, BY_VERSION, END_PROPOSAL } from '../policy/statements.ts'
+import { activeName } from '../policy/active-name.ts'
 import { activateVersion, addAllowance, addVersion } from '../policy/steps.ts'
 import {
   type ApprovalRecord,
@@ -49,6 +50,23 @@ export async function tooLate(
   return { kind: isSame ? 'repeated' : 'late', approval }
 }
 
+/**
+ * A yes to what was asked under policies that decide no more: these may deny it, or ask others. It is over, and the same call is decided about
+ * anew. Answers the row; `undefined`: they are the same.
+ */
+export async function withdrawStale(tx: Transaction, approval: ApprovalRecord, now: number): Promise<ApprovalRecord | undefined> {
+  if (approval.kind === 'proposal' || approval.policy === (await activeName(tx, approval))) return undefined
+  const row = await tx.get(sql.WITHDRAW, [approval.id, approval.agentId, now])
+  return row && told(tx, row)
+}
+
+/** The votes of those who could still vote. */
+export async function standingVotes(tx: Transaction, votes: readonly string[]): Promise<readonly string[]> {
+  const standing: string[] = []
+  for (const vote of votes) if ((await tx.get(sql.MAY_NOT_VOTE, [vote])) === undefined) standing.push(vote)
+  return standing
+}
+
 /** What a yes does beyond its call. What it is about is locked. */
 export async function takeEffect(
   tx: Transaction,
@@ -66,7 +84,8 @@ export async function takeEffect(
   const { subject, base, text, note } = effects.policy
   const { version } = await addVersion(tx, subject, { text, note, by, status: 'draft', now })
   await checkBase(tx, policySubjectText(subject), base)
-  await activateVersion(tx, subject, { version, by, now })
+  // A rule before the one that asked: who is asked about the rest is as it was.
+  await activateVersion(tx, subject, { version, by, now, keepsAllowances: true })
 }
 
 /** A yes makes the proposed version the active one; a no ends it. Answers the row as it is then. */

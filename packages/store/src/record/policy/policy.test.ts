@@ -205,7 +205,7 @@ describe.each(ENGINES)('policies on %s', (engine) => {
     const effects = { policy: { subject: own, base: null, text: 'deny_unknown = true', note: 'from it' } }
     await store.approvals.decide(id, { decision: 'approve_rule', by: 'ann', reason: null, effects })
     expect(await store.policies.active([own])).toMatchObject([{ version: 1, note: 'from it' }])
-    const other = await ask({ digest: DIGEST })
+    const other = await ask({ digest: DIGEST, policy: 'agent:1' })
     await expect(
       store.approvals.decide(other.id, { decision: 'approve_rule', by: 'ann', reason: null, effects }),
     ).rejects.toMatchObject({
@@ -221,7 +221,7 @@ describe.each(ENGINES)('policies on %s', (engine) => {
       store.approvals.decide(id, { decision: 'approve', by, person, reason: null, needed: 2 })
     expect(await yes('ann')).toMatchObject({ kind: 'counted', approval: { status: 'pending', votes: ['ann'] } })
     expect(await yes('ann', 'ann (token tok_2)')).toMatchObject({ kind: 'repeated', approval: { status: 'pending' } })
-    expect(await store.approvals.dispatch(lease, id)).toBe(false)
+    expect(await store.approvals.dispatch(lease, id)).toBe('refused')
     expect(await yes('bob')).toMatchObject({ kind: 'decided', approval: { status: 'approved', votes: ['ann', 'bob'] } })
     const both = await ask({ digest: DIGEST })
     const ends = await Promise.all(
@@ -297,7 +297,7 @@ describe.each(ENGINES)('policies on %s', (engine) => {
 
   test('all of it is there after a restart', async () => {
     await activated(own, 'x = 1')
-    const { id } = await ask()
+    const { id } = await ask({ policy: 'agent:1' })
     await store.approvals.decide(id, { decision: 'approve_session', by: 'ann', reason: null, effects: { allowance: ALLOWANCE } })
     await store.close()
     store = await openStore({ url, now: () => now })

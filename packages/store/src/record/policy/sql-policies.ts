@@ -12,7 +12,7 @@ import { MAX_LIST, checkInteger } from '../../limits.ts'
 import type { Activated, NewPolicy, PolicyRecord, PolicyRecords } from './policy.ts'
 import { toAllowance, toPolicy } from './row.ts'
 import * as sql from './statements.ts'
-import { activateVersion, addVersion, announcePolicy, lockSubject } from './steps.ts'
+import { activateVersion, addVersion, announcePolicy, endAnswers, lockSubject } from './steps.ts'
 
 const SHA256 = /^[0-9a-f]{64}$/
 
@@ -57,6 +57,7 @@ export class SqlPolicies implements PolicyRecords {
     return this.#db.transaction(async (tx) => {
       const name = await lockSubject(tx, subject)
       if ((await tx.run(sql.RETIRE, [name])) === 0) return false
+      await endAnswers(tx, subject)
       await announcePolicy(tx, subject, this.#now())
       return true
     })

@@ -1,4 +1,4 @@
-import type { PolicyStatus } from '@parley/protocol'
+import type { PolicyLayer, PolicyStatus } from '@parley/protocol'
 import type { Sql } from '@parley/database'
 
 export const NEXT_VERSION: Sql = 'SELECT coalesce(max(version), 0) + 1 AS version FROM policies WHERE subject = $1'
@@ -28,4 +28,11 @@ export const ALLOW: Sql = `INSERT INTO allowances (id, agent_id, session, kind, 
 export const ALLOWANCES: Sql = `SELECT * FROM allowances WHERE agent_id = $1 AND expires_at > $2 ORDER BY created_at DESC, id DESC LIMIT $3`
 export const ALLOWANCES_COUNT: Sql = 'SELECT count(*) AS held FROM allowances WHERE agent_id = $1 AND expires_at > $2'
 export const DISALLOW: Sql = 'DELETE FROM allowances WHERE agent_id = $1 AND id = $2'
+/** What people allowed in answer to a layer ends with what it asked: $1 the layer in quotes, as it stands in `answers`; $2 whose agents. */
+export const END_ANSWERS: Readonly<Record<PolicyLayer, Sql>> = {
+  installation: `DELETE FROM allowances WHERE answers LIKE '%' || CAST($1 AS TEXT) || '%'`,
+  owner: `DELETE FROM allowances WHERE answers LIKE '%' || CAST($1 AS TEXT) || '%'
+    AND agent_id IN (SELECT id FROM agents WHERE owner_id = $2)`,
+  agent: `DELETE FROM allowances WHERE answers LIKE '%' || CAST($1 AS TEXT) || '%' AND agent_id = $2`,
+}
 export const PRUNE: Sql = 'DELETE FROM allowances WHERE expires_at <= $1'

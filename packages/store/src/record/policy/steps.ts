@@ -45,19 +45,29 @@ export async function addVersion(
   return toPolicy(row)
 }
 
-/** Makes a version the active one; the subject is locked. */
+/**
+ * Makes a version the active one; the subject is locked. What people allowed in answer to the one before ends with it: another may ask others,
+ * or more of them. `keepsAllowances`: it asks as the one before did.
+ */
 export async function activateVersion(
   tx: Transaction,
   subject: PolicySubject,
-  to: { readonly version: number; readonly by: string; readonly now: number },
+  to: { readonly version: number; readonly by: string; readonly now: number; readonly keepsAllowances?: boolean },
 ): Promise<PolicyRecord> {
   checkName('by', to.by)
   const name = policySubjectText(subject)
   await tx.run(sql.RETIRE, [name])
   const row = await tx.get(sql.ACTIVATE, [name, to.version, to.by, to.now])
   if (row === undefined) throw new NotFound(`version ${to.version} of the policy ${name}`)
+  if (to.keepsAllowances !== true) await endAnswers(tx, subject)
   await announcePolicy(tx, subject, to.now)
   return toPolicy(row)
+}
+
+/** Ends what people allowed in answer to what this subject's policy asked. */
+export async function endAnswers(tx: Transaction, subject: PolicySubject): Promise<void> {
+  const whose = subject.layer === 'owner' ? [subject.userId] : subject.layer === 'agent' ? [subject.agentId] : []
+  await tx.run(sql.END_ANSWERS[subject.layer], [JSON.stringify(subject.layer), ...whose])
 }
 
 /** Tells the hosts of whom it is about. */
