@@ -22,7 +22,7 @@ export const isMask = (text: string): boolean => text.startsWith(MASK)
 export const hasMask = (text: string): boolean => text.includes(MASK)
 
 /** Whether a text can be nothing but a secret where one is expected. */
-export const isSecretValue = (text: string): boolean =>
+const isSecretValue = (text: string): boolean =>
   text.length <= VALUE_CHARS && VALUE.test(text) && (!PLACE.test(text) || BASE64.test(text))
 
 /** Whether it looks as if it had been drawn by lot. In lists of secrets only that is hidden: a command is a list of words, too. */

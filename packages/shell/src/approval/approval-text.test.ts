@@ -1,6 +1,7 @@
 import { AgentId, type Approval, ApprovalId } from '@parley/protocol'
 import { expect, test } from 'vitest'
-import { approvalLine, approvalText, callText, decidedText, wholeText } from './approval-text.ts'
+import { callText } from '../call-text.ts'
+import { approvalLine, approvalText, decidedText, wholeText } from './approval-text.ts'
 
 const AT = '2026-11-18T10:00:00.000Z'
 const APPROVAL: Approval = {

@@ -2,16 +2,9 @@ import type { Approval } from '@parley/protocol'
 import { visibleLine, visibleName, visibleText } from '@parley/protocol/visible'
 import { agoText, columns, plainLines } from '@parley/screen'
 import type { Io } from '@parley/command-line'
+import { callText } from '../call-text.ts'
 
 type Reader = Pick<Io, 'env' | 'now' | 'screen'>
-
-interface NamedCall extends Pick<Approval, 'mount' | 'name'> {
-  readonly kind: string
-}
-
-/** What is asked about, in few words. Names come from strangers: no two of them look the same. */
-export const callText = ({ kind, mount, name }: NamedCall): string =>
-  [kind, ...(mount === null ? [] : [visibleName(mount)]), visibleName(name)].join(' ')
 
 const agentText = ({ agent, owner }: Approval): string => `${visibleName(agent)} of ${visibleName(owner)}`
 

@@ -1,7 +1,7 @@
 import type { Allowance, PolicyEntry, ToolOutput } from '@parley/protocol'
 import { visibleName, visibleText } from '@parley/protocol/visible'
 import { agoText, columns, named, prose, timeText } from '@parley/screen'
-import { callText } from '../approval/approval-text.ts'
+import { callText } from '../call-text.ts'
 import type { Io } from '@parley/command-line'
 
 type Reader = Pick<Io, 'env' | 'now' | 'screen'>

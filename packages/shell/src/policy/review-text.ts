@@ -1,6 +1,6 @@
 import type { PolicyReview } from '@parley/protocol'
 import { agoText, columns, named, plainText } from '@parley/screen'
-import { callText } from '../approval/approval-text.ts'
+import { callText } from '../call-text.ts'
 import type { Io } from '@parley/command-line'
 
 type Reviewed = Pick<PolicyReview, 'examples' | 'replayed'>
