@@ -65,6 +65,8 @@ describe('secrets are hidden', () => {
     'sk_live_AbCdEfGhIjKlMnOpQrStUvWx',
     'ghp_AbCdEfGhIjKlMnOpQrStUvWxYz0123456789',
     'github_pat_11ABCDEFG0abcdefghijkl',
+    `npm_${'aB3dE6'.repeat(6)}`,
+    `hf_${'aB3dE6'.repeat(6)}`,
     'xoxb-123456789012-abcdefghijkl',
     'AKIAIOSFODNN7EXAMPLE',
     'AIzaSyA1234567890abcdefghijklmnopqrstuvw',
@@ -88,6 +90,10 @@ describe('secrets are hidden', () => {
     expect(shown('curl -s -u ada:hunter2 https://x/')).toBe('curl -s -u ada:⟦hidden, 7 characters⟧ https://x/')
     expect(shown('mysql -u root -phunter2 db')).toBe('mysql -u root -p⟦hidden, 7 characters⟧ db')
     expect(shown(['/usr/bin/mysql', '-phunter2', 'db'])).toEqual(['/usr/bin/mysql', '-p⟦hidden, 7 characters⟧', 'db'])
+    expect(shown(['docker', 'exec', 'db', 'mysql', '-h', 'x', '-u', 'root', '-phunter2', 'db'])).toContain(
+      '-p⟦hidden, 7 characters⟧',
+    )
+    expect(shown('x Bearer zQ4bW9xk2LrAbCdE')).toBe('x Bearer ⟦hidden, 16 characters⟧')
     expect(shown(['curl', '-u', 'ada:hunter2'])).toEqual(['curl', '-u', 'ada:⟦hidden, 7 characters⟧'])
     expect(shown({ Authorization: 'Basic YWRhOmh1bnRlcjI=' })).toEqual({ Authorization: 'Basic ⟦hidden, 16 characters⟧' })
     expect(
@@ -157,6 +163,10 @@ describe('what a call does is never hidden', () => {
     'bearer deploy-everything',
     'docker run -u 1000:1000 x',
     'mysql; evil -pnow',
+    'docker exec mysql perl -peexec+reboot',
+    'run --mode basic destroy-production-2000',
+    'pip install pypi-evil-package-name',
+    'npm_config_registry=https://evil.example/',
     'mysql $(evil -pnow)',
   ])('in the text %s', (text) => {
     expect(previewOf(text)).toMatchObject({ value: text, masked: 0 })
@@ -169,6 +179,7 @@ describe('what a call does is never hidden', () => {
     { Name: 'API_KEY', Value: 'rm -rf /' },
     { argv: ['bash', '-secret', 'reboot'], other: ['bash', '-auth', 'evil'], third: ['auth', 'reboot'] },
     { argv: ['login', '--token', '$(evil)'] },
+    { argv: ['docker', 'exec', 'mysql', 'perl', '-peexec+reboot'], other: ['sshpass', '-f', 'x', 'perl', '-peexec+reboot'] },
   ])('under a name that says secret: %o', (args) => {
     expect(previewOf(args)).toMatchObject({ value: args, masked: 0 })
   })

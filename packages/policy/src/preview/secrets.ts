@@ -4,6 +4,9 @@ import { isMask, maskText } from './secret-values.ts'
 const WORD = String.raw`(?!\.{0,2}\/|~|-|\w{1,16}:\/\/)[\w.~+/=:@%-]{1,512}`
 /** On the way from a program to its options nothing else begins. */
 const SAME_COMMAND = String.raw`[^\n;|&$()<>` + '`' + String.raw`]{0,256}`
+/** Programs with a password in `-p`. Behind another word than an option of theirs it may be another program's: `perl -p` runs what follows. */
+const TAKES_P = '(?:mysql(?:dump|admin|import)?|mariadb(?:-dump|-admin)?|sshpass)'
+const MYSQL_OPTION = String.raw`(?:-[hPu][ \t]?[\w.%@:-]{1,64}|--[\w-]{1,64}(?:=[\w./%@:-]{0,64})?)`
 const LINE_END = String.raw`(?:(?:⟦U\+000D⟧)?\n|\\r\\n|\\n| )`
 /** A line of a key in base64 has letters of both kinds, and a digit where it is a whole one. Words and paths mostly have not. */
 const WHOLE_LINE = String.raw`(?=[a-z0-9+/]*[A-Z])(?=[A-Z0-9+/]*[a-z])(?=[A-Za-z+/]*\d)[A-Za-z0-9+/]{60,16384}={0,2}`
@@ -22,12 +25,12 @@ const SECRET_TEXTS: readonly RegExp[] = [
   ),
   /\beyJ[\w-]{8,512}\.[\w-]{1,4096}\.[\w-]{0,1024}/g,
   /\b(?:sk|pk|rk)[-_](?:[A-Za-z0-9]{1,32}[-_]){0,2}[A-Za-z0-9]{16,256}[\w-]{0,256}/g,
-  /\b(?:gh[opsur]_|github_pat_|glpat-|npm_|xox[abeprs]-|hf_|pypi-)[\w-]{10,512}/g,
+  /\b(?:(?:gh[opsur]_|github_pat_|glpat-|xox[abeprs]-)[\w-]{10,512}|(?:npm_|hf_)[A-Za-z0-9]{30,256}|pypi-AgE[\w-]{40,512})/g,
   /\b(?:pat|jdg|agt|hst|exe|lnk)_[\w-]{43}/g,
   /\b(?:AKIA|ASIA)[A-Z0-9]{16}\b/g,
   /\bAIza[\w-]{30,64}/g,
   /(?<shown>\bauthorization["']?[ \t]{0,2}[:=][ \t]{0,2}["']?(?:bearer|basic|token) {1,4})[\w.~+/=-]{1,4096}/gi,
-  /(?<shown>\b(?:bearer|basic) {1,4})(?=[\w~+=-]{0,64}\d)[\w~+=][\w.~+=-]{11,4095}/gi,
+  /(?<shown>\b(?:[Bb]earer|[Bb]asic|BEARER|BASIC) {1,4})(?:[\da-f]{32,512}\b|(?=[a-z\d_+=-]*[A-Z])(?=[A-Z\d_+=-]*[a-z])(?=[A-Za-z_+=-]*\d)[\w+=-]{16,4096})/g,
   /(?<shown>:\/\/[\w.%~+!*-]{0,64}:)[\w.%~+!*=:-]{1,256}(?=@)/g,
   // `token= program` runs the program: there is no space after `=`, or one on either side of it.
   new RegExp(
@@ -38,10 +41,7 @@ const SECRET_TEXTS: readonly RegExp[] = [
     String.raw`(?<shown>\bcurl[ \t]${SAME_COMMAND}?(?<=[ \t])(?:-u[ \t]{0,2}|(?:--user|--proxy-user|-U)[ \t=])["']?[\w.%+@-]{1,64}:)${WORD}`,
     'g',
   ),
-  new RegExp(
-    String.raw`(?<shown>\b(?:mysql(?:dump|admin|import)?|mariadb(?:-dump|-admin)?|sshpass)[ \t]${SAME_COMMAND}?(?<=[ \t])-p["']?)${WORD}`,
-    'g',
-  ),
+  new RegExp(String.raw`(?<shown>\b${TAKES_P}(?:[ \t]+${MYSQL_OPTION}){0,8}[ \t]+-p["']?)${WORD}`, 'g'),
 ]
 
 /** A text without the secrets in it, and how many there were. What was in it must be made visible before: the marks are ours. */
@@ -63,22 +63,27 @@ function shownPart(groups: unknown): string {
   return typeof groups.shown === 'string' ? groups.shown : ''
 }
 
-const programOf = (item: unknown): string => (typeof item === 'string' ? (item.split('/').at(-1) ?? '') : '')
-const TAKES_P = /^(?:mysql(?:dump|admin|import)?|mariadb(?:-dump|-admin)?|sshpass)$/
-const NAMED = new RegExp(String.raw`^(?<shown>[\w.%+@-]{1,64}:)${WORD}$`)
-const JOINED = new RegExp(String.raw`^(?<shown>-p)${WORD}$`)
+/** A program without its folder; options stay as they are. */
+const programOf = (item: unknown): string => {
+  if (typeof item !== 'string' || item.startsWith('-')) return typeof item === 'string' ? item : '?'
+  return item.split('/').at(-1) ?? ''
+}
+/** So many words are looked at before the one that may be a secret. */
+const WORDS_BEFORE = 16
+const USER = new RegExp(String.raw`^(?<shown>[\w.%+@-]{1,64}:)${WORD}$`)
+const OF_MYSQL = new RegExp(String.raw`^(?:.* )?${TAKES_P}(?: ${MYSQL_OPTION})* (?<shown>-p)${WORD}$`)
 
 /** A word of a command line that holds a password because of the program before it: `-pX` of mysql, `-u me:X` of curl. */
 export function maskedWord(words: readonly unknown[], at: number): string | undefined {
   const word = words[at]
-  if (typeof word !== 'string') return undefined
-  const programs = words.slice(0, Math.min(at, PROGRAM_WORDS)).map(programOf)
-  const before = words[at - 1]
-  const isUser = typeof before === 'string' && /^(?:-u|-U|--user|--proxy-user)$/.test(before) && programs.includes('curl')
-  const found = isUser ? NAMED.exec(word) : programs.some((name) => TAKES_P.test(name)) ? JOINED.exec(word) : null
+  if (typeof word !== 'string' || word.length > WORD_CHARS) return undefined
+  const before = words.slice(Math.max(0, at - WORDS_BEFORE), at).map(programOf)
+  const isUser = /^(?:-u|-U|--user|--proxy-user)$/.test(before.at(-1) ?? '') && before.includes('curl')
+  const found = isUser ? USER.exec(word) : word.startsWith('-p') ? OF_MYSQL.exec([...before.map(oneWord), word].join(' ')) : null
   const shown = found?.groups?.['shown']
   return shown === undefined ? undefined : shown + maskText(word.length - shown.length)
 }
 
-/** A program stands among the first words: behind `env`, `sudo` and what they take. */
-const PROGRAM_WORDS = 8
+const WORD_CHARS = 512
+/** A word with a space in it is one word all the same. */
+const oneWord = (word: string): string => (word.length > WORD_CHARS ? '?' : word.replaceAll(/\s/g, '?'))
