@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { widthOf } from './plain-text.ts'
-import { columns } from './columns.ts'
+import { columns, named, prose } from './columns.ts'
 
 const screen = (width: number, isUnicode = true) => ({ columns: width, rows: 24, isUnicode, hasColours: false })
 const ID = `job_${'a'.repeat(26)}`
@@ -46,4 +46,13 @@ test('marks take no column of their own, and wide characters two', () => {
   expect([widthOf('e\u0301'), widthOf('한'), widthOf('\u1112\u1161\u11ab'), widthOf('✅'), widthOf('🇩🇪'), widthOf('a')]).toEqual([
     1, 2, 2, 2, 2, 1,
   ])
+})
+
+test('two cells that differ look different; what people wrote for people is plain', () => {
+  const names = ['make', 'make\n', '\u001b[2Kmake', 'make ', 'ma\u200bke', 'make⟦U+000A⟧']
+  const lines = columns(names.map((name) => [name, 'x'])).split('\n')
+  expect(new Set(lines.map((line) => line.replace(/ +x$/, ''))).size).toBe(names.length)
+  expect(lines[1]).toMatch(/^make⟦U\+000A⟧ +x$/)
+  expect(columns([[named('m\u0430ke'), prose(' two\nlines \u200b')]])).toBe('m⟦U+0430⟧ke  two lines')
+  expect(columns([['a', named('m\u0430ke'), 'c']], screen(18), { mayGo: ['c'] })).toContain('⟦U+0430⟧')
 })

@@ -1,3 +1,4 @@
+import { visibleLine, visibleName } from '@parley/protocol/visible'
 import { broken, fit, plainText, widthOf } from './plain-text.ts'
 import { NO_SCREEN, type Screen } from './screen.ts'
 
@@ -10,6 +11,15 @@ const LAST_MIN = 16
 const WRAP_MIN = 24
 const ID = /^[a-z]{3}_[0-9a-z]{26}$/
 
+/** What stands in a column. A text of which nothing is said is shown so that no other one looks the same. */
+export type Cell = string | { readonly shown: string }
+
+/** What people wrote for people, who do not tell things apart by it: what cannot be seen in it is left out. */
+export const prose = (text: string): Cell => ({ shown: plainText(text) })
+
+/** A name that strangers chose: letters that look like others are marked, too. */
+export const named = (name: string): Cell => ({ shown: visibleName(name) })
+
 interface Fitting {
   /** Columns, by their heading, that are left out where there is no room for all: the last one first. */
   readonly mayGo?: readonly string[]
@@ -18,15 +28,19 @@ interface Fitting {
 }
 
 /**
- * Rows as aligned text. Whoever wrote what is in a cell, it stays on its line. On a screen the rows fit: ids and the first
- * column stay whole, because they are what one types again. Elsewhere nothing is cut.
+ * Rows as aligned text. Whoever wrote what is in a cell, it stays on its line, and two that differ look different. On a screen the rows
+ * fit: ids and the first column stay whole, because they are what one types again. Elsewhere nothing is cut.
  */
 export function columns(
-  rows: readonly (readonly string[])[],
+  rows: readonly (readonly Cell[])[],
   screen: Screen | undefined = NO_SCREEN,
-  { mayGo = [], wraps }: Fitting = {},
+  fitting: Fitting = {},
 ): string {
-  const clean = rows.map((row) => row.map(plainText))
+  const clean = rows.map((row) => row.map((cell) => (typeof cell === 'string' ? visibleLine(cell) : plainText(cell.shown))))
+  return fitted(clean, screen, fitting)
+}
+
+function fitted(clean: readonly (readonly string[])[], screen: Screen, { mayGo = [], wraps }: Fitting): string {
   const natural = widthsOf(clean)
   if (natural.length === 0) return ''
   const least = natural.map((width, index) => (isWhole(clean, index) ? width : Math.min(width, CUT_MIN)))
@@ -35,7 +49,7 @@ export function columns(
   if (sum(wanted) > screen.columns) {
     const gone = clean[0]?.findLastIndex((heading) => mayGo.includes(heading)) ?? -1
     if (gone >= 0)
-      return columns(
+      return fitted(
         clean.map((row) => row.toSpliced(gone, 1)),
         screen,
         wraps ? { mayGo, wraps } : { mayGo },

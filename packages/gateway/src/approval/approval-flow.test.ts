@@ -45,6 +45,7 @@ test('what is asked is listed without its secrets, decided once, sent once, and 
   expect(shown).toMatchObject({ approval_id, agent: 'mine', owner: 'admin', mount: 'files', name: 'write', status: 'pending' })
   expect(String(shown?.['preview'])).toContain('"path": "a"')
   expect(JSON.stringify(shown)).not.toContain('hunter2')
+  expect(shown).toMatchObject({ masked: true, cut: false })
   expect(await contentOf(gw.admin('approval.get', { approval_id }))).toMatchObject({ arguments_json: WRITE.arguments_json })
   const waiting = host.call('host.approvals', { ...claim, approval_ids: [approval_id], wait_ms: 30_000 })
   expect(await step(approval_id, 'dispatch')).toEqual({ ok: false, status: 'pending' })

@@ -1,5 +1,13 @@
 import { cursorOf, type GatewayCaller, nameOf, pageOf, readCursor } from '@parley/access'
-import { ApprovalId, type ApprovalStatus, POLICY_LIMITS, TOOLS, type ToolArguments, ToolError } from '@parley/protocol'
+import {
+  APPROVAL_LIMITS,
+  ApprovalId,
+  type ApprovalStatus,
+  POLICY_LIMITS,
+  TOOLS,
+  type ToolArguments,
+  ToolError,
+} from '@parley/protocol'
 import type { ApprovalRecord, Decided, Store } from '@parley/store'
 import { type AgentWorld, serveTool } from '../agent/agent-world.ts'
 import { withinShare } from '../blob/inputs-share.ts'
@@ -18,8 +26,15 @@ export async function approvalPage(
   const owner =
     caller.admin || caller.userId === null ? {} : { ownerId: caller.userId, ...(username === null ? {} : { username }) }
   const found = await store.approvals.list({ ...page, ...owner, limit: page.limit + 1 })
-  const { items, next } = pageOf(found, page.limit, cursorOf)
+  const { items, next } = pageOf(found, Math.min(page.limit, fitting(found)), cursorOf)
   return { items: await Promise.all(items.map((approval) => approvalView(store, approval, caller))), next_cursor: next }
+}
+
+/** How many fit into one answer. What is proposed is shown whole, and two hundred of these would be more than a client takes. */
+function fitting(found: readonly ApprovalRecord[]): number {
+  let chars = 0
+  const over = found.findIndex(({ preview }, at) => (chars += preview.length) > APPROVAL_LIMITS.pagePreviewChars && at > 0)
+  return over < 0 ? found.length : over
 }
 
 export const approvalList = serveTool(

@@ -1,5 +1,5 @@
 import { type Approval, type HeldApproval, iso, parseJson } from '@parley/protocol'
-import { previewOf } from '@parley/policy'
+import { marksIn, previewOf } from '@parley/policy'
 import type { ApprovalRecord, Store } from '@parley/store'
 import { type ApprovalPerson, isApprover, neededFor } from './may-decide.ts'
 
@@ -13,6 +13,8 @@ export async function approvalView(
 ): Promise<Approval> {
   const agent = await agents.byId(approval.agentId)
   const { decided } = approval
+  const edited = approval.edited === null ? null : previewOf(parseJson(approval.edited) ?? null).text
+  const marks = marksIn(`${approval.preview}${edited ?? ''}`)
   return {
     approval_id: approval.id,
     agent_id: approval.agentId,
@@ -23,6 +25,8 @@ export async function approvalView(
     name: approval.name,
     preview: approval.preview,
     preview_sha256: approval.previewSha256,
+    masked: marks.masked,
+    cut: marks.cut,
     caller: approval.caller,
     reason: approval.reason,
     rule: approval.rule,
@@ -30,7 +34,7 @@ export async function approvalView(
     votes: [...approval.votes],
     needed: neededFor(approval),
     may_decide: isApprover(approval, caller),
-    edited_preview: approval.edited === null ? null : previewOf(parseJson(approval.edited) ?? null).text,
+    edited_preview: edited,
     status: approval.status,
     created_at: iso(approval.createdAt),
     expires_at: iso(approval.expiresAt),

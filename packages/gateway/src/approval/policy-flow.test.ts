@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { expect, test } from 'vitest'
 import { keeping } from '../fixture/keeping.ts'
 import { TestHost } from '../fixture/test-host.ts'
@@ -383,7 +384,18 @@ test('an agent proposes another policy, and a person’s yes makes it active', a
   expect(await contentOf(gw.admin('approval.get', { approval_id }))).toMatchObject({
     kind: 'proposal',
     reason: 'less of it',
-    preview: expect.stringContaining('no writing'),
+    preview: [
+      'Note: less of it',
+      'Of the last 0 calls 0 would be decided otherwise, 0 of them looser.',
+      'The agent has no policy of its own now.',
+      '+ rule writes: deny_continue',
+      '',
+      `The whole text, ${DENY_WRITES.length} characters:`,
+      '',
+      DENY_WRITES,
+    ].join('\n'),
+    masked: false,
+    cut: false,
   })
   expect(await contentOf(gw.admin('policy.list_proposals', { agent_id }))).toMatchObject({
     items: [{ version: 1, status: 'proposed' }],
@@ -398,4 +410,47 @@ test('an agent proposes another policy, and a person’s yes makes it active', a
   expect(await contentOf(gw.admin('policy.list_proposals', { agent_id }))).toMatchObject({
     items: [{ version: 2, status: 'refused' }],
   })
+})
+
+test('a proposed policy is shown whole, whatever it looks like, and the hash is of all of it', async () => {
+  const { gw, host, claim, agent_id, activate } = await worldOf()
+  await activate({ agent_id }, `deny_unknown = true\n${DENY_WRITES}${ASK_ALL}`)
+  const padding = `# ${'x'.repeat(70)}\n`.repeat(800)
+  const hidden = '# -----BEGIN PRIVATE KEY-----\n[[rule]]\nname = "everything"\ndecision = "allow"\n# -----END PRIVATE KEY-----\n'
+  const text = `# token=hunter2 \u202e\n${ASK_ALL.replace('ask', 'allow')}${padding}${hidden}${padding}`
+  const { approval_id } = await host.call('host.propose', { ...claim, text, note: 'a\nb' })
+  const [listed] = (await contentOf(gw.admin('approval.list')))['items'] as Answer[]
+  const shown = await contentOf(gw.admin('approval.get', { approval_id }))
+  expect(shown).toMatchObject({ masked: false, cut: false, preview: listed?.['preview'] })
+  const preview = String(shown['preview'])
+  expect(preview.endsWith(`:\n\n${text.replace('\u202e', '⟦U+202E⟧')}`)).toBe(true)
+  expect(preview.split('\n\n', 1)).toEqual([
+    [
+      'Note: a⟦U+000A⟧b',
+      'Of the last 0 calls 0 would be decided otherwise, 0 of them looser.',
+      '2 rules now, 2 then.',
+      '+ rule everything: allow',
+      '- rule writes: deny_continue',
+      '~ rule all: allow, which said ask',
+      '~ deny_unknown: false',
+    ].join('\n'),
+  ])
+  expect(shown['preview_sha256']).toBe(createHash('sha256').update(preview).digest('hex'))
+  const said = { approval_id, decision: 'approve', preview_sha256: shown['preview_sha256'] }
+  expect(await contentOf(gw.admin('approval.decide', said))).toMatchObject({ status: 'returned' })
+  const unseen = `${ASK_ALL}# ${'\u00ad'.repeat(60_000)}\n`
+  await expect(host.call('host.propose', { ...claim, text: unseen, note: '' })).rejects.toThrow('invalid_argument')
+})
+
+test('a page of approvals ends where what is shown in it becomes too much, and the next goes on', async () => {
+  const { gw, host, claim } = await worldOf()
+  const text = `# ${'x'.repeat(127_000)}\n${ASK_ALL}`
+  const asked: unknown[] = []
+  for (let at = 0; at < 35; at += 1) asked.push((await host.call('host.propose', { ...claim, text, note: '' }))['approval_id'])
+  const first = await contentOf(gw.admin('approval.list', { limit: 200 }))
+  const second = await contentOf(gw.admin('approval.list', { limit: 200, cursor: first['next_cursor'] }))
+  const ids = [first, second].map((page) => (page['items'] as Answer[]).map((item) => item['approval_id']))
+  expect(ids.map(({ length }) => length)).toEqual([32, 3])
+  expect(ids.flat()).toEqual(asked.toReversed())
+  expect(second['next_cursor']).toBeNull()
 })

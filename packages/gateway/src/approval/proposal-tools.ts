@@ -1,6 +1,6 @@
 import { nameOf } from '@parley/access'
 import { APPROVAL_LIMITS, TOOLS, ToolError, iso } from '@parley/protocol'
-import { hashOf, previewOf } from '@parley/policy'
+import { hashOf, proposalPreview } from '@parley/policy'
 import { type AgentRecord, type ApprovalRecord, type LeaseFence, type NewPolicy, versionIn } from '@parley/store'
 import { findAgent } from '../agent/find-agent.ts'
 import { asHost } from '../agent/held-agent.ts'
@@ -62,7 +62,7 @@ export const hostWithdraw = serveTool(TOOLS['host.withdraw'], ({ approval_id: id
   }),
 )
 
-/** Asks for a policy of an agent. What people see is its text, and what it would change. */
+/** Asks for a policy of an agent. What people see is all of its text, and what it would change. */
 async function proposed(
   world: Pick<AgentWorld, 'store' | 'gateWaitMs'>,
   agent: AgentRecord,
@@ -76,9 +76,14 @@ async function proposed(
   const review = await reviewPolicy(store, { subject, version: 0, sha256 }, document)
   if (review.examples.failed.length > 0)
     throw new ToolError('invalid_argument', 'text: some of its examples are decided otherwise than they say', { field: 'text' })
-  const { calls, changed, looser } = review.replayed
-  const preview = previewOf({ policy: policy.text, note: policy.note, replayed: { calls, changed, looser } })
-  return withinShare({}, async () =>
+  const { name, policies } = await activePolicies(store, agent)
+  const active = policies.find(({ record }) => record.subject.layer === 'agent')?.document
+  const preview = proposalPreview({ ...policy, policy: document, active, replayed: review.replayed })
+  if (Buffer.byteLength(preview.text) > APPROVAL_LIMITS.proposalBytes)
+    throw new ToolError('invalid_argument', 'text: too many characters in it cannot be seen, so nobody could look through it', {
+      field: 'text',
+    })
+  return withinShare({}, () =>
     store.approvals.propose(
       under,
       { ...policy, review: { digest: review.digest, base: review.base_version } },
@@ -89,7 +94,7 @@ async function proposed(
         caller: policy.by,
         reason:
           policy.note === '' ? 'another policy is proposed for this agent' : policy.note.slice(0, APPROVAL_LIMITS.reasonChars),
-        policy: (await activePolicies(store, agent)).name,
+        policy: name,
         askers: ['agent'],
         approvers: [],
       },

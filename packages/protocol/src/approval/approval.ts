@@ -54,6 +54,10 @@ export const APPROVAL_LIMITS = {
   /** The arguments of a call that a person is asked about, and what is shown of them. */
   argumentsBytes: 1024 * 1024,
   previewBytes: 64 * 1024,
+  /** What is shown of a proposed policy: all of its text, and what it changes. */
+  proposalBytes: 256 * 1024,
+  /** Previews in one page of a list, together; the first is in it in any case. */
+  pagePreviewChars: 4 * 1024 * 1024,
   reasonChars: 2_000,
   searchChars: 200,
   /** The longest that a host waits in one call. */

@@ -18,9 +18,12 @@ export const Approval = z.object({
   kind: ApprovalKind,
   mount: z.string().nullable(),
   name: z.string(),
-  /** The arguments with secrets hidden, and the hash of just this text. */
+  /** The arguments with secrets hidden, or all of a policy that is proposed; and the hash of just this text. */
   preview: z.string(),
   preview_sha256: z.string(),
+  /** Whether secrets are hidden in it, and whether something is left out for its size. `approval.get` has the arguments whole. */
+  masked: z.boolean(),
+  cut: z.boolean(),
   /** Who calls, by the token. */
   caller: z.string(),
   /** Why somebody is asked, by which rule of whose policy. */

@@ -1,4 +1,5 @@
 import type { TranscriptLine } from '@parley/protocol'
+import { visibleName } from '@parley/protocol/visible'
 import { plainLines, plainText } from '@parley/screen'
 
 const ONE_LINE_CHARS = 160
@@ -15,7 +16,9 @@ export function lineText(line: TranscriptLine): string | undefined {
     case 'plan':
       return oneLine(`plan: ${line.steps.map(({ step, status }) => `${MARKS[status]} ${step}`).join('; ')}`)
     case 'tool':
-      return oneLine(`+ ${line.mount === null ? '' : `${line.mount}_`}${line.tool} ${JSON.stringify(line.arguments)}`)
+      return oneLine(
+        `+ ${line.mount === null ? '' : `${line.mount}_`}${visibleName(line.tool)} ${JSON.stringify(line.arguments)}`,
+      )
     case 'tool_ended':
       return line.status === 'completed' ? undefined : indented(`${line.status}: ${line.error ?? 'it says that it failed'}`)
     case 'command':

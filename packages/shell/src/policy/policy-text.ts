@@ -1,5 +1,7 @@
 import type { Allowance, PolicyEntry, ToolOutput } from '@parley/protocol'
-import { agoText, columns, plainLines, plainText, timeText } from '@parley/screen'
+import { visibleName, visibleText } from '@parley/protocol/visible'
+import { agoText, columns, named, prose, timeText } from '@parley/screen'
+import { callText } from '../call-text.ts'
 import type { Io } from '@parley/command-line'
 
 type Reader = Pick<Io, 'env' | 'now' | 'screen'>
@@ -7,28 +9,28 @@ type Reader = Pick<Io, 'env' | 'now' | 'screen'>
 const HISTORY_HEADER = ['version', 'status', 'by', 'written', 'activated', 'note']
 const TRACE_HEADER = ['layer', 'said', 'by rule', 'passed over']
 
-/** The text as it is written; on a terminal without what would move its cursor. What is allowed for a while stands below, as comments. */
+/** The text as it is written; on a terminal with what cannot be seen in it made visible. What is allowed for a while stands below, as comments. */
 export function writtenText(text: string, allowances: readonly Allowance[], io: Reader): string {
-  const whole = io.screen() === undefined ? text : plainLines(text)
+  const whole = io.screen() === undefined ? text : visibleText(text)
   const lines = allowances.map((allowance) => `# ${allowanceText(allowance, io)}\n`)
   const ended = whole === '' || whole.endsWith('\n') ? whole : `${whole}\n`
   return lines.length === 0 ? ended : `${ended}\n# Allowed for a while:\n${lines.join('')}`
 }
 
 function allowanceText({ id, kind, mount, name, digest, session, expires_at }: Allowance, io: Reader): string {
-  const what = `${kind} ${mount === null ? '' : `${mount} `}${name}${digest === null ? '' : ', the very same call'}`
-  const whom = session === null ? '' : `, of ${session}`
-  return plainText(`${id}: ${what}${whom}, until ${timeText(expires_at, io)}`)
+  const what = `${callText({ kind, mount, name })}${digest === null ? '' : ', the very same call'}`
+  const whom = session === null ? '' : `, of ${visibleName(session)}`
+  return `${id}: ${what}${whom}, until ${timeText(expires_at, io)}`
 }
 
 export function historyText(items: readonly PolicyEntry[], io: Reader): string {
   const rows = items.map(({ version, status, created_by, created_at, activated_by, activated_at, note }) => [
     String(version),
     status,
-    created_by,
+    named(created_by),
     agoText(created_at, io),
     activated_at === null ? '' : `${agoText(activated_at, io)} by ${activated_by ?? 'nobody'}`,
-    note,
+    prose(note),
   ])
   return columns([HISTORY_HEADER, ...rows], io.screen(), { mayGo: ['by', 'written'] })
 }

@@ -1,5 +1,6 @@
 import type { PolicyReview } from '@parley/protocol'
-import { agoText, columns, plainText } from '@parley/screen'
+import { agoText, columns, named, plainText } from '@parley/screen'
+import { callText } from '../call-text.ts'
 import type { Io } from '@parley/command-line'
 
 type Reviewed = Pick<PolicyReview, 'examples' | 'replayed'>
@@ -33,8 +34,8 @@ function changesText({ items, changed }: Reviewed['replayed'], io: Reader): stri
   const sorted = [...items.filter(({ looser }) => looser), ...items.filter(({ looser }) => !looser)]
   const rows = sorted.map(({ agent, kind, mount, name, before, after, rule, at, looser }) => [
     looser ? 'looser' : 'stricter',
-    agent,
-    `${kind} ${mount === null ? '' : `${mount} `}${name}`,
+    named(agent),
+    { shown: callText({ kind, mount, name }) },
     before,
     after,
     rule ?? '',

@@ -1,5 +1,5 @@
 import { type Agent, type AgentId, AgentKind, AgentName, AGENT_LIMITS, EngineName, type ToolInput } from '@parley/protocol'
-import { agoText, columns, timeText } from '@parley/screen'
+import { agoText, columns, named, plainText, timeText, type Cell } from '@parley/screen'
 import type { SteadyClient } from '@parley/client'
 import { type Invocation, usageError } from '@parley/command-line'
 import { parseDuration, readGivenText, show } from '@parley/command-line/commands'
@@ -133,7 +133,7 @@ function showAgent(invocation: Invocation, agent: Agent): number {
     ['turn', turnText(turn)],
     ['made', agoText(agent.created_at, invocation.io)],
     ['changed', agoText(agent.updated_at, invocation.io)],
-    ['told', instructions.split('\n')[0] ?? ''],
+    ['told', plainText(instructions.split('\n')[0] ?? '')],
   ]
   return show(
     invocation,
@@ -153,7 +153,7 @@ function turnText({ running, queued }: Agent['turn']): string {
 function rowOf(
   { name, kind, status, turn, mounts, host, owner, updated_at, agent_id }: Agent,
   { io }: Pick<Invocation, 'io'>,
-): string[] {
+): Cell[] {
   const doing = turn.running === null ? status : `${status}, takes a turn`
-  return [name, kind, doing, String(mounts), host ?? '', owner, agoText(updated_at, io), agent_id]
+  return [named(name), kind, doing, String(mounts), named(host ?? ''), named(owner), agoText(updated_at, io), agent_id]
 }

@@ -1,5 +1,5 @@
 import { type Mount, MountName, ServerSpec, type MountPlace, type ToolInput, WorkerName } from '@parley/protocol'
-import { columns } from '@parley/screen'
+import { columns, named, prose, type Cell } from '@parley/screen'
 import { type Invocation, usageError, type Values } from '@parley/command-line'
 import { envPairs, readGivenText, show } from '@parley/command-line/commands'
 import { withAgent } from './agents.ts'
@@ -104,10 +104,10 @@ function chosen(values: Values, allowed: string, denied: string): { allow?: stri
   return { ...(allow.length === 0 ? {} : { allow: [...allow] }), deny: [...values.all(denied)] }
 }
 
-function rowOf({ name, state, server }: Mount): string[] {
+function rowOf({ name, state, server }: Mount): Cell[] {
   const shown = ServerSpec.safeParse(server).data
   const what = shown === undefined ? '' : shown.kind === 'http' ? shown.url : [shown.command, ...shown.args].join(' ')
-  return [name, state?.state ?? 'asleep', String(state?.tools ?? ''), placeText(shown), what, state?.error ?? '']
+  return [named(name), state?.state ?? 'asleep', String(state?.tools ?? ''), placeText(shown), what, prose(state?.error ?? '')]
 }
 
 function placeText(server: ServerSpec | undefined): string {

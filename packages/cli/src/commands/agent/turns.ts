@@ -1,7 +1,7 @@
 import { followPrompt, lineText, type ReadLine, readLines, transcriptEnd } from '@parley/shell'
 import type { SteadyClient } from '@parley/client'
 import { AGENT_LIMITS, type AgentId, AgentName, type Prompt } from '@parley/protocol'
-import { agoText, columns, plainText } from '@parley/screen'
+import { agoText, columns, named, plainText, prose } from '@parley/screen'
 import { type Invocation, usageError } from '@parley/command-line'
 import { readGivenText, show, wholeNumber } from '@parley/command-line/commands'
 import { withAgent } from './agents.ts'
@@ -101,9 +101,9 @@ export const agentPrompts = (invocation: Invocation): Promise<number> => {
       String(number),
       status,
       agoText(created_at, io),
-      by,
-      short(text),
-      short(outcome?.message ?? ''),
+      named(by),
+      prose(short(text)),
+      prose(short(outcome?.message ?? '')),
     ])
     return show(invocation, answer, columns([HEADER, ...rows], io.screen(), { mayGo: ['by'] }))
   })

@@ -18,7 +18,7 @@ export const APPROVAL_COMMANDS: readonly CommandSpec[] = [
     name: 'approvals show',
     summary: 'Shows a call that is asked about, with its arguments',
     more: 'Also by which rule of whose policy, who has said yes, and whether you may decide.',
-    options: JOB_OPTIONS,
+    options: { whole: { doc: 'only the arguments, as they will be sent: secrets too, and nothing left out' }, ...JOB_OPTIONS },
     positionals: [APPROVAL],
     run: async (invocation) => (await import('./approvals.ts')).approvalsShow(invocation),
   },

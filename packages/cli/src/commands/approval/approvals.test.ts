@@ -85,6 +85,17 @@ test('what was decided is found again by a text in it, and by when it was asked'
   expect(await run(['approvals', 'list', '--since', 'yesterdy', ...at])).toMatchObject({ code: 2 })
 })
 
+test('what is hidden is said, and shown with --whole', async () => {
+  const id = await ask({ name: 'log\u200bin', arguments_json: '{"password":"hunter2"}' })
+  const { out } = await run(['approvals', 'show', id, ...at])
+  expect(out).toContain('tool files log⟦U+200B⟧in')
+  expect(out).not.toContain('hunter2')
+  expect(out).toContain(`Part of it is hidden; the whole: parley approvals show ${id} --whole`)
+  expect(await run(['approvals', 'show', id, '--whole', ...at])).toMatchObject({ code: 0, out: '{"password":"hunter2"}\n' })
+  expect((await run(['approvals', 'list', ...at])).out).toContain('tool files log⟦U+200B⟧in')
+  await run(['approvals', 'deny', id, ...at])
+})
+
 test('a call is sent with other arguments, from the line or from a file', async () => {
   const first = await json(['approvals', 'approve', await ask(), '--arguments', '{"path":"b"}', ...at])
   expect(first).toMatchObject({ status: 'approved', edited_preview: expect.stringContaining('"b"') })

@@ -1,6 +1,6 @@
 import type { SteadyClient } from '@parley/client'
 import { ApprovalId, ApprovalStatus } from '@parley/protocol'
-import { agoText, columns } from '@parley/screen'
+import { agoText, columns, named } from '@parley/screen'
 import type { Invocation } from '@parley/command-line'
 import { show } from '@parley/command-line/commands'
 import {
@@ -13,6 +13,7 @@ import {
   listWords,
   toldByOption,
   watchApprovals,
+  wholeText,
 } from '@parley/shell'
 import { findId } from '../../caller/find-id.ts'
 import { type ReadPage, allItems } from '../../caller/items-of.ts'
@@ -32,11 +33,11 @@ export const approvalsList = (invocation: Invocation): Promise<number> =>
       io.err(words.statuses === undefined ? 'nothing waits for you\n' : 'nothing of the kind was asked\n')
     const rows = items.map((item) => [
       item.approval_id,
-      item.agent,
-      callText(item),
+      named(item.agent),
+      { shown: callText(item) },
       item.status,
       agoText(item.created_at, io),
-      item.owner,
+      named(item.owner),
     ])
     return show(invocation, { items }, columns([HEADER, ...rows], io.screen(), { mayGo: ['owner'] }))
   })
@@ -44,7 +45,8 @@ export const approvalsList = (invocation: Invocation): Promise<number> =>
 export const approvalsShow = (invocation: Invocation): Promise<number> =>
   withApproval(invocation, async (caller, approval_id) => {
     const approval = await caller.call('approval.get', { approval_id })
-    return show(invocation, approval, approvalText(approval, invocation.io))
+    const isWhole = invocation.values.has('whole')
+    return show(invocation, approval, isWhole ? wholeText(approval) : approvalText(approval, invocation.io))
   })
 
 export const approvalsApprove = async (invocation: Invocation): Promise<number> =>

@@ -6,7 +6,7 @@ import { checkInstance } from '../../doctor/instance-checks.ts'
 import { checkMachine } from '../../doctor/machine.ts'
 import { walk } from '../../doctor/walk.ts'
 import { targetOf } from '../../option/target.ts'
-import { columns } from '@parley/screen'
+import { columns, prose } from '@parley/screen'
 import { type Invocation, usageError } from '@parley/command-line'
 
 /** With a URL: the walk along a connection. Without: this machine and its instance. Exit code 1 when something failed. */
@@ -25,7 +25,7 @@ export async function doctor(invocation: Invocation): Promise<number> {
   }
   io.out(
     `${columns(
-      checks.map(({ name, status, detail, hint }) => [name, status, hint === undefined ? detail : `${detail} → ${hint}`]),
+      checks.map(({ name, status, detail, hint }) => [name, status, prose(hint === undefined ? detail : `${detail} → ${hint}`)]),
       io.screen(),
       { wraps: true },
     )}\n`,

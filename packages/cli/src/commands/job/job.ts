@@ -1,6 +1,6 @@
 import { readCases, type SteadyClient } from '@parley/client'
 import { type JobId, type JobListItem, JobStatus, type ToolOutput, isEnd, shortCountsText, unjudgedWords } from '@parley/protocol'
-import { NO_SCREEN, agoText, columns, plainText, timeText } from '@parley/screen'
+import { NO_SCREEN, agoText, columns, plainText, prose, timeText } from '@parley/screen'
 import type { Invocation } from '@parley/command-line'
 import { show, wholeNumber } from '@parley/command-line/commands'
 import {
@@ -81,11 +81,11 @@ export async function jobList(invocation: Invocation): Promise<number> {
     const rows = result.items.map((item) => [
       item.job_id,
       ...ownerOf(item.owner),
-      statusWithReason(statusWord(item), item.waiting),
+      prose(statusWithReason(statusWord(item), item.waiting)),
       countsOf(item),
       item.language,
       agoText(item.created_at, io),
-      item.title,
+      prose(item.title),
     ])
     if (rows.length === 0 && !values.has('json'))
       io.err(status === undefined ? 'there is no job yet; parley job submit hands one in\n' : `no job is ${status}\n`)
@@ -111,12 +111,12 @@ export const jobShow = (invocation: Invocation): Promise<number> =>
     else {
       const facts = [
         ['job', state.job_id],
-        ['title', state.title],
+        ['title', prose(state.title)],
         ['owner', state.owner ?? ''],
         ['language', state.language],
         ['created', timeText(state.created_at, io)],
         ...(state.judge === null ? [] : [['judge', state.judge.name]]),
-        ...(state.waiting === null ? [] : [['', waitingText(state.waiting)]]),
+        ...(state.waiting === null ? [] : [['', prose(waitingText(state.waiting))]]),
         ...(state.status === 'created' ? [['', neverStartedText(job_id)]] : []),
       ]
       io.out(`${columns(facts, io.screen(), { wraps: true })}\n\n${endingText(ending, io.screen() ?? NO_SCREEN)}`)

@@ -1,6 +1,6 @@
 import type { SteadyClient } from '@parley/client'
 import type { ToolOutput } from '@parley/protocol'
-import { columns, plainText, secondText } from '@parley/screen'
+import { columns, named, prose, secondText } from '@parley/screen'
 import type { Invocation } from '@parley/command-line'
 import { show } from '@parley/command-line/commands'
 import { withCaller } from '../../caller/with-caller.ts'
@@ -21,11 +21,11 @@ export const auditVerify = (invocation: Invocation): Promise<number> =>
     const [given] = invocation.positionals
     const found = await verify(caller, given === undefined ? {} : { agent_id: await findAgentId(caller, given) })
     const rows = found.faults.map(({ agent, offset, kind, agent_id, message }) => [
-      plainText(agent),
+      named(agent),
       String(offset),
       kind,
       agent_id,
-      plainText(message),
+      prose(message),
     ])
     const table = rows.length === 0 ? '' : `${columns([HEADINGS, ...rows], invocation.io.screen(), { mayGo: ['id'] })}\n`
     show(invocation, found, `${table}${wordsOf(found, invocation)}`)

@@ -83,7 +83,7 @@ export function approvalValues(approval: NewApproval): readonly Value[] {
     if (!SHA256.test(hash)) throw new InvalidArgument(field, 'must be a SHA-256 in hex')
   checkText('arguments', approval.arguments, APPROVAL_LIMITS.argumentsBytes)
   if (parseJson(approval.arguments) === undefined) throw new InvalidArgument('arguments', 'must be JSON')
-  checkText('preview', preview, APPROVAL_LIMITS.previewBytes)
+  checkText('preview', preview, kind === 'proposal' ? APPROVAL_LIMITS.proposalBytes : APPROVAL_LIMITS.previewBytes)
   checkName('caller', caller)
   checkText('reason', reason, REASON_BYTES)
   checkText('policy', policy, REASON_BYTES)
