@@ -9,7 +9,9 @@ import {
 } from '@parley/protocol'
 import { compileGlob, type NamePattern } from '../call/glob.ts'
 import { ENGINE_MOUNT, type PolicyCall } from '../call/policy-call.ts'
+import { CEL_LIMITS } from '../cel/cel-limits.ts'
 import { compileCondition, type Condition } from '../cel/condition.ts'
+import type { Charges } from '../cel/meter.ts'
 import { listOf, namedKindsOf } from '../document/named-kinds.ts'
 import { ANYBODY } from './approvers.ts'
 
@@ -46,6 +48,7 @@ export class CompiledPolicy {
   /** Whether it goes by how many calls there were. */
   readonly usesCounts: boolean
   readonly #rules: readonly CompiledRule[]
+  readonly #patterns: number
   readonly #candidates = new Map<CallKind, Map<string | null, Map<string, readonly CompiledRule[]>>>()
   #kept = 0
 
@@ -54,13 +57,19 @@ export class CompiledPolicy {
     this.denyUnknown = document.deny_unknown
     this.approvers = document.approvers ?? ANYBODY
     this.#rules = document.rule.map(compileRule)
+    this.#patterns = document.rule.reduce((sum, rule) => sum + patternsIn(rule), 0)
     this.usesCounts = document.rule.some(
       ({ counts }, at) => counts !== undefined || this.#rules[at]?.condition?.uses.has('counts'),
     )
   }
 
-  /** The rules that may match such a call, in their order. */
-  candidates(kind: CallKind, mount: string | null, name: string): readonly CompiledRule[] {
+  /**
+   * The rules that may match such a call, in their order. To look for them is charged also where they are known already: whether there is a
+   * decision must not depend on earlier ones.
+   */
+  candidates({ kind, mount, name }: Pick<PolicyCall, 'kind' | 'mount' | 'name'>, meter: Charges): readonly CompiledRule[] {
+    const looked = (this.#rules.length + this.#patterns) / CEL_LIMITS.patternsPerCost
+    meter.charge(looked + (this.#patterns * name.length) / CEL_LIMITS.patternCharsPerCost)
     const known = this.#candidates.get(kind)?.get(mount)?.get(name)
     if (known !== undefined) return known
     const found = this.#rules.filter((rule) => couldMatch(rule, kind, mount, name))
@@ -109,6 +118,12 @@ function conditionOf(when: string): Condition {
   const compiled = compileCondition(when)
   if (compiled.kind === 'condition') return compiled.condition
   return { uses: new Set(), holds: () => ({ kind: 'failed', reason: compiled.message }) }
+}
+
+function patternsIn(rule: PolicyRule): number {
+  const [kind] = namedKindsOf(rule)
+  const fields = [rule.mount, rule.agent, rule.caller, kind === undefined ? undefined : rule[kind]]
+  return fields.reduce((sum, patterns) => sum + (listOf(patterns)?.length ?? 0), 0)
 }
 
 const globsOf = (patterns: string | readonly string[] | undefined): readonly NamePattern[] | undefined =>
