@@ -1,4 +1,5 @@
 export { canonicalJson } from './call/canonical.ts'
+export { countedName, isHashedName } from './call/counted-name.ts'
 export { type CallDigest, digestCall, hashOf } from './call/digest.ts'
 export { JSON_LIMITS } from './call/json-limits.ts'
 export { ENGINE_MOUNT, type PolicyCall } from './call/policy-call.ts'

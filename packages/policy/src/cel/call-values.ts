@@ -6,6 +6,9 @@ import { ENGINE_MOUNT, type PolicyCall } from '../call/policy-call.ts'
 import type { VariableName } from './cel-types.ts'
 import type { Charges } from './meter.ts'
 
+/** Why a rule that goes by counts cannot be evaluated. */
+export const UNCOUNTED = 'how many such calls there were is not known: too many different ones were made, try again later'
+
 /** A call as conditions see it. What no condition asks for is never made, and nothing is made twice. */
 export type CallValues = Readonly<Record<VariableName, CelInput>> & Record<string, CelInput>
 
@@ -33,6 +36,7 @@ export function callValues(call: PolicyCall, meter: Charges): CallValues {
       return annotations
     },
     get counts() {
+      if (call.counts === null) throw new Error(UNCOUNTED)
       const { turn, hour, day } = call.counts
       return record({ turn: BigInt(turn), hour: BigInt(hour), day: BigInt(day) })
     },

@@ -19,6 +19,9 @@ import { ANYBODY } from './approvers.ts'
 const KEPT_NAMES = 1_024
 const KEPT_NAME_CHARS = 256
 
+const HOUR_MINUTES = 60
+const DAY_MINUTES = 1_440
+
 /** What MCP takes a tool for whose server does not say. */
 const UNSAID: Readonly<Record<string, boolean>> = {
   readOnlyHint: false,
@@ -36,6 +39,9 @@ export interface CompiledRule {
   readonly mounts: readonly NamePattern[] | undefined
   readonly names: readonly NamePattern[] | undefined
   readonly condition: Condition | undefined
+  /** Whether it matches only so many calls. */
+  readonly isLimited: boolean
+  readonly countedMinutes: number
   /** All that a look at the rest of the call settles, without a condition. */
   readonly covers: (call: PolicyCall) => boolean
 }
@@ -45,9 +51,10 @@ export class CompiledPolicy {
   readonly shadow: boolean
   readonly denyUnknown: boolean
   readonly approvers: Approvers
-  /** Whether it goes by how many calls there were. */
-  readonly usesCounts: boolean
+  /** How far back its rules look for calls like the one that they decide about; 0: none does. */
+  readonly countedMinutes: number
   readonly #rules: readonly CompiledRule[]
+  readonly #counting: readonly CompiledRule[]
   readonly #patterns: number
   readonly #candidates = new Map<CallKind, Map<string | null, Map<string, readonly CompiledRule[]>>>()
   #kept = 0
@@ -58,9 +65,8 @@ export class CompiledPolicy {
     this.approvers = document.approvers ?? ANYBODY
     this.#rules = document.rule.map(compileRule)
     this.#patterns = document.rule.reduce((sum, rule) => sum + patternsIn(rule), 0)
-    this.usesCounts = document.rule.some(
-      ({ counts }, at) => counts !== undefined || this.#rules[at]?.condition?.uses.has('counts'),
-    )
+    this.#counting = this.#rules.filter((rule) => rule.countedMinutes > 0)
+    this.countedMinutes = Math.max(0, ...this.#counting.map(({ countedMinutes }) => countedMinutes))
   }
 
   /**
@@ -75,6 +81,11 @@ export class CompiledPolicy {
     const found = this.#rules.filter((rule) => couldMatch(rule, kind, mount, name))
     if (name.length <= KEPT_NAME_CHARS) this.#keep(kind, mount, name, found)
     return found
+  }
+
+  /** Whether one of its rules may go by how many such calls there were. */
+  counts({ kind, mount, name }: Pick<PolicyCall, 'kind' | 'mount' | 'name'>): boolean {
+    return this.#counting.some((rule) => couldMatch(rule, kind, mount, name))
   }
 
   #keep(kind: CallKind, mount: string | null, name: string, found: readonly CompiledRule[]): void {
@@ -101,6 +112,7 @@ const WORDS: Readonly<Record<PolicyDecision, string>> = {
 
 function compileRule(rule: PolicyRule): CompiledRule {
   const [kind] = namedKindsOf(rule)
+  const condition = rule.when === undefined ? undefined : conditionOf(rule.when)
   return {
     name: rule.name,
     decision: rule.decision,
@@ -109,9 +121,17 @@ function compileRule(rule: PolicyRule): CompiledRule {
     kinds: kind === undefined ? listOf(rule.kind) : [kind],
     mounts: globsOf(rule.mount),
     names: kind === undefined ? undefined : globsOf(rule[kind]),
-    condition: rule.when === undefined ? undefined : conditionOf(rule.when),
+    condition,
+    isLimited: rule.counts !== undefined,
+    countedMinutes: countedMinutes(rule, condition),
     covers: coverage(rule),
   }
+}
+
+/** A turn is at most what the last hour is, for those who take none of ours. */
+function countedMinutes({ counts }: PolicyRule, condition: Condition | undefined): number {
+  if (counts?.day !== undefined || condition?.uses.has('counts') === true) return DAY_MINUTES
+  return counts === undefined ? 0 : HOUR_MINUTES
 }
 
 function conditionOf(when: string): Condition {
@@ -164,6 +184,10 @@ function saidOf(annotations: JsonObject | undefined, hint: string): boolean {
 
 const SPANS = ['turn', 'hour', 'day'] as const
 
-function hasLeft(limits: Partial<Record<keyof PolicyCounts, number | undefined>> | undefined, counts: PolicyCounts): boolean {
-  return limits === undefined || SPANS.every((span) => counts[span] < (limits[span] ?? Infinity))
+/** Where counts are not known, whoever asks finds that out. */
+function hasLeft(
+  limits: Partial<Record<keyof PolicyCounts, number | undefined>> | undefined,
+  counts: PolicyCounts | null,
+): boolean {
+  return limits === undefined || counts === null || SPANS.every((span) => counts[span] < (limits[span] ?? Infinity))
 }

@@ -1,6 +1,7 @@
 import { messageOf, type PolicyDecision, type PolicyLayer } from '@parley/protocol'
 import type { PolicyCall } from '../call/policy-call.ts'
-import type { CallValues } from '../cel/call-values.ts'
+import { type CallValues, UNCOUNTED } from '../cel/call-values.ts'
+import type { ConditionResult } from '../cel/condition.ts'
 import type { CostMeter } from '../cel/meter.ts'
 import type { CompiledPolicy } from './compile-policy.ts'
 
@@ -32,6 +33,7 @@ export interface Deciding {
 }
 
 const NONE: readonly string[] = []
+const UNKNOWN: ConditionResult = { kind: 'failed', reason: UNCOUNTED }
 
 /** What one policy says. It never throws: where the decision costs too much it is an error of this layer. */
 export function layerSays(one: LayerPolicy, deciding: Deciding): LayerSaid {
@@ -48,7 +50,7 @@ function firstMatch({ layer, policy }: LayerPolicy, { call, values, meter }: Dec
   let passedOver: string[] | undefined
   for (const rule of policy.candidates(call, meter)) {
     if (!rule.covers(call)) continue
-    const held = rule.condition?.holds(values, meter)
+    const held = rule.isLimited && call.counts === null ? UNKNOWN : rule.condition?.holds(values, meter)
     if (held?.kind === 'failed') {
       const reason = `the condition of the rule ${rule.name} could not be evaluated: ${held.reason}`
       return {
