@@ -13,6 +13,7 @@ export { ANYBODY, approvalsNeeded, type Decider, mayDecide } from './decide/appr
 export { type CompiledPolicy, compilePolicy } from './decide/compile-policy.ts'
 export { type Beside, decide, denialCode, type PolicyAnswer, type TraceStep } from './decide/decide.ts'
 export type { LayerPolicy, PolicyOutcome } from './decide/layer-says.ts'
+export { compileInSteps, compileTextInSteps } from './document/compile-in-steps.ts'
 export { exampleCall } from './document/example-call.ts'
 export { readPolicy } from './document/read-policy.ts'
 export { type ParsedPolicy, parsePolicy } from './document/parse-policy.ts'

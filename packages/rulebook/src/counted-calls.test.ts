@@ -1,12 +1,12 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { compilePolicy } from '@parley/policy'
-import { type AgentId, iso } from '@parley/protocol'
+import { type LayerPolicy, compilePolicy } from '@parley/policy'
+import { AgentId, iso } from '@parley/protocol'
 import { type Store, callsLog, openStore } from '@parley/store'
 import { type TestEngine, startEngine } from '@parley/store/testing'
 import { countedCalls } from './counted-calls.ts'
 import { policyIn } from './policy-view.ts'
 
-const ID: AgentId = 'agt_00000000000000000000000000' as AgentId
+const ID = AgentId.parse('agt_00000000000000000000000001')
 const DAY_MS = 86_400_000
 const MINUTE_MS = 60_000
 const EXAMPLE = '\n[[example]]\ncall = { tool = "x" }\ndecision = "ask"\n'
@@ -24,10 +24,11 @@ afterEach(async () => {
   await host.stop()
 })
 
-const layers = (rule: string) =>
-  [{ layer: 'agent', policy: compilePolicy(policyIn(`[[rule]]\nname = "few"\ndecision = "allow"\n${rule}\n${EXAMPLE}`)) }] as const
-const TRANSFERS = layers('tool = "transfer"\ncounts = { day = 2 }')
-const RESOURCES = layers('resource = "*"\ncounts = { hour = 2 }')
+const layers = async (rule: string): Promise<readonly LayerPolicy[]> => [
+  { layer: 'agent', policy: compilePolicy(await policyIn(`[[rule]]\nname = "few"\ndecision = "allow"\n${rule}\n${EXAMPLE}`)) },
+]
+const TRANSFERS = await layers('tool = "transfer"\ncounts = { day = 2 }')
+const RESOURCES = await layers('resource = "*"\ncounts = { hour = 2 }')
 
 const line = (kind: string, name: string, more: object = {}): string =>
   `${JSON.stringify({ at: iso(now), id: 1, step: 'decided', by: 't', kind, mount: 'm', name, decision: { kind: 'allow' }, ...more })}\n`
@@ -44,7 +45,7 @@ test('only what a rule counts is told, however much else was done before and aft
   await write(line('tool', 'transfer') + line('tool', 'transfer', { decision: { kind: 'deny' } }) + line('tool', 'transfer'))
   await write(reads(5_000))
   expect(await countedCalls(store, ID, TRANSFERS)).toEqual(transfers(2))
-  expect(await countedCalls(store, ID, layers('tool = "transfer"'))).toEqual({ counted: [], counted_from: 0 })
+  expect(await countedCalls(store, ID, await layers('tool = "transfer"'))).toEqual({ counted: [], counted_from: 0 })
 })
 
 test('it is looked for in the whole day, however much was written since', async () => {

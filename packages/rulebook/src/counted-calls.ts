@@ -1,6 +1,7 @@
 import type { AgentId, CallKind } from '@parley/protocol'
 import { type LayerPolicy, countedName } from '@parley/policy'
 import { type Store, callsLog } from '@parley/store'
+import { Pace } from './pace.ts'
 import { recordedFrom } from './recorded-calls.ts'
 
 const MINUTE_MS = 60_000
@@ -12,7 +13,7 @@ const STEP_BYTES = 1024 * 1024
 const COUNTED = {
   /** Different things that are told, as many as a host has room for. Of more, those that were done last: the others are over before these. */
   things: 2_000,
-  /** Different things that are remembered on the way to those. */
+  /** Different things that are remembered on the way to those. Of more, nothing is known. */
   looked: 20_000,
   /** Things times minutes that are told. Of more, the calls of each are all told as of the last minute in which there was one. */
   minutes: 20_000,
@@ -40,7 +41,9 @@ export async function countedCalls(
   const since = store.now() - DAY_MS - MINUTE_MS
   const { offset, from } = await placeOf(store, id, since)
   const things = new Map<string, Thing>()
+  const pace = new Pace()
   for await (const { at, kind, mount, name: whole, isAllowed } of recordedFrom(store, id, offset)) {
+    await pace.rest()
     if (!isAllowed || at < since || !layers.some(({ policy }) => policy.counts({ kind, mount, name: whole }))) continue
     const name = countedName(whole)
     const key = JSON.stringify([kind, mount, name])

@@ -1,14 +1,6 @@
 import type { ToolOutput } from '@parley/protocol'
-import {
-  type CompiledPolicy,
-  type LayerPolicy,
-  type PolicyAnswer,
-  type PolicyCall,
-  compilePolicy,
-  decide,
-  parsePolicy,
-  policyOrDenial,
-} from '@parley/policy'
+import { type LayerPolicy, type PolicyAnswer, type PolicyCall, decide } from '@parley/policy'
+import { compiledOf } from './ready-policies.ts'
 import { type Counting, RecentCalls } from './recent-calls.ts'
 
 type Spec = ToolOutput<'host.agent_get'>
@@ -18,12 +10,6 @@ export type PolicySpec = Pick<
 >
 /** A call before it is known how often there were such, and when. */
 export type AskedCall = Omit<PolicyCall, 'agent' | 'counts' | 'now'>
-
-/** Policies that are kept ready for all agents of this host. */
-const READY_MAX = 512
-
-/** Most agents of a host have the installation's policy in common: each text is made ready once. */
-const ready = new Map<string, CompiledPolicy>()
 
 /** The policies of one agent, as the gateway had them last. */
 export class AgentPolicies {
@@ -81,12 +67,3 @@ const countingOf = (layers: readonly LayerPolicy[]): Counting => ({
   minutes: Math.max(0, ...layers.map(({ policy }) => policy.countedMinutes)),
   isCounted: (thing) => layers.some(({ policy }) => policy.counts(thing)),
 })
-
-function compiledOf(sha256: string, json: string): CompiledPolicy {
-  const known = ready.get(sha256)
-  if (known !== undefined) return known
-  const compiled = compilePolicy(policyOrDenial(parsePolicy(JSON.parse(json))))
-  if (ready.size >= READY_MAX) ready.delete(ready.keys().next().value ?? '')
-  ready.set(sha256, compiled)
-  return compiled
-}

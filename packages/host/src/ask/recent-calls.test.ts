@@ -70,7 +70,10 @@ test('other rules begin with the log, keep what was counted here, and let go of 
   calls.begin(ALL, NOTHING)
   for (let at = 0; at < ROOM; at += 1) calls.add(resource(at))
   for (let count = 0; count < 3; count += 1) calls.add({ ...TRANSFER, name: 'x'.repeat(5_000) })
-  calls.begin({ minutes: 1_440, isCounted: ({ kind }) => kind === 'tool' }, { counted: [{ ...TRANSFER, minute, calls: 4 }], counted_from: 0 })
+  calls.begin(
+    { minutes: 1_440, isCounted: ({ kind }) => kind === 'tool' },
+    { counted: [{ ...TRANSFER, minute, calls: 4 }], counted_from: 0 },
+  )
   expect(calls.of(TRANSFER)).toEqual(times(4))
   expect(calls.of({ ...TRANSFER, name: 'x'.repeat(5_000) })).toEqual(times(3))
   expect(calls.of({ ...TRANSFER, name: 'other' })).toEqual(times(0))

@@ -54,7 +54,6 @@ export class CompiledPolicy {
   /** How far back its rules look for calls like the one that they decide about; 0: none does. */
   readonly countedMinutes: number
   readonly #rules: readonly CompiledRule[]
-  readonly #counting: readonly CompiledRule[]
   readonly #patterns: number
   readonly #candidates = new Map<CallKind, Map<string | null, Map<string, readonly CompiledRule[]>>>()
   #kept = 0
@@ -65,8 +64,7 @@ export class CompiledPolicy {
     this.approvers = document.approvers ?? ANYBODY
     this.#rules = document.rule.map(compileRule)
     this.#patterns = document.rule.reduce((sum, rule) => sum + patternsIn(rule), 0)
-    this.#counting = this.#rules.filter((rule) => rule.countedMinutes > 0)
-    this.countedMinutes = Math.max(0, ...this.#counting.map(({ countedMinutes }) => countedMinutes))
+    this.countedMinutes = Math.max(0, ...this.#rules.map((rule) => rule.countedMinutes))
   }
 
   /**
@@ -74,18 +72,28 @@ export class CompiledPolicy {
    * decision must not depend on earlier ones.
    */
   candidates({ kind, mount, name }: Pick<PolicyCall, 'kind' | 'mount' | 'name'>, meter: Charges): readonly CompiledRule[] {
+    meter.charge(this.#costOf(name))
+    return this.#found(kind, mount, name)
+  }
+
+  /** Whether one of its rules may go by how many such calls there were. */
+  counts({ kind, mount, name }: Pick<PolicyCall, 'kind' | 'mount' | 'name'>): boolean {
+    if (this.countedMinutes === 0) return false
+    // A name for which it costs too much to find out: no decision comes about for it either.
+    return this.#costOf(name) > CEL_LIMITS.cost || this.#found(kind, mount, name).some((rule) => rule.countedMinutes > 0)
+  }
+
+  #costOf(name: string): number {
     const looked = (this.#rules.length + this.#patterns) / CEL_LIMITS.patternsPerCost
-    meter.charge(looked + (this.#patterns * name.length) / CEL_LIMITS.patternCharsPerCost)
+    return looked + (this.#patterns * name.length) / CEL_LIMITS.patternCharsPerCost
+  }
+
+  #found(kind: CallKind, mount: string | null, name: string): readonly CompiledRule[] {
     const known = this.#candidates.get(kind)?.get(mount)?.get(name)
     if (known !== undefined) return known
     const found = this.#rules.filter((rule) => couldMatch(rule, kind, mount, name))
     if (name.length <= KEPT_NAME_CHARS) this.#keep(kind, mount, name, found)
     return found
-  }
-
-  /** Whether one of its rules may go by how many such calls there were. */
-  counts({ kind, mount, name }: Pick<PolicyCall, 'kind' | 'mount' | 'name'>): boolean {
-    return this.#counting.some((rule) => couldMatch(rule, kind, mount, name))
   }
 
   #keep(kind: CallKind, mount: string | null, name: string, found: readonly CompiledRule[]): void {

@@ -73,7 +73,7 @@ const randomCall = (random: Random): PolicyCall =>
     ] as const),
     annotations: random.pick([undefined, {}, { readOnlyHint: true }]),
     arguments: random.pick([{}, { x: 1 }, { x: 2 }, { x: null, y: [1] }]),
-    counts: { turn: random.below(4), hour: random.below(4), day: 0 },
+    counts: random.chance(10) ? null : { turn: random.below(4), hour: random.below(4), day: 0 },
   })
 
 const randomAllowance = (random: Random, call: PolicyCall): Allowance => ({

@@ -47,7 +47,10 @@ test('conditions pay for their parts and the arguments for being looked at, with
 })
 
 test('a policy in shadow has what the others leave, and denies nothing by what it costs', () => {
-  const layers = [layer('installation', costly({ shadow: true })), layer('agent', { rule: [...rulesOf(1, 'size(args.l) == 0'), allow] })]
+  const layers = [
+    layer('installation', costly({ shadow: true })),
+    layer('agent', { rule: [...rulesOf(1, 'size(args.l) == 0'), allow] }),
+  ]
   expect(decide(callOf({ arguments: { l: LIST } }), layers)).toMatchObject({
     decision: 'allow',
     layer: 'agent',
