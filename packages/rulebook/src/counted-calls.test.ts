@@ -48,6 +48,13 @@ test('only what a rule counts is told, however much else was done before and aft
   expect(await countedCalls(store, ID, await layers('tool = "transfer"'))).toEqual({ counted: [], counted_from: 0 })
 })
 
+test('calls of which not all was written down count as well', async () => {
+  await write(line('tool', 'transfer', { cut: true, chars: 20_000, begins: '{' }))
+  expect(await countedCalls(store, ID, TRANSFERS)).toEqual(transfers(1))
+  await write(line('resource', `sha256:${'0'.repeat(64)}`, { cut: true, chars: 20_000, begins: '{' }))
+  expect((await countedCalls(store, ID, TRANSFERS)).counted).toHaveLength(2)
+})
+
 test('it is looked for in the whole day, however much was written since', async () => {
   await write(line('tool', 'transfer'))
   now += DAY_MS

@@ -18,6 +18,8 @@ export interface RecordedCall {
   readonly name: string
   readonly arguments: JsonValue
   readonly isAllowed: boolean
+  /** It was too long to be written down whole. */
+  readonly isCut: boolean
 }
 
 /** The newest calls of an agent, the oldest of them first. Those whose arguments were too long to be written down are left out. */
@@ -28,7 +30,7 @@ export async function recordedCalls(
 ): Promise<readonly PolicyCall[]> {
   const { offset: end } = await store.logs.end(callsLog(id))
   const recorded: RecordedCall[] = []
-  for await (const call of recordedFrom(store, id, end - TAIL_BYTES)) recorded.push(call)
+  for await (const call of recordedFrom(store, id, end - TAIL_BYTES)) if (!call.isCut) recorded.push(call)
   return recorded.slice(-limit).map((call) => ({
     caller: { role: 'agent', name: call.by },
     agent: { id, name, owner: ownerName },
@@ -75,6 +77,7 @@ function recordedIn(line: string): RecordedCall | undefined {
     mount: typeof mount === 'string' ? mount : null,
     name,
     arguments: args ?? null,
+    isCut: value['cut'] === true,
     isAllowed: isJsonObject(decision) && decision['kind'] === 'allow',
   }
 }
