@@ -99,3 +99,18 @@ test('a log that somebody else has written on fails every call from then on', as
   await expect(log.write({ id: 3 })).rejects.toThrow('cannot be written down')
   expect(failures).toEqual([expect.stringContaining('its log ends at 1000')])
 })
+
+test('a call that is too long to be written down whole is still known by its name and by what was decided', async () => {
+  const { log, batches } = openLog()
+  const call = { at: 'then', id: 1, step: 'decided', by: 't', kind: 'tool', mount: 'm' }
+  const decision = { kind: 'allow', arguments: { text: 'y'.repeat(20_000) } }
+  await log.write({ ...call, name: 'transfer', arguments: { text: 'x'.repeat(20_000) }, decision, ms: 1 })
+  await log.write({ ...call, name: 'z'.repeat(20_000), decision })
+  await log.write({ id: 2, step: 'failed', error: 'x'.repeat(20_000) })
+  const cut = { cut: true, chars: expect.any(Number), begins: expect.any(String) }
+  expect(idsIn(batches).flat()).toEqual([
+    { ...call, name: 'transfer', decision: { kind: 'allow' }, ...cut },
+    { ...call, name: expect.stringMatching(/^sha256:[0-9a-f]{64}$/), decision: { kind: 'allow' }, ...cut },
+    cut,
+  ])
+})

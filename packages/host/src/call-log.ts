@@ -1,4 +1,5 @@
-import { AGENT_LIMITS, PassingMap } from '@parley/protocol'
+import { countedName } from '@parley/policy'
+import { AGENT_LIMITS, PassingMap, isJsonObject } from '@parley/protocol'
 import type { AgentOfGateway } from './gateway-calls.ts'
 import { AgentLog } from './agent-log.ts'
 import { MACHINE_TIMERS, type Timers } from './timers.ts'
@@ -11,6 +12,8 @@ const LINES_WAITING_MAX = 4_000
 const NOTE_MS = 25
 /** A call that takes longer has a line that says that it is under way. */
 const LONG_CALL_MS = 250
+/** What is kept of who called, in a line that is too long. */
+const BY_CHARS = 256
 
 export interface CallLogOptions extends AgentOfGateway {
   /** Where the log ends: nobody else writes it while this claim holds. */
@@ -43,7 +46,7 @@ export class CallLog {
 
   /** Settles when it is written; throws when it never will be. */
   write(entry: object): Promise<void> {
-    return this.#log.write([cutLine(JSON.stringify(entry))])
+    return this.#log.write([lineOf(entry)])
   }
 
   /** That a call goes out now. Of one that ends soon, the line of its end says that it did. */
@@ -75,7 +78,7 @@ export class CallLog {
   }
 
   #note(entry: object): void {
-    this.#log.later(cutLine(JSON.stringify(entry)))
+    this.#log.later(lineOf(entry))
   }
 
   /** Writes all that waits. Calls that went out long before `now` are said to be under way; those that follow wait for their time. */
@@ -94,8 +97,24 @@ export class CallLog {
   }
 }
 
-/** What is too long for a line says so, and stays JSON. */
-function cutLine(line: string): string {
+/** What is too long for a line says so, and stays JSON. What was let through is still counted by it: an agent chooses how long its arguments are. */
+function lineOf(entry: object): string {
+  const line = JSON.stringify(entry)
   if (line.length <= AGENT_LIMITS.callEntryBytes / 4) return line
-  return JSON.stringify({ cut: true, chars: line.length, begins: line.slice(0, 4_096) })
+  return JSON.stringify({ ...countedIn(entry), cut: true, chars: line.length, begins: line.slice(0, 4_096) })
+}
+
+function countedIn(entry: unknown): object {
+  if (!isJsonObject(entry) || entry['step'] !== 'decided') return {}
+  const { at, id, step, by, kind, mount, name, decision } = entry
+  return {
+    at,
+    id,
+    step,
+    by: typeof by === 'string' ? by.slice(0, BY_CHARS) : by,
+    kind,
+    mount,
+    name: typeof name === 'string' ? countedName(name) : name,
+    decision: isJsonObject(decision) ? { kind: decision['kind'] } : decision,
+  }
 }

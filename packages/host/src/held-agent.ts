@@ -17,6 +17,7 @@ import { CallLog } from './call-log.ts'
 import { callRecorder } from './call-recorder.ts'
 import { callerOf, linkOf } from './tunnel-link.ts'
 import { AgentGate } from './ask/agent-gate.ts'
+import { readyPolicies } from './ask/ready-policies.ts'
 import { openPolicyDesk } from './ask/policy-desk.ts'
 import type { GatewayCall } from './gateway-calls.ts'
 import { composedMount } from './composed-mount.ts'
@@ -97,7 +98,9 @@ export class HeldAgent {
 
   /** Takes what the gateway has of the agent, and mounts what there is. Throws when it is not ours any more. */
   static async open(options: HeldAgentOptions, signal: AbortSignal): Promise<HeldAgent> {
-    const held = new HeldAgent(options, await options.call('host.agent_get', options.claim, signal))
+    const spec = await options.call('host.agent_get', options.claim, signal)
+    await readyPolicies(spec)
+    const held = new HeldAgent(options, spec)
     await held.#begin()
     return held
   }
@@ -156,7 +159,9 @@ export class HeldAgent {
   update(): Promise<void> {
     this.#updating = this.#updating.then(async () => {
       if (this.#ended.signal.aborted) return
-      this.#spec = await this.#options.call('host.agent_get', this.claim, this.#ended.signal)
+      const spec = await this.#options.call('host.agent_get', this.claim, this.#ended.signal)
+      await readyPolicies(spec)
+      this.#spec = spec
       this.#agentGate.set(this.#spec)
       if (this.#compositor !== undefined) await this.#converge(this.#compositor)
     })

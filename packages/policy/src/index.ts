@@ -1,4 +1,5 @@
 export { canonicalJson } from './call/canonical.ts'
+export { countedName, isHashedName } from './call/counted-name.ts'
 export { type CallDigest, digestCall, hashOf } from './call/digest.ts'
 export { JSON_LIMITS } from './call/json-limits.ts'
 export { ENGINE_MOUNT, type PolicyCall } from './call/policy-call.ts'
@@ -11,6 +12,7 @@ export { ANYBODY, approvalsNeeded, type Decider, mayDecide } from './decide/appr
 export { type CompiledPolicy, compilePolicy } from './decide/compile-policy.ts'
 export { type Beside, decide, denialCode, type PolicyAnswer, type TraceStep } from './decide/decide.ts'
 export type { LayerPolicy, PolicyOutcome } from './decide/layer-says.ts'
+export { compileInSteps, compileTextInSteps } from './document/compile-in-steps.ts'
 export { exampleCall } from './document/example-call.ts'
 export { readPolicy } from './document/read-policy.ts'
 export { type ParsedPolicy, parsePolicy } from './document/parse-policy.ts'

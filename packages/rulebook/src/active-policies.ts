@@ -1,6 +1,14 @@
 import type { PolicyDocument, PolicyLayer } from '@parley/protocol'
-import { type CompiledPolicy, type LayerPolicy, compilePolicy, policyOrDenial, readPolicy } from '@parley/policy'
+import {
+  type CompiledPolicy,
+  type LayerPolicy,
+  compilePolicy,
+  compileTextInSteps,
+  policyOrDenial,
+  readPolicy,
+} from '@parley/policy'
 import { type AgentRecord, type PolicyRecord, type Store, policiesName, subjectsOf } from '@parley/store'
+import { Pace, paced } from './pace.ts'
 
 /** Policies that are kept ready: of the installation and of those who were active last. */
 const READY_MAX = 256
@@ -23,8 +31,10 @@ const ready = new Map<string, Omit<ReadPolicy, 'record'>>()
 export async function activePolicies(
   { policies }: Pick<Store, 'policies'>,
   { id: agentId, ownerId }: Pick<AgentRecord, 'id' | 'ownerId'>,
+  pace: Pace = new Pace(),
 ): Promise<ActivePolicies> {
   const records = await policies.active(subjectsOf({ agentId, ownerId }))
+  for (const { sha256, text } of records) if (!ready.has(sha256)) await paced(compileTextInSteps(text), pace)
   return { name: policiesName(records), policies: records.map(readRecord) }
 }
 

@@ -1,6 +1,6 @@
 export { type ActivePolicies, activePolicies, layersOf, layersWith } from './active-policies.ts'
 export { CallChain } from './call-chain.ts'
+export { countedCalls } from './counted-calls.ts'
 export { policyEntry, policyIn } from './policy-view.ts'
-export { countedCalls } from './recorded-calls.ts'
 export { failedExamples, reviewPolicy } from './review-policy.ts'
 export { verifyCalls } from './verify-calls.ts'

@@ -1,6 +1,7 @@
 import { type PolicyDocument, type PolicyEntry, ToolError, iso } from '@parley/protocol'
-import { problemText, readPolicy } from '@parley/policy'
+import { compileTextInSteps, problemText, readPolicy } from '@parley/policy'
 import type { PolicyRecord } from '@parley/store'
+import { Pace, paced } from './pace.ts'
 
 /** Problems of a policy that are named at once. */
 const PROBLEMS_SHOWN = 10
@@ -22,7 +23,8 @@ export function policyEntry(policy: PolicyRecord): PolicyEntry {
 }
 
 /** A policy out of what somebody wrote, or all that is wrong with it. */
-export function policyIn(text: string): PolicyDocument {
+export async function policyIn(text: string, pace: Pace = new Pace()): Promise<PolicyDocument> {
+  await paced(compileTextInSteps(text), pace)
   const read = readPolicy(text)
   if (read.kind === 'policy') return read.policy
   const shown = read.problems.slice(0, PROBLEMS_SHOWN).map(problemText)

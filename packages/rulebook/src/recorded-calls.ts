@@ -1,17 +1,16 @@
+import { setImmediate as turn } from 'node:timers/promises'
 import { type AgentId, CallKind, type JsonValue, isJsonObject, parseJson } from '@parley/protocol'
 import type { PolicyCall } from '@parley/policy'
 import { type AgentRecord, type Store, callsLog, linesOf } from '@parley/store'
 
 /** So much of the end of a log is looked at, in pieces. */
 const TAIL_BYTES = 8 * 1024 * 1024
-const PIECE_BYTES = 1024 * 1024
-const MINUTE_MS = 60_000
-const DAY_MS = 86_400_000
-/** Different things that are counted for one agent; of more, the rest begins at zero. */
-const COUNTED_MAX = 2_000
+const PIECE_BYTES = 256 * 1024
+/** Every such line has it, wherever it stands: most others need not be parsed. */
+const DECIDED = '"step":"decided"'
 
 /** A line that says what was decided about a call. */
-interface RecordedCall {
+export interface RecordedCall {
   readonly at: number
   readonly by: string
   readonly kind: CallKind
@@ -19,15 +18,8 @@ interface RecordedCall {
   readonly name: string
   readonly arguments: JsonValue
   readonly isAllowed: boolean
-}
-
-/** Calls by minute: what a host begins to count from. */
-export interface CountedCalls {
-  readonly kind: CallKind
-  readonly mount: string | null
-  readonly name: string
-  minute: number
-  calls: number
+  /** It was too long to be written down whole. */
+  readonly isCut: boolean
 }
 
 /** The newest calls of an agent, the oldest of them first. Those whose arguments were too long to be written down are left out. */
@@ -36,7 +28,9 @@ export async function recordedCalls(
   { id, name, ownerName }: Pick<AgentRecord, 'id' | 'name' | 'ownerName'>,
   limit: number,
 ): Promise<readonly PolicyCall[]> {
-  const recorded = await recordedOf(store, id)
+  const { offset: end } = await store.logs.end(callsLog(id))
+  const recorded: RecordedCall[] = []
+  for await (const call of recordedFrom(store, id, end - TAIL_BYTES)) if (!call.isCut) recorded.push(call)
   return recorded.slice(-limit).map((call) => ({
     caller: { role: 'agent', name: call.by },
     agent: { id, name, owner: ownerName },
@@ -52,37 +46,22 @@ export async function recordedCalls(
   }))
 }
 
-/** What an agent was let do in the last day. */
-export async function countedCalls(store: Pick<Store, 'logs' | 'now'>, id: AgentId): Promise<readonly CountedCalls[]> {
-  const since = store.now() - DAY_MS
-  const counted = new Map<string, CountedCalls>()
-  for (const { at, kind, mount, name, isAllowed } of await recordedOf(store, id)) {
-    if (!isAllowed || at < since) continue
-    const minute = Math.floor(at / MINUTE_MS)
-    const key = JSON.stringify([kind, mount, name, minute])
-    const known = counted.get(key)
-    if (known !== undefined) known.calls += 1
-    else if (counted.size < COUNTED_MAX) counted.set(key, { kind, mount, name, minute, calls: 1 })
-  }
-  return [...counted.values()]
-}
-
-async function recordedOf({ logs }: Pick<Store, 'logs'>, id: AgentId): Promise<readonly RecordedCall[]> {
+/** What was decided, from a place of the log on, the oldest first. Others have their turn meanwhile. */
+export async function* recordedFrom({ logs }: Pick<Store, 'logs'>, id: AgentId, from: number): AsyncGenerator<RecordedCall> {
   const log = callsLog(id)
   const { offset: end } = await logs.end(log)
-  const from = Math.max(0, end - TAIL_BYTES)
-  const recorded: RecordedCall[] = []
-  for (let offset = from; offset < end;) {
+  const { offset: start } = await logs.start(log)
+  for (let offset = Math.max(from, start); offset < end;) {
     const { entries, next } = await logs.read(log, { from: { offset }, maxBytes: PIECE_BYTES })
     if (entries.length === 0) break
     // What begins in the middle of a line is no JSON, and passed over.
     for (const { line } of linesOf(entries)) {
-      const call = recordedIn(line)
-      if (call !== undefined) recorded.push(call)
+      const call = line.includes(DECIDED) ? recordedIn(line) : undefined
+      if (call !== undefined) yield call
     }
     offset = next.offset
+    await turn()
   }
-  return recorded
 }
 
 function recordedIn(line: string): RecordedCall | undefined {
@@ -98,6 +77,7 @@ function recordedIn(line: string): RecordedCall | undefined {
     mount: typeof mount === 'string' ? mount : null,
     name,
     arguments: args ?? null,
+    isCut: value['cut'] === true,
     isAllowed: isJsonObject(decision) && decision['kind'] === 'allow',
   }
 }

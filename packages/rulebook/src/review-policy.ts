@@ -1,4 +1,3 @@
-import { setImmediate as turn } from 'node:timers/promises'
 import {
   POLICY_LIMITS,
   type PolicyDocument,
@@ -11,33 +10,8 @@ import {
 import { type ChangedDecision, compilePolicy, decide, exampleCall, hashOf, replay } from '@parley/policy'
 import type { AgentRecord, PolicyRecord, Store } from '@parley/store'
 import { activePolicies, layersOf, layersWith } from './active-policies.ts'
+import { Pace, REVIEW_MS } from './pace.ts'
 import { recordedCalls } from './recorded-calls.ts'
-
-/** How long a review may take; of more calls than fit into it, those that were looked at are counted. */
-const REVIEW_MS = 5_000
-/** After so long others have their turn. */
-const SLICE_MS = 10
-
-/** Others wait no longer than for one decision, whatever somebody wrote into their conditions. */
-export class Pace {
-  readonly #now: () => number
-  readonly #startedAt: number
-  #sliceAt: number
-
-  constructor(now = () => performance.now()) {
-    this.#now = now
-    this.#startedAt = this.#sliceAt = now()
-  }
-
-  async isOver(): Promise<boolean> {
-    const now = this.#now()
-    if (now - this.#sliceAt > SLICE_MS) {
-      await turn()
-      this.#sliceAt = this.#now()
-    }
-    return now - this.#startedAt > REVIEW_MS
-  }
-}
 
 /**
  * What a version would change: its examples, and the calls that agents made. The digest is of all that is answered, and of what it is about:
@@ -90,7 +64,7 @@ async function replayed(
   const changed: ChangedDecision[] = []
   let calls = 0
   for (const agent of agents) {
-    const active = await activePolicies(store, agent)
+    const active = await activePolicies(store, agent, pace)
     const recorded = await recordedCalls(store, agent, POLICY_LIMITS.replayedCalls)
     const [before, after] = [layersOf(active), layersWith(active, subject.layer, document)]
     // The newest first: where there is no time for all, those are looked at.

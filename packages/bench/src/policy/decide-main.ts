@@ -59,7 +59,7 @@ function bare({ kind, mount, name, arguments: args, counts }: PolicyCall): strin
   const { path, text } = args
   if (typeof path !== 'string' || typeof text !== 'string') return 'evaluator_error'
   if (path.includes('..') || !path.startsWith('/src/')) return 'ask'
-  return text.length < 100_000 && SOURCE.test(path) && counts.hour < 1_000 ? 'allow' : 'ask'
+  return text.length < 100_000 && SOURCE.test(path) && (counts?.hour ?? Infinity) < 1_000 ? 'allow' : 'ask'
 }
 
 function sampled(once: () => string): readonly number[] {

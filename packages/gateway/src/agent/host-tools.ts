@@ -18,7 +18,7 @@ import { type AgentWorld, serveTool } from './agent-world.ts'
 import { asHost, fenceOf } from './held-agent.ts'
 import { folderRefusal, mountRefusalAt } from './may-mount.ts'
 import { openedMount, sealedSecrets } from './mount-secrets.ts'
-import { activePolicies, countedCalls } from '@parley/rulebook'
+import { activePolicies, countedCalls, layersOf } from '@parley/rulebook'
 
 const QUIET = { audit: 'failures' } as const
 
@@ -141,7 +141,6 @@ export const hostAgentGet = serveTool(
         activePolicies(store, agent),
         store.policies.allowances(id),
       ])
-      const isCounted = active.policies.some(({ compiled }) => compiled.usesCounts)
       if (context.call?.link !== undefined) hostControls.watch(claim, context.call.link, version)
       return {
         agent_id: id,
@@ -169,7 +168,7 @@ export const hostAgentGet = serveTool(
         })),
         policy: active.name,
         allowances: [...allowances],
-        counted: isCounted ? [...(await countedCalls(store, id))] : [],
+        ...(await countedCalls(store, id, layersOf(active))),
         private_http: grant.private_http,
         folder_refused: folderRefusal(settings.folder, grant)?.reason ?? null,
       }

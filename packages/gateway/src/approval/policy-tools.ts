@@ -1,5 +1,5 @@
 import { nameOf } from '@parley/access'
-import { type AgentId, type PolicySubject, TOOLS, type ToolArguments, ToolError } from '@parley/protocol'
+import { type AgentId, type PolicyDocument, type PolicySubject, TOOLS, type ToolArguments, ToolError } from '@parley/protocol'
 import { decide, exampleCall } from '@parley/policy'
 import type { Activated, PolicyRecord, Store } from '@parley/store'
 import { activePolicies, failedExamples, layersOf, layersWith, policyEntry, policyIn, reviewPolicy } from '@parley/rulebook'
@@ -21,7 +21,7 @@ export const policySet = serveTool(TOOLS['policy.set'], async ({ text, note, ...
   const { store } = world
   const subject = await policySubject(store, whose, caller, 'write')
   context.target = targetOf(subject)
-  const document = policyIn(text)
+  const document = await policyIn(text)
   const policy = await store.policies.add(subject, { text, note, by: nameOf(caller) })
   return reviewed(world, policy, document)
 })
@@ -31,11 +31,11 @@ export const policyReplay = serveTool(TOOLS['policy.replay'], async ({ version, 
   const subject = await policySubject(world.store, whose, caller, 'write')
   context.target = targetOf(subject)
   const policy = await versionOf(world, subject, version)
-  return reviewed(world, policy, policyIn(policy.text))
+  return reviewed(world, policy, await policyIn(policy.text))
 })
 
 /** What is shown is noted with the version: whoever activates it says the digest. */
-async function reviewed({ store }: Pick<AgentWorld, 'store'>, policy: PolicyRecord, document: ReturnType<typeof policyIn>) {
+async function reviewed({ store }: Pick<AgentWorld, 'store'>, policy: PolicyRecord, document: PolicyDocument) {
   const review = await reviewPolicy(store, policy, document)
   const { digest, base_version: base } = review
   await store.policies.reviewed(policy.subject, policy.version, { digest, base })
@@ -48,7 +48,7 @@ export const policyActivate = serveTool(TOOLS['policy.activate'], async ({ versi
   const subject = await policySubject(store, whose, caller, 'write')
   context.target = targetOf(subject)
   const policy = await versionOf(world, subject, version)
-  const failed = await failedExamples(policyIn(policy.text))
+  const failed = await failedExamples(await policyIn(policy.text))
   if (failed.length > 0)
     throw new ToolError('conflict', `version: ${failed.length} of its examples are decided otherwise than they say`, {
       field: 'version',
@@ -102,7 +102,7 @@ export async function proposalsOf({ policies }: Pick<Store, 'policies'>, agentId
 export const policyTest = serveTool(TOOLS['policy.test'], async (args, { caller, world: { store, gate } }) => {
   const agent = await findAgent(store, args.agent_id, caller)
   const active = await activePolicies(store, agent)
-  const layers = args.text === undefined ? layersOf(active) : layersWith(active, args.layer, policyIn(args.text))
+  const layers = args.text === undefined ? layersOf(active) : layersWith(active, args.layer, await policyIn(args.text))
   const allowances = await store.policies.allowances(agent.id)
   const tried = triedCall(args, agent.ownerName, agent.name)
   const call = { ...tried, agent: { ...tried.agent, id: agent.id } }

@@ -70,7 +70,7 @@ async function proposed(
   policy: NewPolicy,
 ): Promise<ApprovalRecord> {
   const { store } = world
-  const document = policyIn(policy.text)
+  const document = await policyIn(policy.text)
   const subject = { layer: 'agent', agentId: agent.id } as const
   const sha256 = hashOf(policy.text)
   const review = await reviewPolicy(store, { subject, version: 0, sha256 }, document)

@@ -1,30 +1,15 @@
 import type { ToolOutput } from '@parley/protocol'
-import {
-  type CompiledPolicy,
-  type LayerPolicy,
-  type PolicyAnswer,
-  type PolicyCall,
-  compilePolicy,
-  decide,
-  parsePolicy,
-  policyOrDenial,
-} from '@parley/policy'
-import { RecentCalls } from './recent-calls.ts'
+import { type LayerPolicy, type PolicyAnswer, type PolicyCall, decide } from '@parley/policy'
+import { compiledOf } from './ready-policies.ts'
+import { type Counting, RecentCalls } from './recent-calls.ts'
 
 type Spec = ToolOutput<'host.agent_get'>
 export type PolicySpec = Pick<
   Spec,
-  'agent_id' | 'name' | 'owner' | 'kind' | 'gate' | 'policy' | 'policies' | 'allowances' | 'counted'
+  'agent_id' | 'name' | 'owner' | 'kind' | 'gate' | 'policy' | 'policies' | 'allowances' | 'counted' | 'counted_from'
 >
 /** A call before it is known how often there were such, and when. */
 export type AskedCall = Omit<PolicyCall, 'agent' | 'counts' | 'now'>
-
-/** Policies that are kept ready for all agents of this host. */
-const READY_MAX = 512
-const NO_COUNTS = { turn: 0, hour: 0, day: 0 }
-
-/** Most agents of a host have the installation's policy in common: each text is made ready once. */
-const ready = new Map<string, CompiledPolicy>()
 
 /** The policies of one agent, as the gateway had them last. */
 export class AgentPolicies {
@@ -32,15 +17,13 @@ export class AgentPolicies {
   readonly #counts: RecentCalls
   #spec: PolicySpec
   #layers: readonly LayerPolicy[]
-  #usesCounts: boolean
 
   constructor(spec: PolicySpec, now: () => number) {
     this.#now = now
     this.#counts = new RecentCalls(now, spec.kind === 'local')
     this.#spec = spec
     this.#layers = layersOf(spec)
-    this.#usesCounts = goesByCounts(this.#layers)
-    this.#counts.begin(spec.counted)
+    this.#counts.begin(countingOf(this.#layers), spec)
   }
 
   /** One name for the versions that decide now. */
@@ -53,10 +36,8 @@ export class AgentPolicies {
     const isOther = spec.policy !== this.#spec.policy
     this.#spec = spec
     if (!isOther) return
-    const counted = this.#usesCounts
     this.#layers = layersOf(spec)
-    this.#usesCounts = goesByCounts(this.#layers)
-    if (this.#usesCounts && !counted) this.#counts.begin(spec.counted)
+    this.#counts.begin(countingOf(this.#layers), spec)
   }
 
   turnBegins(): void {
@@ -65,7 +46,7 @@ export class AgentPolicies {
 
   decide(call: AskedCall): PolicyAnswer {
     const { agent_id: id, name, owner, allowances, gate } = this.#spec
-    const counts = this.#usesCounts ? this.#counts.of(call) : NO_COUNTS
+    const counts = this.#counts.of(call)
     return decide({ ...call, agent: { id, name, owner }, counts, now: this.#now() }, this.#layers, {
       allowances,
       uncovered: gate,
@@ -74,20 +55,15 @@ export class AgentPolicies {
 
   /** It is let through. */
   count(call: AskedCall): void {
-    if (this.#usesCounts) this.#counts.add(call)
+    this.#counts.add(call)
   }
 }
 
 const layersOf = ({ policies }: PolicySpec): readonly LayerPolicy[] =>
   policies.map(({ layer, sha256, document_json: json }) => ({ layer, policy: compiledOf(sha256, json) }))
 
-const goesByCounts = (layers: readonly LayerPolicy[]): boolean => layers.some(({ policy }) => policy.usesCounts)
-
-function compiledOf(sha256: string, json: string): CompiledPolicy {
-  const known = ready.get(sha256)
-  if (known !== undefined) return known
-  const compiled = compilePolicy(policyOrDenial(parsePolicy(JSON.parse(json))))
-  if (ready.size >= READY_MAX) ready.delete(ready.keys().next().value ?? '')
-  ready.set(sha256, compiled)
-  return compiled
-}
+/** All that some rule counts, those in shadow too. */
+const countingOf = (layers: readonly LayerPolicy[]): Counting => ({
+  minutes: Math.max(0, ...layers.map(({ policy }) => policy.countedMinutes)),
+  isCounted: (thing) => layers.some(({ policy }) => policy.counts(thing)),
+})

@@ -46,6 +46,7 @@ function openOwnCalls() {
     policy: 'agent:1',
     allowances: [],
     counted: [],
+    counted_from: 0,
     private_http: false,
     folder_refused: null,
   })

@@ -16,7 +16,8 @@ export interface PolicyCall {
   readonly arguments: JsonValue
   /** What the server says about a tool. A hint: a server may lie. */
   readonly annotations: JsonObject | undefined
-  readonly counts: PolicyCounts
+  /** Null where it is not known: a rule that goes by them fails then, which denies. */
+  readonly counts: PolicyCounts | null
   /** Milliseconds since 1970. */
   readonly now: number
 }

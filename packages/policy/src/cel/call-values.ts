@@ -4,16 +4,22 @@ import type { JsonValue } from '@parley/protocol'
 import { JsonBounds, entriesOf } from '../call/json-limits.ts'
 import { ENGINE_MOUNT, type PolicyCall } from '../call/policy-call.ts'
 import type { VariableName } from './cel-types.ts'
+import type { Charges } from './meter.ts'
+
+/** Why a rule that goes by counts cannot be evaluated. */
+export const UNCOUNTED = 'how many such calls there were is not known: too many different ones were made, try again later'
 
 /** A call as conditions see it. What no condition asks for is never made, and nothing is made twice. */
 export type CallValues = Readonly<Record<VariableName, CelInput>> & Record<string, CelInput>
 
-/** Its `args` throws `JsonRefused` where there is too much in them. */
-export function callValues(call: PolicyCall): CallValues {
+/** Its `args` throws `JsonRefused` where there is too much in them, and what `meter` throws. */
+export function callValues(call: PolicyCall, meter: Charges): CallValues {
   let args: CelInput | undefined
+  let annotations: CelInput | undefined
+  const made = (value: JsonValue): CelInput => celOf(value, 0, { bounds: new JsonBounds(), meter })
   return {
     get args() {
-      args ??= celOf(call.arguments, 0, new JsonBounds())
+      args ??= made(call.arguments)
       return args
     },
     get agent() {
@@ -26,9 +32,11 @@ export function callValues(call: PolicyCall): CallValues {
     mount: call.mount ?? ENGINE_MOUNT,
     name: call.name,
     get annotations() {
-      return celOf(call.annotations ?? {}, 0, new JsonBounds())
+      annotations ??= made(call.annotations ?? {})
+      return annotations
     },
     get counts() {
+      if (call.counts === null) throw new Error(UNCOUNTED)
       const { turn, hour, day } = call.counts
       return record({ turn: BigInt(turn), hour: BigInt(hour), day: BigInt(day) })
     },
@@ -40,13 +48,19 @@ export function callValues(call: PolicyCall): CallValues {
 
 const record = (members: Readonly<Record<string, CelInput>>): CelMap => celMap(new Map(Object.entries(members)))
 
+interface Within {
+  readonly bounds: JsonBounds
+  readonly meter: Charges
+}
+
 /** Numbers are doubles, as CEL says of JSON, whatever they look like: what an operator takes must not depend on a stranger's value. */
-function celOf(value: JsonValue, depth: number, bounds: JsonBounds): CelInput {
-  bounds.enter(depth)
+function celOf(value: JsonValue, depth: number, within: Within): CelInput {
+  within.bounds.enter(depth)
+  within.meter.charge(1)
   if (value === null || typeof value === 'string' || typeof value === 'boolean') return value
   if (typeof value === 'number') return value
-  if (Array.isArray(value)) return celList(value.map((item) => celOf(item, depth + 1, bounds)))
+  if (Array.isArray(value)) return celList(value.map((item) => celOf(item, depth + 1, within)))
   const members = new Map<string, CelInput>()
-  for (const [name, member] of entriesOf(value)) members.set(name, celOf(member, depth + 1, bounds))
+  for (const [name, member] of entriesOf(value)) members.set(name, celOf(member, depth + 1, within))
   return celMap(members)
 }

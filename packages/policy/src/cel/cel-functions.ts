@@ -13,7 +13,7 @@ import {
   mapType,
 } from '@bufbuild/cel'
 import { CEL_LIMITS } from './cel-limits.ts'
-import type { CostMeter } from './meter.ts'
+import type { Charges } from './meter.ts'
 import type { Patterns } from './patterns.ts'
 
 const { BOOL, DOUBLE, DYN, INT, STRING } = CelScalar
@@ -28,11 +28,12 @@ export const WEIGH = '@weigh'
 export const WEIGH_LIST = '@weigh_list'
 export const APPEND = '@append'
 
+const PLAIN = /^[\w \-/:@=,;%&~!#<>"']*$/
 const INTEGER = /^-?[0-9]{1,19}$/
 const DECIMAL = /^-?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?$/
 
 /** The library's functions again where their time goes by the size of what strangers send: these are charged for it. */
-export function meteredFunctions(meter: CostMeter, patterns: Patterns): CelFunc[] {
+export function meteredFunctions(meter: Charges, patterns: Patterns): CelFunc[] {
   const grown = new WeakMap<CelList, CelValue[]>()
   return [
     celFunc(STEP, [INT, BOOL], BOOL, (cost, goesOn) => {
@@ -54,7 +55,7 @@ export function meteredFunctions(meter: CostMeter, patterns: Patterns): CelFunc[
     }),
     // What a macro gathers is nobody else's, so it grows in place: a copy for each item would cost the square of their number.
     celFunc(APPEND, [LIST, LIST], LIST, (all, added) => {
-      meter.charge(added.size)
+      meter.charge(added.size * CEL_LIMITS.appendCost)
       const values = grown.get(all)
       if (values !== undefined) {
         values.push(...added)
@@ -94,6 +95,10 @@ export function meteredFunctions(meter: CostMeter, patterns: Patterns): CelFunc[
       return this.endsWith(part)
     }),
     celMethod('matches', STRING, [STRING], BOOL, function matches(pattern) {
+      if (isPlain(pattern)) {
+        meter.chargeChars(this.length)
+        return this.includes(pattern)
+      }
       const compiled = patterns.compile(pattern)
       meter.charge((this.length * compiled.programSize()) / CEL_LIMITS.matchPerCost)
       return compiled.test(this)
@@ -109,8 +114,11 @@ export function meteredFunctions(meter: CostMeter, patterns: Patterns): CelFunc[
   ]
 }
 
+/** A pattern in which nothing means anything but itself is looked for as a text, which is faster by orders of magnitude. */
+const isPlain = (pattern: string): boolean => PLAIN.test(pattern)
+
 /** `<` and the like, of texts: those that begin alike are looked through. */
-function orders(meter: CostMeter): CelFunc[] {
+function orders(meter: Charges): CelFunc[] {
   const order = (name: string, isSo: (left: string, right: string) => boolean): CelFunc =>
     celFunc(name, [STRING, STRING], BOOL, (left, right) => {
       meter.chargeChars(Math.min(left.length, right.length))
@@ -137,7 +145,7 @@ function keyed(name: string, has: typeof hasKey): CelFunc[] {
 }
 
 /** Characters, not units of UTF-16. */
-function sizeOf(text: string, meter: CostMeter): bigint {
+function sizeOf(text: string, meter: Charges): bigint {
   meter.chargeChars(text.length)
   let size = 0
   for (let at = 0; at < text.length; at += 1) {
@@ -149,7 +157,7 @@ function sizeOf(text: string, meter: CostMeter): bigint {
 }
 
 /** Everything in a value, which whoever compares it may look at. */
-function weigh(value: CelValue, meter: CostMeter): void {
+function weigh(value: CelValue, meter: Charges): void {
   meter.charge(1)
   if (typeof value === 'string') meter.chargeChars(value.length)
   else if (isCelList(value)) for (const item of value) weigh(item, meter)

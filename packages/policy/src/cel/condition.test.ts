@@ -2,15 +2,18 @@ import type { JsonValue } from '@parley/protocol'
 import { describe, expect, test } from 'vitest'
 import { callOf } from '../fixture/test-call.ts'
 import { callValues } from './call-values.ts'
-import { CEL_LIMITS } from './cel-limits.ts'
 import { compileCondition, type ConditionResult } from './condition.ts'
+import { CostMeter } from './meter.ts'
 
 const YES: ConditionResult = { kind: 'held', holds: true }
+const USED_UP = 'all that is looked at for one call costs more than 50000'
 const NO: ConditionResult = { kind: 'held', holds: false }
 
 function held(condition: string, args: JsonValue = {}): ConditionResult | string {
   const compiled = compileCondition(condition)
-  return compiled.kind === 'fault' ? compiled.message : compiled.condition.holds(callValues(callOf({ arguments: args })))
+  if (compiled.kind === 'fault') return compiled.message
+  const meter = new CostMeter()
+  return compiled.condition.holds(callValues(callOf({ arguments: args }), meter), meter)
 }
 
 test.each<[string, JsonValue, ConditionResult]>([
@@ -103,10 +106,7 @@ describe('a condition ends soon, whatever it is and whatever strangers send', ()
     // An error that is passed over does not make it cheaper.
     ['args.l.exists(x, args.l.exists(y, y == "none")) || true', { l: many }],
   ])('%s', (condition, args) => {
-    const started = performance.now()
-    expect(held(condition, args)).toEqual({ kind: 'failed', reason: `it costs more than ${CEL_LIMITS.cost}` })
-    // Generous: a busy machine may take ten times as long as a quiet one, and without the bound these take minutes.
-    expect(performance.now() - started).toBeLessThan(10_000)
+    expect(held(condition, args)).toEqual({ kind: 'failed', reason: USED_UP })
   })
 
   test('a pattern runs in linear time', () => {
@@ -114,8 +114,10 @@ describe('a condition ends soon, whatever it is and whatever strangers send', ()
   })
 
   test('lists and texts of an ordinary size are no matter', () => {
-    expect(held('args.l.map(x, x + "!").all(x, x.startsWith("item"))', { l: many })).toEqual(YES)
-    expect(held('args.t.contains("none") || args.t.matches("none")', { t: 'ab'.repeat(50_000) })).toEqual(NO)
+    expect(held('args.l.map(x, x + "!").all(x, x.startsWith("item"))', { l: many.slice(0, 2_000) })).toEqual(YES)
+    expect(held('args.l.exists(x, x == "none")', { l: many })).toEqual(NO)
+    expect(held('args.t.contains("none") || args.t.matches("none")', { t: 'ab'.repeat(300_000) })).toEqual(NO)
+    expect(held('args.t.matches("[.](ts|js)$") || args.t.matches("^[^b]*$")', { t: 'ab'.repeat(3_000) })).toEqual(NO)
   })
 })
 

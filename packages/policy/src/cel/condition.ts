@@ -7,8 +7,8 @@ import { CEL_LIMITS } from './cel-limits.ts'
 import type { VariableName } from './cel-types.ts'
 import { checkCondition } from './check-condition.ts'
 import { ConditionFault } from './condition-fault.ts'
-import { metered } from './metered.ts'
-import { CostMeter } from './meter.ts'
+import { costOf, metered } from './metered.ts'
+import { type Charges, CostMeter, USED_UP } from './meter.ts'
 import { Patterns } from './patterns.ts'
 
 /** Whether a condition holds for a call, or why that cannot be said. */
@@ -19,8 +19,8 @@ export type ConditionResult =
 /** A condition that was parsed, checked and bounded. */
 export interface Condition {
   readonly uses: ReadonlySet<VariableName>
-  /** Never throws, and ends soon whatever the call holds. */
-  holds(values: CallValues): ConditionResult
+  /** Never throws, and ends soon whatever the call holds: it pays out of what the whole decision may cost. */
+  holds(values: CallValues, meter: CostMeter): ConditionResult
 }
 
 export type CompiledCondition =
@@ -31,19 +31,24 @@ const YES: ConditionResult = { kind: 'held', holds: true }
 const NO: ConditionResult = { kind: 'held', holds: false }
 const SHOWN_CHARS = 200
 
-/** All conditions share these: one is evaluated at a time, from beginning to end. */
-const meter = new CostMeter()
+/** All conditions share these: one is evaluated at a time, from beginning to end. `paying` is the decision that it is evaluated for. */
+let paying = new CostMeter()
+const charges: Charges = {
+  charge: (cost) => paying.charge(cost),
+  chargeChars: (chars) => paying.chargeChars(chars),
+}
 const patterns = new Patterns()
-const environment: CelEnv = celEnv({ funcs: meteredFunctions(meter, patterns) })
+const environment: CelEnv = celEnv({ funcs: meteredFunctions(charges, patterns) })
 
-/** Compiled conditions that are kept: parsing takes a millisecond or two, and a policy is read, tried and activated. */
+/** Compiled conditions that are kept: parsing takes up to a millisecond or two, and a policy is read, tried and activated. */
 const KEPT = 2_000
 const compiled = new Map<string, CompiledCondition>()
 
 export function compileCondition(text: string): CompiledCondition {
   const known = compiled.get(text)
   if (known !== undefined) return known
-  if (compiled.size >= KEPT) compiled.clear()
+  // The oldest goes: those of a policy that is compiled in pieces stay together.
+  if (compiled.size >= KEPT) compiled.delete(compiled.keys().next().value ?? '')
   const condition = compile(text)
   compiled.set(text, condition)
   return condition
@@ -60,13 +65,16 @@ function compile(text: string): CompiledCondition {
   }
 }
 
-function evaluator(expr: Expr): (values: CallValues) => ConditionResult {
-  const evaluate = plan(environment, metered(expr))
-  return (values) => {
+function evaluator(expr: Expr): Condition['holds'] {
+  const bounded = metered(expr)
+  const cost = costOf(bounded)
+  const evaluate = plan(environment, bounded)
+  return (values, meter) => {
+    paying = meter
     try {
-      meter.start()
+      meter.charge(cost)
       const result = evaluate(values)
-      if (meter.isUsedUp) return failed(`it costs more than ${CEL_LIMITS.cost}`)
+      if (meter.isUsedUp) return failed(USED_UP)
       if (isCelError(result)) return failed(short(result.message))
       if (typeof result !== 'boolean') return failed('it is neither true nor false')
       return result ? YES : NO

@@ -61,7 +61,7 @@ function meteredLoop(id: bigint, loop: Expr_Comprehension): Expr {
     ...loop,
     accuInit: inside(accuInit),
     iterRange: call(id, RANGE, [inside(iterRange)]),
-    loopCondition: call(id, STEP, [intConstant(id, partsIn(body)), inside(loopCondition)]),
+    loopCondition: call(id, STEP, [intConstant(id, costOf(body)), inside(loopCondition)]),
     loopStep: body,
     result: inside(result),
   }
@@ -95,15 +95,25 @@ const isScalar = (expr: Expr): boolean => expr.exprKind.case === 'constExpr'
 const isScalarList = ({ exprKind }: Expr): boolean => exprKind.case === 'listExpr' && exprKind.value.elements.every(isScalar)
 const isGathered = ({ exprKind }: Expr): boolean => exprKind.case === 'identExpr' && exprKind.value.name === GATHERED
 
-/** What is evaluated each time, macros inside of it once: those charge for their own turns. */
-function partsIn({ exprKind }: Expr): number {
+/** What functions cost beyond a part of the expression: they read texts as times, or make a calendar's day of one. */
+const DEARER: ReadonlyMap<string, number> = new Map([
+  ['timestamp', 40],
+  ['duration', 40],
+  ['string', 10],
+])
+const CALENDAR_COST = 12
+/** A zone by its name is looked up in tables. */
+const ZONE_COST = 800
+
+/** What evaluating it once costs: its parts, macros inside of it once. Those charge for their own turns. */
+export function costOf({ exprKind }: Expr): number {
   const all = (parts: readonly (Expr | undefined)[]): number =>
-    parts.reduce((sum, part) => sum + (part === undefined ? 0 : partsIn(part)), 1)
+    parts.reduce((sum, part) => sum + (part === undefined ? 0 : costOf(part)), 1)
   switch (exprKind.case) {
     case 'selectExpr':
       return all([exprKind.value.operand])
     case 'callExpr':
-      return all([exprKind.value.target, ...exprKind.value.args])
+      return functionCost(exprKind.value) + all([exprKind.value.target, ...exprKind.value.args])
     case 'listExpr':
       return all(exprKind.value.elements)
     case 'structExpr':
@@ -115,4 +125,9 @@ function partsIn({ exprKind }: Expr): number {
     case undefined:
       return 1
   }
+}
+
+function functionCost({ function: name, args }: Expr_Call): number {
+  if (name.startsWith('get')) return args.length > 0 ? ZONE_COST : CALENDAR_COST
+  return DEARER.get(name) ?? 0
 }

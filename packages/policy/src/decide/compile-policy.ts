@@ -9,13 +9,18 @@ import {
 } from '@parley/protocol'
 import { compileGlob, type NamePattern } from '../call/glob.ts'
 import { ENGINE_MOUNT, type PolicyCall } from '../call/policy-call.ts'
+import { CEL_LIMITS } from '../cel/cel-limits.ts'
 import { compileCondition, type Condition } from '../cel/condition.ts'
+import type { Charges } from '../cel/meter.ts'
 import { listOf, namedKindsOf } from '../document/named-kinds.ts'
 import { ANYBODY } from './approvers.ts'
 
 /** Candidates that are remembered for one policy, and the longest name for which they are: names come from strangers. */
 const KEPT_NAMES = 1_024
 const KEPT_NAME_CHARS = 256
+
+const HOUR_MINUTES = 60
+const DAY_MINUTES = 1_440
 
 /** What MCP takes a tool for whose server does not say. */
 const UNSAID: Readonly<Record<string, boolean>> = {
@@ -34,6 +39,9 @@ export interface CompiledRule {
   readonly mounts: readonly NamePattern[] | undefined
   readonly names: readonly NamePattern[] | undefined
   readonly condition: Condition | undefined
+  /** Whether it matches only so many calls. */
+  readonly isLimited: boolean
+  readonly countedMinutes: number
   /** All that a look at the rest of the call settles, without a condition. */
   readonly covers: (call: PolicyCall) => boolean
 }
@@ -43,9 +51,10 @@ export class CompiledPolicy {
   readonly shadow: boolean
   readonly denyUnknown: boolean
   readonly approvers: Approvers
-  /** Whether it goes by how many calls there were. */
-  readonly usesCounts: boolean
+  /** How far back its rules look for calls like the one that they decide about; 0: none does. */
+  readonly countedMinutes: number
   readonly #rules: readonly CompiledRule[]
+  readonly #patterns: number
   readonly #candidates = new Map<CallKind, Map<string | null, Map<string, readonly CompiledRule[]>>>()
   #kept = 0
 
@@ -54,13 +63,32 @@ export class CompiledPolicy {
     this.denyUnknown = document.deny_unknown
     this.approvers = document.approvers ?? ANYBODY
     this.#rules = document.rule.map(compileRule)
-    this.usesCounts = document.rule.some(
-      ({ counts }, at) => counts !== undefined || this.#rules[at]?.condition?.uses.has('counts'),
-    )
+    this.#patterns = document.rule.reduce((sum, rule) => sum + patternsIn(rule), 0)
+    this.countedMinutes = Math.max(0, ...this.#rules.map((rule) => rule.countedMinutes))
   }
 
-  /** The rules that may match such a call, in their order. */
-  candidates(kind: CallKind, mount: string | null, name: string): readonly CompiledRule[] {
+  /**
+   * The rules that may match such a call, in their order. To look for them is charged also where they are known already: whether there is a
+   * decision must not depend on earlier ones.
+   */
+  candidates({ kind, mount, name }: Pick<PolicyCall, 'kind' | 'mount' | 'name'>, meter: Charges): readonly CompiledRule[] {
+    meter.charge(this.#costOf(name))
+    return this.#found(kind, mount, name)
+  }
+
+  /** Whether one of its rules may go by how many such calls there were. */
+  counts({ kind, mount, name }: Pick<PolicyCall, 'kind' | 'mount' | 'name'>): boolean {
+    if (this.countedMinutes === 0) return false
+    // A name for which it costs too much to find out: no decision comes about for it either.
+    return this.#costOf(name) > CEL_LIMITS.cost || this.#found(kind, mount, name).some((rule) => rule.countedMinutes > 0)
+  }
+
+  #costOf(name: string): number {
+    const looked = (this.#rules.length + this.#patterns) / CEL_LIMITS.patternsPerCost
+    return looked + (this.#patterns * name.length) / CEL_LIMITS.patternCharsPerCost
+  }
+
+  #found(kind: CallKind, mount: string | null, name: string): readonly CompiledRule[] {
     const known = this.#candidates.get(kind)?.get(mount)?.get(name)
     if (known !== undefined) return known
     const found = this.#rules.filter((rule) => couldMatch(rule, kind, mount, name))
@@ -92,6 +120,7 @@ const WORDS: Readonly<Record<PolicyDecision, string>> = {
 
 function compileRule(rule: PolicyRule): CompiledRule {
   const [kind] = namedKindsOf(rule)
+  const condition = rule.when === undefined ? undefined : conditionOf(rule.when)
   return {
     name: rule.name,
     decision: rule.decision,
@@ -100,15 +129,29 @@ function compileRule(rule: PolicyRule): CompiledRule {
     kinds: kind === undefined ? listOf(rule.kind) : [kind],
     mounts: globsOf(rule.mount),
     names: kind === undefined ? undefined : globsOf(rule[kind]),
-    condition: rule.when === undefined ? undefined : conditionOf(rule.when),
+    condition,
+    isLimited: rule.counts !== undefined,
+    countedMinutes: countedMinutes(rule, condition),
     covers: coverage(rule),
   }
+}
+
+/** A turn is at most what the last hour is, for those who take none of ours. */
+function countedMinutes({ counts }: PolicyRule, condition: Condition | undefined): number {
+  if (counts?.day !== undefined || condition?.uses.has('counts') === true) return DAY_MINUTES
+  return counts === undefined ? 0 : HOUR_MINUTES
 }
 
 function conditionOf(when: string): Condition {
   const compiled = compileCondition(when)
   if (compiled.kind === 'condition') return compiled.condition
   return { uses: new Set(), holds: () => ({ kind: 'failed', reason: compiled.message }) }
+}
+
+function patternsIn(rule: PolicyRule): number {
+  const [kind] = namedKindsOf(rule)
+  const fields = [rule.mount, rule.agent, rule.caller, kind === undefined ? undefined : rule[kind]]
+  return fields.reduce((sum, patterns) => sum + (listOf(patterns)?.length ?? 0), 0)
 }
 
 const globsOf = (patterns: string | readonly string[] | undefined): readonly NamePattern[] | undefined =>
@@ -149,6 +192,10 @@ function saidOf(annotations: JsonObject | undefined, hint: string): boolean {
 
 const SPANS = ['turn', 'hour', 'day'] as const
 
-function hasLeft(limits: Partial<Record<keyof PolicyCounts, number | undefined>> | undefined, counts: PolicyCounts): boolean {
-  return limits === undefined || SPANS.every((span) => counts[span] < (limits[span] ?? Infinity))
+/** Where counts are not known, whoever asks finds that out. */
+function hasLeft(
+  limits: Partial<Record<keyof PolicyCounts, number | undefined>> | undefined,
+  counts: PolicyCounts | null,
+): boolean {
+  return limits === undefined || counts === null || SPANS.every((span) => counts[span] < (limits[span] ?? Infinity))
 }

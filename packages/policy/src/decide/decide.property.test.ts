@@ -14,7 +14,7 @@ const CALLS = 25
 /** Conditions with what they mean, written by hand: true, false, or that they fail. */
 const CONDITIONS: readonly (readonly [string, (call: PolicyCall) => boolean | undefined])[] = [
   ['true', () => true],
-  ['counts.turn < 2', ({ counts }) => counts.turn < 2],
+  ['counts.turn < 2', ({ counts }) => (counts === null ? undefined : counts.turn < 2)],
   ['"x" in args', ({ arguments: args }) => Object.hasOwn(Object(args), 'x')],
   ['args.x == 1', ({ arguments: args }) => (Object.hasOwn(Object(args), 'x') ? Object(args).x === 1 : undefined)],
   [
@@ -73,7 +73,7 @@ const randomCall = (random: Random): PolicyCall =>
     ] as const),
     annotations: random.pick([undefined, {}, { readOnlyHint: true }]),
     arguments: random.pick([{}, { x: 1 }, { x: 2 }, { x: null, y: [1] }]),
-    counts: { turn: random.below(4), hour: random.below(4), day: 0 },
+    counts: random.chance(10) ? null : { turn: random.below(4), hour: random.below(4), day: 0 },
   })
 
 const randomAllowance = (random: Random, call: PolicyCall): Allowance => ({
@@ -113,7 +113,10 @@ function ruleSays(rule: PolicyRule, call: PolicyCall): boolean | undefined {
     rule.annotations.readOnlyHint !== (call.annotations?.['readOnlyHint'] ?? false)
   )
     return false
-  if (call.counts.turn >= (rule.counts?.turn ?? 99) || call.counts.hour >= (rule.counts?.hour ?? 99)) return false
+  const isUncounted = call.counts === null && rule.counts !== undefined
+  if (call.counts !== null && call.counts.turn >= (rule.counts?.turn ?? 99)) return false
+  if (call.counts !== null && call.counts.hour >= (rule.counts?.hour ?? 99)) return false
+  if (isUncounted) return undefined
   return rule.when === undefined ? true : MEANINGS.get(rule.when)?.(call)
 }
 

@@ -1,7 +1,8 @@
 import { type Allowance, type Approvers, type GateDefault, messageOf, type PolicyLayer, type RpcCodeName } from '@parley/protocol'
 import { isPlainUri } from '../call/plain-uri.ts'
 import type { PolicyCall } from '../call/policy-call.ts'
-import { type CallValues, callValues } from '../cel/call-values.ts'
+import { callValues } from '../cel/call-values.ts'
+import { CostMeter } from '../cel/meter.ts'
 import { answering } from './allowances.ts'
 import { ANYBODY } from './approvers.ts'
 import { type LayerPolicy, type LayerSaid, layerSays, type PolicyOutcome } from './layer-says.ts'
@@ -80,9 +81,13 @@ export function decide(
   try {
     if (call.kind === 'resource' && !isPlainUri(call.name))
       return refused('deny_continue', 'the URI is not plain: write it without . and .. parts')
-    let made: CallValues | undefined
-    const values = (): CallValues => (made ??= callValues(call))
-    const said = layers.map((one) => layerSays(one, call, values)).toSorted((a, b) => RANK[a.layer] - RANK[b.layer])
+    const meter = new CostMeter()
+    const deciding = { call, values: callValues(call, meter), meter }
+    // What a policy in shadow costs must not deny anything: it has what the others leave.
+    const said = layers
+      .toSorted((a, b) => Number(a.policy.shadow) - Number(b.policy.shadow))
+      .map((one) => layerSays(one, deciding))
+      .toSorted((a, b) => RANK[a.layer] - RANK[b.layer])
     const enforced = said.filter(({ policy }) => !policy.shadow)
     const beside = { allowances, uncovered }
     const answer = settle(call, enforced, beside)

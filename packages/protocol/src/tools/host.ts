@@ -101,10 +101,12 @@ export const hostAgentGet = tool({
     policies: z.array(z.object({ layer: PolicyLayer, version: z.int(), sha256: z.string(), document_json: z.string() })),
     policy: z.string(),
     allowances: z.array(Allowance),
-    /** Calls of the last day that were let through, by minute, where a policy goes by how many there were. */
+    /** Calls of the last day that were let through, by minute, where a policy goes by how many such there were. */
     counted: z.array(
       z.object({ kind: CallKind, mount: z.string().nullable(), name: z.string(), minute: z.int(), calls: z.int() }),
     ),
+    /** The minute from which on these are all; 0: of the whole day. */
+    counted_from: z.int(),
     /** Whether mounts may reach addresses that are not public. */
     private_http: z.boolean(),
     /** Why its folder may not be used, where that is so. */
