@@ -119,6 +119,18 @@ test('an admin’s token reaches other people’s things with admin, sees them w
   expect(await errorOf(as(await tokenOf('root', 'jobs', 'admin'))('job.cancel', { job_id }))).toBeUndefined()
 })
 
+test('a token that may not decide gets no agent out of a policy by another name', async () => {
+  const { tokenOf, as } = await worldOf()
+  const agents = as(await tokenOf('ada', 'agents'))
+  const { agent_id } = (await agents('agent.create', { name: 'held' })).structuredContent ?? {}
+  expect(await errorOf(agents('agent.update', { agent_id, name: 'free' }))).toMatchObject({ code: 'forbidden', field: 'name' })
+  expect((await agents('agent.update', { agent_id, instructions: 'Be brief.' })).structuredContent).toMatchObject({
+    name: 'held',
+  })
+  const both = as(await tokenOf('ada', 'agents', 'approvals'))
+  expect((await both('agent.update', { agent_id, name: 'free' })).structuredContent).toMatchObject({ name: 'free' })
+})
+
 test('scopes go with a user’s token alone, and admin with an admin’s; there is always one', async () => {
   const { gw } = await worldOf()
   const wrong = [

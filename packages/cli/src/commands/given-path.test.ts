@@ -13,6 +13,9 @@ import { COMMANDS } from './table.ts'
 const scratch = new Scratch()
 const { run } = commandsHere(scratch)
 const at = ['--data', scratch.data]
+/** Stands for the folder in the names of tests: a test is called the same each time. */
+const AT = '--data DIR'
+const placed = (words: readonly string[]): string[] => words.flatMap((word) => (word === AT ? at : [word]))
 const SUBMIT = ['job', 'submit', '--judge-only', '--code', 'good.cpp', ...at]
 let gateway: LocalGateway
 
@@ -50,6 +53,7 @@ const READ: Readonly<Record<string, readonly string[]>> = {
   '--executor-token-file': ['proxy', '--port', '0', '--executor', 'ws://127.0.0.1:9', '--executor-token-file'],
   '--instructions-file': ['agent', 'create', ...at, '--instructions-file'],
   '--file': ['policy', 'test', '--agent', 'x', '--tool', 't', ...at, '--file'],
+  '--rule-file': ['approvals', 'approve', 'x', ...at, '--rule-file'],
   '--env-from': ['mount', 'attach', 'x', 'm', ...at, '--env-from'],
   FILE: ['contracts', 'explain', '--codex-version', '0.44.0'],
 }
@@ -136,16 +140,13 @@ test('a checker by a name that is none is told which there are, and that a path 
 })
 
 test.each([
-  [
-    ['job', 'input', '@last', '--out', 'good.cpp/x', ...at],
-    '--out good.cpp/x: something on the way there is a file and no folder',
-  ],
-  [['audit', 'export', '--out', 'good.cpp/x', ...at], '--out good.cpp/x: something on the way there is a file and no folder'],
-  [['audit', 'export', '--out', 'nowhere/x', ...at], '--out nowhere/x: there is no such file or folder'],
-  [['audit', 'export', '--out', 'good.cpp', ...at], '--out good.cpp: there is a file of that name already'],
+  [['job', 'input', '@last', '--out', 'good.cpp/x', AT], '--out good.cpp/x: something on the way there is a file and no folder'],
+  [['audit', 'export', '--out', 'good.cpp/x', AT], '--out good.cpp/x: something on the way there is a file and no folder'],
+  [['audit', 'export', '--out', 'nowhere/x', AT], '--out nowhere/x: there is no such file or folder'],
+  [['audit', 'export', '--out', 'good.cpp', AT], '--out good.cpp: there is a file of that name already'],
   [['contracts', 'new', 'thread/nothing', '--out', 'good.cpp/x'], '--out good.cpp/x: something on the way there is a file'],
-  [['backup', 'nowhere/x', ...at], 'FILE nowhere/x: there is no such file or folder'],
-  [['mcp', 'export', '--to', 'folder', ...at], '/folder: is a folder, and a file is needed'],
+  [['backup', 'nowhere/x', AT], 'FILE nowhere/x: there is no such file or folder'],
+  [['mcp', 'export', '--to', 'folder', AT], '/folder: is a folder, and a file is needed'],
   [['user', 'list', '--data', 'good.cpp'], '/good.cpp cannot be made: there is a file of that name already'],
   [['job', 'list', '--data', 'good.cpp'], 'no gateway runs on '],
   [['mcp-server', '--codex', './nowhere'], '--codex: ./nowhere is no program'],
@@ -158,7 +159,7 @@ test.each([
   [['trust', 'good.cpp/x'], '/good.cpp/x is no folder (name one that is there)'],
   [['trust', '--remove', 'nowhere'], '/nowhere is not trusted ('],
 ])('%j is told in words', async (line, said) => {
-  const { code, out, err } = await run(line)
+  const { code, out, err } = await run(placed(line))
   expect({ code: code > 0, out, raw: RAW.exec(err), lines: err.split('\n').length }).toEqual({
     code: true,
     out: '',

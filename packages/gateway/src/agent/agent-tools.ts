@@ -113,6 +113,7 @@ export const agentUpdate = serveTool(TOOLS['agent.update'], async ({ agent_id: i
   context.target = id
   const { store } = context.world
   const { ownerId } = await findAgent(store, id, context.caller)
+  if (name !== undefined) checkRename(context.caller)
   if (given.folder !== undefined) checkFolder(given.folder, await store.grants.of(ownerId))
   const settings: Partial<AgentSettings> = {
     ...(given.instructions === undefined ? {} : { instructions: given.instructions }),
@@ -123,6 +124,14 @@ export const agentUpdate = serveTool(TOOLS['agent.update'], async ({ agent_id: i
   }
   return agentView(store, await store.agents.update(id, { ...(name === undefined ? {} : { name }), settings }))
 })
+
+/** Policies go by names: who may not decide about them does not get an agent out of one by another name. */
+function checkRename({ scopes }: GatewayCaller): void {
+  if (scopes === null || scopes.includes('approvals')) return
+  throw new ToolError('forbidden', 'name: policies go by it, so a token with scopes needs approvals beside agents to change it', {
+    field: 'name',
+  })
+}
 
 /**
  * Its tokens end with the first step, so that nothing of it goes on while the rest is removed. A host that holds it ends what runs for it and

@@ -171,15 +171,19 @@ function isMount(mounts: readonly NamePattern[] | undefined, mount: string | nul
   return mounts.some(({ literal }) => literal === ENGINE_MOUNT)
 }
 
+/** What of an agent a pattern is about. Names can be changed and given twice, an id cannot. */
+function agentPart(pattern: string): (agent: PolicyCall['agent']) => string {
+  if (/^agt_[0-9a-z]{26}$/.test(pattern)) return ({ id }) => id
+  return pattern.includes('/') ? ({ owner, name }) => `${owner}/${name}` : ({ name }) => name
+}
+
 function coverage({ agent, caller, annotations, counts }: PolicyRule): (call: PolicyCall) => boolean {
-  const agents = listOf(agent)?.map((pattern) => ({ glob: compileGlob(pattern), isWhole: pattern.includes('/') }))
+  const agents = listOf(agent)?.map((pattern) => ({ glob: compileGlob(pattern), part: agentPart(pattern) }))
   const callers = globsOf(caller)
   const hints = Object.entries(annotations ?? {})
   if (agents === undefined && callers === undefined && hints.length === 0 && counts === undefined) return () => true
   return (call) => {
-    const { owner, name } = call.agent
-    if (agents !== undefined && !agents.some(({ glob, isWhole }) => glob.matches(isWhole ? `${owner}/${name}` : name)))
-      return false
+    if (agents !== undefined && !agents.some(({ glob, part }) => glob.matches(part(call.agent)))) return false
     if (callers !== undefined && !matchesOne(callers, `${call.caller.role}:${call.caller.name}`)) return false
     return hints.every(([hint, wanted]) => saidOf(call.annotations, hint) === wanted) && hasLeft(counts, call.counts)
   }

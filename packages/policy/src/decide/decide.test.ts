@@ -40,6 +40,15 @@ describe('within a policy', () => {
     })
   })
 
+  test('an agent is named by its id, whatever it is called', () => {
+    const id = `agt_${'1'.repeat(26)}`
+    const held = { rule: [{ name: 'held', agent: id, decision: 'deny_abort' }] }
+    const agent = (own: string) => ({ agent: { id: own, name: 'anything', owner: 'ada' } })
+    expect(of({ agent: held }, agent(id))).toMatchObject({ decision: 'deny_abort', rule: 'held' })
+    expect(of({ agent: held }, agent(`agt_${'2'.repeat(26)}`)).rule).toBeNull()
+    expect(of({ agent: held }, { agent: { id: 'agt_x', name: id, owner: 'ada' } }).rule).toBeNull()
+  })
+
   test('a condition that does not hold passes the call on to the next rule, and the trace says so', () => {
     expect(of({ agent: policy }, { arguments: { path: '/etc/passwd' } })).toMatchObject({
       decision: 'deny_continue',

@@ -10,6 +10,9 @@ import { commandsHere } from '../../fixture/run-here.ts'
 const scratch = new Scratch()
 const { run, json } = commandsHere(scratch)
 const at = ['--data', scratch.data]
+/** Stands for the folder in the names of tests: a test is called the same each time. */
+const AT = '--data DIR'
+const placed = (words: readonly string[]): string[] => words.flatMap((word) => (word === AT ? at : [word]))
 let gateway: LocalGateway
 
 beforeAll(async () => {
@@ -142,9 +145,9 @@ test('what was granted is set piece by piece and shown', async () => {
 test.each([
   [['agent', 'update', 'x'], 2, 'agent update needs something to change'],
   [['agent', 'create', 'a b'], 2, 'NAME must have 1 to 63 letters'],
-  [['agent', 'create', '--preset', 'none', ...at], 1, 'there is no preset none'],
-  [['agent', 'create', '--preset', 'broken', ...at], 1, 'presets/broken.toml: is not a file'],
-  [['agent', 'show', 'a/b', ...at], 2, 'AGENT "a/b" is no id of an agent'],
+  [['agent', 'create', '--preset', 'none', AT], 1, 'there is no preset none'],
+  [['agent', 'create', '--preset', 'broken', AT], 1, 'presets/broken.toml: is not a file'],
+  [['agent', 'show', 'a/b', AT], 2, 'AGENT "a/b" is no id of an agent'],
   [['agent', 'token', 'x', '--ttl', 'soon'], 2, '--ttl must be a number'],
   [['mount', 'attach', 'x', 'tools', '--', 'cmd'], 2, 'NAME is a name of the compositor itself'],
   [['mount', 'attach', 'x', 'm'], 2, 'mount attach needs either a URL or a command'],
@@ -163,10 +166,10 @@ test.each([
   [['host', '--url', 'http://127.0.0.1:1', '--token', 'x', '--slots', '0'], 2, '--slots'],
   [['host', '--url', 'http://127.0.0.1:1', '--token', 'x', '--root', 'nowhere'], 2, '--root nowhere'],
   [['host', '--url', 'http://127.0.0.1:1', '--token', 'x', '--label', 'gpu'], 2, '--label must be KEY=VALUE'],
-  [['host', 'drain', 'no one', ...at], 2, 'NAME must have 1 to 63 letters'],
-  [['host', 'drain', 'nobody', ...at], 1, 'there is no host nobody'],
+  [['host', 'drain', 'no one', AT], 2, 'NAME must have 1 to 63 letters'],
+  [['host', 'drain', 'nobody', AT], 1, 'there is no host nobody'],
 ])('%j is told in one line', async (args, code, words) => {
-  const told = await run(args)
+  const told = await run(placed(args))
   expect({ code: told.code, out: told.out }).toEqual({ code, out: '' })
   expect(told.err).toContain(words)
   expect(told.err).not.toContain('secret')

@@ -6,6 +6,9 @@ import { commandsHere } from '../../fixture/run-here.ts'
 const scratch = new Scratch()
 const { run, json } = commandsHere(scratch)
 const at = ['--data', scratch.data]
+/** Stands for the folder in the names of tests: a test is called the same each time. */
+const AT = '--data DIR'
+const placed = (words: readonly string[]): string[] => words.flatMap((word) => (word === AT ? at : [word]))
 let gateway: LocalGateway
 
 beforeAll(async () => {
@@ -103,9 +106,9 @@ test.each([
 })
 
 test.each([
-  [['agent', 'prompt', 'theirs', 'hello', ...at], 'is external'],
-  [['agent', 'fork', 'theirs', ...at], 'is external'],
-  [['agent', 'fork', 'mine', '--at', '7', ...at], 'offset'],
+  [['agent', 'prompt', 'theirs', 'hello', AT], 'is external'],
+  [['agent', 'fork', 'theirs', AT], 'is external'],
+  [['agent', 'fork', 'mine', '--at', '7', AT], 'offset'],
 ])('%j is refused with words', async (args, words) => {
-  expect(await run(args)).toMatchObject({ code: 1, out: '', err: expect.stringContaining(words) })
+  expect(await run(placed(args))).toMatchObject({ code: 1, out: '', err: expect.stringContaining(words) })
 })
