@@ -61,4 +61,4 @@ function schemaText(title: string, schema: JsonValue | undefined): readonly stri
   return [title, columns(fields.map(fieldRow))]
 }
 
-const fieldRow = (field: SchemaField): readonly string[] => [`  ${field.field}`, fieldText(field)]
+const fieldRow = (field: SchemaField): readonly string[] => [field.field, fieldText(field)]
