@@ -25,14 +25,14 @@ describe('the guide', { shuffle: false }, () => {
     { timeout: STEPS_LIMIT_MS },
     () => {
       for (const act of readSection(guide, 'Add a tool')) perform(act)
-      expect(read('docs/protocol/reference.md')).toContain('| [`user.count`](#usercount) | admin | reads |')
+      expect(read('docs/protocol/reference.md')).toContain('| [`user.count`](#usercount) | admin | read, admin | reads |')
       expect(existsSync(join(copy.root, 'docs/protocol/tools/user.count.output.schema.json'))).toBe(true)
     },
   )
 
   test('"Add a resource" works as it is written, from the URI to the subscriber', { timeout: STEPS_LIMIT_MS }, () => {
     for (const act of readSection(guide, 'Add a resource')) perform(act)
-    expect(read('docs/protocol/reference.md')).toContain('| `resource://users/count` | admin | application/json |')
+    expect(read('docs/protocol/reference.md')).toContain('| `resource://users/count` | admin | read, admin | application/json |')
   })
 })
 
