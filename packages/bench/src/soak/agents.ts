@@ -1,12 +1,12 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { openStore } from '@parley/store'
-import { type TestPostgres, startPostgres } from '@parley/store/testing'
-import { type Soak, type SoakOptions, type SoakResult, Tally } from '../soak.ts'
+import type { TestPostgres } from '@parley/store/testing'
+import { type Soak, type SoakOptions, type SoakResult, type Tally } from '../soak.ts'
 import type { AgentsWorld } from './agents/agents-world.ts'
 import { checkAgent } from './agents/check-effects.ts'
 import { EffectCaller } from './agents/effect-caller.ts'
 import { checkGone } from './agents/kills.ts'
-import { engineOf, killRounds, worldOn } from './agents/rounds.ts'
+import { engineOf, killRounds, onBothEngines, onEngines, worldOn } from './agents/rounds.ts'
 import { SeededRandom } from './random.ts'
 
 /** Far beyond a lease: on a crowded machine an agent is late, not lost. */
@@ -24,21 +24,12 @@ export const agentsSoak: Soak = {
   name: 'agents',
   summary: 'agents that are called while gateways, hosts, mounts and the database are killed at random, on both engines',
   needs: { programs: [], peers: [] },
-  run: async (options) => {
-    const tally = new Tally()
-    await onEngine(undefined, options, tally)
-    await using postgres = await startPostgres()
-    await onEngine(postgres, options, tally)
-    return tally.result()
-  },
+  run: (options) => onBothEngines(options, onEngine),
 }
 
 /** The same on one engine, for tests. */
-export async function agentsOnEngine(postgres: TestPostgres | undefined, options: SoakOptions): Promise<SoakResult> {
-  const tally = new Tally()
-  await onEngine(postgres, options, tally)
-  return tally.result()
-}
+export const agentsOnEngine = (postgres: TestPostgres | undefined, options: SoakOptions): Promise<SoakResult> =>
+  onEngines([postgres], options, onEngine)
 
 async function onEngine(postgres: TestPostgres | undefined, options: SoakOptions, tally: Tally): Promise<void> {
   await using world = await worldOn(postgres, options)

@@ -39,8 +39,8 @@ function fitting(found: readonly ApprovalRecord[]): number {
 
 export const approvalList = serveTool(
   TOOLS['approval.list'],
-  ({ agent_id: agentId, statuses, search, since, until, cursor, limit }, { caller, world }) => {
-    return approvalPage(world.store, caller, {
+  ({ agent_id: agentId, statuses, search, since, until, cursor, limit }, { caller, world }) =>
+    approvalPage(world.store, caller, {
       ...(agentId === undefined ? {} : { agentId }),
       ...(search === undefined ? {} : { search }),
       ...(since === undefined ? {} : { since: Date.parse(since) }),
@@ -49,8 +49,7 @@ export const approvalList = serveTool(
       ...(cursor === undefined ? {} : readCursor(cursor, ApprovalId, 'approval.list')),
       statuses,
       limit,
-    })
-  },
+    }),
 )
 
 export const approvalGet = serveTool(TOOLS['approval.get'], async ({ approval_id: id }, { caller, world: { store } }) => {

@@ -250,10 +250,7 @@ export class PersonAsker {
       } catch (error) {
         if (signal.aborted || tries === STEP_TRIES) return { ok: false, status: null }
         log('warn', `the step ${step} of ${id} is not written down yet: ${messageOf(error)}`)
-        await new Promise<void>((resolve) => {
-          const stop = timers.after(RETRY_MS, resolve)
-          signal.addEventListener('abort', () => (stop(), resolve()), { once: true })
-        })
+        await new Promise<void>((resolve) => timers.after(RETRY_MS, resolve))
       }
     }
   }

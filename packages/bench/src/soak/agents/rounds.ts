@@ -1,5 +1,5 @@
-import type { TestPostgres } from '@parley/store/testing'
-import type { SoakOptions, Tally } from '../../soak.ts'
+import { type TestPostgres, startPostgres } from '@parley/store/testing'
+import { type SoakOptions, type SoakResult, Tally } from '../../soak.ts'
 import type { SeededRandom } from '../random.ts'
 import { AgentsWorld } from './agents-world.ts'
 import { type Kill, killOne, victimsOn } from './kills.ts'
@@ -21,6 +21,25 @@ export async function worldOn(
   const agents = Math.max(LEAST_AGENTS, Math.round(AGENTS * Math.min(1, share)))
   const more = postgres === undefined ? {} : { database: await postgres.createDatabase() }
   return AgentsWorld.open({ gateways: count, hosts: count, agents, env, ...more })
+}
+
+/** A long run on one engine; what it finds goes into the tally. */
+type OnEngine = (postgres: TestPostgres | undefined, options: SoakOptions, tally: Tally) => Promise<void>
+
+export async function onBothEngines(options: SoakOptions, onEngine: OnEngine): Promise<SoakResult> {
+  await using postgres = await startPostgres()
+  return await onEngines([undefined, postgres], options, onEngine)
+}
+
+/** On each of these, one after the other; `undefined` is SQLite. */
+export async function onEngines(
+  engines: readonly (TestPostgres | undefined)[],
+  options: SoakOptions,
+  onEngine: OnEngine,
+): Promise<SoakResult> {
+  const tally = new Tally()
+  for (const postgres of engines) await onEngine(postgres, options, tally)
+  return tally.result()
 }
 
 export interface RoundsWatch {

@@ -1,11 +1,11 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { type Store, openStore } from '@parley/store'
-import { type TestPostgres, startPostgres } from '@parley/store/testing'
+import type { TestPostgres } from '@parley/store/testing'
 import { messageOf } from '@parley/protocol'
-import { type Soak, type SoakOptions, type SoakResult, Tally } from '../../soak.ts'
+import { type Soak, type SoakOptions, type SoakResult, type Tally } from '../../soak.ts'
 import type { AgentsWorld } from '../agents/agents-world.ts'
 import { type Kill, checkGone } from '../agents/kills.ts'
-import { engineOf, killRounds, worldOn } from '../agents/rounds.ts'
+import { engineOf, killRounds, onBothEngines, onEngines, worldOn } from '../agents/rounds.ts'
 import { SeededRandom } from '../random.ts'
 import { AdminDesk } from './admin-desk.ts'
 import { ApprovalLedger, isOver } from './approval-ledger.ts'
@@ -42,21 +42,12 @@ export const approvalsSoak: Soak = {
   name: 'approvals',
   summary: 'calls that people decide about while gateways, hosts, mounts and the database are killed at random, on both engines',
   needs: { programs: [], peers: [] },
-  run: async (options) => {
-    const tally = new Tally()
-    await onEngine(undefined, options, tally)
-    await using postgres = await startPostgres()
-    await onEngine(postgres, options, tally)
-    return tally.result()
-  },
+  run: (options) => onBothEngines(options, onEngine),
 }
 
 /** The same on one engine, for tests. */
-export async function approvalsOnEngine(postgres: TestPostgres | undefined, options: SoakOptions): Promise<SoakResult> {
-  const tally = new Tally()
-  await onEngine(postgres, options, tally)
-  return tally.result()
-}
+export const approvalsOnEngine = (postgres: TestPostgres | undefined, options: SoakOptions): Promise<SoakResult> =>
+  onEngines([postgres], options, onEngine)
 
 async function onEngine(postgres: TestPostgres | undefined, options: SoakOptions, tally: Tally): Promise<void> {
   const { seed } = options
