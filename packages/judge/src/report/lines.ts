@@ -42,7 +42,7 @@ export function caseLine(result: CaseResult, limits: CaseBounds, { index, total 
   const label = name.length > NAME_CHARS ? `${name.slice(0, NAME_CHARS - 1)}…` : name.padEnd(NAME_CHARS)
   const { time = `${Math.round(time_ms)} ms`, memory = mebibytes(memory_kb) } = shownInstead(result, limits)
   const figures = `${time.padStart(9)} ${memory.padStart(10)}`
-  const again = reruns > 0 ? '  (run again alone)' : ''
+  const again = reruns > 0 ? '  (run again)' : ''
   return `${number}  ${label}  ${verdict.padEnd(4)} ${figures}${again}${message === null ? '' : `  ${oneLine(message)}`}\n`
 }
 

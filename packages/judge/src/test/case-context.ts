@@ -13,6 +13,14 @@ export interface AuthorProgram {
   readonly crashSigns: readonly string[]
 }
 
+/**
+ * Whether a program of this test is known to be idle. A machine that stands still, or a disk that does not answer, looks the same from
+ * within a box and no kernel counts it: the first time a case is run once more before it is said. After that nothing hangs on it.
+ */
+export interface Idleness {
+  isSure: boolean
+}
+
 /** All that the cases of one test share. */
 export interface CaseContext {
   readonly sandbox: Sandbox
@@ -23,6 +31,7 @@ export interface CaseContext {
   readonly inputFolder: string
   readonly start: ProgramStart
   readonly limits: CaseLimits
+  readonly idleness: Idleness
   readonly memorySigns: readonly string[]
   readonly checker: AuthorProgram | null
   readonly interactor: AuthorProgram | null

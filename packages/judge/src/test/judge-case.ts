@@ -29,13 +29,17 @@ export async function judgeCase(context: CaseContext, testCase: TestCase, signal
   const refusal = refuse(context, testCase, mode)
   if (refusal !== undefined) return refusal
   let reruns = 0
-  let judged = await hold(cores.one(asker, signal), (held) =>
-    judgeOnce(context, testCase, mode, { held, company: 'beside', signal }),
-  )
-  if (judged.decision === undefined && !signal.aborted) {
-    reruns = 1
+  let judged = await hold(cores.one(asker, signal), async (held) => {
+    const place = { held, company: 'beside', signal } as const
+    const first = await judgeOnce(context, testCase, mode, { ...place, idleBefore: false })
+    if (first.again !== 'beside' || signal.aborted) return first
+    reruns++
+    return await judgeOnce(context, testCase, mode, { ...place, idleBefore: true })
+  })
+  if (judged.again === 'alone' && !signal.aborted) {
+    reruns++
     judged = await hold(cores.all(asker, signal), (held) =>
-      judgeOnce(context, testCase, mode, { held, company: 'alone', signal }),
+      judgeOnce(context, testCase, mode, { held, company: 'alone', signal, idleBefore: true }),
     )
   }
   const { outcome, decision } = judged
@@ -48,12 +52,16 @@ interface CasePlace {
   readonly held: HeldPlace<Core>
   readonly company: RunPlace['company']
   readonly signal: AbortSignal
+  /** An earlier run of this case seemed idle, too. */
+  readonly idleBefore: boolean
 }
 
 /** A run as far as it is remembered without its core: no decision when it says too little, or when nobody wants to know any more. */
 interface JudgedRun {
   readonly outcome: RunOutcome
   readonly decision: Decision | undefined
+  /** Where it is to be run again, since this run says too little. */
+  readonly again?: RunPlace['company']
 }
 
 /**
@@ -64,13 +72,18 @@ async function judgeOnce(
   context: CaseContext,
   testCase: TestCase,
   mode: CompareMode,
-  { held, company, signal }: CasePlace,
+  { held, company, signal, idleBefore }: CasePlace,
 ): Promise<JudgedRun> {
   // A short one is read while the program runs.
   const expected = lookAtExpected(context, testCase, mode)
   const run = await runOnce(context, testCase, mode, { core: held.place, company, signal })
   const outcome = asReported(run.outcome)
-  if (signal.aborted || (company === 'beside' && isUnsure(run, context.limits))) return { outcome, decision: undefined }
+  if (signal.aborted) return { outcome, decision: undefined }
+  if (company === 'beside' && isUnsure(run, context.limits)) return { outcome, decision: undefined, again: 'alone' }
+  if (isIdle(run)) {
+    if (!idleBefore && !context.idleness.isSure) return { outcome, decision: undefined, again: 'beside' }
+    context.idleness.isSure = true
+  }
   const { whileWaiting } = held
   const place = { owner: context.asker.owner, signal, whileWaiting }
   return { outcome, decision: await decide({ context, testCase, mode, run, expected: await expected, place }) }
@@ -87,6 +100,11 @@ function asReported(outcome: RunOutcome): RunOutcome {
 
 function isUnsure(run: CaseRun, limits: CaseLimits): boolean {
   return run.isBroken || wasStarved(run) || (!run.decidedFirst && isDoubtful(run.outcome, limits))
+}
+
+/** The clock ended it, and it had hardly run. */
+function isIdle(run: CaseRun): boolean {
+  return run.outcome.status === 'wall-limit' && !run.decidedFirst && !wasStarved(run)
 }
 
 type Decision = Pick<Finding, 'verdict' | 'score' | 'message' | 'diff'>

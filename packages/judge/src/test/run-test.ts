@@ -140,6 +140,7 @@ async function testCompiled(
     inputFolder: request.inputFolder,
     start: startOf(compiled.program, limits.memoryMb),
     limits,
+    idleness: { isSure: false },
     memorySigns: source.toolchain.data.memorySigns,
     checker: authors.checker,
     interactor: authors.interactor,

@@ -2,8 +2,8 @@ import { JOB_LIMITS, type JobSpec, MANIFEST_PATH, caseWallMs } from '@parley/pro
 import { STARVED_WALL } from '../box/starved.ts'
 import { AUTHOR_LIMITS } from '../test/case-limits.ts'
 
-/** One run beside others, one alone with twice the time, and as much again for slow languages and busy cores; all of it starved. */
-const RUNS_PER_CASE = 4
+/** Two runs beside others, one alone with twice the time, and as much again for slow languages and busy cores; all of it starved. */
+const RUNS_PER_CASE = 5
 
 /** How long one test of a job may take: what its limits allow at the very most, and never more than `mostMs`. */
 export function jobTimeMs(

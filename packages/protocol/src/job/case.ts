@@ -40,7 +40,7 @@ export const CaseResult = z.object({
   message: z.string().nullable(),
   points: z.number(),
   score: z.number(),
-  /** How often it was run again alone, because it came near its limit beside others. */
+  /** How often it was run again: alone, because it came near its limit beside others, or because the first run seemed idle. */
   reruns: z.int(),
 })
 export type CaseResult = z.infer<typeof CaseResult>
