@@ -1,5 +1,6 @@
 import { type JsonObject, messageOf, RPC_CODES, RpcError } from '@parley/protocol'
 import { type Caller, InputRequired, JsonText, type ServiceResult } from '@parley/rpc'
+import { endOf } from './end-of-call.ts'
 import { deniedError, evaluatorError } from './policy-error.ts'
 import type { CallRecorder, CompositorOptions, MountCall, MountDecision, MountWait } from './ports.ts'
 
@@ -7,12 +8,16 @@ import type { CallRecorder, CompositorOptions, MountCall, MountDecision, MountWa
 export interface AllowedCall {
   /** What a person made of its arguments: these are sent. */
   readonly arguments?: JsonObject
+  /** A person let it through: it ends at its mount when its caller wishes so, and not when that is merely cut off. */
+  readonly isApproved: boolean
   /** It goes out now; each round of questions is a part of it. */
   dispatched(): void
   /** How it ended. A question is no end. */
   returned(result: ServiceResult): void
   failed(error: unknown): void
 }
+
+type FollowedCall = Pick<AllowedCall, 'dispatched' | 'returned' | 'failed'>
 
 /** Asks the gate about every call and has it written down, before anything is sent and after it came back. */
 export class GatedCalls<C extends Caller> {
@@ -32,6 +37,7 @@ export class GatedCalls<C extends Caller> {
     // Most gates answer at once: to wait for them costs more than to ask them.
     const { decision, denial } = decided instanceof Promise ? await decided : decided
     const followed = this.#followed(id, recorder)
+    const isApproved = decision.kind === 'allow' && decision.approval !== undefined
     try {
       await recorder?.decided(id, call, decision, now() - startedAt)
     } catch (cause) {
@@ -40,13 +46,13 @@ export class GatedCalls<C extends Caller> {
       throw error
     }
     if (denial !== undefined) throw denial
-    if (wait.cancellation.aborted) {
+    if (endOf(wait, isApproved).aborted) {
       // What a person let through counts as sent from then on: without an end it would be open for as long as the agent is held.
       followed.failed(new RpcError('internal_error', 'whoever called is gone, so the call was not made'))
       wait.signal.throwIfAborted()
     }
     const edited = decision.kind === 'allow' ? decision.arguments : undefined
-    return edited === undefined ? followed : { ...followed, arguments: edited }
+    return { ...followed, isApproved, ...(edited === undefined ? {} : { arguments: edited }) }
   }
 
   #decide(call: MountCall<C>, wait: MountWait): Decided | Promise<Decided> {
@@ -64,7 +70,7 @@ export class GatedCalls<C extends Caller> {
     }
   }
 
-  #followed(id: number, recorder: CallRecorder<C> | undefined): AllowedCall {
+  #followed(id: number, recorder: CallRecorder<C> | undefined): FollowedCall {
     if (recorder === undefined) return UNRECORDED
     const { now } = this.#options
     let sentAt: number | undefined
@@ -108,7 +114,7 @@ const decidedOf = <C extends Caller>(call: MountCall<C>, decision: MountDecision
 })
 
 /** Of a call that nobody writes down. */
-const UNRECORDED: AllowedCall = { dispatched: () => {}, returned: () => {}, failed: () => {} }
+const UNRECORDED: FollowedCall = { dispatched: () => {}, returned: () => {}, failed: () => {} }
 
 const IS_ERROR = /"isError":\s*true/
 

@@ -13,6 +13,7 @@ import {
   WireError,
 } from '@parley/rpc'
 import type { CompositorLimits } from './compositor-limits.ts'
+import { endOf } from './end-of-call.ts'
 import type { AllowedCall, GatedCalls } from './gated-calls.ts'
 import { ownRoots } from './mount-options.ts'
 import type { MountTarget } from './mount-table.ts'
@@ -119,13 +120,16 @@ export class MountDispatch<C extends Caller> {
       const over = mount.began()
       let leave: (() => void) | undefined
       try {
-        leave = await mount.turn({ ...request, name }, parked?.signal ?? request.call.cancellation)
+        leave = await mount.turn({ ...request, name }, parked?.signal ?? endOf(request.call, allowed.isApproved))
         allowed.dispatched()
         const sent = allowed.arguments
         const result =
           sent === undefined
-            ? await this.#rounds(request, parked)
-            : withEdited(await this.#rounds({ ...request, params: { ...request.params, arguments: sent } }, parked), sent)
+            ? await this.#rounds(request, allowed, parked)
+            : withEdited(
+                await this.#rounds({ ...request, params: { ...request.params, arguments: sent } }, allowed, parked),
+                sent,
+              )
         if (result instanceof InputRequired) return this.#hold(result, allowed)
         allowed.returned(result)
         return result
@@ -156,12 +160,14 @@ export class MountDispatch<C extends Caller> {
   /** Forwards, and answers what a modern server asks of the compositor itself. */
   async #rounds(
     { target: { mount }, method, params, call }: MountRequest<C>,
+    { isApproved }: AllowedCall,
     parked: ParkedCall | undefined,
   ): Promise<ServiceResult> {
     const sent = sentParams(method, params)
+    const cancellation = endOf(call, isApproved)
     let round: Pick<Call, 'answers' | 'state'> = withRoots(mount, call)
     for (let count = 0; count < this.#limits.inputRounds; count++) {
-      const result = await forward(mount.forwarding, mount.upstream, { method, params: sent, call, parked, round })
+      const result = await forward(mount.forwarding, mount.upstream, { method, params: sent, call, parked, round, cancellation })
       if (!(result instanceof InputRequired)) return result
       const next = questionsFor(mount, result)
       if (next instanceof InputRequired) return next

@@ -1,4 +1,5 @@
 import { CallCancelled, isJsonObject, type JsonObject, messageOf, RPC_CODES, RpcError } from '@parley/protocol'
+import type { Cancellation } from '../cancellation.ts'
 import type { Client } from '../client/client.ts'
 import type { ExchangeOptions } from '../client/client-options.ts'
 import type { Reply } from '../client/connection.ts'
@@ -33,6 +34,8 @@ export interface Sending<C extends Caller> {
   readonly parked?: ParkedCall | undefined
   /** The answers of this round to a modern server, where they are not those of the call. */
   readonly round?: Pick<Call, 'answers' | 'state'>
+  /** What ends it upstream, where that is not all that ends the call. */
+  readonly cancellation?: Cancellation | undefined
 }
 
 /** Where a call goes. */
@@ -70,7 +73,7 @@ function sendLegacy<C extends Caller>({ parts, upstream, client }: Way<C>, sendi
   if (modern) wantLogs(upstream, call)
   return client
     .exchange(method, modern ? legacyParams(params) : params, {
-      signal: parked?.signal ?? call.cancellation,
+      signal: parked?.signal ?? sending.cancellation ?? call.cancellation,
       ...followed(parts, upstream, flight),
     })
     .then(
@@ -120,7 +123,7 @@ async function sendModern<C extends Caller>({ parts, upstream, client }: Way<C>,
   const logLevel = call.era === 'legacy' && call.link !== undefined ? (parts.levelOf(call.link.id) ?? 'info') : undefined
   try {
     const reply = await client.exchange(method, withAnswers(params, sending.round ?? call), {
-      signal: call.cancellation,
+      signal: sending.cancellation ?? call.cancellation,
       ...followed(parts, upstream, flight),
       onNotification: (name, told) => (name === 'notifications/message' ? logTo(call, told) : undefined),
       onBehalfOf,

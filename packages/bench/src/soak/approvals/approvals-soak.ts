@@ -183,7 +183,7 @@ async function checkStore(place: Place, store: Pick<Store, 'approvals'>): Promis
   const done = new Set(effects.map(({ call }) => call))
   for (const approval of approvals) {
     tally.count(`approvals: ${approval.status}`)
-    // Its caller was cut off, or its mount was killed, before it was answered. Another approval of the same call may have been sent.
+    // Its caller cancelled, or its mount was killed, before it was answered. Another approval of the same call may have been sent.
     const isSent = approval.dispatchedAt !== undefined && approval.status !== 'returned'
     if (isSent && done.has(sentAs(approval))) tally.count(`approvals: ${approval.status}, with an effect`)
   }
