@@ -44,13 +44,13 @@ export class Runtime implements AsyncDisposable {
     return new Runtime(gateway, host, admin)
   }
 
-  /** The token of an agent with this program as its one mount, without a prefix. */
-  async agentWith(command: readonly string[]): Promise<string> {
+  /** An agent with this program as its one mount, without a prefix. */
+  async agentWith(command: readonly string[]): Promise<{ readonly agentId: string; readonly token: string }> {
     const { agent_id } = await this.admin.callTool('agent.create', {})
     const [file = '', ...args] = command
     const server: ToolInput<'mount.attach'>['server'] = { kind: 'stdio', command: file, args, place: { kind: 'host' } }
     await this.admin.callTool('mount.attach', { agent_id, name: 'only', server, options: { plain: true } })
-    return (await this.admin.callTool('agent.token', { agent_id })).token
+    return { agentId: agent_id, token: (await this.admin.callTool('agent.token', { agent_id })).token }
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

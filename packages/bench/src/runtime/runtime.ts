@@ -3,6 +3,7 @@ import { lowest } from '../gateway/gateway.ts'
 import { measureTarget } from '../gateway/measure-target.ts'
 import { type Running, SERVER_CORE, STDIO_ECHO, type Target, TARGETS } from '../gateway/targets.ts'
 import { ratioOf, Rounds, valueOf } from '../rounds.ts'
+import { holdByPolicies } from './hold-by-policies.ts'
 import { Runtime } from './open-runtime.ts'
 import { sleepingAgentsRound } from './sleeping-agents.ts'
 import { toldRound } from './told-subscribers.ts'
@@ -11,6 +12,7 @@ const PEERS: ReadonlySet<string> = new Set(['proxy', 'supergateway', 'mcp-proxy'
 const CALLED: readonly Target[] = [
   { name: 'runtime', wire: 'http', start: () => runtime('legacy') },
   { name: 'runtime-modern', wire: 'http', start: () => runtime('modern') },
+  { name: 'runtime-policy', wire: 'http', start: () => runtime('legacy', holdByPolicies) },
   ...TARGETS.filter(({ name }) => PEERS.has(name)),
   { name: 'stdio', wire: 'stdio', start: () => Promise.resolve({ pids: [], endpoint: { url: '', era: 'legacy' }, stop: ended }) },
 ]
@@ -46,9 +48,10 @@ function calledOf(only: readonly string[]): readonly Target[] {
 }
 
 /** As in the product: a token of an agent, the gate, the log of calls, audit, limits and metrics; every process is counted. */
-async function runtime(era: 'legacy' | 'modern'): Promise<Running> {
+async function runtime(era: 'legacy' | 'modern', hold?: typeof holdByPolicies): Promise<Running> {
   const open = await Runtime.open({ core: SERVER_CORE })
-  const token = await open.agentWith(STDIO_ECHO)
+  const { agentId, token } = await open.agentWith(STDIO_ECHO)
+  await hold?.(open.admin, agentId)
   return {
     pids: [open.gateway.program.pid, open.host.pid],
     endpoint: { url: open.gateway.mcp, era, token },
@@ -75,6 +78,7 @@ function ratios(rows: readonly Row[]): Record<string, number> {
       ratioOf(rows, 'runtime', 'mcp-proxy-no-store', 'c32'),
     ),
     runtime_vs_proxy: ratioOf(rows, 'runtime', 'proxy', 'c32'),
+    runtime_policy_vs_proxy: ratioOf(rows, 'runtime-policy', 'proxy', 'c32'),
   }
   return Object.fromEntries(Object.entries(found).filter((entry): entry is [string, number] => entry[1] !== undefined))
 }

@@ -15,7 +15,7 @@ const MOUNT = fileURLToPath(new URL('note-mount-main.ts', import.meta.url))
 export async function toldRound(rounds: Rounds): Promise<void> {
   await using open = await Runtime.open()
   await using clients = new AsyncDisposableStack()
-  const token = await open.agentWith([process.execPath, MOUNT])
+  const { token } = await open.agentWith([process.execPath, MOUNT])
   let waiting = 0
   let all = Promise.withResolvers<void>()
   const heard = (): void => {
