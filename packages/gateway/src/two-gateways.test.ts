@@ -32,7 +32,7 @@ test('of two gateways that start at once on an empty database one makes the admi
   expect(elsewhere.status).toBe(404)
 })
 
-test('what one gateway revokes, the other cuts: token, sign-in, account', async () => {
+test('what one gateway revokes, the other cuts: token, what a token made, sign-in, account', async () => {
   await using pair = await openPair(await postgres.migratedUrl())
   const { a, b } = pair
   const admin = await pair.adminToken()
@@ -40,12 +40,16 @@ test('what one gateway revokes, the other cuts: token, sign-in, account', async 
   await tool('user.add', { username: 'ada' })
   const judge = await tool('token.create', { role: 'judge', name: 'j1' })
   const personal = await tool('token.create', { role: 'user', username: 'ada' })
+  const scoped = { role: 'user', username: 'admin', scopes: ['jobs'] }
+  const maker = await tool('token.create', { ...scoped, scopes: ['jobs', 'admin'] })
+  const made = (await callTool(a.url, String(maker['token']), 'token.create', scoped)).structuredContent
   const link = await tool('user.link', { username: 'ada' })
   const signedIn = await postJson(`${b.url}/api/auth/link`, { token: String(link['url']).split('=')[1] })
   const { access_token: jwt } = (await signedIn.json()) as { access_token: string }
 
   const cases: [token: string, end: () => Promise<unknown>][] = [
     [String(judge['token']), () => tool('token.revoke', { id: judge['id'] })],
+    [String(made?.['token']), () => tool('token.revoke', { id: maker['id'] })],
     [jwt, () => postJson(`${a.url}/api/auth/logout`, {}, { authorization: `Bearer ${jwt}` })],
     [String(personal['token']), () => tool('user.disable', { username: 'ada' })],
   ]

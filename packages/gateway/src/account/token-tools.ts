@@ -2,7 +2,8 @@ import { cursorOf, hashText, mintToken, pageOf, readCursor } from '@parley/acces
 import { TOOLS, type Token, TokenId, type ToolArguments, ToolError, iso, isoOrNull } from '@parley/protocol'
 import type { TokenRecord, UserRecord } from '@parley/store'
 import { type AccountWorld, serveTool } from './account-world.ts'
-import { checkMaker, endOf } from './made-by-token.ts'
+import { checkMaker, endOf, makerOf } from './made-by-token.ts'
+import { tellRevokedWith } from './revoked-with.ts'
 
 type CreateArguments = ToolArguments<'token.create'>
 
@@ -14,6 +15,7 @@ function tokenView(token: TokenRecord): Token {
     user_id: token.userId,
     agent_id: token.agentId,
     scopes: token.scopes === null ? null : [...token.scopes],
+    made_by: token.madeBy,
     created_at: iso(token.createdAt),
     expires_at: isoOrNull(token.expiresAt),
     revoked_at: isoOrNull(token.revokedAt),
@@ -38,6 +40,7 @@ export const tokenCreate = serveTool(TOOLS['token.create'], async (args, context
   const owner = args.role === 'user' ? await ownerOf(context.world, args.username) : undefined
   checkScopes(args, owner)
   const expiresAt = endOf(args.ttl_seconds === undefined ? undefined : now() + args.ttl_seconds * 1000, context.caller)
+  const madeBy = makerOf(context.caller)
   const text = mintToken(args.role, random)
   const record = await store.tokens.add({
     hash: hashText(text),
@@ -46,6 +49,7 @@ export const tokenCreate = serveTool(TOOLS['token.create'], async (args, context
     ...(owner === undefined ? {} : { userId: owner.id }),
     ...(args.agent_id === undefined ? {} : { agentId: args.agent_id }),
     ...(args.scopes === undefined ? {} : { scopes: args.scopes }),
+    ...(madeBy === undefined ? {} : { madeBy }),
     ...(expiresAt === undefined ? {} : { expiresAt }),
   })
   context.target = record.id
@@ -61,7 +65,8 @@ export const tokenRevoke = serveTool(TOOLS['token.revoke'], async ({ id }, conte
   const record = await context.world.store.tokens.revoke(id)
   if (record === undefined || record.revokedAt === null)
     throw new ToolError('not_found', `there is no token ${id}`, { field: 'id' })
-  return { id: record.id, revoked_at: iso(record.revokedAt) }
+  await tellRevokedWith(record, context)
+  return { id: record.id, revoked_at: iso(record.revokedAt), also_revoked: record.also.length }
 })
 
 /** What each role's token needs, and what makes no sense with it. */

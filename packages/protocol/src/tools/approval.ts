@@ -52,7 +52,7 @@ export const approvalList = tool({
   name: 'approval.list',
   roles: ['user'],
   scopes: ['approvals'],
-  doc: 'Calls of your agents that people are asked about, newest first: those that wait, or those in `statuses`. `search` finds a text in the call as it was shown, in who called, why it was asked about, who decided and why; capitals of the letters a to z do not matter. An admin sees those of everybody.',
+  doc: 'Calls of your agents that people are asked about, newest first: those that wait, or those in `statuses`. `search` finds a text in the call as it was shown, in who called, why it was asked about, who decided and why; capitals of the letters a to z do not matter, every other sign is found as it is written. An admin sees those of everybody.',
   input: z.strictObject({
     agent_id: AgentId.optional(),
     statuses: z.array(ApprovalStatus).min(1).max(ApprovalStatus.options.length).default(['pending']),

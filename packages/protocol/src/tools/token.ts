@@ -16,6 +16,8 @@ export const Token = z.object({
   agent_id: AgentId.nullable(),
   /** What it is limited to; null: by nothing but the rights of whoever has it. */
   scopes: z.array(Scope).nullable(),
+  /** The token with scopes that made it, and with which it ends; null where a sign-in, the admin socket or a token without scopes did. */
+  made_by: TokenId.nullable(),
   created_at: z.iso.datetime(),
   expires_at: z.iso.datetime().nullable(),
   revoked_at: z.iso.datetime().nullable(),
@@ -58,8 +60,13 @@ export const tokenRevoke = tool({
   name: 'token.revoke',
   roles: ['admin'],
   scopes: ['admin'],
-  doc: 'Ends a token; its live connections are cut within a second.',
+  doc: 'Ends a token, and with a token that has scopes all that were made with it; their live connections are cut within a second.',
   input: z.strictObject({ id: TokenId }),
-  output: z.object({ id: TokenId, revoked_at: z.iso.datetime() }),
+  output: z.object({
+    id: TokenId,
+    revoked_at: z.iso.datetime(),
+    /** How many others ended with it now. */
+    also_revoked: z.int(),
+  }),
   annotations: ENDS,
 })

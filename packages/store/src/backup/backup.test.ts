@@ -201,6 +201,7 @@ const AUDIT = { at: 5, actor: 'ann', role: 'user', action: 'x', target: null, ou
 async function fill(store: Store): Promise<Filled> {
   const user = await store.users.add({ username: 'ann', passwordHash: null, admin: true })
   const token = await store.tokens.add({ hash: 'h', role: 'user', name: 'laptop', userId: user.id, scopes: ['read', 'jobs'] })
+  await store.tokens.add({ hash: 'made', role: 'user', name: 'ci', userId: user.id, scopes: ['jobs'], madeBy: token.id })
   await store.signIns.add({ jti: 'j', userId: user.id, expiresAt: 5_000, proof: { passwordHash: null } })
   await store.signIns.addLink({ hash: 'l', userId: user.id, expiresAt: 5_000 })
   await store.audit.append([AUDIT, { ...AUDIT, at: 10 }])

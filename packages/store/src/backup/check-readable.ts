@@ -45,13 +45,20 @@ const readBy = (read: (row: Row) => unknown): Reader => ({
 /** Of an agent that is active; those that are being deleted have neither tokens nor a lease. */
 const ownerOfAgent = (id: string) => `SELECT owner_id FROM agents WHERE id = ${id} AND status = 'active'`
 
+/** Of the token that made another; none that has been revoked has left one that still counts. */
+const USER_OF_MAKER = `SELECT m.user_id FROM tokens m
+  WHERE m.id = tokens.made_by AND (m.revoked_at IS NULL OR tokens.revoked_at IS NOT NULL)`
+
 /**
  * How each table is read. Those that are not here hold what is never parsed: the types of their columns, which the schema
  * keeps, and references are all there is to them.
  */
 export const READERS: ReadonlyMap<string, Reader> = new Map([
   ['users', readBy(toUser)],
-  ['tokens', { more: `, (${ownerOfAgent('tokens.agent_id')}) AS agent_owner`, read: readToken }],
+  [
+    'tokens',
+    { more: `, (${ownerOfAgent('tokens.agent_id')}) AS agent_owner, (${USER_OF_MAKER}) AS maker_user`, read: readToken },
+  ],
   ['audit_entries', readBy(toAudit)],
   [
     'leases',
@@ -103,7 +110,10 @@ function readQueue(row: Row): Trouble | undefined {
 
 function readToken(row: Row): Trouble | undefined {
   const token = toToken(row)
-  if (token === undefined || token.agentId === null || token.revokedAt !== null) return undefined
+  if (token === undefined) return undefined
+  if (token.madeBy !== null && textOrNull(row, 'maker_user') !== token.userId)
+    return { column: 'made_by', words: 'its account has no such token, or none that still counts' }
+  if (token.agentId === null || token.revokedAt !== null) return undefined
   return textOrNull(row, 'agent_owner') === null ? noAgent('agent_id') : undefined
 }
 

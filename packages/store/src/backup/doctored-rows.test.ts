@@ -2,7 +2,7 @@ import { copyFile, mkdtemp, readdir, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { NO_BUDGET, NO_GRANT, NO_PRICES } from '@parley/protocol'
+import { NO_BUDGET, NO_GRANT, NO_PRICES, type UserId } from '@parley/protocol'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type DecisionEffects, type Store, openStore, restoreStore } from '../index.ts'
 import { openSqlite } from '@parley/database'
@@ -16,11 +16,18 @@ import { TABLES } from './tables.ts'
 
 const TTL_MS = 60_000
 
+async function fillMade(store: Store, userId: UserId): Promise<void> {
+  const token = { role: 'user', name: 'ci', userId, scopes: ['jobs'] } as const
+  const { id: madeBy } = await store.tokens.add({ ...token, hash: 'maker' })
+  await store.tokens.add({ ...token, hash: 'made', madeBy })
+}
+
 /** A job of each kind, and a row in every table that is read by more than the types of its columns. */
 async function fill(store: Store): Promise<void> {
   const { id: ownerId } = await store.users.add({ username: 'ann', passwordHash: 'h', admin: true })
   await store.users.setIdentity(ownerId, { issuer: 'i', subject: 's' })
   const { id: tokenId } = await store.tokens.add({ hash: 'h', role: 'judge', name: 'n' })
+  await fillMade(store, ownerId)
   await store.audit.append([
     { at: 5, actor: 'ann', role: 'user', action: 'x', target: 't', outcome: 'ok', code: 'c', remote: 'r' },
   ])
@@ -149,7 +156,7 @@ const DOCTORED: readonly (readonly [what: string, sql: string, words: string])[]
   ['a judge of a token that is none', `UPDATE judges SET token_id = 'x'`, '"x" in judges.token_id of'],
   [
     'an account whose id is none',
-    `UPDATE users SET id = 'x'; UPDATE jobs SET owner_id = 'x'; UPDATE agents SET owner_id = 'x'; UPDATE grants SET user_id = 'x'; UPDATE approvals SET owner_id = 'x'; UPDATE policies SET user_id = 'x'`,
+    `UPDATE users SET id = 'x'; UPDATE tokens SET user_id = 'x' WHERE user_id IS NOT NULL; UPDATE jobs SET owner_id = 'x'; UPDATE agents SET owner_id = 'x'; UPDATE grants SET user_id = 'x'; UPDATE approvals SET owner_id = 'x'; UPDATE policies SET user_id = 'x'`,
     '"x" in users.id of the row "x"',
   ],
   ['a token whose id is none', `UPDATE tokens SET id = 'x' WHERE role = 'judge'`, '"x" in tokens.id of the row "x"'],
@@ -158,6 +165,17 @@ const DOCTORED: readonly (readonly [what: string, sql: string, words: string])[]
     'a token with a scope that there is not',
     `UPDATE tokens SET role = 'user', scopes = 'jobs all' WHERE role = 'judge'`,
     '"jobs all" in tokens.scopes of the row "tok_',
+  ],
+  ['a token made by one whose id is none', `UPDATE tokens SET made_by = 'x' WHERE hash = 'made'`, '"x" in tokens.made_by of'],
+  [
+    'a token made by one that is not there',
+    `UPDATE tokens SET made_by = 'tok_00000000000000000000000000' WHERE hash = 'made'`,
+    '"tok_00000000000000000000000000" in tokens.made_by of the row "tok_',
+  ],
+  [
+    'a token that outlives the one that made it',
+    `UPDATE tokens SET revoked_at = 5 WHERE hash = 'maker'`,
+    'in tokens.made_by of the row "tok_',
   ],
   [
     'a lease of a job that is not there',

@@ -22,7 +22,7 @@ export const TABLES: readonly Table[] = [
     'id',
     'username password_hash admin disabled created_at last_sign_in_at deleted_at identity_issuer identity_subject',
   ),
-  table('tokens', 'id', 'hash role name user_id agent_id created_at expires_at revoked_at last_used_at scopes'),
+  table('tokens', 'id', 'hash role name user_id agent_id created_at expires_at revoked_at last_used_at scopes made_by'),
   table('sign_ins', 'jti', 'user_id expires_at revoked_at'),
   table('sign_in_links', 'hash', 'user_id expires_at used_at'),
   table('audit_entries', 'seq', 'at actor role action target outcome code remote'),

@@ -393,12 +393,15 @@ tokens.expires_at bigint
 tokens.revoked_at bigint
 tokens.last_used_at bigint
 tokens.scopes text
+tokens.made_by text COLLATE "C"
 tokens: tokens_hash_key UNIQUE (hash)
+tokens: tokens_made_by_has_scopes CHECK (((made_by IS NULL) OR (scopes IS NOT NULL)))
 tokens: tokens_pkey PRIMARY KEY (id)
 tokens: tokens_scopes_of_user CHECK (((scopes IS NULL) OR (role = 'user'::text)))
 tokens: tokens_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id)
 CREATE INDEX tokens_by_age ON tokens USING btree (created_at, id)
 CREATE INDEX tokens_by_agent ON tokens USING btree (agent_id) WHERE (agent_id IS NOT NULL)
+CREATE INDEX tokens_by_maker ON tokens USING btree (made_by) WHERE (made_by IS NOT NULL)
 CREATE INDEX tokens_by_user ON tokens USING btree (user_id)
 CREATE UNIQUE INDEX tokens_hash_key ON tokens USING btree (hash)
 CREATE UNIQUE INDEX tokens_pkey ON tokens USING btree (id)

@@ -331,9 +331,10 @@ CREATE TABLE tokens (
   expires_at INTEGER,
   revoked_at INTEGER,
   last_used_at INTEGER
-, scopes TEXT CONSTRAINT tokens_scopes_of_user CHECK (scopes IS NULL OR role = 'user')) STRICT, WITHOUT ROWID;
+, scopes TEXT CONSTRAINT tokens_scopes_of_user CHECK (scopes IS NULL OR role = 'user'), made_by TEXT CONSTRAINT tokens_made_by_has_scopes CHECK (made_by IS NULL OR scopes IS NOT NULL)) STRICT, WITHOUT ROWID;
 CREATE INDEX tokens_by_age ON tokens (created_at, id);
 CREATE INDEX tokens_by_agent ON tokens (agent_id) WHERE agent_id IS NOT NULL;
+CREATE INDEX tokens_by_maker ON tokens (made_by) WHERE made_by IS NOT NULL;
 CREATE INDEX tokens_by_user ON tokens (user_id);
 CREATE TABLE uploads (
   id TEXT PRIMARY KEY,

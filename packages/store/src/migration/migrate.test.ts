@@ -254,7 +254,7 @@ describe.each(ENGINES)('migrations on %s', (engine) => {
     try {
       expect((await store.tokens.byHash('agent'))?.revokedAt).toBeGreaterThan(1_000_000_000_000)
       expect(await store.tokens.byHash('ended')).toMatchObject({ revokedAt: 7 })
-      expect(await store.tokens.byHash('judge')).toMatchObject({ revokedAt: null, scopes: null })
+      expect(await store.tokens.byHash('judge')).toMatchObject({ revokedAt: null, scopes: null, madeBy: null })
     } finally {
       await store.close()
     }

@@ -18,6 +18,7 @@ import { approvals } from './0016-approvals.ts'
 import { policies } from './0017-policies.ts'
 import { chainedLogs } from './0018-chained-logs.ts'
 import { scopes } from './0019-scopes.ts'
+import { tokenMakers } from './0020-token-makers.ts'
 import type { Migration } from './migration.ts'
 
 export const MIGRATIONS: readonly Migration[] = [
@@ -40,6 +41,7 @@ export const MIGRATIONS: readonly Migration[] = [
   policies,
   chainedLogs,
   scopes,
+  tokenMakers,
 ]
 
 /** The schema that this version reads and writes. */

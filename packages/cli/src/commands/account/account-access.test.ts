@@ -1,5 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { openStore } from '@parley/store'
+import { TokenId } from '@parley/protocol'
 import { expect, test } from 'vitest'
 import { Scratch } from '../../fixture/parley.ts'
 import { commandsHere } from '../../fixture/run-here.ts'
@@ -56,6 +58,37 @@ test('a token is made with scopes, once each, and lists and the token itself tel
   for (const [args, code, words] of wrong)
     expect(await here.run([...args, ...at])).toMatchObject({ code, err: expect.stringContaining(words) })
 })
+
+test('a token that a token made is listed with it, and goes with it', async () => {
+  await using scratch = new Scratch()
+  const here = commandsHere(scratch)
+  const at = ['--data', scratch.data]
+  await here.json(['user', 'add', 'bob', ...at])
+  const maker = await here.json(['token', 'create', '--role', 'user', '--user', 'bob', '--scope', 'jobs', ...at])
+  const made: string[] = []
+  for (const hash of ['one', 'other']) made.push(await madeWith(scratch, { maker: maker.id, hash }))
+  const listed = await here.run(['token', 'list', ...at])
+  for (const id of made) expect(listed.out).toMatch(new RegExp(`^${id} .* ${maker.id}$`, 'm'))
+  expect((await here.run(['token', 'revoke', maker.id, ...at])).out).toBe(
+    `${maker.id} is revoked, and so are the 2 tokens that were made with it.\n`,
+  )
+  expect((await here.run(['token', 'revoke', maker.id, ...at])).out).toBe(`${maker.id} was revoked already.\n`)
+  const { items } = await here.json(['token', 'list', ...at])
+  expect(items).toMatchObject([{ revoked_at: expect.any(String) }, { revoked_at: expect.any(String) }, {}])
+})
+
+/** As `token.create` does with a token that has scopes. */
+async function madeWith(scratch: Scratch, { maker, hash }: { maker: string; hash: string }): Promise<string> {
+  const store = await openStore({ url: `sqlite:${join(scratch.data, 'parley.db')}` })
+  try {
+    const madeBy = TokenId.parse(maker)
+    const userId = (await store.tokens.byId(madeBy))?.userId ?? undefined
+    const token = { hash, role: 'user', name: 'made', scopes: ['jobs'], madeBy } as const
+    return (await store.tokens.add({ ...token, ...(userId && { userId }) })).id
+  } finally {
+    await store.close()
+  }
+}
 
 test('the identity of a user is set, shown and taken away, and belongs to one', async () => {
   await using scratch = new Scratch()

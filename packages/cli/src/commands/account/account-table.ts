@@ -128,6 +128,7 @@ export const ACCOUNT_COMMANDS: readonly CommandSpec[] = [
   {
     name: 'token revoke',
     summary: 'Ends a token; its connections are cut within a second',
+    more: 'A token with scopes takes those along that were made with it: token list shows by which token each was made.',
     options: WHERE,
     positionals: [{ name: 'ID', doc: 'its id, or the first 4 characters of it or more' }],
     run: inAccount(({ tokenRevoke }) => tokenRevoke),

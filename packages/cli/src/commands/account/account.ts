@@ -1,4 +1,4 @@
-import { AgentId, type Token, TokenId, type ToolInput } from '@parley/protocol'
+import { AgentId, type Token, TokenId, type ToolInput, type ToolOutput } from '@parley/protocol'
 import { CommandError, type Invocation, usageError } from '@parley/command-line'
 import { askYes, canAsk, parseDuration, show } from '@parley/command-line/commands'
 import type { Admin } from '../../admin/admin.ts'
@@ -155,8 +155,9 @@ export async function tokenList(invocation: Invocation): Promise<number> {
       scopesText(token),
       tokenState(token, invocation),
       momentOf(token.last_used_at, invocation),
+      token.made_by ?? '',
     ])
-    return show(invocation, { items }, columns([TOKEN_COLUMNS, ...rows], invocation.io.screen()))
+    return show(invocation, { items }, columns([TOKEN_COLUMNS, ...rows], invocation.io.screen(), { mayGo: ['made by'] }))
   })
 }
 
@@ -169,11 +170,14 @@ export const tokenRevoke = (invocation: Invocation): Promise<number> => {
     const id = await findId({ ...TOKEN, whole: (text) => TokenId.safeParse(text).data, page }, given)
     const wasRevoked = all.some((token) => token.id === id && token.revoked_at !== null)
     const result = await admin.call('token.revoke', { id })
-    return show(invocation, result, `${result.id} ${wasRevoked ? 'was revoked already' : 'is revoked'}.`)
+    return show(invocation, result, `${result.id} ${wasRevoked ? 'was revoked already' : 'is revoked'}${madeText(result)}.`)
   })
 }
 
-const TOKEN_COLUMNS = ['id', 'role', 'name', 'scopes', 'state', 'last used']
+const madeText = ({ also_revoked: also }: ToolOutput<'token.revoke'>): string =>
+  also === 0 ? '' : `, and so ${also === 1 ? 'is the token that was' : `are the ${also} tokens that were`} made with it`
+
+const TOKEN_COLUMNS = ['id', 'role', 'name', 'scopes', 'state', 'last used', 'made by']
 const TOKEN = { noun: 'token', what: 'ID', prefix: 'tok_', list: 'parley token list' } as const
 
 const allTokens = (admin: Admin): Promise<readonly Token[]> =>

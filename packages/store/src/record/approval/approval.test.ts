@@ -1,8 +1,8 @@
-import { createHash } from 'node:crypto'
 import { type ApprovalAnswer, ApprovalId, type ApprovalStatus, type UserId } from '@parley/protocol'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { topicsTold } from '../../fixture/look.ts'
 import { awakeAgent } from '../../fixture/sample-agent.ts'
+import { sampleApproval } from '../../fixture/sample-approval.ts'
 import { AGENT_QUEUE, type AgentRecord, type Lease, type Store, openStore } from '../../index.ts'
 import { ENGINES, type TestEngine, startEngine } from '../../testing/engines.ts'
 import type { NewApproval } from './approval.ts'
@@ -10,25 +10,6 @@ import type { NewApproval } from './approval.ts'
 const LOST = { code: 'lease_lost' }
 const BOUNDS = { ttlMs: 10_000, maxPerAgent: 3, maxPerPerson: 4 }
 const NONE = ApprovalId.parse(`apr_${'0'.repeat(26)}`)
-const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex')
-const asked = (name: string, more: Partial<NewApproval> = {}): NewApproval => ({
-  kind: 'tool',
-  mount: 'files',
-  name,
-  digest: sha256(name),
-  arguments: '{"path":"a"}',
-  preview: 'path: a',
-  previewSha256: sha256('path: a'),
-  caller: 'tok_1',
-  reason: 'no rule covers it',
-  mountVersion: 1,
-  policy: '',
-  rule: 'ask',
-  layer: 'agent',
-  askers: ['agent'],
-  approvers: [],
-  ...more,
-})
 
 describe.each(ENGINES)('approvals on %s', (engine) => {
   let host: TestEngine
@@ -50,7 +31,7 @@ describe.each(ENGINES)('approvals on %s', (engine) => {
   afterAll(() => host.stop())
 
   const ask = async (name: string, more?: Partial<NewApproval>) =>
-    (await store.approvals.ask(lease, asked(name, more), BOUNDS)).approval
+    (await store.approvals.ask(lease, sampleApproval(name, more), BOUNDS)).approval
   const decide = (id: ApprovalId, decision: ApprovalAnswer, by = 'ann') =>
     store.approvals.decide(id, { decision, by, reason: null })
   const statusOf = async (id: ApprovalId): Promise<ApprovalStatus | undefined> => (await store.approvals.byId(id))?.status
@@ -66,7 +47,13 @@ describe.each(ENGINES)('approvals on %s', (engine) => {
     const told = await topicsTold(store)
     const approval = await ask('write')
     expect(await told(4)).toEqual([`agent/${agent.id}`, `approval/${approval.id}`, 'approvals', `approvals/${ann}`].toSorted())
-    expect(approval).toMatchObject({ ...asked('write'), status: 'pending', ownerId: ann, expiresAt: 11_000, decided: null })
+    expect(approval).toMatchObject({
+      ...sampleApproval('write'),
+      status: 'pending',
+      ownerId: ann,
+      expiresAt: 11_000,
+      decided: null,
+    })
     expect(await store.approvals.dispatch(lease, approval.id)).toBe('refused')
     now += 5
     expect(await store.approvals.decide(approval.id, { decision: 'approve', by: 'ann', reason: 'fine' })).toMatchObject({
@@ -107,13 +94,18 @@ describe.each(ENGINES)('approvals on %s', (engine) => {
   })
 
   test('a host that asks again because it heard no answer finds what it asked, and nothing for which it waits', async () => {
-    const [first, again] = [await ask('write'), await store.approvals.ask(lease, asked('write'), { ...BOUNDS, attended: [] })]
+    const [first, again] = [
+      await ask('write'),
+      await store.approvals.ask(lease, sampleApproval('write'), { ...BOUNDS, attended: [] }),
+    ]
     expect(again).toMatchObject({ isAdopted: true, approval: { id: first.id } })
-    const beside = await store.approvals.ask(lease, asked('write'), { ...BOUNDS, attended: [first.id] })
+    const beside = await store.approvals.ask(lease, sampleApproval('write'), { ...BOUNDS, attended: [first.id] })
     expect(beside).toMatchObject({ isAdopted: false, approval: { status: 'pending' } })
     lease = await takenOver()
     // The host that asked is another one: whether somebody waits for it is known when that one is known to be gone.
-    expect(await store.approvals.ask(lease, asked('write'), { ...BOUNDS, attended: [] })).toMatchObject({ isAdopted: false })
+    expect(await store.approvals.ask(lease, sampleApproval('write'), { ...BOUNDS, attended: [] })).toMatchObject({
+      isAdopted: false,
+    })
   })
 
   test('a no that was said when nobody waited any more is found by the same call, once', async () => {
@@ -121,7 +113,7 @@ describe.each(ENGINES)('approvals on %s', (engine) => {
     now += 1
     await store.approvals.leave(lease, first.id)
     await decide(first.id, 'deny_continue')
-    const again = () => store.approvals.ask(lease, asked('write'), BOUNDS)
+    const again = () => store.approvals.ask(lease, sampleApproval('write'), BOUNDS)
     expect(await again()).toMatchObject({ isAdopted: true, approval: { id: first.id, status: 'denied' } })
     const second = await again()
     expect(second).toMatchObject({ isAdopted: false, approval: { status: 'pending' } })
@@ -184,15 +176,17 @@ describe.each(ENGINES)('approvals on %s', (engine) => {
 
   test('whoever was cut off finds the same call again, once, decided or not, and nobody else’s', async () => {
     const { id } = await ask('write')
-    expect(await store.approvals.ask(lease, asked('write'), BOUNDS)).toMatchObject({ isAdopted: false })
+    expect(await store.approvals.ask(lease, sampleApproval('write'), BOUNDS)).toMatchObject({ isAdopted: false })
     await store.approvals.leave(lease, id)
     await decide(id, 'approve')
-    expect(await store.approvals.ask(lease, asked('other'), BOUNDS)).toMatchObject({ isAdopted: false })
-    const again = await store.approvals.ask(lease, asked('write'), BOUNDS)
+    expect(await store.approvals.ask(lease, sampleApproval('other'), BOUNDS)).toMatchObject({ isAdopted: false })
+    const again = await store.approvals.ask(lease, sampleApproval('write'), BOUNDS)
     expect(again).toMatchObject({ isAdopted: true, approval: { id, status: 'approved', callerGoneAt: null } })
     expect(await store.approvals.dispatch(lease, id)).toBe('dispatched')
     await store.approvals.leave(lease, id)
-    expect(await store.approvals.ask(lease, asked('write'), { ...BOUNDS, maxPerAgent: 9, maxPerPerson: 9 })).toMatchObject({
+    expect(
+      await store.approvals.ask(lease, sampleApproval('write'), { ...BOUNDS, maxPerAgent: 9, maxPerPerson: 9 }),
+    ).toMatchObject({
       isAdopted: false,
     })
   })
@@ -211,12 +205,15 @@ describe.each(ENGINES)('approvals on %s', (engine) => {
       () => store.approvals.withdraw(dead, open.id),
       () => store.approvals.leave(dead, open.id),
       () => store.approvals.takeOver(dead),
-      () => store.approvals.ask(dead, asked('x'), BOUNDS),
+      () => store.approvals.ask(dead, sampleApproval('x'), BOUNDS),
     ])
       await expect(late()).rejects.toMatchObject(LOST)
     expect(await store.approvals.settle(next, sent.id, 'returned')).toBe(false)
     expect(await store.approvals.dispatch(next, sent.id)).toBe('refused')
-    expect(await store.approvals.ask(next, asked('yes'), BOUNDS)).toMatchObject({ isAdopted: true, approval: { id: yes.id } })
+    expect(await store.approvals.ask(next, sampleApproval('yes'), BOUNDS)).toMatchObject({
+      isAdopted: true,
+      approval: { id: yes.id },
+    })
     expect(await store.approvals.dispatch(next, yes.id)).toBe('dispatched')
     expect(await store.approvals.resolve(yes.id, 'failed', 'ann')).toBe(false)
     expect(await store.approvals.resolve(sent.id, 'failed', 'ann')).toBe(true)
@@ -229,17 +226,17 @@ describe.each(ENGINES)('approvals on %s', (engine) => {
     await decide(heard.id, 'deny_continue')
     const again = { ...BOUNDS, isAgain: true }
     // Under the claim that asked, whoever asks has heard it.
-    expect(await store.approvals.ask(lease, asked('one'), again)).toMatchObject({ isAdopted: false })
+    expect(await store.approvals.ask(lease, sampleApproval('one'), again)).toMatchObject({ isAdopted: false })
     await decide(unheard.id, 'deny_continue')
     const next = await takenOver()
     await store.approvals.takeOver(next)
-    expect(await store.approvals.ask(next, asked('two'), again)).toMatchObject({
+    expect(await store.approvals.ask(next, sampleApproval('two'), again)).toMatchObject({
       isAdopted: true,
       approval: { id: unheard.id, status: 'denied', decided: { by: 'ann' } },
     })
-    expect(await store.approvals.ask(next, asked('two'), again)).toMatchObject({ isAdopted: false })
+    expect(await store.approvals.ask(next, sampleApproval('two'), again)).toMatchObject({ isAdopted: false })
     // One that waits goes before one that was denied.
-    expect(await store.approvals.ask(next, asked('one'), again)).toMatchObject({
+    expect(await store.approvals.ask(next, sampleApproval('one'), again)).toMatchObject({
       isAdopted: true,
       approval: { status: 'pending' },
     })

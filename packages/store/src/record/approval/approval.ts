@@ -134,7 +134,7 @@ export interface ApprovalRecords {
     readonly username?: string
     readonly agentId?: AgentId
     readonly statuses?: readonly ApprovalStatus[]
-    /** A text in the call as it is shown, who called, why it was asked, who decided and why. */
+    /** A text in the call as it is shown, who called, why it was asked, who decided and why. Capitals of A to Z do not matter, any other does. */
     readonly search?: string
     /** When they were asked, in milliseconds. */
     readonly since?: number

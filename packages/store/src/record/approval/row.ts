@@ -107,12 +107,12 @@ export function editedValue(edited: string | undefined): string | null {
 
 export const votesValue = (votes: readonly string[]): string => toJson('votes', Votes, votes)
 
-/** Names between line ends, which no name holds: one is found by a pattern. */
+/** Names between line ends, which no name holds: one is found with those around it. */
 export const namesIn = (names: readonly string[]): string => (names.length === 0 ? '' : `\n${names.join('\n')}\n`)
 
-/** A pattern that finds a name among those of `namesIn`; without a name, nothing. */
-export const namePattern = (name: string | undefined): string => (name === undefined ? '-' : `%\n${escaped(name)}\n%`)
+/** A name as it stands among those of `namesIn`; null, which stands nowhere, without one. */
+export const nameAmong = (name: string | undefined): string | null => (name === undefined ? null : namesIn([name]))
 
-export const searchPattern = (search: string | undefined): string | null => (search === undefined ? null : `%${escaped(search)}%`)
-
-const escaped = (text: string): string => text.replaceAll(/[!%_]/g, '!$&')
+/** What is searched for, with capitals of A to Z made small, as both engines do with what they look through. */
+export const searchedFor = (search: string | undefined): string | null =>
+  search?.replaceAll(/[A-Z]+/g, (capitals) => capitals.toLowerCase()) ?? null

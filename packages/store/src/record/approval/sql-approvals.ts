@@ -21,7 +21,7 @@ import { activeName, lockPolicies } from '../policy/active-name.ts'
 import { REVIEWED } from '../policy/statements.ts'
 import { addVersion, lockSubject } from '../policy/steps.ts'
 import type { ApprovalBounds, ApprovalRecord, ApprovalRecords, Decided, DecisionEffects } from './approval.ts'
-import { approvalValues, checkReason, editedValue, namePattern, searchPattern, toApproval, votesValue } from './row.ts'
+import { approvalValues, checkReason, editedValue, nameAmong, searchedFor, toApproval, votesValue } from './row.ts'
 import * as sql from './statements.ts'
 import { PROPOSAL, decideProposal, endProposal, standingVotes, takeEffect, told, tooLate, withdrawStale } from './steps.ts'
 
@@ -110,7 +110,7 @@ export class SqlApprovals implements ApprovalRecords {
     const { beforeCreatedAt = Number.MAX_SAFE_INTEGER, beforeId = '', search, since = 0 } = page
     checkInteger('limit', limit, 1, MAX_LIST)
     if (statuses.length === 0) return []
-    const asked = [ownerId, agentId, namePattern(username), searchPattern(search), since]
+    const asked = [ownerId, agentId, nameAmong(username), searchedFor(search), since]
     return (await this.#db.all(sql.listSql(statuses), [beforeCreatedAt, beforeId, limit, ...asked])).map(toApproval)
   }
 

@@ -32,16 +32,20 @@ export const BY_ID: Sql = 'SELECT * FROM approvals WHERE id = $1'
 const SEARCHED = `(kind || ' ' || COALESCE(mount, '') || ' ' || name || '\n' || preview || '\n' || caller || '\n' || reason || '\n' ||
     COALESCE(decided_by, '') || '\n' || COALESCE(decision_reason, '') || '\n' || votes)`
 /**
- * $1, $2 where the page before ended, $3 rows, $4 owner or null, $5 agent or null, $6 a pattern of the approver's name, $7 a pattern of what is
- * searched for or null, $8 since when.
+ * $1, $2 where the page before ended, $3 rows, $4 owner or null, $5 agent or null, $6 the approver's name as it stands in `people` or null,
+ * $7 what is searched for in small letters or null, $8 since when. Texts are looked for as they are, not as patterns: `LIKE` means other
+ * letters by a capital on each engine, and on PostgreSQL in each language.
  */
 export const listSql = (statuses: readonly ApprovalStatus[]): Sql => {
-  const listed = (like: 'LIKE' | 'ILIKE'): string => `SELECT * FROM approvals WHERE (created_at, id) < ($1, $2)
-  AND (CAST($4 AS TEXT) IS NULL OR owner_id = $4 OR people LIKE $6 ESCAPE '!') AND (CAST($5 AS TEXT) IS NULL OR agent_id = $5)
+  const listed = (
+    placeOf: 'instr' | 'strpos',
+    searched: string,
+  ): string => `SELECT * FROM approvals WHERE (created_at, id) < ($1, $2)
+  AND (CAST($4 AS TEXT) IS NULL OR owner_id = $4 OR ${placeOf}(people, $6) > 0) AND (CAST($5 AS TEXT) IS NULL OR agent_id = $5)
   AND status IN (${quoted(statuses)}) AND created_at >= $8
-  AND (CAST($7 AS TEXT) IS NULL OR ${SEARCHED} ${like} $7 ESCAPE '!') ORDER BY created_at DESC, id DESC LIMIT $3`
-  // The one of SQLite takes capitals of ASCII for small letters.
-  return { sqlite: listed('LIKE'), postgres: listed('ILIKE') }
+  AND (CAST($7 AS TEXT) IS NULL OR ${placeOf}(lower(${searched}), $7) > 0) ORDER BY created_at DESC, id DESC LIMIT $3`
+  // SQLite makes the capitals of A to Z small and no others; PostgreSQL does so where it is told to leave its language aside.
+  return { sqlite: listed('instr', SEARCHED), postgres: listed('strpos', `${SEARCHED} COLLATE "C"`) }
 }
 
 /** $1 approval, $2 decision, $3 who, $4 why, $5 now. Nothing is changed by one that comes in the millisecond of its end or later. */

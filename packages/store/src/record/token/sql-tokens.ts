@@ -3,7 +3,9 @@ import {
   type Database,
   type Row,
   type Sql,
+  type Transaction,
   AlreadyExists,
+  Conflict,
   InvalidArgument,
   integer,
   integerOrNull,
@@ -13,11 +15,12 @@ import {
 } from '@parley/database'
 import { MAX_LIST, checkInteger, checkName } from '../../limits.ts'
 import { topicSignal } from '../../topic/signal-topics.ts'
-import { checkEnabled } from '../access/enabled.ts'
+import { checkEnabled, lockUser } from '../access/enabled.ts'
+import { revokeToken } from '../access/revoke.ts'
 import { lockUsable } from '../agent/steps.ts'
 import { kindOf } from '../worker/sql-workers.ts'
 import { workersTopic } from '../worker/worker.ts'
-import type { TokenRecord, Tokens } from './token.ts'
+import type { RevokedToken, TokenRecord, Tokens } from './token.ts'
 
 /** Tokens by the hash of their text. */
 export class SqlTokens implements Tokens {
@@ -34,21 +37,24 @@ export class SqlTokens implements Tokens {
   async add(token: Parameters<Tokens['add']>[0]): Promise<TokenRecord> {
     checkName('hash', token.hash)
     checkName('name', token.name)
-    const { userId = null, agentId = null, expiresAt = null } = token
+    const { userId = null, agentId = null, madeBy = null, expiresAt = null } = token
     const scopes = token.scopes === undefined ? null : inOrder(token.scopes)
     if ((token.role === 'agent') !== (agentId !== null))
       throw new InvalidArgument('agentId', 'must be given for the token of an agent, and for no other')
     // A token with none of them could do nothing, and one of another role would seem to be limited.
     if (scopes !== null && (token.role !== 'user' || scopes.length === 0))
       throw new InvalidArgument('scopes', 'must be one or more, and for the token of a user')
+    if (madeBy !== null && scopes === null) throw new InvalidArgument('madeBy', 'must be left out for a token without scopes')
     return this.#db.transaction(async (tx) => {
       if (userId !== null) await checkEnabled(tx, userId)
       // Whoever ends the agent, or the access of its owner, waits for this and then revokes the token, or came first and is seen here.
       if (agentId !== null) await lockUsable(tx, agentId)
+      if (madeBy !== null) await checkMaker(tx, madeBy, userId)
       const id = makeId(TokenId, 'tok', this.#random)
       const { hash, role, name } = token
       const words = scopes?.join(' ') ?? null
-      const added = toToken(await tx.get(INSERT, [id, hash, role, name, userId, agentId, this.#now(), expiresAt, words]))
+      const values = [id, hash, role, name, userId, agentId, this.#now(), expiresAt, words, madeBy]
+      const added = toToken(await tx.get(INSERT, values))
       if (added === undefined) throw new AlreadyExists('a token with this hash')
       tx.signal(topicSignal('tokens'))
       return added
@@ -60,7 +66,7 @@ export class SqlTokens implements Tokens {
   }
 
   async byId(id: TokenId): Promise<TokenRecord | undefined> {
-    return toToken(await this.#db.get('SELECT * FROM tokens WHERE id = $1', [id]))
+    return toToken(await this.#db.get(BY_ID, [id]))
   }
 
   async ofAgent(agentId: AgentId): Promise<readonly TokenRecord[]> {
@@ -77,18 +83,21 @@ export class SqlTokens implements Tokens {
     return (await this.#db.all(LIST, [beforeCreatedAt, beforeId, limit])).flatMap((row) => toToken(row) ?? [])
   }
 
-  async revoke(id: TokenId): Promise<TokenRecord | undefined> {
+  async revoke(id: TokenId): Promise<RevokedToken | undefined> {
     return this.#db.transaction(async (tx) => {
-      const revoked = await tx.run('UPDATE tokens SET revoked_at = $2 WHERE id = $1 AND revoked_at IS NULL', [id, this.#now()])
-      if (revoked > 0) {
-        tx.signal(topicSignal(`token/${id}`))
-        tx.signal(topicSignal('tokens'))
+      const token = toToken(await tx.get(BY_ID, [id]))
+      if (token === undefined) return undefined
+      // Whoever makes a token with this one holds the row of the account until its commit: all of them are found now.
+      if (token.userId !== null) await lockUser(tx, token.userId)
+      const ended = await revokeToken(tx, id, this.#now())
+      if (ended.includes(id)) {
         // Nobody can come back as one of these judges and workers, since their entries belong to the token.
         if ((await tx.run('DELETE FROM judges WHERE token_id = $1', [id])) > 0) tx.signal(topicSignal('judges'))
         for (const row of await tx.all('DELETE FROM workers WHERE token_id = $1 RETURNING kind', [id]))
           tx.signal(topicSignal(workersTopic(kindOf(row))))
       }
-      return toToken(await tx.get('SELECT * FROM tokens WHERE id = $1', [id]))
+      const revoked = toToken(await tx.get(BY_ID, [id]))
+      return revoked && { ...revoked, also: ended.filter((other) => other !== id) }
     })
   }
 
@@ -100,8 +109,16 @@ export class SqlTokens implements Tokens {
   }
 }
 
-const INSERT: Sql = `INSERT INTO tokens (id, hash, role, name, user_id, agent_id, created_at, expires_at, scopes)
-  VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) ON CONFLICT (hash) DO NOTHING RETURNING *`
+/** The account is locked by now, and so whoever revokes the maker came first and is seen here, or waits and then finds what was made. */
+async function checkMaker(tx: Transaction, id: TokenId, userId: UserId | null): Promise<void> {
+  if ((await tx.get(MAKER, [id, userId])) === undefined)
+    throw new Conflict(`token ${id} has been revoked, or belongs to another account`)
+}
+
+const BY_ID: Sql = 'SELECT * FROM tokens WHERE id = $1'
+const MAKER: Sql = 'SELECT 1 AS one FROM tokens WHERE id = $1 AND user_id = $2 AND revoked_at IS NULL'
+const INSERT: Sql = `INSERT INTO tokens (id, hash, role, name, user_id, agent_id, created_at, expires_at, scopes, made_by)
+  VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) ON CONFLICT (hash) DO NOTHING RETURNING *`
 const OF_AGENT: Sql = `SELECT * FROM tokens WHERE agent_id = $1 AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > $2)
   ORDER BY created_at, id LIMIT $3`
 const LIST: Sql = `SELECT * FROM tokens WHERE created_at < $1 OR (created_at = $1 AND id < $2)
@@ -117,6 +134,7 @@ export function toToken(row: Row | undefined): TokenRecord | undefined {
     userId: parsedOrNull(UserId, textOrNull(row, 'user_id')),
     agentId: parsedOrNull(AgentId, textOrNull(row, 'agent_id')),
     scopes: toScopes(textOrNull(row, 'scopes')),
+    madeBy: parsedOrNull(TokenId, textOrNull(row, 'made_by')),
     createdAt: integer(row, 'created_at'),
     expiresAt: integerOrNull(row, 'expires_at'),
     revokedAt: integerOrNull(row, 'revoked_at'),
