@@ -2,6 +2,7 @@ import { COMPOSITOR_TOOLS } from '@parley/protocol'
 import type { Caller, ListKind } from '@parley/rpc'
 import { InvalidArgument } from '../errors.ts'
 import type { CompositorLimits } from './compositor-limits.ts'
+import { GatedCalls } from './gated-calls.ts'
 import { LogLevels } from './log-levels.ts'
 import { MountTable } from './mount-table.ts'
 import { MountedServer } from './mounted-server.ts'
@@ -9,12 +10,15 @@ import type { MountOptions } from './mount-options.ts'
 import { MOUNTS_URI, OwnResources, stateUri, SUBSCRIPTIONS_URI } from './own-resources.ts'
 import { OwnSubscriptions } from './own-subscriptions.ts'
 import type { CompositorOptions } from './ports.ts'
+import { Questions } from './questions.ts'
 import { WatchTable } from './watch-table.ts'
 
 const KINDS: readonly ListKind[] = ['tools', 'prompts', 'resources']
 
 /** The mounts as they come and go, and who is told of it. */
 export class MountSet<C extends Caller> {
+  readonly gated: GatedCalls<C>
+  readonly questions: Questions<C>
   readonly table: MountTable<C>
   readonly resources: OwnResources
   readonly watches: WatchTable<C>
@@ -36,6 +40,8 @@ export class MountSet<C extends Caller> {
       { isTool: (name) => Object.hasOwn(COMPOSITOR_TOOLS, name), isResource: (uri) => this.resources.has(uri) },
       limits.mounts,
     )
+    this.gated = new GatedCalls(options)
+    this.questions = new Questions(this.gated)
     this.levels = new LogLevels(log)
     this.watches = new WatchTable({ table: this.table, limits, now, log, changed })
     this.subscriptions = new OwnSubscriptions({
@@ -62,6 +68,7 @@ export class MountSet<C extends Caller> {
       limits: this.#limits,
       ports: this.#options,
       taken: this.table,
+      questions: this.questions,
       levelOf: (id) => this.levels.of(id),
       changed: () => this.#changed(mount.name),
       listChanged: (kind) => this.#listChanged(mount, kind),

@@ -4,15 +4,19 @@ import type * as z from 'zod'
 import type { GateDecision } from '../gate.ts'
 import type { CompositorLimits } from './compositor-limits.ts'
 
-export type MountCallKind = 'tool' | 'resource' | 'prompt'
+export type MountCallKind = 'tool' | 'resource' | 'prompt' | 'question'
 
-/** A call of a mount that is about to be made: by the names that its server gives, whatever clients see. */
+/**
+ * A call of a mount that is about to be made: by the names that its server gives, whatever clients see. Or, as a `question`, what the server is
+ * about to ask the client of a call.
+ */
 export interface MountCall<C extends Caller> {
   readonly caller: C
   readonly kind: MountCallKind
   readonly mount: string
-  /** The tool, the prompt, or the resource's URI. */
+  /** The tool, the prompt, the resource's URI, or the method of the question. */
   readonly name: string
+  /** Of a question its parameters. */
   readonly arguments: JsonValue
   /** What the server says about a tool, where it was listed. A hint: a server may lie. */
   readonly annotations: JsonObject | undefined
@@ -51,7 +55,7 @@ export interface DecisionOrigin {
  */
 export type MountWait = Pick<Call, 'signal' | 'cancellation' | 'held'>
 
-/** Every call of a mount passes here first, and so does every subscription: watching is reading. One that throws denies. */
+/** Every call of a mount passes here first, every subscription (watching is reading), and every question. One that throws denies. */
 export interface MountGate<C extends Caller> {
   decide(call: MountCall<C>, wait: MountWait): MountDecision | Promise<MountDecision>
 }
