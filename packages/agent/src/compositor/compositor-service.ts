@@ -97,25 +97,10 @@ export class CompositorService<C extends Caller> implements Service<C> {
     }
   }
 
-  /** Watching is reading: it needs the same leave. */
   async watch(uri: string, changed: (meta?: JsonObject) => void, caller: C, link?: Link<C>): Promise<() => void> {
-    const { gated, resources, table, watches } = this.#mounts
+    const { clientWatches, resources } = this.#mounts
     if (resources.has(uri)) return resources.watch(uri, changed)
-    const { mount, name } = table.resource(uri)
-    const signal = link?.signal ?? new AbortController().signal
-    const allowed = await gated.allow(
-      { caller, kind: 'resource', mount: mount.name, name, arguments: {}, annotations: undefined },
-      // A subscription is made by a request that may ask for many: it is no call that could be a task.
-      { signal, cancellation: signal, held: () => undefined },
-    )
-    try {
-      const stop = await watches.add(uri, changed)
-      allowed.returned({})
-      return stop
-    } catch (error) {
-      allowed.failed(error)
-      throw error
-    }
+    return clientWatches.add({ uri, caller, changed }, link?.signal ?? new AbortController().signal)
   }
 
   watchLists(changed: (kind: ListKind) => void): () => void {
@@ -156,6 +141,9 @@ export class CompositorService<C extends Caller> implements Service<C> {
   }
   mounts(): readonly MountStatus[] {
     return this.#mounts.table.all.map((mount) => mount.status())
+  }
+  reconsider(): Promise<void> {
+    return this.#mounts.reconsider()
   }
   watchMounts(changed: (name: string) => void): () => void {
     return this.#mounts.watchMounts(changed)

@@ -1,6 +1,7 @@
 import { COMPOSITOR_TOOLS } from '@parley/protocol'
 import type { Caller, ListKind } from '@parley/rpc'
 import { InvalidArgument } from '../errors.ts'
+import { ClientWatches } from './client-watches.ts'
 import type { CompositorLimits } from './compositor-limits.ts'
 import { GatedCalls } from './gated-calls.ts'
 import { LogLevels } from './log-levels.ts'
@@ -22,6 +23,7 @@ export class MountSet<C extends Caller> {
   readonly table: MountTable<C>
   readonly resources: OwnResources
   readonly watches: WatchTable<C>
+  readonly clientWatches: ClientWatches<C>
   readonly subscriptions: OwnSubscriptions<C>
   readonly levels: LogLevels<C>
   readonly #options: CompositorOptions<C>
@@ -44,12 +46,12 @@ export class MountSet<C extends Caller> {
     this.questions = new Questions(this.gated)
     this.levels = new LogLevels(log)
     this.watches = new WatchTable({ table: this.table, limits, now, log, changed })
+    const watching = { table: this.table, watches: this.watches, gated: this.gated, log }
+    this.clientWatches = new ClientWatches(watching)
     this.subscriptions = new OwnSubscriptions({
-      table: this.table,
-      watches: this.watches,
+      ...watching,
       shelf: options.subscriptions,
       limit: limits.ownSubscriptions,
-      log,
       changed,
     })
     this.resources = new OwnResources({
@@ -80,6 +82,9 @@ export class MountSet<C extends Caller> {
       notified: (method, params) => this.levels.say(method, params),
     })
     this.table.add(mount)
+    // Policies may have changed while it was not there.
+    void this.subscriptions.arrived(mount)
+    void this.clientWatches.reconsider(mount)
     this.#cameOrWent(mount.name)
     if (options.eager === true || this.watches.wants(mount)) mount.start()
   }
@@ -92,6 +97,11 @@ export class MountSet<C extends Caller> {
     this.#cameOrWent(name)
     await closed
     return true
+  }
+
+  /** Policies are others now. */
+  async reconsider(): Promise<void> {
+    await Promise.all([this.subscriptions.reconsider(), this.clientWatches.reconsider()])
   }
 
   watchLists(changed: (kind: ListKind) => void): () => void {

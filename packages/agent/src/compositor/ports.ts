@@ -22,6 +22,8 @@ export interface MountCall<C extends Caller> {
   readonly annotations: JsonObject | undefined
   /** An argument of it is completed, and it is not made: nobody is asked about that. */
   readonly completes?: true
+  /** Nobody waits for it: it is taken up again, or looked at again, and nobody is asked about that. */
+  readonly unattended?: true
   /** How the engine that makes the call names it, where it does. Anybody may write that: believe it of an engine of ours alone. */
   readonly engineCall?: string
 }
@@ -31,13 +33,14 @@ export const ENGINE_CALL_META = 'parley/engine-call'
 
 /**
  * Whoever wants to ask a person does so before it answers. `approval`: a person let this very call through; `arguments`: with these instead.
- * `isExpired`: nobody answered in time. `isFault`: it could not be decided.
+ * `isExpired`: nobody answered in time. `isFault`: it could not be decided. `wouldAsk`: a person would be asked, had anybody waited for that.
  */
 export type MountDecision =
   | { readonly kind: 'allow'; readonly approval?: ApprovalId; readonly arguments?: JsonObject; readonly by?: DecisionOrigin }
   | (Extract<GateDecision, { readonly kind: 'deny' }> & {
       readonly isExpired?: true
       readonly isFault?: true
+      readonly wouldAsk?: true
       readonly by?: DecisionOrigin
     })
 
@@ -71,7 +74,9 @@ export interface CallRecorder<C extends Caller> {
 }
 
 /** Where the agent's own subscriptions are kept, by the URIs that clients see. */
-export interface SubscriptionShelf {
+export interface SubscriptionShelf<C extends Caller> {
+  /** For whom they are taken up again: who subscribed is not kept. */
+  readonly caller: C
   list(): readonly string[] | Promise<readonly string[]>
   add(uri: string): void | Promise<void>
   remove(uri: string): void | Promise<void>
@@ -108,7 +113,7 @@ export interface CompositorOptions<C extends Caller> {
    */
   readonly connect: (mount: string, need: ConnectNeed) => Promise<ClientTransport>
   readonly recorder?: CallRecorder<C>
-  readonly subscriptions?: SubscriptionShelf
+  readonly subscriptions?: SubscriptionShelf<C>
   /** Offers the tools about policies. */
   readonly policy?: PolicyDesk<C>
   /** Offers `tools_search`: beside all tools, or instead of those that are not marked. Left out: not at all. */
