@@ -23,7 +23,7 @@ import type { GatewayCall } from './gateway-calls.ts'
 import { composedMount } from './composed-mount.ts'
 import type { ReachMount } from './mount/reach-mount.ts'
 import { AgentTurns } from './turn/agent-turns.ts'
-import { EngineCalls } from './turn/engine-calls.ts'
+import { ENGINE_CALLER, EngineCalls } from './turn/engine-calls.ts'
 import type { TurnPorts } from './turn/turn-ports.ts'
 
 /** How many requests one gateway may have under way for all clients of an agent. */
@@ -117,7 +117,12 @@ export class HeldAgent {
       recorder: callRecorder({ calls: this.#calls, gate: this.#agentGate, engineCalls: this.#engineCalls, now }),
       connect: (name, need) => this.#connect(name, need.signal),
       policy: openPolicyDesk({ claim, call, signal }, this.#agentGate),
-      subscriptions: { list: () => listened, add: (uri) => listen(uri, true), remove: (uri) => listen(uri, false) },
+      subscriptions: {
+        caller: ENGINE_CALLER,
+        list: () => listened,
+        add: (uri) => listen(uri, true),
+        remove: (uri) => listen(uri, false),
+      },
       log,
       now,
     })
@@ -163,7 +168,10 @@ export class HeldAgent {
       await readyPolicies(spec)
       this.#spec = spec
       this.#agentGate.set(this.#spec)
-      if (this.#compositor !== undefined) await this.#converge(this.#compositor)
+      if (this.#compositor === undefined) return
+      // Whoever waits for other policies does not wait for what is written down of subscriptions.
+      void this.#compositor.reconsider()
+      await this.#converge(this.#compositor)
     })
     this.#updating = this.#updating.catch((error: unknown) => {
       if (!this.#ended.signal.aborted) this.#options.log('warn', `what changed cannot be read: ${messageOf(error)}`)

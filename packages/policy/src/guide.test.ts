@@ -17,5 +17,5 @@ test.each(policies.map((text, at) => [at + 1, text] as const))(
 )
 
 test('there are policies in it', () => {
-  expect(policies).toHaveLength(4)
+  expect(policies).toHaveLength(5)
 })

@@ -18,7 +18,6 @@ import { Catalogue } from './catalogue.ts'
 import type { CompositorLimits } from './compositor-limits.ts'
 import { MountDispatch } from './mount-dispatch.ts'
 import { type Listed, keyOf } from './list/fetch-list.ts'
-import { GatedCalls } from './gated-calls.ts'
 import { banner } from './shown/instructions.ts'
 import { pageOf } from './list/list-page.ts'
 import type { MountOptions } from './mount-options.ts'
@@ -45,7 +44,6 @@ export class CompositorService<C extends Caller> implements Service<C> {
   readonly capabilities = CAPABILITIES
   readonly #mounts: MountSet<C>
   readonly #limits: CompositorLimits
-  readonly #gated: GatedCalls<C>
   readonly #dispatch: MountDispatch<C>
   readonly #catalogue: Catalogue<C>
   readonly #tools: BuiltInTools<C>
@@ -55,8 +53,7 @@ export class CompositorService<C extends Caller> implements Service<C> {
     this.info = options.info
     this.#mounts = mounts
     this.#limits = limits
-    this.#gated = new GatedCalls(options)
-    this.#dispatch = new MountDispatch(this.#gated, limits)
+    this.#dispatch = new MountDispatch(mounts.gated, mounts.questions, limits)
     this.#catalogue = new Catalogue(mounts.table)
     this.#listsMarkedOnly = options.toolSearch === 'instead'
     this.#tools = new BuiltInTools({
@@ -100,25 +97,10 @@ export class CompositorService<C extends Caller> implements Service<C> {
     }
   }
 
-  /** Watching is reading: it needs the same leave. */
   async watch(uri: string, changed: (meta?: JsonObject) => void, caller: C, link?: Link<C>): Promise<() => void> {
-    const { resources, table, watches } = this.#mounts
+    const { clientWatches, resources } = this.#mounts
     if (resources.has(uri)) return resources.watch(uri, changed)
-    const { mount, name } = table.resource(uri)
-    const signal = link?.signal ?? new AbortController().signal
-    const allowed = await this.#gated.allow(
-      { caller, kind: 'resource', mount: mount.name, name, arguments: {}, annotations: undefined },
-      // A subscription is made by a request that may ask for many: it is no call that could be a task.
-      { signal, cancellation: signal, held: () => undefined },
-    )
-    try {
-      const stop = await watches.add(uri, changed)
-      allowed.returned({})
-      return stop
-    } catch (error) {
-      allowed.failed(error)
-      throw error
-    }
+    return clientWatches.add({ uri, caller, changed }, link?.signal ?? new AbortController().signal)
   }
 
   watchLists(changed: (kind: ListKind) => void): () => void {
@@ -159,6 +141,9 @@ export class CompositorService<C extends Caller> implements Service<C> {
   }
   mounts(): readonly MountStatus[] {
     return this.#mounts.table.all.map((mount) => mount.status())
+  }
+  reconsider(): Promise<void> {
+    return this.#mounts.reconsider()
   }
   watchMounts(changed: (name: string) => void): () => void {
     return this.#mounts.watchMounts(changed)

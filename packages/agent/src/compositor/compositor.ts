@@ -13,12 +13,14 @@ export interface Compositor<C extends Caller = Caller> extends Service<C> {
   /** False when there was none. Calls under way fail, and are not sent again. */
   detach(name: string): Promise<boolean>
   mounts(): readonly MountStatus[]
+  /** The gate may decide otherwise from now on: what is watched is decided about again, without asking anybody. Never rejects. */
+  reconsider(): Promise<void>
   /** Tells when something about a mount is different; the answer ends it. */
   watchMounts(changed: (name: string) => void): () => void
   close(): Promise<void>
 }
 
-/** Opens a compositor without a mount, and takes up the agent's own subscriptions. */
+/** Opens a compositor without a mount, which knows the agent's own subscriptions. */
 export async function openCompositor<C extends Caller = Caller>(options: CompositorOptions<C>): Promise<Compositor<C>> {
   const limits = { ...DEFAULT_COMPOSITOR_LIMITS, ...options.limits }
   const mounts = new MountSet<C>(options, limits)

@@ -1,36 +1,10 @@
 import { type JsonObject, RpcError } from '@parley/protocol'
-import type { Caller } from '@parley/rpc'
 import { describe, expect, test } from 'vitest'
+import { deny, gateOf, recorderOf } from './fixture/gate-probe.ts'
 import { ProbeServer, said, tool } from './fixture/probe-server.ts'
 import { openTestCompositor, textOf } from './fixture/test-compositor.ts'
-import type { CallRecorder, MountCall, MountDecision } from './ports.ts'
+import type { MountDecision } from './ports.ts'
 
-/** A gate that remembers what it was asked. */
-function gateOf(decide: (call: MountCall<Caller>) => MountDecision | Promise<MountDecision>) {
-  const asked: MountCall<Caller>[] = []
-  return {
-    asked,
-    gate: {
-      decide: (call: MountCall<Caller>) => {
-        asked.push(call)
-        return decide(call)
-      },
-    },
-  }
-}
-/** A recorder that remembers what it heard. */
-function recorderOf() {
-  const events: unknown[] = []
-  const recorder: CallRecorder<Caller> = {
-    decided: (id, { mount, name }, { kind }) => void events.push(['decided', id, mount, name, kind]),
-    dispatched: (id) => events.push(['dispatched', id]),
-    returned: (id, { isError }) => events.push(['returned', id, isError]),
-    failed: (id, { code }) => events.push(['failed', id, code]),
-  }
-  return { events, recorder }
-}
-
-const deny = (endsTurn: boolean) => (): MountDecision => ({ kind: 'deny', reason: 'not today', endsTurn })
 const calls = (probe: ProbeServer): readonly string[] => probe.heard.filter((each) => !each.includes('/list'))
 
 describe('the gate', () => {
@@ -179,7 +153,7 @@ describe('the gate', () => {
     expect(calls(probe)).toEqual([])
   })
 
-  test('rounds of questions belong to one call, which is decided about once', async () => {
+  test('rounds of questions belong to one call, which is decided about once, and so is each question', async () => {
     const { gate, asked } = gateOf(() => ({ kind: 'allow' }))
     const { events, recorder } = recorderOf()
     await using world = await openTestCompositor({ gate, recorder })
@@ -193,11 +167,17 @@ describe('the gate', () => {
           handlers: { elicit: () => ({ action: 'accept', content: { name: 'Ada' } }) },
         })
         expect(textOf(await client.callToolRaw(`${mount}_ask`, {}))).toContain('Ada')
-        expect(asked).toHaveLength(1)
-        const id = expect.any(Number)
+        expect(asked.map(({ kind, name }) => [kind, name])).toEqual([
+          ['tool', 'ask'],
+          ['question', 'elicitation/create'],
+        ])
+        const [id, question] = [expect.any(Number), expect.any(Number)]
         expect(events.splice(0)).toEqual([
           ['decided', id, mount, 'ask', 'allow'],
           ['dispatched', id],
+          ['decided', question, mount, 'elicitation/create', 'allow'],
+          ['dispatched', question],
+          ['returned', question, false],
           ['returned', id, false],
         ])
       }
@@ -212,12 +192,13 @@ test('answers that are sent a second time are another call, and pass the gate ag
   world.mount(probe, { name: 'm', era: 'modern' })
   const client = await world.client({ era: 'modern', capabilities: { elicitation: {} } })
   const call = { name: 'm_ask', arguments: {} }
+  const calls = () => asked.filter(({ kind }) => kind === 'tool').length
   const { result } = await client.exchange('tools/call', call)
   const retry = { ...call, requestState: result.requestState, inputResponses: { who: { action: 'accept' } } }
   await client.exchange('tools/call', retry)
-  expect([asked.length, probe.count('tools/call ask')]).toEqual([1, 2])
+  expect([calls(), probe.count('tools/call ask')]).toEqual([1, 2])
   await client.exchange('tools/call', retry)
-  expect([asked.length, probe.count('tools/call ask')]).toEqual([2, 3])
+  expect([calls(), probe.count('tools/call ask')]).toEqual([2, 3])
 })
 
 describe('fault 5: what only the gate says', () => {

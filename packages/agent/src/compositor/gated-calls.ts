@@ -55,6 +55,12 @@ export class GatedCalls<C extends Caller> {
     return { ...followed, isApproved, ...(edited === undefined ? {} : { arguments: edited }) }
   }
 
+  /** What would be decided now, without asking anybody or writing it down. */
+  async stands(call: MountCall<C>): Promise<Standing> {
+    const { decision, denial } = await this.#decide({ ...call, unattended: true }, NOBODY_WAITS)
+    return { denial, wouldAsk: decision.kind === 'deny' && decision.wouldAsk === true }
+  }
+
   #decide(call: MountCall<C>, wait: MountWait): Decided | Promise<Decided> {
     const failed = (error: unknown): Decided => {
       this.#options.log('warn', `the gate failed for ${call.kind} ${call.name} of ${call.mount}: ${messageOf(error)}`)
@@ -102,10 +108,19 @@ export class GatedCalls<C extends Caller> {
   }
 }
 
+const NEVER = new AbortController().signal
+/** For what is done without anybody's request. */
+export const NOBODY_WAITS: MountWait = { signal: NEVER, cancellation: NEVER, held: () => undefined }
+
 /** What was decided, and what its caller hears where that is a denial. */
 interface Decided {
   readonly decision: MountDecision
   readonly denial: RpcError | undefined
+}
+
+/** What would be decided. `wouldAsk`: it is denied only because nobody waits for what a person says. */
+interface Standing extends Pick<Decided, 'denial'> {
+  readonly wouldAsk: boolean
 }
 
 const decidedOf = <C extends Caller>(call: MountCall<C>, decision: MountDecision): Decided => ({

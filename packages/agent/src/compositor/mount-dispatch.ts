@@ -12,6 +12,7 @@ import {
   unlessVisited,
   WireError,
 } from '@parley/rpc'
+import type { AskableCall } from './askable-call.ts'
 import type { CompositorLimits } from './compositor-limits.ts'
 import { endOf } from './end-of-call.ts'
 import type { AllowedCall, GatedCalls } from './gated-calls.ts'
@@ -21,30 +22,39 @@ import type { MountedServer } from './mounted-server.ts'
 import { withoutForgery } from './policy-error.ts'
 import { withEdited } from './shown/edited-result.ts'
 import { ENGINE_CALL_META, type MountCall, type MountCallKind } from './ports.ts'
-import { forbiddenQuestion } from './questions.ts'
+import { DECLINED, type Questions } from './questions.ts'
 import { argumentsIn, completedArguments, sentParams } from './sent-params.ts'
 import { annotationsOf } from './shown/shown-lists.ts'
 
 /** A call of a client as the server of a mount will get it. */
 export interface MountRequest<C extends Caller> {
-  readonly kind: MountCallKind
+  readonly kind: Exclude<MountCallKind, 'question'>
   readonly target: MountTarget<C>
   readonly method: string
   readonly params: JsonObject
   readonly call: Call<C>
 }
 
+/** How a call that goes out is asked something, and ended. */
+interface Way {
+  readonly parked: ParkedCall | undefined
+  readonly askable: AskableCall | undefined
+  readonly until: Call['cancellation']
+}
+
 /** Takes calls through the gate to their mounts, and what comes back to their callers. */
 export class MountDispatch<C extends Caller> {
   readonly #gated: GatedCalls<C>
+  readonly #questions: Questions<C>
   readonly #limits: CompositorLimits
   readonly #parked: ParkedCalls
   /** Calls whose clients were asked and may come back: how they end is still to be written down. */
   readonly #asked: RecentMap<number, AllowedCall>
   #lastAsked = 0
 
-  constructor(gated: GatedCalls<C>, limits: CompositorLimits) {
+  constructor(gated: GatedCalls<C>, questions: Questions<C>, limits: CompositorLimits) {
     this.#gated = gated
+    this.#questions = questions
     this.#limits = limits
     this.#parked = new ParkedCalls(limits.parkedCalls, limits.parkedMs)
     this.#asked = new RecentMap(limits.parkedCalls)
@@ -115,21 +125,23 @@ export class MountDispatch<C extends Caller> {
   }
 
   async #run(request: MountRequest<C>, allowed: AllowedCall, parked: ParkedCall | undefined): Promise<ServiceResult> {
-    const { mount, name } = request.target
+    const { target, call } = request
+    const { mount, name } = target
+    const given = parked?.signal ?? endOf(call, allowed.isApproved)
+    // A modern server asks by its answers, after which nothing of the call is under way.
+    const askable = mount.upstream.client?.era === 'modern' ? undefined : this.#questions.began(call, given)
     try {
       const over = mount.began()
       let leave: (() => void) | undefined
       try {
-        leave = await mount.turn({ ...request, name }, parked?.signal ?? endOf(request.call, allowed.isApproved))
+        leave = await mount.turn({ ...request, name }, given)
         allowed.dispatched()
         const sent = allowed.arguments
+        const way = { parked, askable, until: askable?.until ?? given }
         const result =
           sent === undefined
-            ? await this.#rounds(request, allowed, parked)
-            : withEdited(
-                await this.#rounds({ ...request, params: { ...request.params, arguments: sent } }, allowed, parked),
-                sent,
-              )
+            ? await this.#rounds(request, way)
+            : withEdited(await this.#rounds({ ...request, params: { ...request.params, arguments: sent } }, way), sent)
         if (result instanceof InputRequired) return this.#hold(result, allowed)
         allowed.returned(result)
         return result
@@ -138,7 +150,7 @@ export class MountDispatch<C extends Caller> {
         over()
       }
     } catch (error) {
-      const told = ofMount(mount, withoutForgery({ mount: mount.name, name }, error))
+      const told = askable?.end ?? error
       allowed.failed(told)
       throw told
     }
@@ -158,56 +170,78 @@ export class MountDispatch<C extends Caller> {
   }
 
   /** Forwards, and answers what a modern server asks of the compositor itself. */
-  async #rounds(
-    { target: { mount }, method, params, call }: MountRequest<C>,
-    { isApproved }: AllowedCall,
-    parked: ParkedCall | undefined,
-  ): Promise<ServiceResult> {
-    const sent = sentParams(method, params)
-    const cancellation = endOf(call, isApproved)
-    let round: Pick<Call, 'answers' | 'state'> = withRoots(mount, call)
+  async #rounds(request: MountRequest<C>, way: Way): Promise<ServiceResult> {
+    const { target, call } = request
+    const { mount } = target
+    const sent = { ...request, params: sentParams(request.method, request.params) }
+    let round: Pick<Call, 'answers' | 'state'> = withOwn(mount, call)
     for (let count = 0; count < this.#limits.inputRounds; count++) {
-      const result = await forward(mount.forwarding, mount.upstream, { method, params: sent, call, parked, round, cancellation })
+      const result = await this.#forward(sent, way, round)
       if (!(result instanceof InputRequired)) return result
-      const next = questionsFor(mount, result)
+      const next = await this.#questionsFor(mount, call, result)
       if (next instanceof InputRequired) return next
       round = next
     }
-    throw new RpcError('internal_error', `mount ${mount.name} asked for roots ${this.#limits.inputRounds} times in one call`)
+    throw new RpcError('internal_error', `mount ${mount.name} asked the compositor ${this.#limits.inputRounds} times in one call`)
+  }
+
+  /** What comes back from the server; an error as its caller may hear it. */
+  async #forward(
+    { target: { mount, name }, method, params, call }: MountRequest<C>,
+    { parked, askable, until }: Way,
+    round: Pick<Call, 'answers' | 'state'>,
+  ): Promise<ServiceResult> {
+    try {
+      return await forward(mount.forwarding, mount.upstream, { method, params, call, parked, until, round })
+    } catch (error) {
+      const honest = withoutForgery({ mount: mount.name, name }, error)
+      // A server that passes on what it was told of a denied question does not misuse the code: its caller hears it from us.
+      if (honest !== error && askable?.denial !== undefined) throw askable.denial
+      throw await this.#questions.passError(mount.options, call, ofMount(mount, honest))
+    }
+  }
+
+  /**
+   * What the caller is asked. Roots are the compositor's own to tell, unless the mount is given those of its clients, and what is declined is
+   * declined by it: where nothing else is asked, the answer is the next round.
+   */
+  async #questionsFor(
+    mount: MountedServer<C>,
+    call: Call<C>,
+    { requests, state }: InputRequired,
+  ): Promise<InputRequired | Pick<Call, 'answers' | 'state'>> {
+    const hasOwn = ownRoots(mount.options) !== undefined
+    const rootKeys = Object.keys(requests).filter((key) => hasOwn && requests[key]?.method === 'roots/list')
+    const others = Object.entries(requests).filter(([key]) => !rootKeys.includes(key))
+    const asked = new InputRequired(Object.fromEntries(others), state)
+    const { requests: theirs, declined } = await this.#questions.pass(mount.options, call, asked)
+    const kept: JsonObject = {
+      ...(isJsonObject(state) ? state : {}),
+      generation: mount.generation,
+      rootKeys,
+      declined: [...declined],
+    }
+    const isOwn = Object.keys(theirs).length === 0 && rootKeys.length + declined.length > 0
+    return isOwn ? withOwn(mount, { answers: undefined, state: kept }) : new InputRequired(theirs, kept)
   }
 }
 
-/**
- * What the caller is asked. Roots are the compositor's own to tell, unless the mount is given those of its clients: where nothing
- * else is asked, the answer is the next round.
- */
-function questionsFor<C extends Caller>(
-  mount: MountedServer<C>,
-  { requests, state }: InputRequired,
-): InputRequired | Pick<Call, 'answers' | 'state'> {
-  const own = ownRoots(mount.options)
-  const rootKeys: string[] = []
-  for (const [key, request] of Object.entries(requests)) {
-    const forbidden = forbiddenQuestion(mount.options, request)
-    if (forbidden !== undefined) throw new RpcError('internal_error', forbidden)
-    if (request.method === 'roots/list' && own !== undefined) rootKeys.push(key)
-  }
-  const theirs = Object.entries(requests).filter(([key]) => !rootKeys.includes(key))
-  const kept: JsonObject = { ...(isJsonObject(state) ? state : {}), generation: mount.generation, rootKeys }
-  if (rootKeys.length > 0 && theirs.length === 0) return withRoots(mount, { answers: undefined, state: kept })
-  return new InputRequired(Object.fromEntries(theirs), kept)
-}
-
-function withRoots<C extends Caller>(
+/** The answers of a round with those that are the compositor's own. */
+function withOwn<C extends Caller>(
   mount: MountedServer<C>,
   { answers, state }: Pick<Call, 'answers' | 'state'>,
 ): Pick<Call, 'answers' | 'state'> {
-  const kept = isJsonObject(state) && Array.isArray(state.rootKeys) ? state.rootKeys : []
-  const keys = kept.filter((key) => typeof key === 'string')
-  const own = ownRoots(mount.options)
-  if (keys.length === 0 || own === undefined) return { answers, state }
-  return { answers: { ...answers, ...Object.fromEntries(keys.map((key) => [key, own])) }, state }
+  const kept = isJsonObject(state) ? state : {}
+  const roots = ownRoots(mount.options)
+  const own: [string, JsonObject][] = [
+    ...(roots === undefined ? [] : keysIn(kept.rootKeys).map((key): [string, JsonObject] => [key, roots])),
+    ...keysIn(kept.declined).map((key): [string, JsonObject] => [key, DECLINED]),
+  ]
+  return own.length === 0 ? { answers, state } : { answers: { ...answers, ...Object.fromEntries(own) }, state }
 }
+
+const keysIn = (keys: JsonValue | undefined): readonly string[] =>
+  Array.isArray(keys) ? keys.filter((key) => typeof key === 'string') : []
 
 /** What went wrong on the way to a mount names it; what its server said is passed on as it is. */
 function ofMount<C extends Caller>({ name }: MountedServer<C>, error: unknown): unknown {

@@ -1,7 +1,9 @@
 import { COMPOSITOR_TOOLS } from '@parley/protocol'
 import type { Caller, ListKind } from '@parley/rpc'
 import { InvalidArgument } from '../errors.ts'
+import { ClientWatches } from './client-watches.ts'
 import type { CompositorLimits } from './compositor-limits.ts'
+import { GatedCalls } from './gated-calls.ts'
 import { LogLevels } from './log-levels.ts'
 import { MountTable } from './mount-table.ts'
 import { MountedServer } from './mounted-server.ts'
@@ -9,15 +11,19 @@ import type { MountOptions } from './mount-options.ts'
 import { MOUNTS_URI, OwnResources, stateUri, SUBSCRIPTIONS_URI } from './own-resources.ts'
 import { OwnSubscriptions } from './own-subscriptions.ts'
 import type { CompositorOptions } from './ports.ts'
+import { Questions } from './questions.ts'
 import { WatchTable } from './watch-table.ts'
 
 const KINDS: readonly ListKind[] = ['tools', 'prompts', 'resources']
 
 /** The mounts as they come and go, and who is told of it. */
 export class MountSet<C extends Caller> {
+  readonly gated: GatedCalls<C>
+  readonly questions: Questions<C>
   readonly table: MountTable<C>
   readonly resources: OwnResources
   readonly watches: WatchTable<C>
+  readonly clientWatches: ClientWatches<C>
   readonly subscriptions: OwnSubscriptions<C>
   readonly levels: LogLevels<C>
   readonly #options: CompositorOptions<C>
@@ -36,14 +42,16 @@ export class MountSet<C extends Caller> {
       { isTool: (name) => Object.hasOwn(COMPOSITOR_TOOLS, name), isResource: (uri) => this.resources.has(uri) },
       limits.mounts,
     )
+    this.gated = new GatedCalls(options)
+    this.questions = new Questions(this.gated)
     this.levels = new LogLevels(log)
     this.watches = new WatchTable({ table: this.table, limits, now, log, changed })
+    const watching = { table: this.table, watches: this.watches, gated: this.gated, log }
+    this.clientWatches = new ClientWatches(watching)
     this.subscriptions = new OwnSubscriptions({
-      table: this.table,
-      watches: this.watches,
+      ...watching,
       shelf: options.subscriptions,
       limit: limits.ownSubscriptions,
-      log,
       changed,
     })
     this.resources = new OwnResources({
@@ -62,6 +70,7 @@ export class MountSet<C extends Caller> {
       limits: this.#limits,
       ports: this.#options,
       taken: this.table,
+      questions: this.questions,
       levelOf: (id) => this.levels.of(id),
       changed: () => this.#changed(mount.name),
       listChanged: (kind) => this.#listChanged(mount, kind),
@@ -73,6 +82,9 @@ export class MountSet<C extends Caller> {
       notified: (method, params) => this.levels.say(method, params),
     })
     this.table.add(mount)
+    // Policies may have changed while it was not there.
+    void this.subscriptions.arrived(mount)
+    void this.clientWatches.reconsider(mount)
     this.#cameOrWent(mount.name)
     if (options.eager === true || this.watches.wants(mount)) mount.start()
   }
@@ -85,6 +97,11 @@ export class MountSet<C extends Caller> {
     this.#cameOrWent(name)
     await closed
     return true
+  }
+
+  /** Policies are others now. */
+  async reconsider(): Promise<void> {
+    await Promise.all([this.subscriptions.reconsider(), this.clientWatches.reconsider()])
   }
 
   watchLists(changed: (kind: ListKind) => void): () => void {

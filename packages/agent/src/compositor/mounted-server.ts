@@ -18,7 +18,7 @@ import { MountLists } from './list/mount-lists.ts'
 import { declaredFor, declaredTo, type MountOptions } from './mount-options.ts'
 import { MOUNT_MOVES, type MountState, type MountStatus } from './mount-state.ts'
 import type { CompositorOptions } from './ports.ts'
-import { askCaller, isOwnAnswer } from './questions.ts'
+import { isOwnAnswer, type Questions } from './questions.ts'
 import { resultOver } from './shown/result-size.ts'
 import { MountView, type TakenNames } from './shown/shown-lists.ts'
 import { shownResult } from './shown/shown-result.ts'
@@ -33,6 +33,8 @@ export interface MountedServerParts<C extends Caller> {
   readonly limits: CompositorLimits
   readonly ports: Pick<CompositorOptions<C>, 'info' | 'connect' | 'log' | 'now'>
   readonly taken: TakenNames
+  /** Answers what its server asks. */
+  readonly questions: Questions<C>
   readonly levelOf: (linkId: string) => LogLevel | undefined
   /** Its state, or something that its state tells, is another one. */
   readonly changed: () => void
@@ -95,7 +97,7 @@ export class MountedServer<C extends Caller> {
       {
         ask: (request, flight) => {
           if (!isOwnAnswer(options, request.method)) this.#turns.asked()
-          return askCaller(options, request, flight)
+          return parts.questions.ask(options, request, flight)
         },
         notified: parts.notified,
         connected: (client) => this.#connected(client),

@@ -28,11 +28,13 @@ export function evaluatorError(subject: Subject, cause: unknown): RpcError {
   return new RpcError('policy_evaluator_error', reason, stamp(subject, 'deny', reason), { cause })
 }
 
+export const isOfGate = ({ code }: RpcError): boolean => RESERVED.has(code)
+
 /** An error of a server as a client may see it: what only the gate says, no server says in its place. */
 export function withoutForgery(subject: Subject, error: unknown): unknown {
   if (!(error instanceof RpcError)) return error
   const isStamped = isJsonObject(error.data) && Object.hasOwn(error.data, POLICY_META)
-  if (!RESERVED.has(error.code) && !isStamped) return error
+  if (!isOfGate(error) && !isStamped) return error
   const reason = `the server of ${subject.mount} answered with an error that only the policy gate may use`
   return new RpcError('policy_reserved_misuse', reason, stamp(subject, 'misuse', reason), { cause: error })
 }

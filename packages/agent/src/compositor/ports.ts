@@ -4,20 +4,26 @@ import type * as z from 'zod'
 import type { GateDecision } from '../gate.ts'
 import type { CompositorLimits } from './compositor-limits.ts'
 
-export type MountCallKind = 'tool' | 'resource' | 'prompt'
+export type MountCallKind = 'tool' | 'resource' | 'prompt' | 'question'
 
-/** A call of a mount that is about to be made: by the names that its server gives, whatever clients see. */
+/**
+ * A call of a mount that is about to be made: by the names that its server gives, whatever clients see. Or, as a `question`, what the server is
+ * about to ask the client of a call.
+ */
 export interface MountCall<C extends Caller> {
   readonly caller: C
   readonly kind: MountCallKind
   readonly mount: string
-  /** The tool, the prompt, or the resource's URI. */
+  /** The tool, the prompt, the resource's URI, or the method of the question. */
   readonly name: string
+  /** Of a question its parameters. */
   readonly arguments: JsonValue
   /** What the server says about a tool, where it was listed. A hint: a server may lie. */
   readonly annotations: JsonObject | undefined
   /** An argument of it is completed, and it is not made: nobody is asked about that. */
   readonly completes?: true
+  /** Nobody waits for it: it is taken up again, or looked at again, and nobody is asked about that. */
+  readonly unattended?: true
   /** How the engine that makes the call names it, where it does. Anybody may write that: believe it of an engine of ours alone. */
   readonly engineCall?: string
 }
@@ -27,13 +33,14 @@ export const ENGINE_CALL_META = 'parley/engine-call'
 
 /**
  * Whoever wants to ask a person does so before it answers. `approval`: a person let this very call through; `arguments`: with these instead.
- * `isExpired`: nobody answered in time. `isFault`: it could not be decided.
+ * `isExpired`: nobody answered in time. `isFault`: it could not be decided. `wouldAsk`: a person would be asked, had anybody waited for that.
  */
 export type MountDecision =
   | { readonly kind: 'allow'; readonly approval?: ApprovalId; readonly arguments?: JsonObject; readonly by?: DecisionOrigin }
   | (Extract<GateDecision, { readonly kind: 'deny' }> & {
       readonly isExpired?: true
       readonly isFault?: true
+      readonly wouldAsk?: true
       readonly by?: DecisionOrigin
     })
 
@@ -51,7 +58,7 @@ export interface DecisionOrigin {
  */
 export type MountWait = Pick<Call, 'signal' | 'cancellation' | 'held'>
 
-/** Every call of a mount passes here first, and so does every subscription: watching is reading. One that throws denies. */
+/** Every call of a mount passes here first, every subscription (watching is reading), and every question. One that throws denies. */
 export interface MountGate<C extends Caller> {
   decide(call: MountCall<C>, wait: MountWait): MountDecision | Promise<MountDecision>
 }
@@ -67,7 +74,9 @@ export interface CallRecorder<C extends Caller> {
 }
 
 /** Where the agent's own subscriptions are kept, by the URIs that clients see. */
-export interface SubscriptionShelf {
+export interface SubscriptionShelf<C extends Caller> {
+  /** For whom they are taken up again: who subscribed is not kept. */
+  readonly caller: C
   list(): readonly string[] | Promise<readonly string[]>
   add(uri: string): void | Promise<void>
   remove(uri: string): void | Promise<void>
@@ -104,7 +113,7 @@ export interface CompositorOptions<C extends Caller> {
    */
   readonly connect: (mount: string, need: ConnectNeed) => Promise<ClientTransport>
   readonly recorder?: CallRecorder<C>
-  readonly subscriptions?: SubscriptionShelf
+  readonly subscriptions?: SubscriptionShelf<C>
   /** Offers the tools about policies. */
   readonly policy?: PolicyDesk<C>
   /** Offers `tools_search`: beside all tools, or instead of those that are not marked. Left out: not at all. */

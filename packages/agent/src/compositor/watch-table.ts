@@ -75,11 +75,15 @@ export class WatchTable<C extends Caller> {
     return { tried, stop: () => this.#leave(watched, watcher) }
   }
 
-  /** The same for what was watched before there was this table. */
+  /** The same for what was watched before, and not meanwhile. */
   resume(uri: string, changed: Changed): { readonly tried: Promise<unknown>; readonly stop: () => void } {
+    const isConnected = this.#parts.table.findResource(uri)?.mount.upstream.client !== undefined
     const kept = this.keep(uri, changed)
     const watched = this.#watched.get(uri)
-    if (watched !== undefined) watched.wasWatched = true
+    if (watched === undefined) return kept
+    watched.wasWatched = true
+    // A new connection is news by itself; on one that is there nothing else says that it may have changed.
+    if (isConnected) void kept.tried.then((isWatched) => (isWatched === true ? this.#tell(watched) : undefined))
     return kept
   }
 

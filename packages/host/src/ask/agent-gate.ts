@@ -70,19 +70,24 @@ export class AgentGate {
 
   /** `isAgain`: a host before this one had asked about this very call. */
   decideMount(call: MountCall<Caller>, wait: MountWait, isAgain = false): MountDecision | Promise<MountDecision> {
-    if (call.completes === true) return this.#completing(this.#mountCall(call, call.caller))
+    if (call.completes === true) return this.#unasked(this.#mountCall(call, call.caller), 'completing an argument')
+    if (call.unattended === true) return this.#unasked(this.#mountCall(call, call.caller), 'taking up a subscription')
     const editedCall = (args: JsonObject): Changed => ({ name: call.name, arguments: args })
     return this.#decide(this.#mountCall(call, call.caller), { wait, isAgain, editedCall })
   }
 
-  /** Each letter that is typed is a request of its own: a person cannot be asked about them, and they are not counted. */
-  #completing(call: AskedCall): MountDecision {
+  /**
+   * What no person can be asked about: each letter that is typed is a request of its own, and for what is taken up again nobody waits. It is
+   * not counted either.
+   */
+  #unasked(call: AskedCall, about: string): MountDecision {
     const answer = this.#policies.decide(call)
     const by = originOf(answer)
     const origin = by === undefined ? {} : { by }
     if (answer.decision === 'allow') return { kind: 'allow', ...origin }
-    const reason = answer.decision === 'ask' ? `nobody is asked about completing an argument: ${answer.reason}` : answer.reason
-    return { kind: 'deny', reason, endsTurn: false, ...origin }
+    const denial = { kind: 'deny', endsTurn: false, ...origin } as const
+    if (answer.decision !== 'ask') return { ...denial, reason: answer.reason }
+    return { ...denial, reason: `nobody is asked about ${about}: ${answer.reason}`, wouldAsk: true }
   }
 
   #mountCall(

@@ -277,6 +277,27 @@ describe('in shadow', () => {
   })
 })
 
+describe('questions of servers', () => {
+  const toPerson = callOf({ kind: 'question', name: 'elicitation/create', arguments: { message: 'sure?' } })
+  const toModel = callOf({ kind: 'question', name: 'sampling/createMessage', arguments: { messages: [] } })
+  const about = (rules: Layers, uncovered: 'allow' | 'ask' | 'deny' = 'ask') =>
+    [toPerson, toModel].map((call) => decide(call, layersOf(rules), { uncovered }).decision)
+
+  test('to a person nobody else is asked about, by a rule or because there is none; to a model they are decided like calls', () => {
+    expect(about({})).toEqual(['allow', 'ask'])
+    expect(about({}, 'deny')).toEqual(['allow', 'deny_continue'])
+    expect(about({ owner: all('ask') })).toEqual(['allow', 'ask'])
+    expect(about({ installation: { deny_unknown: true } })).toEqual(['deny_continue', 'deny_continue'])
+  })
+
+  test('what is denied is denied, whoever would answer', () => {
+    for (const decision of ['deny_continue', 'deny_abort'])
+      expect(about({ installation: all('ask'), owner: all(decision, { kind: 'question' }) })).toEqual([decision, decision])
+    expect(about({ agent: all('allow', { when: 'args.missing == "x"' }) })).toEqual(['evaluator_error', 'evaluator_error'])
+    expect(of({}, { kind: 'tool', name: 'elicitation/create' }).decision).toBe('ask')
+  })
+})
+
 describe('it never throws and never allows by mistake', () => {
   test('a resource whose URI leads elsewhere is denied before any rule', () => {
     const rules = { agent: { rule: [{ name: 'src', resource: 'file:///src/*', decision: 'allow' }] } }

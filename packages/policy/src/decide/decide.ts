@@ -51,6 +51,10 @@ const UNCOVERED: Readonly<Record<GateDefault, { readonly decision: PolicyOutcome
   },
 }
 
+/** A server's question to the person at the client: that person decides, and nobody else is asked before whether they may be asked. */
+const ASKS_PERSON = 'elicitation/create'
+const asksPerson = ({ kind, name }: PolicyCall): boolean => kind === 'question' && name === ASKS_PERSON
+
 const STRICTNESS: Readonly<Record<PolicyOutcome, number>> = {
   allow: 0,
   ask: 1,
@@ -71,7 +75,8 @@ export function denialCode(outcome: PolicyOutcome): RpcCodeName | undefined {
 
 /**
  * Whether a call may be made. The strictest layer wins, unless the rule of an upper one delegates and a lower one has a rule. Where no
- * layer has one, a person is asked, or it is as `uncovered` says. It never throws: what cannot be decided is denied.
+ * layer has one, a person is asked, or it is as `uncovered` says. A question to a person needs no other person: only a denial stops it. It
+ * never throws: what cannot be decided is denied.
  */
 export function decide(
   call: PolicyCall,
@@ -119,6 +124,8 @@ function settle(call: PolicyCall, said: readonly LayerSaid[], { allowances, unco
     approvers: [],
     allowances: [],
   }
+  if (asksPerson(call) && (strictest === undefined || decision === 'ask'))
+    return { ...settled, decision: 'allow', reason: 'the person who is asked decides' }
   if (decision !== 'ask') return settled
   const asking = standing.filter(({ outcome }) => outcome === 'ask')
   const answers = answering(call, asking.length === 0 ? ['default'] : asking.map(({ layer }) => layer), allowances)

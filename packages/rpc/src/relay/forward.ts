@@ -32,10 +32,10 @@ export interface Sending<C extends Caller> {
   readonly call: Call<C>
   /** Where a legacy server's questions go. */
   readonly parked?: ParkedCall | undefined
+  /** Aborted when it is over for us. Left out: when its caller, or who is parked, gives it up. */
+  readonly until?: Cancellation | undefined
   /** The answers of this round to a modern server, where they are not those of the call. */
   readonly round?: Pick<Call, 'answers' | 'state'>
-  /** What ends it upstream, where that is not all that ends the call. */
-  readonly cancellation?: Cancellation | undefined
 }
 
 /** Where a call goes. */
@@ -67,13 +67,13 @@ function send<C extends Caller>(way: Way<C>, sending: Sending<C>): Promise<Servi
 
 /** The hot path: the parsed parameters go out as they are, and the text of the result comes back as it is. */
 function sendLegacy<C extends Caller>({ parts, upstream, client }: Way<C>, sending: Sending<C>): Promise<ServiceResult> {
-  const { method, params, call, parked } = sending
+  const { method, params, call, parked, until } = sending
   const flight: Flight<C> = { id: 0, call, parked }
   const modern = call.era === 'modern'
   if (modern) wantLogs(upstream, call)
   return client
     .exchange(method, modern ? legacyParams(params) : params, {
-      signal: parked?.signal ?? sending.cancellation ?? call.cancellation,
+      signal: until ?? parked?.signal ?? call.cancellation,
       ...followed(parts, upstream, flight),
     })
     .then(
@@ -123,7 +123,7 @@ async function sendModern<C extends Caller>({ parts, upstream, client }: Way<C>,
   const logLevel = call.era === 'legacy' && call.link !== undefined ? (parts.levelOf(call.link.id) ?? 'info') : undefined
   try {
     const reply = await client.exchange(method, withAnswers(params, sending.round ?? call), {
-      signal: sending.cancellation ?? call.cancellation,
+      signal: sending.until ?? call.cancellation,
       ...followed(parts, upstream, flight),
       onNotification: (name, told) => (name === 'notifications/message' ? logTo(call, told) : undefined),
       onBehalfOf,

@@ -23,6 +23,9 @@ export class ParkedCall {
   #outcome: Outcome | undefined
   /** The one request that waits for news. */
   #waiter: PromiseWithResolvers<void> | undefined
+  #waitingCall: Pick<Call, 'held'> | undefined
+  /** What the next request waits for as well. */
+  #heldFor: { readonly words: string | undefined } | undefined
   #timer: NodeJS.Timeout | undefined
   /** When its client was asked, and has not come back since. */
   #parkedAt: number | undefined
@@ -60,12 +63,19 @@ export class ParkedCall {
     const key = `q${this.#asked++}`
     const question: Question = { request: modernQuestion(method, params), answered: Promise.withResolvers() }
     this.#questions.set(key, question)
+    this.#heldFor = undefined
     signal.addEventListener('abort', () => {
       this.#questions.delete(key)
       question.answered.reject(new RpcError('internal_error', 'taken back'))
     })
     this.#waiter?.resolve()
     return question.answered.promise
+  }
+
+  /** It waits long, for somebody else than its client: so does each request that waits for it, until there is a question again. */
+  held(words?: string): void {
+    this.#heldFor = { words }
+    this.#waitingCall?.held(words)
   }
 
   answer(answers: Readonly<Record<string, JsonObject>>): void {
@@ -105,6 +115,8 @@ export class ParkedCall {
     )
     const waiter = Promise.withResolvers<void>()
     this.#waiter = waiter
+    this.#waitingCall = call
+    if (this.#heldFor !== undefined) call.held(this.#heldFor.words)
     const gone = (): void => {
       if (this.#waiter === waiter) this.#controller.abort()
       waiter.reject(new RpcError('internal_error', 'the client has gone'))
@@ -115,7 +127,7 @@ export class ParkedCall {
       await waiter.promise
     } finally {
       call.signal.removeEventListener('abort', gone)
-      if (this.#waiter === waiter) this.#waiter = undefined
+      if (this.#waiter === waiter) this.#waiter = this.#waitingCall = undefined
     }
   }
 }

@@ -121,6 +121,7 @@ describe('resources_subscribe', () => {
     const updates: [uri: string, version: number][] = []
     await using world = await openTestCompositor({
       subscriptions: {
+        caller: { key: 'self' },
         list: () => [...kept],
         add: (uri) => void kept.add(uri),
         remove: (uri) => void kept.delete(uri),

@@ -160,7 +160,7 @@ export class BuiltInTools<C extends Caller> {
     if (resources.has(uri))
       throw new ToolError('invalid_argument', `uri: ${uri} is watched by clients themselves`, { field: 'uri' })
     const allowed = await dispatch.allow(this.#reading(uri, call))
-    await subscriptions.add(uri)
+    await subscriptions.add(uri, call.caller)
     const entry = subscriptions.entry(uri)
     allowed.returned({})
     return entry
