@@ -119,6 +119,8 @@ export interface Call<C extends Caller = Caller> {
    * them, and the call goes on without its request. Any other one's answer begins now and is kept alive until it ends.
    */
   held(words?: string): void
+  /** What it waited for has come. */
+  goesOn(): void
   /** Sends progress if the client gave a token; otherwise does nothing. */
   progress(progress: number, total?: number, message?: string): void
   /** Sends a log message if the client wants that level; otherwise does nothing. */

@@ -1,3 +1,5 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -9,6 +11,18 @@ import { AgentBench, ON_HOST, said, stdio, toolsOf } from '../fixture/agent-benc
 import { MAKER } from '../fixture/maker-server.ts'
 import { commandsHere } from '../fixture/run-here.ts'
 import { MANY_PROCESSES } from '../fixture/parley.ts'
+
+/** A client of the legacy era without any care: it calls, and waits. */
+const CALLS_ONCE = `
+const [url, token] = process.argv.slice(1)
+const headers = { authorization: 'Bearer ' + token, 'content-type': 'application/json', accept: 'application/json, text/event-stream' }
+const post = (body, more) => fetch(url, { method: 'POST', headers: { ...headers, ...more }, body: JSON.stringify({ jsonrpc: '2.0', ...body }) })
+const params = { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 'once', version: '1' } }
+const opened = await post({ id: 0, method: 'initialize', params })
+const session = { 'mcp-session-id': opened.headers.get('mcp-session-id') }
+await post({ method: 'notifications/initialized' }, session)
+const answer = await post({ id: 1, method: 'tools/call', params: { name: 'files_make', arguments: { name: 'killed' } } }, session)
+await answer.text()`
 
 test(
   'a call waits for a person: approved from the shell it is made once, denied or given up it leaves no trace',
@@ -93,12 +107,32 @@ test(
     expect(await parley(['approvals', 'approve', leftId])).toMatchObject({ code: 0 })
     expect(names().toSorted()).toEqual(['later', 'yes'])
     expect(await sdk.callTool({ name: 'files_make', arguments: { name: 'left' } })).toMatchObject({ content: [{ text: 'made' }] })
+
+    // One that was killed said nothing: whoever makes the same call then finds what was asked, and there are not two.
+    const child = spawn(process.execPath, ['--input-type=module', '-e', CALLS_ONCE, bench.gateway.mcp, token], {
+      stdio: 'ignore',
+    })
+    const killedId = await waiting('killed')
+    child.kill('SIGKILL')
+    await once(child, 'exit')
+    const next = new Client({ name: 'next', version: '1' })
+    await next.connect(new StreamableHTTPClientTransport(new URL(bench.gateway.mcp), { requestInit: { headers } }))
+    const again = next.callTool({ name: 'files_make', arguments: { name: 'killed' } })
+    expect(await parley(['approvals', 'approve', killedId])).toMatchObject({ code: 0 })
+    expect(await again).toMatchObject({ content: [{ text: 'made' }] })
+    const { items: asked } = await bench.gateway.call('approval.list', {
+      search: 'killed',
+      statuses: ['pending', 'approved', 'returned', 'withdrawn', 'expired'],
+    })
+    expect(asked.map(({ approval_id }) => approval_id)).toEqual([killedId])
+    await next.close()
     await sdk.close()
-    expect(names().toSorted()).toEqual(['later', 'left', 'yes'])
+    expect(names().toSorted()).toEqual(['killed', 'later', 'left', 'yes'])
     const { items } = (await json(['approvals', 'list', '--all', ...at])) as { items: { status: string }[] }
     expect(items.map(({ status }) => status).toSorted()).toEqual([
       'denied',
       'denied',
+      'returned',
       'returned',
       'returned',
       'returned',

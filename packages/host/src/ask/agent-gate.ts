@@ -172,6 +172,7 @@ export class AgentGate {
         refusalOf: (edited) => this.#refusalOf(call, asked, { edited, editedCall }),
         isSettled: () => this.#policies.decide(call).decision !== 'ask',
       })
+      if (said.kind !== 'changed') wait.goesOn?.()
       if (said.kind !== 'changed') return this.#heard(changedCall(call, said, editedCall), asked, said)
       await this.#options.refresh()
       answer = this.#policies.decide(call)

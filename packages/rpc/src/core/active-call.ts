@@ -25,6 +25,13 @@ export interface CallStart<C extends Caller> {
 
 const NO_META: JsonObject = Object.freeze({})
 const HELD_STEP = 1e-6
+/** So often a client may be missing when it is told that its call is held, every 20 seconds. */
+const UNREAD_TIMES = 3
+
+/** Its client was away, and may still come back for an answer: that is to make the call again. */
+export class LeftAlone extends Error {}
+
+const wishOf = ({ _meta, ...wish }: JsonObject): string => JSON.stringify(wish)
 
 /** One request under way. Made for every call, so everything that is seldom needed is made when it is asked for. */
 export class ActiveCall<C extends Caller> implements Call<C>, Cancellation {
@@ -38,6 +45,9 @@ export class ActiveCall<C extends Caller> implements Call<C>, Cancellation {
   #cancelListener: (() => void) | undefined
   #moreListeners: Set<() => void> | undefined
   #lastProgress = Number.NEGATIVE_INFINITY
+  /** How often in a row nobody was there to be told that it is still held. */
+  #unreadTimes = 0
+  #waits = false
   #heldFor: { readonly words: string | undefined } | undefined
   /** What is done when the service says that this call is held; `undefined` once it is over. */
   whenHeld: ((words: string | undefined) => void) | undefined
@@ -132,6 +142,7 @@ export class ActiveCall<C extends Caller> implements Call<C>, Cancellation {
   held(words?: string): void {
     if (this.#heldFor !== undefined || this.#cancelled !== undefined) return
     this.#heldFor = { words }
+    this.#waits = true
     this.whenHeld?.(words)
     // A call that has been answered, by a task, is not heard any more.
     if (this.whenHeld === undefined) return
@@ -140,8 +151,32 @@ export class ActiveCall<C extends Caller> implements Call<C>, Cancellation {
     this.stillHeld()
   }
 
-  /** Says that it is still waited for, to who wants progress. The steps are so small that those of the call itself stay larger. */
+  goesOn(): void {
+    if (!this.#waits) return
+    this.#waits = false
+    if (this.meta[HELD.meta] === true) this.notify(HELD.method, { requestId: this.id, over: true })
+  }
+
+  /** Whether it waits for somebody while its own client is not there. */
+  get isLeftAlone(): boolean {
+    return this.#waits && this.#start.outlet.isUnread === true
+  }
+
+  /**
+   * Whether another request wants the same: of the same caller, in other words for nothing but itself. Of two that wait, the one that nobody
+   * reads was its client's before.
+   */
+  isSameAs(other: ActiveCall<C>): boolean {
+    return this.caller.key === other.caller.key && wishOf(this.#start.params) === wishOf(other.#start.params)
+  }
+
+  /**
+   * Says that it is still waited for, to who wants progress. The steps are so small that those of the call itself stay larger. A client that
+   * does not come back for its answer was cut off; whoever makes the same call finds what was asked.
+   */
   stillHeld(): void {
+    this.#unreadTimes = this.isLeftAlone ? this.#unreadTimes + 1 : 0
+    if (this.#unreadTimes > UNREAD_TIMES) return this.cancel(new LeftAlone('its client has not come back'))
     this.progress(Math.max(this.#lastProgress, 0) + HELD_STEP, undefined, this.#heldFor?.words)
   }
 

@@ -5,7 +5,7 @@ import type { NotificationMessage, RequestId, RequestMessage, ResponseMessage } 
 import { errorText, type JsonText, notificationText, UNDRESSED } from '../message/text.ts'
 import { isLegacyRevision, LATEST_LEGACY, type LegacyRevision } from '../revision.ts'
 import type { AskOptions, Caller, ClientView, Link, ListKind, LogLevel, Service } from '../service.ts'
-import { ActiveCall } from './active-call.ts'
+import { ActiveCall, LeftAlone } from './active-call.ts'
 import { Asks } from './asks.ts'
 import type { Holding } from '../limit/callers.ts'
 import { charge } from '../limit/charge.ts'
@@ -107,6 +107,8 @@ export class LegacyLink<C extends Caller> implements Link<C>, Holding<C> {
       speaksWhenCancelled: service.answersCancelled === true,
       ask: (method, params, options) => this.#ask(outlet, method, params, withSignal(options, call.signal)),
     })
+    for (const other of served.held)
+      if (other.isLeftAlone && other.isSameAs(call)) other.cancel(new LeftAlone('the same call was made again'))
     const refusal = this.#refusal(message)
     let isFinished = false
     const finishOnce = (ending: Ending): void => {

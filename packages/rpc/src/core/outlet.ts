@@ -7,6 +7,8 @@ export interface Outlet {
    * whoever sends again then would go round for ever.
    */
   drained(): Promise<void>
+  /** Whether nobody reads it now, though somebody may come back for it. Left out: who stops reading ends it. */
+  readonly isUnread?: boolean
   /** Begins the answer now, where whoever waits for it would give up before its first byte. */
   begin?(): void
   /** Ends the connection but not the stream, where the client can come back for the rest. */

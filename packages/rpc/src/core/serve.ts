@@ -4,7 +4,7 @@ import type { RequestMessage } from '../message/message.ts'
 import { dress, type JsonText, type Dressing, dressing, errorText, resultText } from '../message/text.ts'
 import { type Holding, personOf } from '../limit/callers.ts'
 import { type Caller, InputRequired, type ServiceResult } from '../service.ts'
-import type { ActiveCall } from './active-call.ts'
+import { type ActiveCall, LeftAlone } from './active-call.ts'
 import { missingCapability } from './capability.ts'
 import type { ServedWire } from './served-wire.ts'
 
@@ -68,7 +68,7 @@ export function serve<C extends Caller>(serving: Serving<C>): void {
       errorCode,
       ms: performance.now() - startedAt,
     })
-    finish({ text: call.cancelled && serving.answersCancelled !== true ? undefined : text, errorCode })
+    finish({ text: call.cancelled && serving.answersCancelled !== true ? leftAloneText(serving) : text, errorCode })
   }
   const fail = (error: unknown): void => {
     const { code, message: words, data } = wireError(serving, error)
@@ -134,6 +134,14 @@ export function serve<C extends Caller>(serving: Serving<C>): void {
     if (serving.hasRounds === true) round = setTimeout(() => askAgain(words), served.rounds.roundMs).unref()
   }
   run()
+}
+
+/** A cancelled call is not answered, unless its client may still come back and wait for it. */
+function leftAloneText<C extends Caller>({ call, message }: Serving<C>): string | undefined {
+  const { reason } = call
+  if (!(reason instanceof LeftAlone)) return undefined
+  const words = `${reason.message}; make the same call again, which finds what was decided meanwhile`
+  return errorText(message.id, RPC_CODES.internal_error, words)
 }
 
 /** The task is found, and is cut off with its caller's token, before anybody hears of it. */

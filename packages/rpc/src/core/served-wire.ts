@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import type { ActiveCall } from './active-call.ts'
 import type { JsonObject } from '@parley/protocol/wire'
 import { HeldCalls, type KnownTask, Rounds, TaskTable } from '@parley/task'
 import type { Door, Wire } from '../door.ts'
@@ -24,7 +25,7 @@ export interface ServedWire<C extends Caller> {
   readonly unread: BodyRoom
   readonly replays: BodyRoom
   readonly turns: Turns
-  readonly held: HeldCalls
+  readonly held: HeldCalls<ActiveCall<C>>
   readonly tasks: TaskTable
   readonly rounds: Rounds
   readonly now: () => number

@@ -49,6 +49,10 @@ export class PostReply<C extends Caller> implements Outlet {
     return !this.#finished && this.#connection === undefined
   }
 
+  get isUnread(): boolean {
+    return this.#stream === undefined ? this.#start.response.destroyed : !this.#stream.attached
+  }
+
   /** Told once, when that is over: a list of those that may take long would keep the sockets of finished ones in memory. */
   whenHeard(heard: () => void): void {
     this.#heard = heard

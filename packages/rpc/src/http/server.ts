@@ -81,7 +81,7 @@ class Wires<C extends Caller> {
     const unread = openUnreadRoom(limits)
     const replays = openReplayRoom(limits)
     const turns = new Turns(limits)
-    const held = new HeldCalls(limits.stillHeldMs)
+    const held: ServedWire<C>['held'] = new HeldCalls(limits.stillHeldMs)
     const tasks = new TaskTable(limits)
     const rounds = new Rounds(tasks, limits)
     this.connections = new Connections(limits)

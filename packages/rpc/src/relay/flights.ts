@@ -27,8 +27,9 @@ export class Flights<C extends Caller> {
   }
 
   /** A server of ours says that a call waits there: then it waits here, too. */
-  held({ requestId, message }: JsonObject): void {
+  held({ requestId, message, over }: JsonObject): void {
     const flight = typeof requestId === 'number' ? this.#byId.get(requestId) : undefined
+    if (over === true) return flight?.call.goesOn()
     flight?.call.held(typeof message === 'string' ? message : undefined)
   }
 

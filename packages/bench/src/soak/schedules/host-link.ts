@@ -157,6 +157,7 @@ function callOf(caller: GatewayCaller, link: Link<GatewayCaller>, signal: AbortS
     notify: () => true,
     drained: () => Promise.resolve(),
     held: () => {},
+    goesOn: () => {},
     progress: () => {},
     log: () => {},
     ask: never,
