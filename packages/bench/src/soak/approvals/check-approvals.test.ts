@@ -83,6 +83,9 @@ test('two approvals of one call that are open in one look are found, unless the 
   expect(found([first, second])).toEqual([`c is asked about by ${idOf(1)} and by ${idOf(2)}`])
   expect(found([first, approval({ ...open, id: idOf(2), asked: 'd' })])).toEqual([])
   expect(found([approval({ ...open, expiresAt: 5_000 }), second])).toEqual([])
+  // One that is being sent is not found again; one that waits for its caller is.
+  expect(found([approval({ ...open, status: 'approved' }), second])).toEqual([])
+  expect(found([approval({ ...open, status: 'approved', goneAt: 4_000 }), second])).toHaveLength(1)
 })
 
 const UNKNOWN = approval({ status: 'unknown', endedAt: 20_000 })

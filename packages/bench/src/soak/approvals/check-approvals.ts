@@ -84,9 +84,13 @@ export function checkUnknown(
   }
 }
 
-/** One call has one approval at a time: it is made again only when it has been cut off, and finds the one that is open. By one look. */
+/**
+ * One call has one approval at a time: it is made again only when it has been cut off, and finds the one that is open. By one look. One that was
+ * approved and whose caller is there is being sent: whoever is cut off in that moment asks anew.
+ */
 export function checkOpen(open: readonly KeptApproval[], problem: Problem): void {
-  for (const [call, several] of Map.groupBy(open, ({ asked }) => asked)) {
+  const waiting = open.filter(({ status, goneAt }) => status === 'pending' || goneAt !== undefined)
+  for (const [call, several] of Map.groupBy(waiting, ({ asked }) => asked)) {
     const newest = Math.max(...several.map(({ createdAt }) => createdAt))
     const [first, second] = several.filter(({ expiresAt }) => expiresAt > newest + CLOCK_MS)
     if (first !== undefined && second !== undefined) problem(`${call} is asked about by ${first.id} and by ${second.id}`, call)
