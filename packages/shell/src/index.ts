@@ -23,6 +23,7 @@ export {
   activatePolicy,
   digestOf,
   draftOf,
+  draftWords,
   POLICY_WORDS,
   type PolicyCommand,
   policyHistory,

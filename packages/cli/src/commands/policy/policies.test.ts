@@ -35,7 +35,13 @@ beforeAll(async () => {
   gateway = await LocalGateway.open(scratch.data, { gate: 'ask' })
   const { agent_id }: { agent_id: AgentId } = await json(['agent', 'create', 'mine', ...at])
   host = await AskingHost.open(gateway, agent_id)
-  const files = { 'ask.toml': ASK_ALL, 'allow.toml': ALLOW_ALL, 'fails.toml': FAILS, 'deny.toml': DENY_WRITES, 'bad.toml': 'a b' }
+  const files = {
+    'ask.toml': ASK_ALL,
+    'allow.toml': ALLOW_ALL,
+    'fails.toml': FAILS,
+    'deny.toml': DENY_WRITES,
+    'bad.toml': '# mine\na b',
+  }
   for (const [name, text] of Object.entries(files)) writeFileSync(join(scratch.folder, name), text)
   writeFileSync(join(scratch.folder, 'maybe.toml'), '[[rule]]\nname = "x"\ndecision = "maybe"\n')
 })
@@ -55,9 +61,14 @@ describe('the policy of an agent, from its first draft to its end', { shuffle: f
     expect(await run(['policy', 'set', 'maybe.toml', ...mine])).toMatchObject({
       code: 2,
       out: '',
-      err: expect.stringMatching(/^parley: FILE: .*decision.*docs\/policy\.md/),
+      err: expect.stringMatching(/^parley: maybe\.toml: .*decision.*docs\/policy\.md/),
     })
-    expect(await run(['policy', 'set', 'bad.toml', ...mine])).toMatchObject({ code: 2, err: expect.stringContaining('FILE: ') })
+    expect(await run(['policy', 'set', 'bad.toml', ...mine])).toMatchObject({
+      code: 2,
+      err: expect.stringMatching(
+        /^parley: bad\.toml: line 2, column \d+: this is no TOML: [^(]*: a b \(docs\/policy\.md has [^(]*\)\n$/,
+      ),
+    })
   })
 
   test('one whose examples fail is written down and never activated', async () => {
@@ -101,7 +112,10 @@ describe('the policy of an agent, from its first draft to its end', { shuffle: f
     expect(await json([...call, '--file', 'allow.toml'])).toMatchObject({ decision: 'allow', rule: 'all' })
     const installation = await json([...call, '--file', 'ask.toml', '--layer', 'installation'])
     expect(installation.trace).toMatchObject([{ layer: 'installation', outcome: 'ask' }, { layer: 'agent' }])
-    expect(await run([...call, '--file', 'bad.toml'])).toMatchObject({ code: 2, err: expect.stringContaining('--file: ') })
+    expect(await run([...call, '--file', 'bad.toml'])).toMatchObject({
+      code: 2,
+      err: expect.stringContaining('--file bad.toml: line 2, '),
+    })
   })
 
   test('what becomes looser is said first, and is not activated without a yes', async () => {
@@ -162,6 +176,8 @@ test('whose it is: one’s own, another person’s, the installation’s; from s
   await gateway.call('user.add', { username: 'ada' })
   const piped = await scratch.run(['policy', 'set', '-', '--user', 'ada', '--json', ...at], { input: ASK_ALL })
   expect(JSON.parse(piped.out)).toMatchObject({ layer: 'owner', version: 1 })
+  const wrong = await scratch.run(['policy', 'set', '-', '--user', 'ada', ...at], { input: `x = ${'y'.repeat(200)}` })
+  expect(wrong.err).toMatch(/^parley: standard input: line 1, column 5: [^\n]*: x = y{56}… \(/)
   expect((await run(['policy', 'history', '--user', 'ada', ...at])).out).toMatch(/^1 +draft/m)
   expect(await json(['policy', 'set', 'ask.toml', '--activate', '--installation', ...at])).toMatchObject({
     layer: 'installation',
