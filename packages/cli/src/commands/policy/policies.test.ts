@@ -167,7 +167,9 @@ describe('the policy of an agent, from its first draft to its end', { shuffle: f
     expect(await json(['policy', 'retire', ...mine])).toEqual({ retired: false })
     const proposed = await run(['policy', 'propose', 'deny.toml', '--note', 'please', ...mine])
     const [, id = ''] = /parley approvals approve (apr_\w+) makes it active/.exec(proposed.out) ?? []
-    expect(await json(['approvals', 'approve', id, ...at])).toMatchObject({ kind: 'proposal', status: 'returned' })
+    const approved = await run(['approvals', 'approve', id, ...at])
+    expect(approved.out).toMatch(/ is approved\. Version \d+ of the agent’s policy is active\.\n$/)
+    expect(await json(['approvals', 'show', id, ...at])).toMatchObject({ kind: 'proposal', status: 'returned' })
     expect((await run(['policy', 'show', ...mine])).out).toBe(DENY_WRITES)
   })
 })
@@ -193,6 +195,20 @@ test('whose it is: one’s own, another person’s, the installation’s; from s
     code: 2,
     err: expect.stringContaining('--note must have at most 500'),
   })
+})
+
+test('a token that only decides names an agent by its whole id, and is told so', async () => {
+  const { agent_id } = await json(['agent', 'show', 'mine', ...at])
+  const { token } = await gateway.call('token.create', { role: 'user', username: 'admin', scopes: ['approvals'] })
+  const decides = { env: { PARLEY_TOKEN: token } }
+  const show = (agent: string) => run(['policy', 'history', '--agent', agent, '--url', gateway.url], decides)
+  expect(await show('mine')).toMatchObject({
+    code: 1,
+    err: expect.stringMatching(
+      /may not look up which agent mine is \(give its whole id, agt_….*--scope approvals --scope read\)\n$/,
+    ),
+  })
+  expect(await show(agent_id)).toMatchObject({ err: expect.not.stringContaining('scope') })
 })
 
 test.each([
