@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { agoText, secondText, timeText } from './time-text.ts'
+import { agoText, leftText, secondText, timeText } from './time-text.ts'
 
 const AT = '2026-03-29T00:59:58.123Z'
 
@@ -30,4 +30,15 @@ test('at a terminal the last day is told by how long ago; into a pipe goes the m
     '23 h ago',
   ])
   expect([ago(86_400_000), ago(-120_000), ago(60_000, false)]).toEqual(Array(3).fill('2026-03-29 00:59'))
+})
+
+test('what is to come is told by how long until then; into a pipe goes the moment, and so does what is over', () => {
+  const at = (ms: number, shown = true): string =>
+    leftText(AT, {
+      env: { TZ: 'UTC' },
+      now: () => Date.parse(AT) - ms,
+      screen: () => (shown ? { columns: 80, rows: 24, isUnicode: true, hasColours: false } : undefined),
+    })
+  expect([at(5_000), at(90_000), at(2 * 3_600_000)]).toEqual(['in less than a minute', 'in 1 min', 'in 2 h'])
+  expect([at(90_000, false), at(0), at(48 * 3_600_000)]).toEqual(Array(3).fill('2026-03-29 00:59'))
 })

@@ -33,6 +33,14 @@ export function agoText(iso: string, io: Reader): string {
   return ms < HOUR_MS ? `${Math.floor(ms / MINUTE_MS)} min ago` : `${Math.floor(ms / HOUR_MS)} h ago`
 }
 
+/** How long until a moment, in the same way: in a file it is the moment itself. */
+export function leftText(iso: string, io: Reader): string {
+  const ms = Date.parse(iso) - io.now()
+  if (io.screen() === undefined || ms <= 0 || ms >= DAY_MS) return timeText(iso, io)
+  if (ms < MINUTE_MS) return 'in less than a minute'
+  return ms < HOUR_MS ? `in ${Math.floor(ms / MINUTE_MS)} min` : `in ${Math.floor(ms / HOUR_MS)} h`
+}
+
 function partsOf(iso: string, zone: string | undefined): (name: Intl.DateTimeFormatPartTypes) => string {
   const parts = zoneFormat(zone).formatToParts(new Date(iso))
   return (name) => parts.find(({ type }) => type === name)?.value ?? ''

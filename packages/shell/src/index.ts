@@ -7,7 +7,7 @@ export { lineText } from './agent/line-text.ts'
 export { type ReadLine, readLines, transcriptEnd } from './agent/read-lines.ts'
 export { APPROVE_OPTIONS, type ApproveWords, approveWords, DECIDE_WORDS } from './approval/approve-options.ts'
 export { LIST_OPTIONS, listWords } from './approval/list-options.ts'
-export { approvalText, decidedText, wholeText } from './approval/approval-text.ts'
+export { approvalsText, approvalText, decidedText, saidBefore, wholeText } from './approval/approval-text.ts'
 export { watchApprovals } from './approval/watch-approvals.ts'
 export { neverStarted, neverStartedText, startOrDelete } from './job/never-started.ts'
 export { chooseModel } from './job/submit/model-options.ts'
@@ -23,6 +23,7 @@ export {
   activatePolicy,
   digestOf,
   draftOf,
+  draftWords,
   POLICY_WORDS,
   type PolicyCommand,
   policyHistory,

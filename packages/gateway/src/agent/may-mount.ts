@@ -22,7 +22,10 @@ export function mountRefusal(server: ServerSpec, grant: Grant, labels: WorkerLab
     return refusal('server.place.executor', `to run programs on ${place.executor} must be granted`)
   // A box that has a network has that of its host, with all that is reached from there.
   if (place.kind === 'boxed' && server.network && !grant.private_http)
-    return refusal('server.network', 'a network reaches also what is not public, so it must be granted (private_http)')
+    return refusal(
+      'server.network',
+      'a network reaches also what is not public, so it must be granted (parley grant set USER --private-http on)',
+    )
   if (folder !== undefined && place.kind !== 'executor' && !isBelow(folder, grant.folders))
     return refusal('server.folder', `${folder} is not below a folder that was granted`)
   return undefined

@@ -120,7 +120,11 @@ function tooLate({ approval: { status, decided: first, edited, endedAt } }: Deci
     first === null
       ? `it is ${status}${endedAt === null ? '' : ` since ${new Date(endedAt).toISOString()}`}`
       : `${first.by} has said ${first.decision}${edited === null ? '' : ' with other arguments'} at ${new Date(first.at).toISOString()}`
-  return new ToolError('conflict', `too late: ${what}`, { field: 'approval_id' })
+  const again =
+    status === 'expired' || status === 'withdrawn'
+      ? { hint: 'the agent must make the call again, and is asked about it anew' }
+      : {}
+  return new ToolError('conflict', `too late: ${what}`, { field: 'approval_id', ...again })
 }
 
 const SESSION_MINUTES = POLICY_LIMITS.allowanceMs / 60_000

@@ -431,7 +431,7 @@ test('a proposed policy is shown whole, whatever it looks like, and the hash is 
       '2 rules now, 2 then.',
       '+ rule everything: allow',
       '- rule writes: deny_continue',
-      '~ rule all: allow, which said ask',
+      '~ rule all: decision: ask → allow',
       '~ deny_unknown: false',
     ].join('\n'),
   ])

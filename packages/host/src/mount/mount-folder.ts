@@ -7,7 +7,8 @@ import { messageOf } from '@parley/protocol'
  * started: a link on the way may lead elsewhere by then.
  */
 export async function mountFolder(folder: string, roots: readonly string[]): Promise<string> {
-  if (roots.length === 0) throw new Error(`${folder} cannot be used: this host gives no folders to mounts (parley host --root)`)
+  if (roots.length === 0)
+    throw new Error(`${folder} cannot be used: this host gives no folders to mounts (parley host --root, or parley up --root)`)
   const real = await realpath(folder).catch((error: unknown) => {
     throw new Error(`${folder} cannot be used: ${messageOf(error)}`, { cause: error })
   })

@@ -44,7 +44,7 @@ export function isPublicAddress(address: string): boolean {
 class NotPublic extends Error {
   readonly code = 'not_public'
   constructor(host: string) {
-    super(`${host} is not a public address: to reach it must be granted by an admin (grant.set private_http)`)
+    super(`${host} is not a public address: to reach it must be granted by an admin (parley grant set USER --private-http on)`)
     this.name = 'NotPublic'
   }
 }

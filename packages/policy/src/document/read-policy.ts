@@ -1,6 +1,10 @@
 import { messageOf } from '@parley/protocol'
-import { parse } from 'smol-toml'
+import { visibleLine } from '@parley/protocol/visible'
+import { parse, TomlError } from 'smol-toml'
 import { type ParsedPolicy, parsePolicy } from './parse-policy.ts'
+
+/** As much of a line as tells which one it is. */
+const LINE_CHARS = 60
 
 /** A policy from its text. Whatever is wrong with it is said, and nothing is thrown. */
 export function readPolicy(text: string): ParsedPolicy {
@@ -8,11 +12,17 @@ export function readPolicy(text: string): ParsedPolicy {
   try {
     value = parse(text)
   } catch (error) {
-    const [problem = ''] = messageOf(error).split('\n', 1)
-    return {
-      kind: 'problems',
-      problems: [{ rule: null, field: null, problem, hint: 'it must be TOML: docs/policy.md has examples' }],
-    }
+    return { kind: 'problems', problems: [{ rule: null, field: null, problem: tomlProblem(error, text), hint: null }] }
   }
   return parsePolicy(value)
+}
+
+/** What is wrong and where, on one line: the parser's own words go over several and name the place in a drawing. */
+function tomlProblem(error: unknown, text: string): string {
+  const [first = ''] = messageOf(error).split('\n', 1)
+  const problem = first.replace('Invalid TOML document', 'this is no TOML')
+  if (!(error instanceof TomlError)) return problem
+  const line = text.split(/\r?\n/)[error.line - 1]?.trim() ?? ''
+  const shown = line.length > LINE_CHARS ? `${line.slice(0, LINE_CHARS)}…` : line
+  return `line ${error.line}, column ${error.column}: ${problem}${shown === '' ? '' : `: ${visibleLine(shown)}`}`
 }

@@ -44,7 +44,8 @@ test('calls of different tools, clients and reasons never look the same', () => 
     for (const text of shown) expect(text).not.toMatch(/[^\P{C}\n]/u)
   }
   const named = texts.map((name) => ({ ...APPROVAL, name }))
-  for (const made of [callText, approvalLine, decidedText]) expect(new Set(named.map(made)).size).toBe(texts.length)
+  const decidedHere = (approval: Approval): string => decidedText(approval, IO)
+  for (const made of [callText, approvalLine, decidedHere]) expect(new Set(named.map(made)).size).toBe(texts.length)
   expect(callText({ ...APPROVAL, name: 'make\n' })).toBe('tool m make⟦U+000A⟧')
 })
 
@@ -61,4 +62,14 @@ test('what is hidden or left out is said, with the way to the whole', () => {
   const sent = { ...APPROVAL, arguments_json: '{"a":"x\u202e"}' }
   expect(wholeText(sent)).toBe('{"a":"x⟦U+202E⟧"}')
   expect(wholeText({ ...sent, kind: 'proposal', preview: 'all of it' })).toBe('all of it')
+})
+
+test('it is said that nobody waits for it, and what a yes does then', () => {
+  const left = { ...APPROVAL, caller_gone_at: AT }
+  expect(approvalText(left, IO)).toMatch(/^caller +is gone; the same call again finds what is said to it$/m)
+  expect(approvalText(APPROVAL, IO)).not.toContain('is gone')
+  const decided = { by: 'ada', decision: 'approve' as const, reason: null, at: AT }
+  expect(decidedText({ ...left, status: 'approved', decided }, IO)).toBe(
+    'tool m make of mine is approved. Its caller is gone: it is sent when the agent makes the same call again.',
+  )
 })

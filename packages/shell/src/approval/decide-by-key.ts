@@ -116,7 +116,7 @@ class Desk {
   async #decide({ approval_id, preview_sha256 }: Approval, decision: ApprovalAnswer): Promise<boolean> {
     const { caller, io } = this.#parts
     try {
-      io.err(`${decidedText(await caller.call('approval.decide', { approval_id, decision, preview_sha256 }))}\n`)
+      io.err(`${decidedText(await caller.call('approval.decide', { approval_id, decision, preview_sha256 }), io)}\n`)
       return true
     } catch (error) {
       if (!(error instanceof ToolError)) throw error

@@ -27,13 +27,17 @@ export const POLICY_WORDS: Readonly<Record<string, string>> = {
   agent_id: '--agent',
   layer: '--installation',
   username: '--user',
-  text: 'FILE',
   note: '--note',
   version: 'VERSION',
   digest: '--digest',
   call: '--tool, --resource, --prompt or --command',
   'call.args': '--args',
 }
+
+/** What a draft is called when something is wrong with it: its file, as it was typed. */
+export const draftWords = ({ positionals: [file = ''] }: Pick<Invocation, 'positionals'>): Readonly<Record<string, string>> => ({
+  text: file === '-' ? 'standard input' : file,
+})
 
 /** What is wrong with a line is told before anybody is asked. */
 export function draftOf({ io, values, positionals }: Invocation): { readonly text: string; readonly note: string } {

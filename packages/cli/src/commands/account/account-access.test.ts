@@ -21,7 +21,7 @@ test('a new password ends the tokens of a user, unless --keep-tokens is given', 
   await here.json(['user', 'passwd', 'bob', '--keep-tokens', '--password-file', file, ...at])
   expect(await revokedAt()).toBeNull()
   const told = await here.run(['user', 'passwd', 'bob', '--password-file', file, ...at])
-  expect(told.out).toContain('Sign-ins, links and tokens of that user have ended.')
+  expect(told.out).toContain('tokens of that user have ended, and tokens of their agents; --keep-tokens would')
   expect(await revokedAt()).toEqual(expect.any(String))
 })
 

@@ -40,9 +40,13 @@ export const ACCOUNT_COMMANDS: readonly CommandSpec[] = [
   },
   {
     name: 'user passwd',
-    summary: 'Sets a password; sign-ins and tokens of that user end',
+    summary: 'Sets a password; sign-ins and tokens of that user and of their agents end',
     more: 'It is typed at the terminal, or read from stdin or a file. One-time links of that user end, too.',
-    options: { 'keep-tokens': { doc: 'leaves the tokens of that user as they are' }, ...PASSWORD_FILE, ...WHERE },
+    options: {
+      'keep-tokens': { doc: 'leaves the tokens of that user and of their agents as they are' },
+      ...PASSWORD_FILE,
+      ...WHERE,
+    },
     positionals: [NAME],
     run: inAccount(({ userPasswd }) => userPasswd),
   },

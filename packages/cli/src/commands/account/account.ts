@@ -101,8 +101,10 @@ export async function userPasswd(invocation: Invocation): Promise<number> {
   return withAdmin(invocation, async (admin) => {
     const keepTokens = invocation.values.has('keep-tokens')
     const result = await admin.call('user.passwd', { username, password, keep_tokens: keepTokens })
-    const ended = keepTokens ? 'Sign-ins and links' : 'Sign-ins, links and tokens'
-    return show(invocation, result, `The password of ${username} is set. ${ended} of that user have ended.`)
+    const ended = keepTokens
+      ? 'Sign-ins and links of that user have ended; tokens are as they were.'
+      : 'Sign-ins, links and tokens of that user have ended, and tokens of their agents; --keep-tokens would have left the tokens.'
+    return show(invocation, result, `The password of ${username} is set. ${ended}`)
   })
 }
 
@@ -215,7 +217,8 @@ function tokenInput({ values }: Invocation): ToolInput<'token.create'> {
   if (role === 'judge' || role === 'host' || role === 'executor') return { role, ...common, name: need('name') }
   if (role === 'agent') {
     const agent = AgentId.safeParse(need('agent'))
-    if (!agent.success) throw usageError(`--agent ${agent.error.issues[0]?.message}`)
+    if (!agent.success)
+      throw usageError(`--agent ${agent.error.issues[0]?.message}`, 'parley agent token NAME makes one for an agent by its name')
     return { role, agent_id: agent.data, ...common }
   }
   throw usageError('token create needs --role', 'one of user, judge, host, executor, agent')

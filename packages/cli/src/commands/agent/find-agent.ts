@@ -1,5 +1,5 @@
 import type { SteadyClient } from '@parley/client'
-import { AgentId, AgentName } from '@parley/protocol'
+import { AgentId, AgentName, ToolError } from '@parley/protocol'
 import { CommandError } from '@parley/command-line'
 import { findId } from '../../caller/find-id.ts'
 import { type ReadPage, itemsOf } from '../../caller/items-of.ts'
@@ -12,6 +12,23 @@ const PAGES_MAX = 50
 export async function findAgentId(caller: SteadyClient, given: string): Promise<AgentId> {
   const whole = AgentId.safeParse(given)
   if (whole.success) return whole.data
+  return lookUp(caller, given).catch(async (error: unknown) => {
+    throw (await mayNotLookUp(caller, given, error)) ?? error
+  })
+}
+
+/** A token that decides alone reads no list of agents, and the scope that would let it read one does not decide: both are needed. */
+async function mayNotLookUp(caller: SteadyClient, given: string, cause: unknown): Promise<CommandError | undefined> {
+  if (!(cause instanceof ToolError) || cause.code !== 'forbidden') return undefined
+  const { scopes } = await caller.call('account.get', {})
+  if (scopes?.includes('approvals') !== true) return undefined
+  return new CommandError('forbidden', `this token may not look up which agent ${given} is`, {
+    hint: 'give its whole id, agt_…, which works with this token, or make one with --scope approvals --scope read',
+    cause,
+  })
+}
+
+async function lookUp(caller: SteadyClient, given: string): Promise<AgentId> {
   const isName = AgentName.safeParse(given).success
   const named = isName ? await ownNamed(caller, given) : undefined
   if (named !== undefined) return named

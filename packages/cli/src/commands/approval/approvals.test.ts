@@ -35,7 +35,9 @@ test('yes for a session is an allowance, which the policy shows and which can be
   const approved = await run(['approvals', 'approve', await ask(), '--session', '--minutes', '5', ...at])
   expect(approved).toMatchObject({
     code: 0,
-    out: 'tool files write of mine is approved, and so are more of its kind for a while.\n',
+    out: expect.stringMatching(
+      /^tool files write of mine is approved, and so are more of its kind until [-\d]+ [:\d]+; parley policy disallow ALLOWANCE --agent agt_\w+ ends it/,
+    ),
   })
   const { out } = await run(['policy', 'show', '--agent', 'mine', ...at])
   const [, id = ''] = /^# (alw_\w+): tool files write, of tok_1, until /m.exec(out) ?? []
@@ -83,6 +85,20 @@ test('what was decided is found again by a text in it, and by when it was asked'
   })
   expect(await run(['approvals', 'list', '--search', '', ...at])).toMatchObject({ code: 2 })
   expect(await run(['approvals', 'list', '--since', 'yesterdy', ...at])).toMatchObject({ code: 2 })
+})
+
+test('calls of the same tool are told apart in the list, which says when they end and who decided; the same answer again says so', async () => {
+  const long = await ask({ name: 'tell', arguments_json: JSON.stringify({ path: 'p'.repeat(80) }) })
+  const listed = await run(['approvals', 'list', '--search', 'tell', ...at])
+  expect(listed.out).toMatch(
+    new RegExp(`^${long} +mine +tool files tell +\\{ "path": "p+… +pending +[-\\d]+ [:\\d]+ +[-\\d]+ [:\\d]+`, 'm'),
+  )
+  expect((await run(['approvals', 'show', long, ...at])).out).toMatch(/^ends +[-\d]+ [:\d]+, unless somebody decides$/m)
+  await run(['approvals', 'approve', long, ...at])
+  expect((await run(['approvals', 'list', '--search', 'tell', ...at])).out).toMatch(/ approved .* approve by admin/)
+  expect((await run(['approvals', 'approve', long, ...at])).out).toMatch(
+    /^tool files tell of mine was approved already, by admin/,
+  )
 })
 
 test('what is hidden is said, and shown with --whole', async () => {

@@ -1,9 +1,9 @@
 import type { SteadyClient } from '@parley/client'
-import { ApprovalId, ApprovalStatus } from '@parley/protocol'
-import { agoText, columns, named } from '@parley/screen'
+import { type Approval, ApprovalId, ApprovalStatus } from '@parley/protocol'
 import type { Invocation } from '@parley/command-line'
 import { show } from '@parley/command-line/commands'
 import {
+  approvalsText,
   approvalText,
   type ApproveWords,
   approveWords,
@@ -11,6 +11,7 @@ import {
   DECIDE_WORDS,
   decidedText,
   listWords,
+  saidBefore,
   toldByOption,
   watchApprovals,
   wholeText,
@@ -22,7 +23,6 @@ import { withCaller } from '../../caller/with-caller.ts'
 const KIND = { noun: 'approval', what: 'APPROVAL', prefix: 'apr_', list: 'parley approvals list' } as const
 const PAGE = 200
 const PAGES_MAX = 50
-const HEADER = ['id', 'agent', 'call', 'status', 'since', 'owner']
 
 export const approvalsList = (invocation: Invocation): Promise<number> =>
   withCaller(invocation, 'user', async (caller) => {
@@ -31,15 +31,7 @@ export const approvalsList = (invocation: Invocation): Promise<number> =>
     const items = await allItems((from) => caller.call('approval.list', { limit: PAGE, ...words, ...from }), PAGES_MAX)
     if (items.length === 0 && !values.has('json'))
       io.err(words.statuses === undefined ? 'nothing waits for you\n' : 'nothing of the kind was asked\n')
-    const rows = items.map((item) => [
-      item.approval_id,
-      named(item.agent),
-      { shown: callText(item) },
-      item.status,
-      agoText(item.created_at, io),
-      named(item.owner),
-    ])
-    return show(invocation, { items }, columns([HEADER, ...rows], io.screen(), { mayGo: ['owner'] }))
+    return show(invocation, { items }, items.length === 0 ? '' : approvalsText(items, io))
   })
 
 export const approvalsShow = (invocation: Invocation): Promise<number> =>
@@ -69,13 +61,22 @@ function decide(invocation: Invocation, words: ApproveWords): Promise<number> {
   const reason = invocation.values.text('reason')
   return withApproval(invocation, async (caller, approval_id) => {
     // What was shown is what is decided about: somebody who lists and decides in one go has seen just this.
-    const { preview_sha256 } = await caller.call('approval.get', { approval_id })
+    const seen = await caller.call('approval.get', { approval_id })
+    const { preview_sha256 } = seen
     const said = { approval_id, preview_sha256, ...words, ...(reason === undefined ? {} : { reason }) }
     const approval = await caller.call('approval.decide', said).catch((error: unknown) => {
       throw toldByOption(error, DECIDE_WORDS)
     })
-    return show(invocation, approval, decidedText(approval))
+    const text = saidBefore(seen, words.decision, invocation.io) ?? decidedText(approval, invocation.io, words.minutes)
+    return show(invocation, approval, `${text}${await activeText(caller, approval)}`)
   })
+}
+
+/** A yes to a proposal has made it the active version: which one that is. */
+async function activeText(caller: SteadyClient, { kind, status, agent_id }: Approval): Promise<string> {
+  if (kind !== 'proposal' || status !== 'returned') return ''
+  const { policy } = await caller.call('policy.get', { agent_id })
+  return policy === null ? '' : ` Version ${policy.version} of the agent’s policy is active.`
 }
 
 const withApproval = (

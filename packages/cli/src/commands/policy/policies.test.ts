@@ -35,7 +35,13 @@ beforeAll(async () => {
   gateway = await LocalGateway.open(scratch.data, { gate: 'ask' })
   const { agent_id }: { agent_id: AgentId } = await json(['agent', 'create', 'mine', ...at])
   host = await AskingHost.open(gateway, agent_id)
-  const files = { 'ask.toml': ASK_ALL, 'allow.toml': ALLOW_ALL, 'fails.toml': FAILS, 'deny.toml': DENY_WRITES, 'bad.toml': 'a b' }
+  const files = {
+    'ask.toml': ASK_ALL,
+    'allow.toml': ALLOW_ALL,
+    'fails.toml': FAILS,
+    'deny.toml': DENY_WRITES,
+    'bad.toml': '# mine\na b',
+  }
   for (const [name, text] of Object.entries(files)) writeFileSync(join(scratch.folder, name), text)
   writeFileSync(join(scratch.folder, 'maybe.toml'), '[[rule]]\nname = "x"\ndecision = "maybe"\n')
 })
@@ -55,9 +61,14 @@ describe('the policy of an agent, from its first draft to its end', { shuffle: f
     expect(await run(['policy', 'set', 'maybe.toml', ...mine])).toMatchObject({
       code: 2,
       out: '',
-      err: expect.stringMatching(/^parley: FILE: .*decision.*docs\/policy\.md/),
+      err: expect.stringMatching(/^parley: maybe\.toml: .*decision.*docs\/policy\.md/),
     })
-    expect(await run(['policy', 'set', 'bad.toml', ...mine])).toMatchObject({ code: 2, err: expect.stringContaining('FILE: ') })
+    expect(await run(['policy', 'set', 'bad.toml', ...mine])).toMatchObject({
+      code: 2,
+      err: expect.stringMatching(
+        /^parley: bad\.toml: line 2, column \d+: this is no TOML: [^(]*: a b \(docs\/policy\.md has [^(]*\)\n$/,
+      ),
+    })
   })
 
   test('one whose examples fail is written down and never activated', async () => {
@@ -101,7 +112,10 @@ describe('the policy of an agent, from its first draft to its end', { shuffle: f
     expect(await json([...call, '--file', 'allow.toml'])).toMatchObject({ decision: 'allow', rule: 'all' })
     const installation = await json([...call, '--file', 'ask.toml', '--layer', 'installation'])
     expect(installation.trace).toMatchObject([{ layer: 'installation', outcome: 'ask' }, { layer: 'agent' }])
-    expect(await run([...call, '--file', 'bad.toml'])).toMatchObject({ code: 2, err: expect.stringContaining('--file: ') })
+    expect(await run([...call, '--file', 'bad.toml'])).toMatchObject({
+      code: 2,
+      err: expect.stringContaining('--file bad.toml: line 2, '),
+    })
   })
 
   test('what becomes looser is said first, and is not activated without a yes', async () => {
@@ -153,7 +167,9 @@ describe('the policy of an agent, from its first draft to its end', { shuffle: f
     expect(await json(['policy', 'retire', ...mine])).toEqual({ retired: false })
     const proposed = await run(['policy', 'propose', 'deny.toml', '--note', 'please', ...mine])
     const [, id = ''] = /parley approvals approve (apr_\w+) makes it active/.exec(proposed.out) ?? []
-    expect(await json(['approvals', 'approve', id, ...at])).toMatchObject({ kind: 'proposal', status: 'returned' })
+    const approved = await run(['approvals', 'approve', id, ...at])
+    expect(approved.out).toMatch(/ is approved\. Version \d+ of the agent’s policy is active\.\n$/)
+    expect(await json(['approvals', 'show', id, ...at])).toMatchObject({ kind: 'proposal', status: 'returned' })
     expect((await run(['policy', 'show', ...mine])).out).toBe(DENY_WRITES)
   })
 })
@@ -162,6 +178,8 @@ test('whose it is: one’s own, another person’s, the installation’s; from s
   await gateway.call('user.add', { username: 'ada' })
   const piped = await scratch.run(['policy', 'set', '-', '--user', 'ada', '--json', ...at], { input: ASK_ALL })
   expect(JSON.parse(piped.out)).toMatchObject({ layer: 'owner', version: 1 })
+  const wrong = await scratch.run(['policy', 'set', '-', '--user', 'ada', ...at], { input: `x = ${'y'.repeat(200)}` })
+  expect(wrong.err).toMatch(/^parley: standard input: line 1, column 5: [^\n]*: x = y{56}… \(/)
   expect((await run(['policy', 'history', '--user', 'ada', ...at])).out).toMatch(/^1 +draft/m)
   expect(await json(['policy', 'set', 'ask.toml', '--activate', '--installation', ...at])).toMatchObject({
     layer: 'installation',
@@ -177,6 +195,20 @@ test('whose it is: one’s own, another person’s, the installation’s; from s
     code: 2,
     err: expect.stringContaining('--note must have at most 500'),
   })
+})
+
+test('a token that only decides names an agent by its whole id, and is told so', async () => {
+  const { agent_id } = await json(['agent', 'show', 'mine', ...at])
+  const { token } = await gateway.call('token.create', { role: 'user', username: 'admin', scopes: ['approvals'] })
+  const decides = { env: { PARLEY_TOKEN: token } }
+  const show = (agent: string) => run(['policy', 'history', '--agent', agent, '--url', gateway.url], decides)
+  expect(await show('mine')).toMatchObject({
+    code: 1,
+    err: expect.stringMatching(
+      /may not look up which agent mine is \(give its whole id, agt_….*--scope approvals --scope read\)\n$/,
+    ),
+  })
+  expect(await show(agent_id)).toMatchObject({ err: expect.not.stringContaining('scope') })
 })
 
 test.each([

@@ -6,6 +6,7 @@ import {
   activatePolicy,
   digestOf,
   draftOf,
+  draftWords,
   namedPolicy,
   type NamedPolicy,
   neededAgent,
@@ -40,7 +41,7 @@ export const policyShow = (invocation: Invocation): Promise<number> => {
 
 export const policySet = (invocation: Invocation): Promise<number> => {
   const draft = draftOf(invocation)
-  return withPolicy(invocation, (command) => setPolicy(command, draft))
+  return withPolicy(invocation, (command) => setPolicy(command, draft), draftWords(invocation))
 }
 
 export const policyReplay = (invocation: Invocation): Promise<number> => {
@@ -57,13 +58,14 @@ export const policyActivate = (invocation: Invocation): Promise<number> => {
 export const policyTest = (invocation: Invocation): Promise<number> => {
   const trial = trialOf(invocation)
   return withNamedAgent(invocation, 'policy test', (caller, id) => testPolicy({ caller, invocation }, id, trial), {
-    text: '--file',
+    text: `--file ${invocation.values.text('file') ?? ''}`,
   })
 }
 
 export const policyPropose = (invocation: Invocation): Promise<number> => {
   const draft = draftOf(invocation)
-  return withNamedAgent(invocation, 'policy propose', (caller, id) => proposePolicy({ caller, invocation }, id, draft))
+  const propose = (caller: SteadyClient, id: AgentId) => proposePolicy({ caller, invocation }, id, draft)
+  return withNamedAgent(invocation, 'policy propose', propose, draftWords(invocation))
 }
 
 export const policyDisallow = (invocation: Invocation): Promise<number> =>
@@ -79,10 +81,14 @@ export const policyDisallow = (invocation: Invocation): Promise<number> =>
   })
 
 /** Does something with the policy that a line names. What the gateway refuses is told by what was typed. */
-function withPolicy(invocation: Invocation, use: (command: PolicyCommand) => Promise<number>): Promise<number> {
+function withPolicy(
+  invocation: Invocation,
+  use: (command: PolicyCommand) => Promise<number>,
+  words: Readonly<Record<string, string>> = {},
+): Promise<number> {
   const named = namedPolicy(invocation.values)
   return withCaller(invocation, 'user', (caller) =>
-    inWords(async () => use({ caller, invocation, named, whose: await whoseOf(caller, named) })),
+    inWords(async () => use({ caller, invocation, named, whose: await whoseOf(caller, named) }), words),
   )
 }
 
