@@ -61,9 +61,9 @@ export interface DecisionOrigin {
 
 /**
  * Who waits for what was decided. A signal is made when it is asked for: one for each call would cost more than most decisions. Whoever asks a
- * person says that the call is `held`.
+ * person says that the call is `held`, and where nothing was done before the answer, that it `sends` it then.
  */
-export type MountWait = Pick<Call, 'signal' | 'cancellation' | 'held'>
+export type MountWait = Pick<Call, 'signal' | 'cancellation' | 'held' | 'sends'>
 
 /** Every call of a mount passes here first, every subscription (watching is reading), and every question. One that throws denies. */
 export interface MountGate<C extends Caller> {

@@ -129,15 +129,19 @@ export class ActiveCall<C extends Caller> implements Call<C>, Cancellation {
     return this.#heldFor !== undefined
   }
 
-  held(words?: string): void {
+  held(words?: string, how?: 'unsent'): void {
     if (this.#heldFor !== undefined || this.#cancelled !== undefined) return
     this.#heldFor = { words }
     this.whenHeld?.(words)
     // A call that has been answered, by a task, is not heard any more.
     if (this.whenHeld === undefined) return
     this.#start.outlet.begin?.()
-    if (this.meta[HELD.meta] === true) this.notify(HELD.method, { requestId: this.id, message: words })
+    if (this.meta[HELD.meta] === true) this.notify(HELD.method, { requestId: this.id, message: words, unsent: how === 'unsent' })
     this.stillHeld()
+  }
+
+  sends(): void {
+    if (this.isHeld && this.meta[HELD.meta] === true) this.notify(HELD.method, { requestId: this.id, unsent: false })
   }
 
   /** Says that it is still waited for, to who wants progress. The steps are so small that those of the call itself stay larger. */
