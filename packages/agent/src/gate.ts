@@ -17,11 +17,11 @@ export interface GateCall {
 }
 
 /**
- * `allow` with `arguments`: a person changed them, the call is made with these and the model is told. `isLater`: another gate stands behind
+ * `allow` with `arguments`: a person changed them, the call is made with these and the model is told; with `said`, what that person says to the model. `isLater`: another gate stands behind
  * this one and decides. `deny` ends the turn where `endsTurn` says so; otherwise the model reads why and goes on.
  */
 export type GateDecision =
-  | { readonly kind: 'allow'; readonly arguments?: JsonObject; readonly isLater?: true }
+  | { readonly kind: 'allow'; readonly arguments?: JsonObject; readonly said?: string; readonly isLater?: true }
   | { readonly kind: 'deny'; readonly reason: string; readonly endsTurn: boolean }
   | { readonly kind: 'ask'; readonly reason: string }
 

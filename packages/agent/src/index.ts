@@ -29,7 +29,7 @@ export type {
   Turn,
   TurnInput,
 } from './engine.ts'
-export { editedText } from './edited-text.ts'
+export { approvedText, editedText } from './approved-text.ts'
 export type { EngineFor, EnginePorts } from './engine-for.ts'
 export { ConversationBusy, ConversationClosed, ConversationUnknown, InvalidArgument } from './errors.ts'
 export {

@@ -116,10 +116,11 @@ export interface Call<C extends Caller = Caller> {
   drained(): Promise<void>
   /**
    * Says that this call waits long, for a person for instance. A client that declared tasks gets one at once, where the service offers
-   * them, and the call goes on without its request. Any other one's answer begins now and is kept alive until it ends.
+   * them, and the call goes on without its request. Any other one's answer begins now and is kept alive until it ends. `unsent`: nothing of it
+   * is done until it `goesOn`, so that whoever relays it can say so where it is lost meanwhile.
    */
-  held(words?: string): void
-  /** What it waited for has come. */
+  held(words?: string, how?: 'unsent'): void
+  /** What it waited for has come: what was held unsent may be done from now on. */
   goesOn(): void
   /** Sends progress if the client gave a token; otherwise does nothing. */
   progress(progress: number, total?: number, message?: string): void

@@ -6,6 +6,7 @@ export { openSandbox } from './open-sandbox.ts'
 export { RUN_STATUSES, SandboxUnavailable } from './sandbox.ts'
 export { isShown, problemOfReadable } from './workspace/check-readable.ts'
 export { type Toolchains, toolchainsIn, unseenProgram } from './workspace/toolchains.ts'
+export { type UnseenPart, unseenPart } from './workspace/unseen-part.ts'
 export type {
   Box,
   BoxFile,

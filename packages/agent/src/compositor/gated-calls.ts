@@ -8,6 +8,8 @@ import type { CallRecorder, CompositorOptions, MountCall, MountDecision, MountWa
 export interface AllowedCall {
   /** What a person made of its arguments: these are sent. */
   readonly arguments?: JsonObject
+  /** What the person who let it through says to whoever called. */
+  readonly said?: string
   /** A person let it through: it ends at its mount when its caller wishes so, and not when that is merely cut off. */
   readonly isApproved: boolean
   /** It goes out now; each round of questions is a part of it. */
@@ -51,8 +53,13 @@ export class GatedCalls<C extends Caller> {
       followed.failed(new RpcError('internal_error', 'whoever called is gone, so the call was not made'))
       wait.signal.throwIfAborted()
     }
-    const edited = decision.kind === 'allow' ? decision.arguments : undefined
-    return { ...followed, isApproved, ...(edited === undefined ? {} : { arguments: edited }) }
+    const { arguments: edited, said } = decision.kind === 'allow' ? decision : {}
+    return {
+      ...followed,
+      isApproved,
+      ...(edited === undefined ? {} : { arguments: edited }),
+      ...(said === undefined ? {} : { said }),
+    }
   }
 
   /** What would be decided now, without asking anybody or writing it down. */

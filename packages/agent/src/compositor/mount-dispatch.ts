@@ -20,7 +20,7 @@ import { ownRoots } from './mount-options.ts'
 import type { MountTarget } from './mount-table.ts'
 import type { MountedServer } from './mounted-server.ts'
 import { withoutForgery } from './policy-error.ts'
-import { withEdited } from './shown/edited-result.ts'
+import { withApproval } from './shown/approved-result.ts'
 import { ENGINE_CALL_META, type MountCall, type MountCallKind } from './ports.ts'
 import { DECLINED, type Questions } from './questions.ts'
 import { argumentsIn, completedArguments, sentParams } from './sent-params.ts'
@@ -138,10 +138,8 @@ export class MountDispatch<C extends Caller> {
         allowed.dispatched()
         const sent = allowed.arguments
         const way = { parked, askable, until: askable?.until ?? given }
-        const result =
-          sent === undefined
-            ? await this.#rounds(request, way)
-            : withEdited(await this.#rounds({ ...request, params: { ...request.params, arguments: sent } }, way), sent)
+        const made = sent === undefined ? request : { ...request, params: { ...request.params, arguments: sent } }
+        const result = withApproval(await this.#rounds(made, way), allowed)
         if (result instanceof InputRequired) return this.#hold(result, allowed)
         allowed.returned(result)
         return result

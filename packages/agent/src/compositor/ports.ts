@@ -32,11 +32,18 @@ export interface MountCall<C extends Caller> {
 export const ENGINE_CALL_META = 'parley/engine-call'
 
 /**
- * Whoever wants to ask a person does so before it answers. `approval`: a person let this very call through; `arguments`: with these instead.
+ * Whoever wants to ask a person does so before it answers. `approval`: a person let this very call through; `arguments`: with these instead;
+ * `said`: what that person has to say to whoever called.
  * `isExpired`: nobody answered in time. `isFault`: it could not be decided. `wouldAsk`: a person would be asked, had anybody waited for that.
  */
 export type MountDecision =
-  | { readonly kind: 'allow'; readonly approval?: ApprovalId; readonly arguments?: JsonObject; readonly by?: DecisionOrigin }
+  | {
+      readonly kind: 'allow'
+      readonly approval?: ApprovalId
+      readonly arguments?: JsonObject
+      readonly said?: string
+      readonly by?: DecisionOrigin
+    }
   | (Extract<GateDecision, { readonly kind: 'deny' }> & {
       readonly isExpired?: true
       readonly isFault?: true
@@ -54,7 +61,7 @@ export interface DecisionOrigin {
 
 /**
  * Who waits for what was decided. A signal is made when it is asked for: one for each call would cost more than most decisions. Whoever asks a
- * person says that the call is `held`.
+ * person says that the call is `held`, and when it is decided, that it `goesOn`.
  */
 export type MountWait = Pick<Call, 'signal' | 'cancellation' | 'held'> & Partial<Pick<Call, 'goesOn'>>
 

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
-import { statSync } from 'node:fs'
-import { join } from 'node:path'
+import { mkdirSync, statSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
@@ -111,6 +111,37 @@ test(
     expect(told).not.toContain(secret)
   },
 )
+
+test('a mount that ended tells how, what its server said last, and what its box does not show', MANY_PROCESSES, async () => {
+  await using bench = await AgentBench.open()
+  await bench.host('one')
+  const modules = join(bench.scratch.folder, 'app', 'node_modules')
+  const program = join(modules, '.bin', 'serve')
+  mkdirSync(dirname(program), { recursive: true })
+  writeFileSync(program, '#!/bin/sh\n', { mode: 0o700 })
+  const sh = (line: string) => stdio({ command: '/bin/sh', args: ['-c', line] })
+  const id = await bench.agent('mine', {
+    unseen: stdio({ command: program, args: [] }),
+    nowhere: stdio({ command: 'no-such-server', args: [] }),
+    script: sh('echo "cannot open /some/dir" >&2; exit 3'),
+    killed: sh('kill -9 $$'),
+  })
+  await (await bench.as(id)).request('tools/list', {})
+  const errors = async () =>
+    Object.fromEntries(
+      (await bench.gateway.call('mount.list', { agent_id: id })).items.map(({ name, state }) => [name, state?.error ?? null]),
+    )
+  const ended = 'the connection is closed: the server ended with exit code'
+  await expect.poll(errors, { timeout: 60_000 }).toEqual({
+    unseen: expect.stringContaining(`the box does not show ${program}; [sandbox] read = [${JSON.stringify(modules)}]`),
+    nowhere: expect.stringMatching(/cannot run no-such-server: it is not on PATH .*\[sandbox\] read \(PARLEY_SANDBOX_READ\)/),
+    script: `${ended} 3; it said last: cannot open /some/dir`,
+    killed: `${ended} 137, as after SIGKILL`,
+  })
+  const { out } = await bench.scratch.run(['mount', 'list', 'mine', '--data', bench.scratch.data])
+  expect(out).toContain('PARLEY_SANDBOX_READ')
+  expect(out).toContain('cannot open /some/dir')
+})
 
 test('two agents have nothing in common, and each sees its own alone', MANY_PROCESSES, async () => {
   await using bench = await AgentBench.open()

@@ -109,6 +109,9 @@ test('a person sends other arguments, allows for the session, and makes a rule',
   await decide(await waiting('draft'), 'approve', { arguments_json: '{"name":"final"}' })
   expect(await first).toMatch(/A person changed the arguments.*final.*made/)
   expect(names()).toEqual(['final'])
+  const spoken = make(client, 'spoken')
+  await decide(await waiting('spoken'), 'approve', { reason: 'only this once' })
+  expect(await spoken).toMatch(/The person who approved this call says: .*only this once.*made/)
   const ruled = make(client, 'ruled')
   await decide(await waiting('ruled'), 'approve_rule')
   await ruled

@@ -32,6 +32,8 @@ export interface ProcessStreams {
   /** Never reject. The second settles when both streams have ended. */
   readonly exitCode: Promise<number>
   readonly closed: Promise<void>
+  /** Why it never ran or was lost, known no later than `exitCode`, which then means nothing. */
+  readonly failure?: Promise<string | undefined>
   /** Left out where a process can only be ended. */
   readonly interrupt?: () => void
   /** Ends it; answers when it is clear that it will. */
@@ -67,7 +69,7 @@ export class StreamProcess implements ExecProcess {
         }
       },
     })
-    this.#input = new InputLine(stdin, () => this.#log.isExited)
+    this.#input = new InputLine(stdin, () => this.#log.isExited || this.#log.over !== undefined)
     this.#follow('stdout', stdout)
     this.#follow('stderr', stderr)
     if (!pipeStdin) stdin.end()
@@ -118,8 +120,12 @@ export class StreamProcess implements ExecProcess {
   }
 
   async #watch(): Promise<void> {
-    this.#log.exited(await this.#streams.exitCode)
-    await this.#streams.closed
-    this.#log.closed()
+    const { exitCode, failure, closed } = this.#streams
+    const code = await exitCode
+    const why = await failure
+    if (why === undefined) this.#log.exited(code)
+    await closed
+    if (why === undefined) this.#log.closed()
+    else this.#log.fail(why)
   }
 }

@@ -10,3 +10,9 @@ const NUMBERS: ReadonlyMap<string, number> = new Map(Object.entries(constants.si
 export function exitCodeOf({ code, signal }: { readonly code: number | null; readonly signal: string | null }): number {
   return code ?? BY_SIGNAL + (NUMBERS.get(signal ?? '') ?? SIGKILL)
 }
+
+/** The same number in words. A shell ends with such a number too when a signal ended what it ran. */
+export function endedBy(exitCode: number): string {
+  const signal = Object.entries(constants.signals).find(([, number]) => number === exitCode - BY_SIGNAL)?.[0]
+  return `exit code ${exitCode}${signal === undefined ? '' : `, as after ${signal}`}`
+}

@@ -55,7 +55,7 @@ test('a final line without its newline is accepted after close, and not before',
   process.tell({ kind: 'exited', seq: 2, exitCode: 0 })
   expect(got).toEqual([])
   process.tell({ kind: 'closed', seq: 3 })
-  expect({ got, ends }).toEqual({ got: ['{"last":1}'], ends: ['the server ended'] })
+  expect({ got, ends }).toEqual({ got: ['{"last":1}'], ends: ['the server ended with exit code 0'] })
 })
 
 test('stdout alone is protocol, and what comes from a terminal counts as stdout', () => {
@@ -129,7 +129,7 @@ test('on lag it warns with the number skipped, reads on from the last sequence s
   expect(process.happened).toEqual(['subscribe', 'read {"afterSeq":1,"waitMs":0}'])
   expect(logged).toEqual(['warn Remote MCP server output stream lagged (srv): skipped 2 events'])
   process.tell({ kind: 'closed', seq: 6 })
-  expect(ends).toEqual(['the server ended'])
+  expect(ends).toEqual(['the server ended with exit code 0'])
 })
 
 test('a number that was left out is read back like a lag', async () => {
@@ -258,7 +258,7 @@ test('a process that failed warns with the program’s name, drains, and then it
     'warn Remote MCP server process failed (srv): the executor is lost: gone',
     'info MCP server stderr (srv): tail',
   ])
-  expect(ends).toEqual(['the process of the server failed: the executor is lost: gone'])
+  expect(ends).toEqual(['the process of the server failed: the executor is lost: gone; it said last: tail'])
 })
 
 test('close terminates once, however often it comes', async () => {
@@ -291,7 +291,7 @@ test('a server that ended before it was opened is told to whoever opens it, with
   process.tell({ kind: 'exited', seq: 2, exitCode: 3 })
   process.tell({ kind: 'closed', seq: 3 })
   open()
-  expect({ got, ends }).toEqual({ got: [MESSAGE], ends: ['the server ended'] })
+  expect({ got, ends }).toEqual({ got: [MESSAGE], ends: ['the server ended with exit code 3'] })
 })
 
 test('a server that says too much before anybody listens is ended, with words for whoever opens it', async () => {

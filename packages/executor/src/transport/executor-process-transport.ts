@@ -3,7 +3,9 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { messageOf, parseJson, within } from '@parley/protocol'
 import type { ClientLink, ClientTransport, OutgoingRequest, Sink } from '@parley/rpc'
 import type { ExecProcess, OutputChunk } from '../process/exec-process.ts'
+import { endedBy } from '../process/exit-code.ts'
 import { followProcess, type ProcessEnd } from '../process/follow-process.ts'
+import { LastWords } from './last-words.ts'
 import { LineBuffer } from './line-buffer.ts'
 import { SerialWriter } from './serial-writer.ts'
 
@@ -26,6 +28,8 @@ export interface ProcessTransportOptions {
   /** How the server is called in log lines. */
   readonly name: string
   readonly log: TransportLog
+  /** Takes secrets out of what the server said last, where its end is told. */
+  readonly mask?: (text: string) => string
   readonly stdoutLineBytes?: number
   readonly openWaitMs?: number
   readonly endInputMs?: number
@@ -42,7 +46,9 @@ export class ExecutorProcessTransport implements ClientTransport, AsyncDisposabl
   readonly #writer: SerialWriter
   readonly #stdout: LineBuffer
   readonly #stderr: LineBuffer
+  readonly #lastWords = new LastWords()
   readonly #opening: NodeJS.Timeout
+  #exitCode: number | undefined
   /** What came before anybody listened. */
   #early: string[] = []
   #earlyChars = 0
@@ -62,12 +68,8 @@ export class ExecutorProcessTransport implements ClientTransport, AsyncDisposabl
     )
     this.#stderr = new LineBuffer(
       STDERR_LINE_BYTES,
-      (line) => log('info', `MCP server stderr (${name}): ${line.toString('utf8')}`),
-      (kept) =>
-        log(
-          'info',
-          `MCP server stderr (${name}): ${kept.toString('utf8')} (cut: the line is longer than ${STDERR_LINE_BYTES} bytes)`,
-        ),
+      (line) => this.#complained(line.toString('utf8')),
+      (kept) => this.#complained(`${kept.toString('utf8')} (cut: the line is longer than ${STDERR_LINE_BYTES} bytes)`),
     )
     this.#opening = setTimeout(() => void this.#close(), openWaitMs)
     this.#opening.unref()
@@ -75,6 +77,7 @@ export class ExecutorProcessTransport implements ClientTransport, AsyncDisposabl
     followProcess(process, {
       output: (chunk) => this.#output(chunk),
       exited: (exitCode) => {
+        this.#exitCode = exitCode
         if (exitCode !== 0 && this.#closing === undefined) log('warn', `${name} ended: exit code ${exitCode}`)
       },
       lagged: (skipped) => log('warn', `Remote MCP server output stream lagged (${name}): skipped ${skipped} events`),
@@ -117,6 +120,11 @@ export class ExecutorProcessTransport implements ClientTransport, AsyncDisposabl
     else this.#stdout.push(bytes)
   }
 
+  #complained(line: string): void {
+    this.#lastWords.add(line)
+    this.#options.log('info', `MCP server stderr (${this.#options.name}): ${line}`)
+  }
+
   #message(line: Buffer): void {
     if (line.length === 0 || this.#endReason !== undefined) return
     const text = line.toString('utf8')
@@ -133,7 +141,7 @@ export class ExecutorProcessTransport implements ClientTransport, AsyncDisposabl
     switch (end.kind) {
       case 'closed':
       case 'ended':
-        return this.#finish('the server ended')
+        return this.#finish(`the server ended${this.#exitCode === undefined ? '' : ` with ${endedBy(this.#exitCode)}`}`)
       case 'failed':
         log('warn', `Remote MCP server process failed (${name}): ${end.message}`)
         return this.#finish(`the process of the server failed: ${end.message}`)
@@ -151,7 +159,8 @@ export class ExecutorProcessTransport implements ClientTransport, AsyncDisposabl
   /** The end of the output: a last line without its newline counts. */
   #finish(reason: string): void {
     this.#stdout.end()
-    this.#over(reason)
+    this.#stderr.end()
+    this.#over(`${reason}${this.#lastWords.told(this.#options.mask)}`)
   }
 
   /** What was read so far cannot be gone on from. */

@@ -12,6 +12,8 @@ export interface McpServerSpec {
 
 export interface StartMcpServerOptions {
   readonly log: TransportLog
+  /** Takes secrets out of what the server said last, where its end is told. */
+  readonly mask?: (text: string) => string
   /** The longest message that is taken from the server. */
   readonly stdoutLineBytes?: number
 }

@@ -1,5 +1,5 @@
 import type { JsonObject } from '@parley/protocol'
-import { type Client, type Service, connectClient, httpTransport } from '@parley/rpc'
+import { type Call, type Client, type Service, connectClient, httpTransport } from '@parley/rpc'
 import { TASKS_CAPABILITY } from '@parley/task'
 import { expect, test } from 'vitest'
 import { keeping } from '../fixture/keeping.ts'
@@ -14,12 +14,14 @@ async function worldOf() {
   const host = kept(await TestHost.open(gw))
   const waiting: (() => void)[] = []
   const cancelled: string[] = []
+  const onHeld: { act: (call: Call) => void } = { act: () => undefined }
   const service: Service = {
     info: { name: 'stand-in', version: '1' },
     capabilities: { tools: {} },
     call: (method, params, call) => {
       if (method === 'tools/list') return { tools: [] }
-      call.held('waits for a person to decide')
+      call.held('waits for a person to decide', 'unsent')
+      onHeld.act(call)
       return new Promise((resolve) => {
         call.signal.addEventListener('abort', () => cancelled.push(JSON.stringify(params['name'])))
         waiting.push(() => resolve({ content: [{ type: 'text', text: `did ${JSON.stringify(params['name'])}` }] }))
@@ -32,7 +34,7 @@ async function worldOf() {
   })().catch(() => undefined)
   const agent_id = (await gw.admin('agent.create')).structuredContent?.['agent_id']
   const tokenOf = async () => String((await gw.admin('agent.token', { agent_id })).structuredContent?.['token'])
-  return { gw, waiting, cancelled, tokenOf }
+  return { gw, host, waiting, cancelled, tokenOf, onHeld }
 }
 
 async function clientOf(gw: TestGateway, token: string, capabilities: JsonObject): Promise<Client> {
@@ -81,3 +83,18 @@ test.each(['legacy', 'modern'] as const)(
     expect(await called).toMatchObject({ content: [{ text: 'did "write"' }] })
   },
 )
+
+test.each([
+  ['unsent', undefined, /a person is asked about this call, and nothing was sent yet.*Make the same call again/],
+  ['sent since', (call: Call) => call.goesOn(), /may or may not have run/],
+] as const)('a call that is held, %s, says so when the way to its host is lost', async (_name, then, words) => {
+  const { gw, host, tokenOf, onHeld } = await worldOf()
+  onHeld.act = (call) => then?.(call)
+  const client = await clientOf(gw, await tokenOf(), {})
+  let heard = 0
+  const call = client.callToolRaw('write', {}, { onProgress: () => void heard++ }).then(String, String)
+  // The gateway knows by then that it is held.
+  await expect.poll(() => heard).toBeGreaterThan(3)
+  host.kill()
+  expect(await call).toMatch(words)
+})

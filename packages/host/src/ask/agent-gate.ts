@@ -161,11 +161,15 @@ export class AgentGate {
   }
 
   async #ask(call: AskedCall, first: PolicyAnswer, { wait, isAgain, editedCall }: Asking): Promise<MountDecision> {
-    wait.held(WAITS_FOR_PERSON)
+    // What a server asks belongs to a call that was sent.
+    wait.held(WAITS_FOR_PERSON, call.kind === 'question' ? undefined : 'unsent')
     const { signal } = wait
     let answer = first
     for (let changes = 0; changes < CHANGES_MAX; changes++) {
-      if (answer.decision !== 'ask') return this.#settled(call, answer)
+      if (answer.decision !== 'ask') {
+        wait.goesOn?.()
+        return this.#settled(call, answer)
+      }
       const asked = answer
       const question = { ...questionOf(call, asked, this.#policies.name), again: isAgain && changes === 0 }
       const said = await this.#asking.decide(question, signal, {

@@ -167,7 +167,12 @@ export class PersonAsker {
       const { ok, status } = await this.#step(id, 'dispatch')
       // Under this claim nobody else dispatches: where it is dispatched already, our own word arrived and its answer was lost.
       if (ok || status === 'dispatched')
-        return { kind: 'allow', approval: id, ...(edited === null ? {} : { arguments: JsonObjectText.parse(edited) }) }
+        return {
+          kind: 'allow',
+          approval: id,
+          ...(edited === null ? {} : { arguments: JsonObjectText.parse(edited) }),
+          ...(said.reason === null || said.reason === '' ? {} : { said: said.reason }),
+        }
       if (status === 'withdrawn') return CHANGED
       if (status === null) return LET_GO
     }

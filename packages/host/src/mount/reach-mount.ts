@@ -16,7 +16,7 @@ import { type ClientTransport, DEFAULT_LIMITS, httpTransport } from '@parley/rpc
 import { type AgentFolders, agentFolders } from './agent-folders.ts'
 import { type BoxOptions, openBoxes } from './boxes.ts'
 import { type HostSandbox, openHostSandbox } from './host-sandbox.ts'
-import { maskedError, maskedTransport, maskOf } from './masked-secrets.ts'
+import { maskedError, maskedTransport, maskOf, type MaskText } from './masked-secrets.ts'
 import { mountFolder } from './mount-folder.ts'
 import { HeldSignIn, type SignedInAgent, signedInTransport, type SignInPorts, unsignedTransport } from './mount-sign-in.ts'
 import { checkPublic, publicLookup } from './public-address.ts'
@@ -59,6 +59,7 @@ interface Program {
   /** Makes it, and answers where it is. */
   readonly ownFolder: () => Promise<string>
   readonly log: Log
+  readonly mask: MaskText
 }
 
 /** What a server gets to end by itself. */
@@ -92,13 +93,13 @@ export function openHostMounts(options: HostMountsOptions): HostMounts {
     return inFolder(program, { ...env, HOME: await program.ownFolder() }, place)
   }
   const inFolder = async (
-    { server, ownFolder, log: say }: Program,
+    { server, ownFolder, log: say, mask }: Program,
     env: Readonly<Record<string, string>>,
     place: ExecBackend,
   ): Promise<ExecutorProcessTransport> => {
     const own = await ownFolder()
     const cwd = server.folder === undefined ? await realpath(own) : await mountFolder(server.folder, options.roots)
-    return startMcpServer({ ...programOf(server), env: { ...env, ...envOf(server) }, cwd }, place, logTo(say))
+    return startMcpServer({ ...programOf(server), env: { ...env, ...envOf(server) }, cwd }, place, logTo(say, mask))
   }
   // Of mounts that are held: what replaces one is another.
   const signIns = new WeakMap<HeldMount, HeldSignIn>()
@@ -119,7 +120,7 @@ export function openHostMounts(options: HostMountsOptions): HostMounts {
       if (server.kind === 'http')
         return maskedTransport(await signedIn(agent, mount, httpTo(server, agent, signIn), signIn), mask)
       const ownFolder = (): Promise<string> => folders.make(claim.agent_id, mount.name)
-      const transport = await start({ server, claim, ownFolder, log: say })
+      const transport = await start({ server, claim, ownFolder, log: say, mask })
       if (signal.aborted) await transport[Symbol.asyncDispose]()
       signal.throwIfAborted()
       return maskedTransport(transport, mask)
@@ -159,7 +160,7 @@ async function signedIn(
 async function onExecutor(
   { url, token }: Pick<HostMountsOptions, 'url' | 'token'>,
   name: string,
-  { server, claim, log }: Program,
+  { server, claim, log, mask }: Program,
 ): Promise<ExecutorProcessTransport> {
   const executor = await openExecutor({
     dial: () => dialTunnel(url, { executor: name, claim, token }),
@@ -169,7 +170,7 @@ async function onExecutor(
   })
   try {
     const cwd = server.folder ?? executorFolder(executor)
-    return await startMcpServer({ ...programOf(server), env: envOf(server), cwd }, closingWith(executor), logTo(log))
+    return await startMcpServer({ ...programOf(server), env: envOf(server), cwd }, closingWith(executor), logTo(log, mask))
   } catch (error) {
     await executor.close()
     throw error
@@ -203,4 +204,4 @@ const envOf = ({ env }: StdioServer): Record<string, string> => byName(env)
 const byName = (values: readonly { readonly name: string; readonly value: string }[]): Record<string, string> =>
   Object.fromEntries(values.map(({ name, value }) => [name, value]))
 // A message has as much room as on every other wire.
-const logTo = (log: Log) => ({ log, stdoutLineBytes: DEFAULT_LIMITS.messageBytes })
+const logTo = (log: Log, mask: MaskText) => ({ log, mask, stdoutLineBytes: DEFAULT_LIMITS.messageBytes })

@@ -24,6 +24,14 @@ test.each([
   expect(outputOf(talk.input(-1), 'c1')).toContain(JSON.stringify(args))
 })
 
+test('what the person says who let a call through is told to the model', async () => {
+  const gate: Gate = { decide: () => ({ kind: 'allow', said: 'only this once' }) }
+  await using talk = await openTalk({ answers: [{ pieces: [SHELL] }, done], mini: { gate } })
+  expect(await turn(talk.conversation, 'go')).toEqual(COMPLETED)
+  expect(is(talk, 'asked')).toBe(true)
+  expect(outputOf(talk.input(-1), 'c1')).toContain('The person who approved this call says: "only this once"')
+})
+
 test('arguments that do not fit the tool make no call', async () => {
   const gate: Gate = { decide: () => ({ kind: 'allow', arguments: { command: 7 } }) }
   await using talk = await openTalk({ answers: [{ pieces: [SHELL] }, done], mini: { gate } })

@@ -139,7 +139,7 @@ export class ActiveCall<C extends Caller> implements Call<C>, Cancellation {
     return this.#heldFor !== undefined
   }
 
-  held(words?: string): void {
+  held(words?: string, how?: 'unsent'): void {
     if (this.#heldFor !== undefined || this.#cancelled !== undefined) return
     this.#heldFor = { words }
     this.#waits = true
@@ -147,7 +147,7 @@ export class ActiveCall<C extends Caller> implements Call<C>, Cancellation {
     // A call that has been answered, by a task, is not heard any more.
     if (this.whenHeld === undefined) return
     this.#start.outlet.begin?.()
-    if (this.meta[HELD.meta] === true) this.notify(HELD.method, { requestId: this.id, message: words })
+    if (this.meta[HELD.meta] === true) this.notify(HELD.method, { requestId: this.id, message: words, unsent: how === 'unsent' })
     this.stillHeld()
   }
 

@@ -10,6 +10,8 @@ export interface Flight<C extends Caller> {
   readonly call: Call<C>
   /** Where questions go when the client can only be asked by answering its call. */
   readonly parked: ParkedCall | undefined
+  /** The server says that it waits and that nothing of it was done. */
+  isUnsent?: boolean
 }
 
 /** The calls under way on one upstream, to say whom a message of the server concerns. */
@@ -27,8 +29,9 @@ export class Flights<C extends Caller> {
   }
 
   /** A server of ours says that a call waits there: then it waits here, too. */
-  held({ requestId, message, over }: JsonObject): void {
+  held({ requestId, message, unsent, over }: JsonObject): void {
     const flight = typeof requestId === 'number' ? this.#byId.get(requestId) : undefined
+    if (flight !== undefined) flight.isUnsent = unsent === true
     if (over === true) return flight?.call.goesOn()
     flight?.call.held(typeof message === 'string' ? message : undefined)
   }

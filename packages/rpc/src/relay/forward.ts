@@ -3,6 +3,7 @@ import type { Cancellation } from '../cancellation.ts'
 import type { Client } from '../client/client.ts'
 import type { ExchangeOptions } from '../client/client-options.ts'
 import type { Reply } from '../client/connection.ts'
+import { WireError } from '@parley/fetch/browser'
 import { isLogLevel } from '../core/log-level.ts'
 import { CUT_OFF, META } from '../revision.ts'
 import { JsonText } from '../message/text.ts'
@@ -11,7 +12,15 @@ import { type Call, type Caller, InputRequired, type LogLevel, type ServiceResul
 import type { Flight } from './flights.ts'
 import type { OnBehalfOf } from './on-behalf-of.ts'
 import type { ParkedCall } from './parked-call.ts'
-import { type OutputWrapping, callerError, inputRequired, legacyParams, urlQuestions, withoutInvalidTools } from './translate.ts'
+import {
+  type OutputWrapping,
+  callerError,
+  inputRequired,
+  legacyParams,
+  lostUnsent,
+  urlQuestions,
+  withoutInvalidTools,
+} from './translate.ts'
 import { type Upstream, logTo } from './upstream.ts'
 
 export interface ForwardParts {
@@ -142,6 +151,8 @@ async function sendModern<C extends Caller>({ parts, upstream, client }: Way<C>,
     ) {
       return { isError: true, content: [{ type: 'text', text: `unavailable: ${error.message}` }] }
     }
+    // Only a server that is told for whom it acts is one of ours, and believed.
+    if (flight.isUnsent === true && onBehalfOf.stamp !== undefined && error instanceof WireError) throw lostUnsent(error)
     throw callerError(error, call, 'modern')
   } finally {
     upstream.flights.remove(flight)

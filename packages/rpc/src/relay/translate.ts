@@ -50,6 +50,14 @@ function wireFailure(error: WireError): RpcError {
   return new RpcError('internal_error', words, undefined, more)
 }
 
+/** A call that waited for a person when the way to it was lost. What was asked stands, and the same call finds it. */
+export function lostUnsent(error: WireError): RpcError {
+  const words = 'a person is asked about this call, and nothing was sent yet; the way to where it waits was lost'
+  return new RpcError('internal_error', `${words} (${error.message}). Make the same call again: it goes on waiting`, undefined, {
+    cause: error,
+  })
+}
+
 /** A legacy server's refusal until the person has visited some pages, as questions of the modern era. */
 export function urlQuestions(error: unknown): Record<string, InputRequest> | undefined {
   if (!(error instanceof RpcError) || error.code !== RPC_CODES.url_elicitation_required || !isJsonObject(error.data))

@@ -14,6 +14,8 @@ export type Permit =
       readonly network: boolean
       /** The call as a person changed it. */
       readonly edited?: PreparedCall
+      /** What the person who let it through says to the model. */
+      readonly said?: string
       /** Another gate behind this one has it written down when it is sent. */
       readonly isLater: boolean
     }
@@ -27,6 +29,13 @@ export async function permit(prepared: PreparedCall, world: CallWorld): Promise<
   const gate = await passGate(prepared, world)
   if (gate === undefined) return STOPPED
   if (gate.kind === 'deny') return denied(gate, world)
+  const permitted = await passed(prepared, world, gate)
+  return permitted.kind !== 'granted' || gate.kind === 'ask' || gate.said === undefined
+    ? permitted
+    : { ...permitted, said: gate.said }
+}
+
+async function passed(prepared: PreparedCall, world: CallWorld, gate: Passed['gate']): Promise<Permit> {
   const isLater = gate.kind === 'allow' && gate.isLater === true
   if (gate.kind === 'ask' || gate.arguments === undefined) return byMode(prepared, world, { gate, isLater })
   const edited = await prepareEdited(prepared, gate.arguments, world.stopper)

@@ -1,4 +1,4 @@
-import { editedText, type EngineEvent, type FileChange } from '@parley/agent'
+import { approvedText, editedText, type EngineEvent, type FileChange } from '@parley/agent'
 import { messageOf } from '@parley/protocol/wire'
 import type { ResultPart, ToolResult } from '../../tool/toolbox.ts'
 import type { CallItem } from '../item.ts'
@@ -37,7 +37,7 @@ export async function runCall(call: CallItem, world: CallWorld): Promise<CallOut
     if (!permitted.isLater && !(await isWrittenDown(call, world))) return undefined
     const made = await make(acted, permitted, world)
     told = made.told
-    return edited === undefined ? made.output : withEdited(made.output, edited)
+    return withApproval(made.output, permitted)
   } finally {
     end(told)
     if (acted.subject.kind === 'patch' && told.status === 'completed') tellDiff(acted.subject.changes, world)
@@ -50,8 +50,14 @@ async function isWrittenDown(call: CallItem, { sent, stopper }: CallWorld): Prom
   return stopper.end === undefined
 }
 
-function withEdited(output: CallOutput | undefined, { args }: PreparedCall): CallOutput | undefined {
-  return output === undefined ? undefined : { ...output, parts: [{ type: 'text', text: editedText(args) }, ...output.parts] }
+/** With what the person who let it through changed and said. */
+function withApproval(
+  output: CallOutput | undefined,
+  { edited, said }: Extract<Permit, { kind: 'granted' }>,
+): CallOutput | undefined {
+  if (output === undefined) return undefined
+  const words = [...(edited === undefined ? [] : [editedText(edited.args)]), ...(said === undefined ? [] : [approvedText(said)])]
+  return { ...output, parts: [...words.map((text) => ({ type: 'text', text }) as const), ...output.parts] }
 }
 
 function tellDiff(changes: readonly FileChange[], { diff, emit }: CallWorld): void {
