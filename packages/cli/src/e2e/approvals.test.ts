@@ -11,7 +11,7 @@ import { commandsHere } from '../fixture/run-here.ts'
 import { MANY_PROCESSES } from '../fixture/parley.ts'
 
 test(
-  'a call waits for a person: approved from the shell it is made once, denied or given up it leaves no trace',
+  'fault 1: a call waits for a person: approved from the shell it is made once, denied or given up it leaves no trace',
   MANY_PROCESSES,
   async () => {
     await using bench = await AgentBench.open({ gate: 'ask' })
