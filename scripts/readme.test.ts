@@ -17,7 +17,7 @@ const ELSEWHERE = [
   /^PARLEY_MODEL_BASE_URL=/, // packages/cli/src/up/up-model.test.ts
   /--model NAME/, // packages/cli/src/commands/job/job.test.ts
   /^parley judge --url https/, // scripts/serving.test.ts
-  /^parley agent (run|transcript) writer/, // packages/cli/src/host-process/turns.test.ts
+  /^parley agent (run|transcript) writer/, // packages/cli/src/e2e/turns.test.ts
   /^parley contracts check/, // packages/cli/src/commands/contracts/contracts.test.ts
 ]
 

@@ -18,6 +18,7 @@ import { loadRooms } from '../check/rooms.ts'
 import { contractReference } from './contract-reference.ts'
 import { contractTypes } from './contract-types.ts'
 import { diagram, roomTable } from './diagram.ts'
+import { faultTable } from './fault-table.ts'
 import { reference } from './reference.ts'
 
 export const SCHEMA_FOLDER = 'docs/protocol/tools'
@@ -28,6 +29,7 @@ Made from \`packages/codex-server/src/app/method-table.ts\` by \`npm run generat
 Codex 0.42 and 0.44 gets of each method on either engine, and what the real one did otherwise and was wrong.
 [The contracts](contracts.md) have the shapes.
 `
+const RUNTIME_PAGE = 'docs/runtime/README.md'
 const DIALECT = 'https://json-schema.org/draft/2020-12/schema'
 
 /** Every generated file, by path from the root, with the text it should have. */
@@ -61,6 +63,7 @@ export function outputs(root: string): ReadonlyMap<string, string> {
   files.set('docs/codex/app-server.md', `${APP_SERVER_HEAD}\n${renderMethodTable()}`)
   const rooms = loadRooms(root)
   files.set('docs/architecture.md', withBlocks(root, 'docs/architecture.md', { arrows: diagram(rooms) }))
+  files.set(RUNTIME_PAGE, withBlocks(root, RUNTIME_PAGE, { faults: faultTable(root) }))
   files.set('README.md', withBlocks(root, 'README.md', { rooms: roomTable(rooms) }))
   return files
 }

@@ -7,7 +7,7 @@ const LIST = { jsonrpc: '2.0', id: 1, method: 'tools/list', params: {} }
 /** Reads a stream to its end; a stream that is never cut would time the test out. */
 const ended = (response: Response): Promise<string> => response.text().catch(() => '')
 
-test('a revoked token loses its socket, its session, its streams and every later request', async () => {
+test('fault 11: a revoked token loses its socket, its session, its streams and every later request', async () => {
   await using gw = await openTestGateway()
   const { token, id } = await mint(gw, { role: 'judge', name: 'j1' })
   const other = await mint(gw, { role: 'judge', name: 'j2' })

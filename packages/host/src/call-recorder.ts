@@ -25,6 +25,7 @@ export function callRecorder(options: {
     decided: (id, call, decision, ms) => {
       const { caller, kind, mount, name, arguments: args } = call
       gate.decided(id, decision)
+      engineCalls?.decided(call, decision)
       const entry = { at: at(), id, step: 'decided', by: caller.key, kind, mount, name, arguments: args, decision, ms }
       const writing = calls.write(entry)
       const sending = decision.kind === 'allow' ? engineCalls?.sending(call) : undefined

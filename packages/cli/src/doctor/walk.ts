@@ -5,6 +5,7 @@ import { asCommandError, splitAdvice } from '@parley/command-line/wording'
 import type { Target } from '../option/target.ts'
 import { ownVersion } from '../version.ts'
 import { type DoctorCheck, reasonOf } from './doctor-check.ts'
+import { MOUNTS_URI, mountsCheck } from './mounts-check.ts'
 
 const UPDATE_WAIT_MS = 5_000
 const PROBE_TTL_SECONDS = 60
@@ -18,7 +19,7 @@ const WAYS_OUT = {
   reach: 'check the URL, that the gateway runs, and what stands between',
 }
 
-/** Walks one connection, step by step, and stops at the first that fails: header, token, role, server, subscribe, update, re-read, models. */
+/** Walks one connection, step by step, and stops at the first that fails: header, token, role, server, subscribe, update, re-read, then models, or the mounts of an agent. */
 export async function walk(target: Target): Promise<DoctorCheck[]> {
   const checks: DoctorCheck[] = []
   const ok = (name: string, detail: string): void => void checks.push({ name, status: 'ok', detail })
@@ -74,7 +75,7 @@ async function walkInside(client: Client, checks: DoctorCheck[]): Promise<Doctor
     step = 'subscribe'
     // What a token with scopes makes must be less than itself, and a judge's is not: the change is left to others.
     const canChange = isAdmin && scopes === null
-    const uri = canChange ? 'resource://tokens/list' : 'resource://account'
+    const uri = canChange ? 'resource://tokens/list' : role === 'agent' ? MOUNTS_URI : 'resource://account'
     const heard = { updates: 0 }
     const unsubscribe = await client.subscribe(uri, () => {
       heard.updates += 1
@@ -88,8 +89,9 @@ async function walkInside(client: Client, checks: DoctorCheck[]): Promise<Doctor
         detail: `nothing that this token may do changes a resource; an admin’s${scopes === null ? '' : ' without scopes'} can walk on`,
       })
       step = 're-read'
-      await client.readResource(uri)
+      const content = await client.readResource(uri)
       ok(uri)
+      if (role === 'agent') checks.push(mountsCheck(content))
     } else {
       const before = heard.updates
       const { id } = await client.callTool('token.create', { role: 'judge', name: PROBE_NAME, ttl_seconds: PROBE_TTL_SECONDS })

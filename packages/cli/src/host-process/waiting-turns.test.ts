@@ -46,7 +46,7 @@ async function killedWhileItWaits(bench: TurnBench): Promise<Waiting> {
 }
 
 test(
-  'kill -9 of a host while a person is asked: the next one waits for the same approval, and the call is made once',
+  'fault 6: kill -9 of a host while a person is asked: the next one waits for the same approval, and the call is made once',
   MANY_PROCESSES,
   async () => {
     await using bench = await TurnBench.open({ gate: 'ask' })

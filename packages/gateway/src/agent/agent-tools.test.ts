@@ -12,7 +12,7 @@ async function personAt(gw: TestGateway, username: string) {
 
 const errorOf = (reply: { _meta?: Record<string, unknown> }) => reply._meta?.['parley/error']
 
-test('an agent is made from a preset, changed, found by its owner and admins alone, and gone when it is deleted', async () => {
+test('fault 14: an agent is made from a preset, changed, found by its owner and admins alone, and gone when it is deleted', async () => {
   const presets = async () =>
     new Map([
       ['default', Preset.parse({})],
@@ -132,7 +132,7 @@ test('a token of an agent has an end, can be rotated, and ends with the agent wi
   await expect.poll(() => status(second.token)).toBe(401)
 })
 
-test('who watches their agents is told when one comes, changes and goes, and nobody else is', async () => {
+test('fault 13: who watches their agents is told when one comes, changes and goes, and nobody else is', async () => {
   await using gw = await openTestGateway()
   await gw.admin('user.add', { username: 'ada' })
   await gw.admin('user.add', { username: 'eve' })

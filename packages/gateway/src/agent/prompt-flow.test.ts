@@ -14,7 +14,7 @@ async function localAt(gw: TestGateway, more: object = {}): Promise<string> {
   return String((await contentOf(gw.admin('agent.create', { kind: 'local', model: 'small', ...more })))['agent_id'])
 }
 
-test('what an agent is told is answered in order by the host that holds it, and whoever waits is told the end', async () => {
+test('fault 15: what an agent is told is answered in order by the host that holds it, and whoever waits is told the end', async () => {
   const gw = kept(await openTestGateway())
   const host = kept(await TestHost.open(gw))
   const agent_id = await localAt(gw)
@@ -54,7 +54,7 @@ test('what an agent is told is answered in order by the host that holds it, and 
   })
 })
 
-test('an abort is told to the host, also to the one that comes after it, and takes back what waits if asked', async () => {
+test('fault 14: an abort is told to the host, also to the one that comes after it, and takes back what waits if asked', async () => {
   const gw = kept(await openTestGateway())
   const host = kept(await TestHost.open(gw, 'h1'))
   const agent_id = await localAt(gw)

@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest'
 import { keeping } from '../fixture/keeping.ts'
 import { TestHost } from '../fixture/test-host.ts'
-import { type TestGateway, callTool, mint, openTestGateway } from '../fixture/test-gateway.ts'
+import { type TestGateway, callTool, listIn, mint, openTestGateway } from '../fixture/test-gateway.ts'
+import { TestSocket } from '../fixture/wires.ts'
 
 const kept = keeping()
 
@@ -25,19 +26,26 @@ const WRITE = {
   approvers: [],
 }
 
-/** A gateway, and a host that holds one agent. */
-async function worldOf() {
-  const gw = kept(await openTestGateway({ gate: 'ask' }))
+const PENDING = 'resource://approvals/pending'
+
+/** A host that holds one agent. */
+async function heldAt(gw: TestGateway) {
   const host = kept(await TestHost.open(gw))
   const agent_id = String((await contentOf(gw.admin('agent.create', { name: 'mine' })))['agent_id'])
   await gw.store.agents.wake(agent_id as Parameters<typeof gw.store.agents.wake>[0])
   const claim = await host.claim()
+  return { host, agent_id, claim }
+}
+
+async function worldOf() {
+  const gw = kept(await openTestGateway({ gate: 'ask' }))
+  const { host, agent_id, claim } = await heldAt(gw)
   const ask = (more: object = {}) => host.call('host.ask', { ...claim, ...WRITE, ...more })
   const step = (approval_id: unknown, name: string) => host.call('host.approval_step', { ...claim, approval_id, step: name })
   return { gw, host, claim, ask, step, agent_id }
 }
 
-test('what is asked is listed without its secrets, decided once, sent once, and told to the host that waits', async () => {
+test('fault 6: what is asked is listed without its secrets, decided once, sent once, and told to the host that waits', async () => {
   const { gw, host, claim, ask, step, agent_id } = await worldOf()
   const { approval_id, ...asked } = await ask()
   expect(asked).toMatchObject({ status: 'pending', adopted: false, decision: null })
@@ -121,7 +129,69 @@ test('nobody sees, decides or waits for what is somebody else’s', async () => 
   expect(await other.call('host.approval_step', { ...claim, approval_id, step: 'withdraw' })).toEqual({ ok: false, status: null })
 })
 
-test('whoever watches what waits is told when something comes, and what cannot be asked is refused with its field', async () => {
+/** A client that has subscribed, and hears. */
+async function watcherAt(gw: TestGateway) {
+  const socket = await TestSocket.open(gw.gateway.ws, gw.adminToken)
+  kept({
+    [Symbol.asyncDispose]: async () => {
+      socket.socket.close()
+      await socket.closed
+    },
+  })
+  const clientInfo = { name: 'test', version: '1' }
+  await socket.call('initialize', { protocolVersion: '2025-11-25', capabilities: {}, clientInfo })
+  return {
+    subscribe: (uri: string) => socket.call('resources/subscribe', { uri }),
+    updated: async (uri: string) => {
+      const told = { jsonrpc: '2.0', method: 'notifications/resources/updated', params: { uri } }
+      await expect.poll(() => socket.messages).toContainEqual(told)
+    },
+    read: async (uri: string): Promise<unknown> => {
+      const { result } = await socket.call('resources/read', { uri })
+      const [content] = listIn<{ text: string }>(result, 'contents')
+      return JSON.parse(content?.text ?? '')
+    },
+  }
+}
+
+test('fault 13: whoever watches what waits is told of agents that came later, too', async () => {
+  const gw = kept(await openTestGateway({ gate: 'ask' }))
+  const { subscribe, updated, read } = await watcherAt(gw)
+  await subscribe(PENDING)
+  const { host, claim, agent_id } = await heldAt(gw)
+  const ofAgent = `resource://agents/${agent_id}/approvals`
+  await subscribe(ofAgent)
+  const { approval_id } = await host.call('host.ask', { ...claim, ...WRITE })
+  await updated(PENDING)
+  await updated(ofAgent)
+  const waiting = { items: [{ approval_id, agent: 'mine', mount: 'files', name: 'write', status: 'pending' }] }
+  expect(await read(PENDING)).toMatchObject(waiting)
+  expect(await read(ofAgent)).toMatchObject(waiting)
+})
+
+test('fault 14: what waits says when it was asked, whoever reads it and however often', async () => {
+  const { gw, ask } = await worldOf()
+  await ask()
+  const { read } = await watcherAt(gw)
+  const first = await read(PENDING)
+  expect(first).toMatchObject({ items: [{ created_at: expect.any(String), expires_at: expect.any(String) }] })
+  expect(await read(PENDING)).toEqual(first)
+})
+
+test('whoever watches the policies of an agent is told when one above its own changes', async () => {
+  const { gw, agent_id } = await worldOf()
+  const { subscribe, updated, read } = await watcherAt(gw)
+  const uri = `resource://agents/${agent_id}/policy`
+  await subscribe(uri)
+  const text = '[[rule]]\nname = "all"\ndecision = "ask"\n'
+  const { version, review } = await contentOf(gw.admin('policy.set', { layer: 'installation', text }))
+  const { digest } = review as { digest: string }
+  await gw.admin('policy.activate', { layer: 'installation', version, digest })
+  await updated(uri)
+  expect(await read(uri)).toMatchObject({ active: 'installation:1' })
+})
+
+test('what cannot be asked is refused with its field', async () => {
   const { ask } = await worldOf()
   await expect(ask({ arguments_json: '{' })).rejects.toThrow('invalid_argument')
   await expect(ask({ arguments_json: '9007199254740993' })).rejects.toThrow('invalid_argument')

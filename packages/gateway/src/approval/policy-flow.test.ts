@@ -97,7 +97,21 @@ test('a draft changes nothing; it becomes active with the digest of what was sho
   expect(await contentOf(gw.admin('policy.get', { agent_id }))).toMatchObject({ policy: null })
 })
 
-test('what is wrong with a policy is said by rule and field; one whose examples fail does not become active', async () => {
+test('fault 7: after a restart the newest active version decides, not the one that an agent began with', async () => {
+  const { gw, host, claim, agent_id, activate } = await worldOf()
+  await activate({ agent_id }, ASK_ALL)
+  await activate({ agent_id }, DENY_WRITES)
+  await host.call('host.release', claim)
+  await gw.restart()
+  expect(await contentOf(gw.admin('policy.get', { agent_id }))).toMatchObject({ policy: { version: 2, text: DENY_WRITES } })
+  const again = kept(await TestHost.open(gw, 'h2'))
+  expect(await again.call('host.agent_get', await again.claim())).toMatchObject({
+    policy: 'agent:2',
+    policies: [{ layer: 'agent', version: 2 }],
+  })
+})
+
+test('fault 9: what is wrong with a policy is said by rule and field; one whose examples fail does not become active', async () => {
   const { gw, agent_id } = await worldOf()
   expect(await errorOf(gw.admin('policy.set', { agent_id, text: '[[rule]]\nname = "x"\ndecision = "maybe"' }))).toMatchObject({
     code: 'invalid_argument',
@@ -119,7 +133,7 @@ test('what is wrong with a policy is said by rule and field; one whose examples 
   expect(await errorOf(gw.admin('policy.activate', { agent_id, version: 9, digest }))).toMatchObject({ code: 'not_found' })
 })
 
-test('calls that were made are decided again: what would become looser is said first', async () => {
+test('fault 9: calls that were made are decided again: what would become looser is said first', async () => {
   const { gw, host, claim, agent_id, activate } = await worldOf()
   await activate({ agent_id }, DENY_WRITES)
   const line = (name: string, kind: string) =>

@@ -42,7 +42,8 @@ const policy: ServedResource<AgentWorld> = {
       allowances,
     }
   },
-  watch: async (request, changed) => watchTopics(request, [agentTopic(await idOf(request))], changed),
+  // Those of the installation and of its owner hold for many agents, and are told of once for all.
+  watch: async (request, changed) => watchTopics(request, [agentTopic(await idOf(request)), 'policies'], changed),
 }
 
 const proposals: ServedResource<AgentWorld> = {

@@ -7,7 +7,7 @@ const PLACEMENTS: readonly Placement[] = ['header', 'query', 'subprotocol']
 const PASSWORD = 'marker-password-marker'
 const JUDGE_TOKEN = 'marker-judge-token-of-at-least-32-characters'
 
-test('no secret is in any log line, metric, error or audit line, whoever shows it, wherever, and whatever becomes of it', async () => {
+test('fault 11: no secret is in any log line, metric, error or audit line, whoever shows it, wherever, and whatever becomes of it', async () => {
   await using gw = await openTestGateway({ judgeToken: JUDGE_TOKEN, signup: true })
   const { url, ws } = gw.gateway
   const answers: string[] = []

@@ -12,7 +12,7 @@ const askedFor = ({ model }: TurnWorld, index: number): JsonObject[] => {
   return Array.isArray(input) ? input.filter((item) => isJsonObject(item)) : []
 }
 
-test('a turn calls a mounted tool and one of its own, both pass one gate and are written down, and the key is nowhere', async () => {
+test('fault 12: a turn calls a mounted tool and one of its own, both pass one gate and are written down, and the key is nowhere', async () => {
   await using world = await openTurnWorld()
   const prompt = world.gateway.tell('what is in the file?')
   const turns = world.host()
@@ -115,7 +115,7 @@ test('a prompt that was taken back while nobody held the agent is ended and not 
   expect(world.model.requests).toEqual([])
 })
 
-test('the next host goes on where the one before died: nothing is said twice, and a call under way is told as left behind', async () => {
+test('fault 21: the next host goes on where the one before died: nothing is said twice, and a call under way is told as left behind', async () => {
   await using world = await openTurnWorld()
   const prompt = world.gateway.tell('use the tool')
   world.play(use('kit_wait', {}))

@@ -239,11 +239,18 @@ export class AgentTurns {
     const { turnMs, graceMs, interruptMs } = this.#limits
     const limitMs = Math.min(prepared.budget.wall_ms ?? turnMs, turnMs)
     const late = AbortSignal.timeout(limitMs + graceMs)
+    const denied = new AbortController()
+    const { engineCalls } = this.#options
+    engineCalls.endTurn = (reason) => denied.abort(reason)
     try {
-      return outcomeOf(await unlessAborted(turn.ended, AbortSignal.any([stop, late])))
+      return outcomeOf(await unlessAborted(turn.ended, AbortSignal.any([stop, late, denied.signal])))
     } catch {
       if (!this.#ended.aborted && !(await settlesWithin(conversation.interrupt(), interruptMs))) await this.#engine.close()
-      return stop.aborted ? INTERRUPTED : failedWith('budget_time', `the turn has used its ${limitMs} ms`)
+      if (stop.aborted) return INTERRUPTED
+      if (denied.signal.aborted) return failedWith('denied', String(denied.signal.reason))
+      return failedWith('budget_time', `the turn has used its ${limitMs} ms`)
+    } finally {
+      engineCalls.endTurn = undefined
     }
   }
 

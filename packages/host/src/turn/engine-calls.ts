@@ -1,4 +1,4 @@
-import type { GateCall, MountCall } from '@parley/agent'
+import type { GateCall, MountCall, MountDecision } from '@parley/agent'
 import type { Caller } from '@parley/rpc'
 
 /** Who calls for an engine of ours, in this process. */
@@ -13,6 +13,8 @@ type Named = Pick<MountCall<Caller>, 'caller' | 'engineCall'>
  */
 export class EngineCalls {
   readonly #handed = new Map<string, Handed>()
+  /** Ends the turn that is being taken. An engine hears of a denial as of any failed call, and would go on. */
+  endTurn: ((reason: string) => void) | undefined
 
   began({ call, isAgain, sending }: GateCall): void {
     this.#handed.set(call, { isAgain, sending })
@@ -30,6 +32,11 @@ export class EngineCalls {
   /** Settles when it may be sent; `undefined` where no engine has to write it down. */
   sending(call: Named): Promise<void> | undefined {
     return this.#of(call)?.sending()
+  }
+
+  /** What was decided about a call of some caller: where the engine is denied one for good, its turn is over. */
+  decided({ caller }: Pick<Named, 'caller'>, decision: MountDecision): void {
+    if (caller.key === ENGINE_CALLER.key && decision.kind === 'deny' && decision.endsTurn) this.endTurn?.(decision.reason)
   }
 
   #of({ caller, engineCall }: Named): Handed | undefined {

@@ -49,7 +49,7 @@ test('what the gate denies is not done; the model reads why and goes on', async 
   expect(wasTouched(talk.options.folder)).toBe(false)
 })
 
-test('a denial can end the turn, and every call of the answer still gets its output', async () => {
+test('fault 2: a denial can end the turn, and every call of the answer still gets its output', async () => {
   const gate: Gate = {
     decide: ({ call }) => (call === 'c2' ? { kind: 'deny', reason: 'enough', endsTurn: true } : { kind: 'allow' }),
   }

@@ -12,7 +12,7 @@ const shell = (id: string) => ({ call: 'shell', arguments: { command: ['true'], 
 const limits = { interruptMs: 50 }
 const forever = (): Promise<never> => new Promise(() => undefined)
 
-test('a tool that ignores the signal is abandoned, and what it says later is not told', async () => {
+test('fault 24: a tool that ignores the signal is abandoned, and what it says later is not told', async () => {
   let speak: () => void = () => undefined
   const commands: Commands = {
     run: (_request, output) => {
@@ -34,7 +34,7 @@ test('a tool that ignores the signal is abandoned, and what it says later is not
   expect(outputOf(talk.input(-1), 'c2')).toContain('interrupted')
 })
 
-test('calls that had not begun say so', async () => {
+test('fault 24: calls that had not begun say so', async () => {
   const commands: Commands = { run: forever }
   const mini = { commands, limits: { ...limits, callsAtOnce: 1 } }
   await using talk = await openTalk({ answers: [{ pieces: [shell('c1'), shell('c2')] }, done], mini })

@@ -58,11 +58,17 @@ test('a policy in shadow has what the others leave, and denies nothing by what i
   })
 })
 
-test('three layers of fifty rules, each with a condition about this call, are no matter', () => {
+test('fault 8: three layers of fifty rules, each with a condition about this call, are no matter', () => {
   const when = 'args.path.matches("[.](exe|dll)$") || args.path.contains("..") || size(args.text) > 100000'
   const layers = LAYERS.map((name) => layer(name, { rule: [...rulesOf(50, when), allow] }))
   const call = callOf({ arguments: { path: '/src/packages/policy/main.ts', text: 'x'.repeat(2_000), lines: LIST } })
   expect(decide(call, layers).decision).toBe('allow')
+})
+
+test('fault 8: a call with megabytes of arguments is decided like any other', () => {
+  const source = { name: 'source', when: 'args.path.startsWith("/src/")', decision: 'ask' }
+  const call = callOf({ arguments: { path: '/src/a', text: 'x'.repeat(4 * 1024 * 1024) } })
+  expect(decide(call, [layer('agent', { rule: [source, allow] })])).toMatchObject({ decision: 'ask', rule: 'source' })
 })
 
 test('patterns that are looked through for a long name are paid for, and the second time as well', () => {

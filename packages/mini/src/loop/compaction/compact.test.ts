@@ -30,7 +30,7 @@ function stepping(steps: number) {
 }
 
 test.for(['responses', 'chat'] as const)(
-  'a conversation over %s that outgrows the context is summed up, again and again',
+  'fault 22: a conversation over %s that outgrows the context is summed up, again and again',
   async (wire) => {
     const steps = 30
     const answer = stepping(steps)

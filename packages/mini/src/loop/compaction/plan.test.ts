@@ -26,7 +26,7 @@ function someHistory(seed: number): History {
   return history
 }
 
-test('a plan never parts a call from its output, reasoning from what follows, nor takes what is pinned', () => {
+test('fault 22: a plan never parts a call from its output, reasoning from what follows, nor takes what is pinned', () => {
   let planned = 0
   for (let seed = 1; seed <= 500; seed++) {
     const history = someHistory(seed)

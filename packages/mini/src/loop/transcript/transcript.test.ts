@@ -71,7 +71,7 @@ const done = { pieces: [{ text: 'done' }] }
 const COMPLETED = { kind: 'completed', message: 'done' }
 const echo = (text: string, id: string) => ({ pieces: [{ call: 'contract_echo', arguments: { text }, id }] })
 
-test('the log has every step once, numbered without gaps, over restarts too', async () => {
+test('fault 21: the log has every step once, numbered without gaps, over restarts too', async () => {
   await using talk = await openTalk({ answers: [echo('hi', 'c1'), done, done] })
   expect(await turn(talk.conversation, 'go')).toEqual(COMPLETED)
   const { conversation } = await talk.resume()
@@ -87,7 +87,7 @@ test('the log has every step once, numbered without gaps, over restarts too', as
   expect(entries.filter(({ type }) => type === 'turn').map(({ turn: id }) => id)).toEqual(['turn_1', 'turn_2'])
 })
 
-test('the log grows with the conversation, not with its square', async () => {
+test('fault 21: the log grows with the conversation, not with its square', async () => {
   const sizeAfter = async (steps: number): Promise<number> => {
     const answers = Array.from({ length: steps }, (_, index) => echo('x'.repeat(200), `c${index}`))
     await using talk = await openTalk({ answers: [...answers, done] })

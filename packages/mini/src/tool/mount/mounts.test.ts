@@ -29,7 +29,7 @@ describe('the tools of a mounted server', () => {
     expect(await work.text('box_echo', { a: { b: [1, null] } })).toBe('{"a":{"b":[1,null]}}')
   })
 
-  test('answer in every way that a tool can', async () => {
+  test('fault 23: answer in every way that a tool can', async () => {
     await using work = await open([fixtureMount('box')])
     expect(await work.text('box_structured', {})).toBe('{"a":1,"b":[2]}')
     expect(await work.text('box_structured-alone', {})).toBe('{"a":1}')

@@ -60,7 +60,7 @@ describe('a strict mode refuses', () => {
 })
 
 describe("a mounted server's schema", () => {
-  test('stays as it is where a provider can take it, strict or not', () => {
+  test('fault 23: stays as it is where a provider can take it, strict or not', () => {
     expect(mountedSchema({ $schema: 'http://json-schema.org/draft-07/schema#', ...object({ a: text }) })).toEqual({
       parameters: object({ a: text }),
       strict: true,

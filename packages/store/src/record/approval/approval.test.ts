@@ -69,7 +69,7 @@ describe.each(ENGINES)('approvals on %s', (engine) => {
     expect(await store.approvals.byId(approval.id)).toMatchObject({ status: 'returned', dispatchedAt: 1_005, endedAt: 1_005 })
   })
 
-  test('a denied one is never sent, and a second decision is told who decided what', async () => {
+  test('fault 1: a denied one is never sent, and a second decision is told who decided what', async () => {
     const { id } = await ask('write')
     expect(await decide(id, 'deny_continue')).toMatchObject({ kind: 'decided', approval: { status: 'denied', endedAt: 1_000 } })
     expect(await decide(id, 'deny_continue', 'bob')).toMatchObject({ kind: 'repeated', approval: { decided: { by: 'ann' } } })
@@ -161,7 +161,7 @@ describe.each(ENGINES)('approvals on %s', (engine) => {
     expect(said.filter((each) => each?.kind === 'late')).toHaveLength(2)
   })
 
-  test('approve and expire in the same millisecond have one winner: it is over', async () => {
+  test('fault 6: approve and expire in the same millisecond have one winner: it is over', async () => {
     const [late, early] = [await ask('late'), await ask('early')]
     now = late.expiresAt - 1
     expect(await decide(early.id, 'approve')).toMatchObject({ kind: 'decided' })

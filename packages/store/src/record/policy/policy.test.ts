@@ -295,7 +295,7 @@ describe.each(ENGINES)('policies on %s', (engine) => {
     expect((await store.approvals.ask(lease, { ...ASKED, policy: 'agent:1' }, BOUNDS)).isAdopted).toBe(true)
   })
 
-  test('all of it is there after a restart', async () => {
+  test('fault 7: all of it is there after a restart', async () => {
     await activated(own, 'x = 1')
     const { id } = await ask({ policy: 'agent:1' })
     await store.approvals.decide(id, { decision: 'approve_session', by: 'ann', reason: null, effects: { allowance: ALLOWANCE } })

@@ -1,7 +1,9 @@
 import { randomBytes } from 'node:crypto'
+import type { Service } from '@parley/rpc'
 import { expect, test } from 'vitest'
 import { SignJWT } from 'jose'
-import { callTool, listIn, mint, openTestGateway, request } from './fixture/test-gateway.ts'
+import { type RpcReply, type TestGateway, callTool, listIn, mint, openTestGateway, request } from './fixture/test-gateway.ts'
+import { TestHost } from './fixture/test-host.ts'
 import { TestSession, TestSocket, refusedUpgrade } from './fixture/wires.ts'
 import { deriveKeys } from './keys.ts'
 
@@ -202,6 +204,59 @@ test('each role sees its own tools and resources, in one order, and its role in 
   expect(listIn<{ uri: string }>(listed.body.result, 'resources').map(({ uri }) => uri)).toEqual(['resource://account'])
 })
 
+/** A compositor’s stand-in: says which tool reached it. */
+const COMPOSITOR: Service = {
+  info: { name: 'stand-in', version: '1' },
+  capabilities: { tools: {}, resources: {} },
+  call: async (method, params) => {
+    if (method === 'tools/list') return { tools: [{ name: 'files_read', inputSchema: { type: 'object' } }] }
+    if (method === 'resources/list') return { resources: [] }
+    return { content: [{ type: 'text', text: `the compositor heard ${JSON.stringify(params['name'])}` }] }
+  },
+}
+/** One tool of each kind of caller. */
+const ONE_OF_EACH = ['user.add', 'agent.create', 'judge.claim_next', 'host.claim_next', 'worker.heartbeat', 'files_read']
+
+async function ask(gw: TestGateway, path: string, token: string, [method, params = {}]: [string, object?]): Promise<RpcReply> {
+  if (path === '/mcp') return (await request(gw.gateway.url, token, method, params)).body
+  const opened = await TestSocket.open(gw.gateway.ws, token)
+  const reply = await opened.call(method, params)
+  opened.socket.close()
+  return reply
+}
+
+test.for(['/mcp', '/api/mcp/ws'])(
+  'fault 10: at %s a token finds the tools of its role and no others, and an agent’s its compositor',
+  async (path) => {
+    await using gw = await openTestGateway()
+    await using host = await TestHost.open(gw, 'of-agents')
+    host.serve = () => COMPOSITOR
+    await gw.admin('user.add', { username: 'ada' })
+    const { agent_id } = (await gw.admin('agent.create')).structuredContent ?? {}
+    const tokens = {
+      admin: gw.adminToken,
+      user: (await mint(gw, { role: 'user', username: 'ada' })).token,
+      judge: (await mint(gw, { role: 'judge', name: 'j1' })).token,
+      host: host.token,
+      executor: (await mint(gw, { role: 'executor', name: 'e1' })).token,
+      agent: String((await gw.admin('agent.token', { agent_id })).structuredContent?.['token']),
+    }
+    const held = host.claim()
+    for (const [role, token] of Object.entries(tokens)) {
+      const own: readonly string[] = role === 'agent' ? ['files_read'] : TOOLS_BY_ROLE[role as keyof typeof TOOLS_BY_ROLE]
+      const { result } = await ask(gw, path, token, ['tools/list'])
+      expect({ role, tools: listIn<{ name: string }>(result, 'tools').map(({ name }) => name) }).toEqual({ role, tools: own })
+      for (const name of ONE_OF_EACH.filter((each) => !own.includes(each))) {
+        const reply = await ask(gw, path, token, ['tools/call', { name, arguments: {} }])
+        if (role === 'agent') expect(reply.result).toMatchObject({ content: [{ text: `the compositor heard "${name}"` }] })
+        else expect({ role, name, error: reply.error }).toMatchObject({ role, error: { message: `unknown tool: ${name}` } })
+      }
+    }
+    await held
+    expect(listIn((await gw.admin('agent.list')).structuredContent, 'items')).toHaveLength(1)
+  },
+)
+
 test("another role's tool and resource are as unknown as one that does not exist", async () => {
   await using gw = await openTestGateway()
   const { token } = await mint(gw, { role: 'judge', name: 'j1' })
@@ -277,7 +332,7 @@ test('a 401 says what is wrong with the token, and asks for one', async () => {
   })
 })
 
-test('a session of one token is not there for another, not even of the same user', async () => {
+test('fault 11: a session of one token is not there for another, not even of the same user', async () => {
   await using gw = await openTestGateway()
   await gw.admin('user.add', { username: 'ada' })
   const first = await mint(gw, { role: 'user', username: 'ada' })

@@ -64,7 +64,7 @@ test(
   },
 )
 
-test('two prompts while a turn runs are answered in order, and a turn can be ended', MANY_PROCESSES, async () => {
+test('fault 15: two prompts while a turn runs are answered in order, and a turn can be ended', MANY_PROCESSES, async () => {
   await using bench = await TurnBench.open()
   const { gateway } = bench.agents
   await bench.agents.host('one')
@@ -134,7 +134,7 @@ test('a host that ends gives a turn to the next, which goes on with it', MANY_PR
   expect(bench.counted()).toBe(1)
 })
 
-test('a turn ends with its budget, and with words where the gate denies', MANY_PROCESSES, async () => {
+test('fault 15: a turn ends with its budget, and with words where the gate denies', MANY_PROCESSES, async () => {
   await using bench = await TurnBench.open({ gate: 'deny' })
   await bench.agents.host('one')
   const { agent_id } = await bench.agents.gateway.call('agent.create', {
@@ -158,6 +158,26 @@ test('a turn ends with its budget, and with words where the gate denies', MANY_P
   )
   expect(outputs).toHaveLength(2)
   for (const output of outputs) expect(JSON.stringify(output)).toContain('gate.default')
+  expect(bench.counted()).toBe(0)
+})
+
+test('fault 2: a call of a mount that is denied for good ends the turn, and the next one goes on', MANY_PROCESSES, async () => {
+  await using bench = await TurnBench.open()
+  await bench.agents.host('one')
+  const agent_id = await bench.agent('mine')
+  const text = '[[rule]]\nname = "never"\nmount = "count"\ntool = "add"\ndecision = "deny_abort"\nreason = "no counting"\n'
+  const { version, review } = await bench.agents.gateway.call('policy.set', { agent_id, text })
+  await bench.agents.gateway.call('policy.activate', { agent_id, version, digest: review.digest })
+  bench.play(use('count_add'))
+  expect(await bench.ended(await bench.prompt(agent_id, 'count'))).toMatchObject({
+    status: 'failed',
+    outcome: { code: 'denied', message: expect.stringContaining('no counting') },
+  })
+  expect(bench.model.requests).toHaveLength(1)
+  bench.play(say('I did not.'))
+  expect(await bench.ended(await bench.prompt(agent_id, 'and?'))).toMatchObject({ status: 'completed' })
+  // The call has its output: a provider would refuse the request without it.
+  expect(bench.model.violations).toEqual([])
   expect(bench.counted()).toBe(0)
 })
 

@@ -25,7 +25,7 @@ const answer = await post({ id: 1, method: 'tools/call', params: { name: 'files_
 await answer.text()`
 
 test(
-  'a call waits for a person: approved from the shell it is made once, denied or given up it leaves no trace',
+  'fault 1: a call waits for a person: approved from the shell it is made once, denied or given up it leaves no trace',
   MANY_PROCESSES,
   async () => {
     await using bench = await AgentBench.open({ gate: 'ask' })
