@@ -7,6 +7,7 @@ export type { LeftOut, MountState, MountStatus } from './compositor/mount-state.
 export {
   type CallRecorder,
   ENGINE_CALL_META,
+  type ChatDesk,
   type PolicyDesk,
   type CompositorOptions,
   type ConnectNeed,

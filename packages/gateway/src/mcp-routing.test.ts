@@ -27,6 +27,7 @@ const AGENT_TOOLS = [
   'approval.list',
   'approval.resolve',
 ]
+const CHAT_TOOLS = ['chat.mark_read', 'chat.post', 'chat.read_since']
 const POLICY_TOOLS = [
   'policy.activate',
   'policy.disallow',
@@ -74,6 +75,7 @@ const TOOLS_BY_ROLE = {
     'channel.list',
     'channel.models',
     'channel.set',
+    ...CHAT_TOOLS,
     'executor.drain',
     'executor.list',
     'grant.list',
@@ -111,6 +113,7 @@ const TOOLS_BY_ROLE = {
     ...AGENT_TOOLS,
     'audit.verify',
     ...BLOB_TOOLS,
+    ...CHAT_TOOLS,
     ...JOB_TOOLS,
     'models.list',
     ...MOUNT_TOOLS,
@@ -146,6 +149,8 @@ const TOOLS_BY_ROLE = {
     'host.approval_step',
     'host.approvals',
     'host.ask',
+    'host.chat_post',
+    'host.chat_read',
     'host.claim_next',
     'host.end_prompt',
     'host.mount_renewed',

@@ -50,6 +50,7 @@ import { userDelete, userDemote, userPromote } from './account/user-rights-tools
 
 import { agentCreate, agentDelete, agentGet, agentList, agentToken, agentUpdate } from './agent/agent-tools.ts'
 import { agentFork } from './agent/agent-fork.ts'
+import { chatMarkRead, chatPost, chatReadSince, hostChatPost, hostChatRead } from './agent/chat-tools.ts'
 import { agentReadLog } from './agent/agent-logs.ts'
 import { auditVerify } from './agent/audit-verify.ts'
 import { grantList, grantSet } from './agent/grant-tools.ts'
@@ -117,6 +118,9 @@ export const BUILT_IN_TOOLS = {
   'channel.list': channelList,
   'channel.models': channelModels,
   'channel.set': channelSet,
+  'chat.mark_read': chatMarkRead,
+  'chat.post': chatPost,
+  'chat.read_since': chatReadSince,
   'executor.drain': executorDrain,
   'executor.list': executorList,
   'grant.list': grantList,
@@ -130,6 +134,8 @@ export const BUILT_IN_TOOLS = {
   'host.approval_step': hostApprovalStep,
   'host.approvals': hostApprovals,
   'host.ask': hostAsk,
+  'host.chat_post': hostChatPost,
+  'host.chat_read': hostChatRead,
   'host.claim_next': hostClaimNext,
   'host.drain': hostDrain,
   'host.end_prompt': hostEndPrompt,

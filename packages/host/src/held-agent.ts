@@ -19,6 +19,7 @@ import { callerOf, linkOf } from './tunnel-link.ts'
 import { AgentGate } from './ask/agent-gate.ts'
 import { readyPolicies } from './ask/ready-policies.ts'
 import { openPolicyDesk } from './ask/policy-desk.ts'
+import { openChatDesk } from './chat-desk.ts'
 import type { GatewayCall } from './gateway-calls.ts'
 import { composedMount } from './composed-mount.ts'
 import type { ReachMount } from './mount/reach-mount.ts'
@@ -117,6 +118,7 @@ export class HeldAgent {
       recorder: callRecorder({ calls: this.#calls, gate: this.#agentGate, engineCalls: this.#engineCalls, now }),
       connect: (name, need) => this.#connect(name, need.signal),
       policy: openPolicyDesk({ claim, call, signal }, this.#agentGate),
+      chat: openChatDesk({ claim, call, signal }),
       subscriptions: {
         caller: ENGINE_CALLER,
         list: () => listened,

@@ -60,6 +60,14 @@ export const RESOURCES = {
     doc: 'What the agent called and what became of it, one JSON document each: the last 256 KiB.',
     mimeType: 'application/x-ndjson',
   },
+  'resource://agents/{id}/chat': {
+    uri: 'resource://agents/{id}/chat',
+    name: 'agent-chat',
+    roles: ['user'],
+    scopes: ['agents'],
+    doc: 'What people and an agent said to each other: the last 50 messages, and how far each reader has read. chat.read_since has the rest.',
+    mimeType: 'application/json',
+  },
   'resource://agents/{id}/approvals': {
     uri: 'resource://agents/{id}/approvals',
     name: 'agent-approvals',

@@ -18,6 +18,7 @@ import * as models from './tools/models.ts'
 import * as mount from './tools/mount.ts'
 import * as policy from './tools/policy.ts'
 import * as pricing from './tools/pricing.ts'
+import * as chat from './tools/chat.ts'
 import * as prompt from './tools/prompt.ts'
 import * as token from './tools/token.ts'
 import * as usage from './tools/usage.ts'
@@ -44,6 +45,7 @@ const DECLARED = {
   ...models,
   ...mount,
   ...pricing,
+  ...chat,
   ...prompt,
   ...token,
   ...usage,

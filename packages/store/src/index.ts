@@ -44,6 +44,7 @@ export {
   type UsageRecord,
   type Usages,
 } from './record/usage/usage.ts'
+export { type ChatMarkerRecord, type ChatRecord, type Chats, chatTopic } from './record/chat/chat.ts'
 export { PERSON_HOLDERS, leftHolder, personHolder } from './share/holder.ts'
 export type { GatewayRecord, Gateways } from './record/gateway/gateway.ts'
 export { type WorkerKind, type WorkerRecord, type Workers, workersTopic } from './record/worker/worker.ts'

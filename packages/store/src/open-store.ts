@@ -19,6 +19,7 @@ import { migrate } from './migration/migrate.ts'
 import { SqlAgents } from './record/agent/sql-agents.ts'
 import { SqlApprovals } from './record/approval/sql-approvals.ts'
 import { SqlPolicies } from './record/policy/sql-policies.ts'
+import { SqlChats } from './record/chat/sql-chats.ts'
 import { SqlPrompts } from './record/prompt/sql-prompts.ts'
 import { SqlAudit } from './record/audit/sql-audit.ts'
 import { SqlChannels } from './record/channel/sql-channels.ts'
@@ -150,6 +151,7 @@ export function storeOn(
     gateways: new SqlGateways(db, now),
     agents: new SqlAgents(db, now, random),
     prompts: new SqlPrompts(db, now, random),
+    chats: new SqlChats(db, now),
     approvals: new SqlApprovals(db, now, random),
     policies: new SqlPolicies(db, now),
     grants: new SqlGrants(db, now),

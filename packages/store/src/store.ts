@@ -5,6 +5,7 @@ import type { Agents } from './record/agent/agent.ts'
 import type { ApprovalRecords } from './record/approval/approval.ts'
 import type { PolicyRecords } from './record/policy/policy.ts'
 import type { Prompts } from './record/prompt/prompt.ts'
+import type { Chats } from './record/chat/chat.ts'
 import type { AuditEntries } from './record/audit/audit.ts'
 import type { Channels } from './record/channel/channel.ts'
 import type { Jobs } from './record/job/job.ts'
@@ -42,6 +43,7 @@ export interface Store {
   readonly gateways: Gateways
   readonly agents: Agents
   readonly prompts: Prompts
+  readonly chats: Chats
   readonly approvals: ApprovalRecords
   readonly policies: PolicyRecords
   readonly grants: Grants

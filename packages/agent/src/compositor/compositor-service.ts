@@ -66,6 +66,7 @@ export class CompositorService<C extends Caller> implements Service<C> {
       limits,
       hasSearch: options.toolSearch !== undefined,
       policy: options.policy,
+      chat: options.chat,
     })
   }
 

@@ -91,9 +91,9 @@ export interface SubscriptionShelf<C extends Caller> {
   updated?(uri: string, version: number): void
 }
 
-type PolicyTool = 'policy_get' | 'policy_check' | 'policy_propose' | 'policy_withdraw'
-type Asked<Name extends PolicyTool> = z.output<(typeof COMPOSITOR_TOOLS)[Name]['input']>
-type Said<Name extends PolicyTool> = z.input<(typeof COMPOSITOR_TOOLS)[Name]['output']>
+type DeskTool = 'chat_post' | 'chat_read_since' | 'policy_get' | 'policy_check' | 'policy_propose' | 'policy_withdraw'
+type Asked<Name extends DeskTool> = z.output<(typeof COMPOSITOR_TOOLS)[Name]['input']>
+type Said<Name extends DeskTool> = z.input<(typeof COMPOSITOR_TOOLS)[Name]['output']>
 
 /** What an agent may see and wish of the policies that decide about it. Nothing that is asked for here changes anything by itself. */
 export interface PolicyDesk<C extends Caller> {
@@ -101,6 +101,13 @@ export interface PolicyDesk<C extends Caller> {
   check(call: Asked<'policy_check'>, caller: C): Said<'policy_check'>
   propose(wish: Asked<'policy_propose'>): Promise<Said<'policy_propose'>>
   withdraw(proposal: Asked<'policy_withdraw'>): Promise<Said<'policy_withdraw'>>
+}
+
+/** What an agent says to those who follow it, and hears from them. */
+export interface ChatDesk {
+  post(message: Asked<'chat_post'>): Promise<Said<'chat_post'>>
+  /** `signal`: nobody waits for it any more. */
+  readSince(page: Asked<'chat_read_since'>, signal: AbortSignal): Promise<Said<'chat_read_since'>>
 }
 
 export interface ConnectNeed {
@@ -123,6 +130,8 @@ export interface CompositorOptions<C extends Caller> {
   readonly subscriptions?: SubscriptionShelf<C>
   /** Offers the tools about policies. */
   readonly policy?: PolicyDesk<C>
+  /** Offers the tools of the chat. */
+  readonly chat?: ChatDesk
   /** Offers `tools_search`: beside all tools, or instead of those that are not marked. Left out: not at all. */
   readonly toolSearch?: 'beside' | 'instead'
   readonly limits?: Partial<CompositorLimits>

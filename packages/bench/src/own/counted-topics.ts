@@ -38,6 +38,7 @@ export function countTopics(store: Store): { readonly store: Store; readonly sub
       workers: store.workers,
       gateways: store.gateways,
       agents: store.agents,
+      chats: store.chats,
       prompts: store.prompts,
       approvals: store.approvals,
       policies: store.policies,

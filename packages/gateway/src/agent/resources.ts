@@ -1,11 +1,12 @@
 import { LISTED_MAX, type ResourceRequest, type ServedResource, watchTopics } from '@parley/access'
 import { AgentId, RESOURCES, ToolError } from '@parley/protocol'
-import { type AgentRecord, agentTopic, agentsTopic, callsLog, transcriptLog, workersTopic } from '@parley/store'
+import { type AgentRecord, agentTopic, agentsTopic, callsLog, chatTopic, transcriptLog, workersTopic } from '@parley/store'
 import { readTail } from '../job/log-read.ts'
 import { workerViews } from '../worker/worker-view.ts'
 import { agentPage } from './agent-tools.ts'
 import { agentView } from './agent-view.ts'
 import type { AgentWorld } from './agent-world.ts'
+import { chatView } from './chat-tools.ts'
 import { findAgent } from './find-agent.ts'
 import { mountViews } from './mount-tools.ts'
 
@@ -45,13 +46,19 @@ const transcript: ServedResource<AgentWorld> = {
   watch: async (request, changed) => request.world.watch.logs.watch(transcriptLog((await agentOf(request)).id), changed),
 }
 
+const chat: ServedResource<AgentWorld> = {
+  spec: RESOURCES['resource://agents/{id}/chat'],
+  read: async (request) => chatView(request.world.store, (await agentOf(request)).id),
+  watch: async (request, changed) => watchTopics(request, [chatTopic((await agentOf(request)).id)], changed),
+}
+
 const hosts: ServedResource<AgentWorld> = {
   spec: RESOURCES['resource://hosts/list'],
   read: ({ world }) => workerViews(world, 'host', { gone: false }),
   watch: (request, changed) => watchTopics(request, [workersTopic('host')], changed),
 }
 
-export const AGENT_RESOURCES: readonly ServedResource<AgentWorld>[] = [list, state, mounts, transcript, calls, hosts]
+export const AGENT_RESOURCES: readonly ServedResource<AgentWorld>[] = [list, state, mounts, transcript, calls, chat, hosts]
 
 async function watchAgent(request: ResourceRequest<AgentWorld>, changed: () => void): Promise<() => void> {
   const { id } = await agentOf(request)

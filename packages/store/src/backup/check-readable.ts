@@ -3,6 +3,7 @@ import { type Queries, type Row, NotAStore, flag, integer, text, textOrNull } fr
 import { AGENT_QUEUE } from '../record/agent/agent.ts'
 import { isShown, toAgent, toMount, uriHash } from '../record/agent/row.ts'
 import { toGrant } from '../record/grant/sql-grants.ts'
+import { toChat, toMarker } from '../record/chat/row.ts'
 import { namesIn, toApproval } from '../record/approval/row.ts'
 import { toAllowance, toPolicy } from '../record/policy/row.ts'
 import { toPrompt } from '../record/prompt/row.ts'
@@ -95,6 +96,8 @@ export const READERS: ReadonlyMap<string, Reader> = new Map([
   ['mounts', { read: readMount }],
   ['subscriptions', { read: readSubscription }],
   ['prompts', readBy(toPrompt)],
+  ['chat_messages', readBy(toChat)],
+  ['chat_markers', readBy(toMarker)],
   ['approvals', { read: readApproval }],
   ['policies', { read: readPolicy }],
   ['allowances', readBy(toAllowance)],

@@ -4,6 +4,7 @@ import {
   ApprovalStatus,
   CallKind,
   ChannelKind,
+  ChatMessage,
   JobStatus,
   ModelWire,
   PolicyLayer,
@@ -32,6 +33,7 @@ const KNOWN: Readonly<Record<string, Readonly<Record<string, readonly string[]>>
   workers: { kind: ['host', 'executor'] },
   agents: { status: ['active', 'deleting'], kind: AgentKind.options },
   prompts: { status: PromptStatus.options },
+  chat_messages: { said_from: ChatMessage.shape.from.options },
   approvals: { status: ApprovalStatus.options, kind: ApprovalKind.options },
   policies: { status: PolicyStatus.options, layer: PolicyLayer.options },
   allowances: { kind: CallKind.options },
@@ -51,6 +53,8 @@ const MOST: Readonly<Record<string, Readonly<Record<string, number>>>> = {
   agents: { version: MAX_COUNT },
   mounts: { version: MAX_COUNT },
   prompts: { number: MAX_COUNT },
+  chat_messages: { number: MAX_COUNT },
+  chat_markers: { read_to: MAX_COUNT },
   policies: { version: MAX_COUNT },
 }
 /** Numbers that are added up over rows. As large as these a sum is still one that more can be added to. */

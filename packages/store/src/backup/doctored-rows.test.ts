@@ -61,6 +61,8 @@ async function fill(store: Store): Promise<void> {
   await store.agents.listen(lease, 'file:///a', 5)
   await store.tokens.add({ hash: 'agent', role: 'agent', name: 'n', agentId: agent.id })
   await store.grants.set(ownerId, NO_GRANT)
+  await store.chats.post(agent.id, { text: 'said', by: 'ann', key: 'k' })
+  await store.chats.mark(agent.id, 'ann/default', 1)
   const terms = { hash: 'turn', channel: 'main', model: 'm', budget: NO_BUDGET }
   await store.modelKeys.addForAgent(lease, { ...terms, promptId: prompt.id })
   const hash = 'c'.repeat(64)
@@ -347,6 +349,8 @@ const UNREAD: Readonly<Record<string, readonly string[]>> = {
   jobs: ['released', 'kept_bytes'],
   agents: ['fence'],
   prompts: ['fence'],
+  chat_messages: ['post_key'],
+  chat_markers: ['agent_id'],
   approvals: ['fence', 'resolved_by'],
   allowances: ['created_by', 'created_at'],
   job_inputs: ['job_id'],

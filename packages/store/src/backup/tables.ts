@@ -60,6 +60,8 @@ export const TABLES: readonly Table[] = [
   table('mounts', 'agent_id name', 'sealed shown options plain version attached_at'),
   table('subscriptions', 'agent_id hash', 'uri'),
   table('prompts', 'id', 'agent_id number body told_by status aborted_at outcome fence created_at started_at ended_at'),
+  table('chat_messages', 'agent_id number', 'said_from said_by body post_key created_at'),
+  table('chat_markers', 'agent_id reader', 'read_to updated_at'),
   table(
     'approvals',
     'id',

@@ -135,6 +135,25 @@ channels.created_at bigint NOT NULL
 channels.updated_at bigint NOT NULL
 channels: channels_pkey PRIMARY KEY (name)
 CREATE UNIQUE INDEX channels_pkey ON channels USING btree (name)
+chat_markers.agent_id text COLLATE "C" NOT NULL
+chat_markers.reader text COLLATE "C" NOT NULL
+chat_markers.read_to bigint NOT NULL
+chat_markers.updated_at bigint NOT NULL
+chat_markers: chat_markers_agent_id_fkey FOREIGN KEY (agent_id) REFERENCES agents(id) ON DELETE CASCADE
+chat_markers: chat_markers_pkey PRIMARY KEY (agent_id, reader)
+CREATE UNIQUE INDEX chat_markers_pkey ON chat_markers USING btree (agent_id, reader)
+chat_messages.agent_id text COLLATE "C" NOT NULL
+chat_messages.number bigint NOT NULL
+chat_messages.said_from text NOT NULL
+chat_messages.said_by text NOT NULL
+chat_messages.body text NOT NULL
+chat_messages.post_key text
+chat_messages.created_at bigint NOT NULL
+chat_messages: chat_messages_agent_id_fkey FOREIGN KEY (agent_id) REFERENCES agents(id) ON DELETE CASCADE
+chat_messages: chat_messages_agent_id_said_from_said_by_post_key_key UNIQUE (agent_id, said_from, said_by, post_key)
+chat_messages: chat_messages_pkey PRIMARY KEY (agent_id, number)
+CREATE UNIQUE INDEX chat_messages_agent_id_said_from_said_by_post_key_key ON chat_messages USING btree (agent_id, said_from, said_by, post_key)
+CREATE UNIQUE INDEX chat_messages_pkey ON chat_messages USING btree (agent_id, number)
 gateways.id text COLLATE "C" NOT NULL
 gateways.url text NOT NULL
 gateways.started_at bigint NOT NULL

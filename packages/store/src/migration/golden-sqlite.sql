@@ -116,6 +116,24 @@ CREATE TABLE channels (
   created_at INTEGER NOT NULL,
   updated_at INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
+CREATE TABLE chat_markers (
+  agent_id TEXT NOT NULL REFERENCES agents (id) ON DELETE CASCADE,
+  reader TEXT NOT NULL,
+  read_to INTEGER NOT NULL,
+  updated_at INTEGER NOT NULL,
+  PRIMARY KEY (agent_id, reader)
+) STRICT;
+CREATE TABLE chat_messages (
+  agent_id TEXT NOT NULL REFERENCES agents (id) ON DELETE CASCADE,
+  number INTEGER NOT NULL,
+  said_from TEXT NOT NULL,
+  said_by TEXT NOT NULL,
+  body TEXT NOT NULL,
+  post_key TEXT,
+  created_at INTEGER NOT NULL,
+  PRIMARY KEY (agent_id, number),
+  UNIQUE (agent_id, said_from, said_by, post_key)
+) STRICT;
 CREATE TABLE gateways (
   id TEXT PRIMARY KEY,
   url TEXT NOT NULL,

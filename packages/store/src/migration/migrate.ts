@@ -19,6 +19,7 @@ import { policies } from './0017-policies.ts'
 import { chainedLogs } from './0018-chained-logs.ts'
 import { scopes } from './0019-scopes.ts'
 import { tokenMakers } from './0020-token-makers.ts'
+import { chat } from './0021-chat.ts'
 import type { Migration } from './migration.ts'
 
 export const MIGRATIONS: readonly Migration[] = [
@@ -42,6 +43,7 @@ export const MIGRATIONS: readonly Migration[] = [
   chainedLogs,
   scopes,
   tokenMakers,
+  chat,
 ]
 
 /** The schema that this version reads and writes. */

@@ -16,7 +16,7 @@ import type { CompositorLimits } from '../compositor-limits.ts'
 import type { MountDispatch, MountRequest } from '../mount-dispatch.ts'
 import { pageOf } from '../list/list-page.ts'
 import type { MountTable } from '../mount-table.ts'
-import type { PolicyDesk } from '../ports.ts'
+import type { ChatDesk, PolicyDesk } from '../ports.ts'
 import type { OwnResources } from '../own-resources.ts'
 import type { OwnSubscriptions } from '../own-subscriptions.ts'
 import { readContent, type ResourceContent, type ResourceWindow, versionChanged, windowOf } from './read-window.ts'
@@ -37,6 +37,7 @@ export interface BuiltInToolsParts<C extends Caller> {
   readonly limits: CompositorLimits
   readonly hasSearch: boolean
   readonly policy: PolicyDesk<C> | undefined
+  readonly chat: ChatDesk | undefined
 }
 
 /**
@@ -57,6 +58,7 @@ export class BuiltInTools<C extends Caller> {
   has(name: string): name is ToolName {
     if (name === 'tools_search') return this.#parts.hasSearch
     if (name.startsWith('policy_') && this.#parts.policy === undefined) return false
+    if (name.startsWith('chat_') && this.#parts.chat === undefined) return false
     return Object.hasOwn(COMPOSITOR_TOOLS, name)
   }
 
@@ -83,6 +85,10 @@ export class BuiltInTools<C extends Caller> {
         return this.#unsubscribe(read(name, args))
       case 'tools_search':
         return this.#search(read(name, args), call)
+      case 'chat_post':
+        return this.#chat.post(read(name, args))
+      case 'chat_read_since':
+        return this.#chat.readSince(read(name, args), call.signal)
       case 'policy_get':
         return this.#policy.get()
       case 'policy_check':
@@ -94,6 +100,12 @@ export class BuiltInTools<C extends Caller> {
       default:
         return name satisfies never
     }
+  }
+
+  get #chat(): ChatDesk {
+    const { chat } = this.#parts
+    if (chat === undefined) throw new TypeError('a tool of the chat was called where there is none')
+    return chat
   }
 
   get #policy(): PolicyDesk<C> {

@@ -1,5 +1,6 @@
 import * as z from 'zod'
 import { READS, SETS, tool } from '../../tool.ts'
+import { chatPostOwn, chatReadSinceOwn } from './chat.ts'
 import { policyCheck, policyGetOwn, policyProposeOwn, policyWithdraw } from './policy.ts'
 
 /** Bounds of the compositor’s own tools. */
@@ -116,8 +117,10 @@ const toolsSearch = tool({
   annotations: READS,
 })
 
-/** The tools that a compositor has besides those of its mounts: `tools_search` where it is wanted, those about policies where one decides. */
+/** The tools that a compositor has besides those of its mounts: `tools_search` where it is wanted, those about policies where one decides, those of the chat where there is one. */
 export const COMPOSITOR_TOOLS = {
+  chat_post: chatPostOwn,
+  chat_read_since: chatReadSinceOwn,
   policy_check: policyCheck,
   policy_get: policyGetOwn,
   policy_propose: policyProposeOwn,
