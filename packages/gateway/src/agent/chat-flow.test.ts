@@ -11,7 +11,7 @@ type Answer = Record<string, unknown>
 const contentOf = async (reply: ReturnType<TestGateway['admin']>): Promise<Answer> => (await reply).structuredContent ?? {}
 const errorOf = async (reply: ReturnType<TestGateway['admin']>) => (await reply)._meta?.['parley/error']
 
-test('people and an agent talk: everybody reads the same, waits for the next, and marks for themselves', async () => {
+test('fault 20: people and an agent talk: everybody reads the same, waits for the next, and marks for themselves', async () => {
   const gw = kept(await openTestGateway())
   const host = kept(await TestHost.open(gw))
   const agent_id = String(

@@ -70,7 +70,7 @@ describe.each(ENGINES)('chats on %s', (engine) => {
     expect((await store.chats.read(id, { limit: 10 })).head).toBe(5)
   })
 
-  test('each reader has a place of its own, which never goes back nor beyond what there is', async () => {
+  test('fault 20: each reader has a place of its own, which never goes back nor beyond what there is', async () => {
     const { id } = await store.agents.add(sampleAgent(ann))
     for (const text of ['one', 'two']) await store.chats.post(id, { text, by: 'ann' })
     expect(await store.chats.mark(id, 'ann/laptop', 1)).toEqual({ reader: 'ann/laptop', readTo: 1, updatedAt: 1_000 })
