@@ -34,9 +34,13 @@ export class EngineCalls {
     return this.#of(call)?.sending()
   }
 
-  /** What was decided about a call of some caller: where the engine is denied one for good, its turn is over. */
-  decided({ caller }: Pick<Named, 'caller'>, decision: MountDecision): void {
-    if (caller.key === ENGINE_CALLER.key && decision.kind === 'deny' && decision.endsTurn) this.endTurn?.(decision.reason)
+  /**
+   * What was decided about a call of some caller: where the engine is denied one for good, its turn is over. A subscription that is taken up in
+   * its name is none of its calls.
+   */
+  decided({ caller, unattended }: Pick<MountCall<Caller>, 'caller' | 'unattended'>, decision: MountDecision): void {
+    if (caller.key === ENGINE_CALLER.key && unattended !== true && decision.kind === 'deny' && decision.endsTurn)
+      this.endTurn?.(decision.reason)
   }
 
   #of({ caller, engineCall }: Named): Handed | undefined {

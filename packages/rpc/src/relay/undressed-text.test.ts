@@ -25,6 +25,7 @@ test.for([
 test.for([
   ['another kind of result', `{"resultType":"input_required","content":[],"_meta":{${INFO}}}`],
   ['a second resultType', `{"resultType":"complete","resultType":"complete","_meta":{${INFO}}}`],
+  ['how long it is good for', `{"resultType":"complete","resources":[],"ttlMs":0,"cacheScope":"private","_meta":{${INFO}}}`],
   ['an entry of its own in _meta', `{"resultType":"complete","content":[],"_meta":{${INFO},"more":1}}`],
   ['a second _meta', `{"resultType":"complete","_meta":{"more":1},"content":[],"_meta":{${INFO}}}`],
   ['a _meta further in', `{"resultType":"complete","content":[{"type":"text","text":"","_meta":{${INFO}}}]}`],

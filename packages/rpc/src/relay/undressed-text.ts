@@ -4,7 +4,8 @@ import { JsonText } from '../message/text.ts'
 import { META } from '../revision.ts'
 
 const FRONT = '{"resultType":"complete",'
-const RESULT_TYPE = '"resultType"'
+/** What our own side puts there: it must not stand there twice. */
+const OURS = ['"resultType"', '"ttlMs"', '"cacheScope"']
 const HAS_META = '"_meta"'
 
 /**
@@ -13,7 +14,7 @@ const HAS_META = '"_meta"'
  * string has its quotes escaped, so that what is found here is the name of a member.
  */
 export function undressedText({ result, text }: Reply): JsonText | undefined {
-  if (text === undefined || !text.startsWith(FRONT) || text.includes(RESULT_TYPE, FRONT.length)) return undefined
+  if (text === undefined || !text.startsWith(FRONT) || OURS.some((name) => text.includes(name, FRONT.length))) return undefined
   const { _meta: meta } = result
   if (!isJsonObject(meta)) return undefined
   const [key, more] = Object.keys(meta)
