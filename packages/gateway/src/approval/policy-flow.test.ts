@@ -284,13 +284,34 @@ test('yes for the session is an allowance of that client and that tool; it can b
   const { allowances } = await spec()
   expect(allowances).toMatchObject([{ session: 'tok_1', mount: 'files', name: 'write', digest: null, answers: ['default'] }])
   const [{ id } = { id: '' }] = allowances as { id: string }[]
-  expect(
-    await contentOf(gw.admin('policy.test', { agent_id, call: { mount: 'files', tool: 'write', caller: 'agent:tok_1' } })),
-  ).toMatchObject({ decision: 'ask' })
+  const tried = (more: object = {}) =>
+    contentOf(gw.admin('policy.test', { agent_id, call: { mount: 'files', tool: 'write', ...more } }))
+  // It is for the mount as it was when somebody said yes.
+  expect(await tried({ caller: 'agent:tok_1' })).toMatchObject({ decision: 'ask', allowances: [] })
+  const engine = await ask({
+    kind: 'command',
+    mount: null,
+    mount_version: null,
+    name: 'ls',
+    caller: 'tok_2',
+    arguments_json: '{}',
+  })
+  await contentOf(gw.admin('approval.decide', { approval_id: engine['approval_id'], decision: 'approve_session' }))
+  const command = (caller?: string) =>
+    contentOf(
+      gw.admin('policy.test', { agent_id, call: { command: 'ls', args: {}, ...(caller === undefined ? {} : { caller }) } }),
+    )
+  expect(await command('agent:tok_2')).toMatchObject({ decision: 'allow', allowances: [expect.any(String)] })
+  expect(await command()).toMatchObject({
+    decision: 'ask',
+    reason: expect.stringContaining('the client tok_2 is let through by an allowance'),
+  })
+  const second = ((await spec()).allowances as { id: string; name: string }[]).find(({ name }) => name === 'ls')?.id
+  await contentOf(gw.admin('policy.disallow', { agent_id, allowance_id: second }))
   expect(await contentOf(gw.admin('policy.disallow', { agent_id, allowance_id: id }))).toEqual({ disallowed: true })
   expect(await spec()).toMatchObject({ allowances: [] })
-  const command = await ask({ kind: 'command', mount: null, mount_version: null, name: 'git', caller: 'engine' })
-  await contentOf(gw.admin('approval.decide', { approval_id: command['approval_id'], decision: 'approve_session' }))
+  const git = await ask({ kind: 'command', mount: null, mount_version: null, name: 'git', caller: 'engine' })
+  await contentOf(gw.admin('approval.decide', { approval_id: git['approval_id'], decision: 'approve_session' }))
   expect(await spec()).toMatchObject({ allowances: [{ kind: 'command', digest: expect.stringMatching(/^[0-9a-f]{64}$/) }] })
 })
 

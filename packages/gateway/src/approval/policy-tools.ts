@@ -1,6 +1,14 @@
 import { nameOf } from '@parley/access'
-import { type AgentId, type PolicyDocument, type PolicySubject, TOOLS, type ToolArguments, ToolError } from '@parley/protocol'
-import { decide, exampleCall } from '@parley/policy'
+import {
+  type AgentId,
+  type Allowance,
+  type PolicyDocument,
+  type PolicySubject,
+  TOOLS,
+  type ToolArguments,
+  ToolError,
+} from '@parley/protocol'
+import { type PolicyAnswer, decide, exampleCall } from '@parley/policy'
 import type { Activated, PolicyRecord, Store } from '@parley/store'
 import { activePolicies, failedExamples, layersOf, layersWith, policyEntry, policyIn, reviewPolicy } from '@parley/rulebook'
 import { findAgent } from '../agent/find-agent.ts'
@@ -105,9 +113,15 @@ export const policyTest = serveTool(TOOLS['policy.test'], async (args, { caller,
   const layers = args.text === undefined ? layersOf(active) : layersWith(active, args.layer, await policyIn(args.text))
   const allowances = await store.policies.allowances(agent.id)
   const tried = triedCall(args, agent.ownerName, agent.name)
-  const call = { ...tried, agent: { ...tried.agent, id: agent.id } }
-  const { trace, ...answer } = decide(call, layers, { allowances, uncovered: gate })
-  const { decision, reason, rule, layer, allowances: answered } = answer
+  const mount = (await store.agents.mounts(agent.id)).find(({ name }) => name === tried.mount)
+  const call = { ...tried, agent: { ...tried.agent, id: agent.id }, mountVersion: mount?.version ?? null }
+  const decideFor = (client: string): PolicyAnswer =>
+    decide({ ...call, caller: { ...call.caller, name: client }, session: client }, layers, { allowances, uncovered: gate })
+  const own = decideFor(call.caller.name)
+  // Most allowances are one client's: whoever tries a call cannot know its name, and wants to know of them.
+  const allowed = own.decision === 'ask' ? allowedClient(allowances, decideFor) : undefined
+  const { trace, decision, rule, layer, allowances: answered } = own
+  const reason = allowed === undefined ? own.reason : `${own.reason} (the client ${allowed} is let through by an allowance)`
   return {
     decision,
     reason,
@@ -117,6 +131,12 @@ export const policyTest = serveTool(TOOLS['policy.test'], async (args, { caller,
     trace: trace.map(({ passedOver, ...step }) => ({ ...step, passed_over: [...passedOver] })),
   }
 })
+
+/** The first client that an allowance lets make a call without asking. */
+function allowedClient(allowances: readonly Allowance[], decideFor: (client: string) => PolicyAnswer): string | undefined {
+  const clients = new Set(allowances.flatMap(({ session }) => session ?? []))
+  return [...clients].find((client) => decideFor(client).decision === 'allow')
+}
 
 const triedCall = ({ call }: ToolArguments<'policy.test'>, owner: string, name: string) =>
   exampleCall({ ...call, agent: `${owner}/${name}` })
