@@ -23,6 +23,8 @@ const KEPT: readonly (readonly [name: ToolName, path: string])[] = [
   ['host.end_prompt', 'outcome.message'],
   ['agent.prompt', 'text'],
   ['agent.run', 'text'],
+  ['chat.post', 'text'],
+  ['host.chat_post', 'text'],
 ]
 const isKept = (name: ToolName, path: string) => KEPT.some((kept) => kept[0] === name && kept[1] === path)
 
