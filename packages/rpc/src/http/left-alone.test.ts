@@ -29,7 +29,10 @@ function heldProbe() {
 
 async function hold(mcp: string, params: JsonObject = HOLD): Promise<{ stream: EventReader; headers: Record<string, string> }> {
   const { headers } = await openSession(mcp)
-  return { stream: await readEvents(mcp, headers, rpc(1, 'tools/call', params)), headers }
+  const stream = await readEvents(mcp, headers, rpc(1, 'tools/call', params))
+  // With the first event it knows where to go on.
+  await until(() => stream.events.length > 0)
+  return { stream, headers }
 }
 const seenLast = ({ events }: EventReader): string => events.findLast(({ id }) => id !== undefined)?.id ?? ''
 
