@@ -73,7 +73,8 @@ export class Questions<C extends Caller> {
   async #passOn(mount: string, request: ServerQuestion, question: InputRequest, flight: AskingFlight<C>): Promise<JsonObject> {
     const { call, parked } = flight
     const signal = AbortSignal.any([request.signal, parked?.signal ?? call.signal])
-    const wait = { signal, cancellation: signal, held: (words?: string) => (parked ?? call).held(words) }
+    const goesOn = (): void => call.goesOn()
+    const wait = { signal, cancellation: signal, held: (words?: string) => (parked ?? call).held(words), goesOn }
     const allowed = await this.#allow({ mount, question, caller: call.caller, wait }).catch((error: unknown) => {
       if (error instanceof RpcError && isOfGate(error)) this.#calls.get(call)?.denied(error)
       throw error

@@ -176,7 +176,8 @@ export class AgentGate {
         refusalOf: (edited) => this.#refusalOf(call, asked, { edited, editedCall }),
         isSettled: () => this.#policies.decide(call).decision !== 'ask',
       })
-      if (said.kind !== 'changed') wait.goesOn?.()
+      // A denied call ends with this; one whose server asked something goes on either way.
+      if (said.kind === 'allow' || (said.kind === 'deny' && call.kind === 'question')) wait.goesOn?.()
       if (said.kind !== 'changed') return this.#heard(changedCall(call, said, editedCall), asked, said)
       await this.#options.refresh()
       answer = this.#policies.decide(call)
