@@ -145,6 +145,8 @@ void leave_ground(void);
 int lock_slot(int slot);
 void unlock_slot(int slot, int lock);
 
+// segments.c: System V memory that a run leaves
+void free_segments(void);
 // sweep.c: after a helper that was killed
 _Noreturn void sweep_main(const char *helper, const char *folder);
 

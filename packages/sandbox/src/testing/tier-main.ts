@@ -80,7 +80,7 @@ const answers = {
   sockets: (await run('buffers', ['sockets', '8', '15'], { memoryBytes: 64 * 1024 * 1024, openFiles: 1024 })).status,
   unseen: (await run('buffers', ['unseen', 'sockets', '8', '15'], { memoryBytes: 64 * 1024 * 1024, openFiles: 1024 })).status,
   room: await run('buffers', ['room', '2', '1'], { memoryBytes: 16 * 1024 * 1024 }),
-  bomb: (await run('uses', ['fork-bomb'], { wallMs: 5000 })).status,
+  bomb: (await run('uses', ['fork-bomb'], { wallMs: 60_000 })).status,
   output: (await run('uses', ['output', '-1'])).status,
   sleep: (await run('uses', ['sleep'], { wallMs: 200 })).status,
   left: (await firstProcessKilled()) >= 2,
