@@ -34,8 +34,9 @@ function keysFor({ kind, needed, may_decide }: Asked): readonly Key[] {
 export const actOf = (asked: Asked, typed: string): KeyAct | undefined =>
   keysFor(asked).find(({ key }) => key === typed.toLowerCase())?.act
 
-export function keysText(asked: Asked): string {
-  const keys = keysFor(asked).map(({ key, word }) => `${key} ${word}`)
+/** `before`: what stands before each key where it is typed as a word. */
+export function keysText(asked: Asked, before = ''): string {
+  const keys = keysFor(asked).map(({ key, word }) => `${before}${key} ${word}`)
   return `${asked.may_decide ? '' : 'you may not decide about it; '}${keys.join(', ')}: `
 }
 

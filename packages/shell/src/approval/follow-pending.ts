@@ -1,5 +1,5 @@
 import type { SteadyClient } from '@parley/client'
-import { type Approval, RESOURCES } from '@parley/protocol'
+import { type AgentId, type Approval, RESOURCES } from '@parley/protocol'
 
 const PENDING = RESOURCES['resource://approvals/pending'].uri
 /** The list is read again after this also when nobody said that it changed: a gateway that started again says nothing of what was before. */
@@ -9,12 +9,15 @@ const SETTLE_MS = 250
 const PAGE = 200
 const PAGES_MAX = 50
 
+export interface FollowPendingOptions {
+  readonly heard: (items: readonly Approval[]) => void
+  readonly signal: AbortSignal
+  /** Only what this agent wants to do. */
+  readonly of?: AgentId
+}
+
 /** Tells what waits for somebody, oldest first, now and whenever that may have changed, until the signal. */
-export async function followPending(
-  caller: SteadyClient,
-  heard: (items: readonly Approval[]) => void,
-  signal: AbortSignal,
-): Promise<void> {
+export async function followPending(caller: SteadyClient, { heard, signal, of }: FollowPendingOptions): Promise<void> {
   let wake = (): void => undefined
   const ignore = caller.follow({
     // Where it cannot be watched, it is looked at often enough.
@@ -24,7 +27,7 @@ export async function followPending(
     while (!signal.aborted) {
       const changed = new AbortController()
       wake = () => changed.abort()
-      heard(await readPending(caller, signal))
+      heard(await readPending(caller, of === undefined ? {} : { agent_id: of }, signal))
       await caller.clock.sleep(SETTLE_MS, signal)
       await caller.clock.sleep(LOOK_MS - SETTLE_MS, AbortSignal.any([changed.signal, signal])).catch(() => undefined)
     }
@@ -35,11 +38,15 @@ export async function followPending(
   }
 }
 
-async function readPending(caller: SteadyClient, signal: AbortSignal): Promise<readonly Approval[]> {
+async function readPending(
+  caller: SteadyClient,
+  whose: { readonly agent_id?: AgentId },
+  signal: AbortSignal,
+): Promise<readonly Approval[]> {
   const found: Approval[] = []
   let from: { readonly cursor?: string } = {}
   for (let pages = 0; pages < PAGES_MAX; pages += 1) {
-    const { items, next_cursor: cursor } = await caller.call('approval.list', { limit: PAGE, ...from }, { signal })
+    const { items, next_cursor: cursor } = await caller.call('approval.list', { limit: PAGE, ...whose, ...from }, { signal })
     found.push(...items)
     if (cursor === null) break
     from = { cursor }

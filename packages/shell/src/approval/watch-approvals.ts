@@ -20,18 +20,19 @@ async function tellEach(caller: SteadyClient, { io, values }: Pick<Invocation, '
   const left = new AbortController()
   const ignore = io.onSignal(() => left.abort())
   const text = (approval: Approval): string => (values.has('json') ? JSON.stringify(approval) : approvalLine(approval))
-  let told: ReadonlySet<string> = new Set()
   try {
-    await followPending(
-      caller,
-      (items) => {
-        for (const approval of items) if (!told.has(approval.approval_id)) io.out(`${text(approval)}\n`)
-        told = new Set(items.map(({ approval_id }) => approval_id))
-      },
-      left.signal,
-    )
+    await followPending(caller, { heard: tellNew((approval) => io.out(`${text(approval)}\n`)), signal: left.signal })
     return INTERRUPTED_EXIT
   } finally {
     ignore()
+  }
+}
+
+/** Of what waits, each is told once for as long as it does. */
+export function tellNew(tell: (approval: Approval) => void): (items: readonly Approval[]) => void {
+  let told: ReadonlySet<string> = new Set()
+  return (items) => {
+    for (const approval of items) if (!told.has(approval.approval_id)) tell(approval)
+    told = new Set(items.map(({ approval_id }) => approval_id))
   }
 }

@@ -2,6 +2,7 @@ import type { CommandSpec, OptionSpec } from '@parley/command-line'
 import { BUDGET_OPTIONS } from '@parley/shell'
 import { JOB_OPTIONS, WHERE_NOTE } from '../../option/job-options.ts'
 import { AGENT } from './agent-argument.ts'
+import { CHAT_COMMANDS } from './chat-table.ts'
 import { TURN_COMMANDS } from './turn-table.ts'
 
 const SETTINGS = {
@@ -178,4 +179,4 @@ const GRANTS: readonly CommandSpec[] = [
   },
 ]
 
-export const AGENT_COMMANDS: readonly CommandSpec[] = [...AGENTS, ...TURN_COMMANDS, ...MOUNTS, ...GRANTS]
+export const AGENT_COMMANDS: readonly CommandSpec[] = [...AGENTS, ...TURN_COMMANDS, ...CHAT_COMMANDS, ...MOUNTS, ...GRANTS]

@@ -1,5 +1,5 @@
 import type { SteadyClient } from '@parley/client'
-import { AgentId, AgentName, ToolError } from '@parley/protocol'
+import { type Agent, AgentId, AgentName, ToolError } from '@parley/protocol'
 import { CommandError } from '@parley/command-line'
 import { findId } from '../../caller/find-id.ts'
 import { type ReadPage, itemsOf } from '../../caller/items-of.ts'
@@ -7,8 +7,9 @@ import { type ReadPage, itemsOf } from '../../caller/items-of.ts'
 const KIND = { noun: 'agent', what: 'AGENT', prefix: 'agt_', list: 'parley agent list' } as const
 const PAGE = 200
 const PAGES_MAX = 50
+const LAST = '@last'
 
-/** The agent that was meant: by its id, by its name if it is one's own, or by a beginning of its id. */
+/** The agent that was meant: by its id, by its name if it is one's own, by a beginning of its id, or the newest of one's own. */
 export async function findAgentId(caller: SteadyClient, given: string): Promise<AgentId> {
   const whole = AgentId.safeParse(given)
   if (whole.success) return whole.data
@@ -29,6 +30,7 @@ async function mayNotLookUp(caller: SteadyClient, given: string, cause: unknown)
 }
 
 async function lookUp(caller: SteadyClient, given: string): Promise<AgentId> {
+  if (given === LAST) return lastOwn(caller)
   const isName = AgentName.safeParse(given).success
   const named = isName ? await ownNamed(caller, given) : undefined
   if (named !== undefined) return named
@@ -46,11 +48,19 @@ async function lookUp(caller: SteadyClient, given: string): Promise<AgentId> {
   })
 }
 
-/** An admin's list holds everybody's, and names are each person's own. */
 async function ownNamed(caller: SteadyClient, wanted: string): Promise<AgentId | undefined> {
-  const { user_id } = await caller.call('account.get', {})
-  if (user_id === null) return undefined
-  const own = itemsOf((from) => caller.call('agent.list', { owner_user_id: user_id, limit: PAGE, ...from }), PAGES_MAX)
-  for await (const { agent_id, name } of own) if (name === wanted) return agent_id
+  for await (const { agent_id, name } of ownOf(caller, PAGE)) if (name === wanted) return agent_id
   return undefined
+}
+
+async function lastOwn(caller: SteadyClient): Promise<AgentId> {
+  for await (const { agent_id } of ownOf(caller, 1)) return agent_id
+  throw new CommandError('not_found', `${LAST}: you have no agent yet`, { hint: 'parley agent create makes one' })
+}
+
+/** Newest first. An admin's list holds everybody's, and names are each person's own. */
+async function* ownOf(caller: SteadyClient, limit: number): AsyncGenerator<Agent> {
+  const { user_id } = await caller.call('account.get', {})
+  if (user_id === null) return
+  yield* itemsOf((from) => caller.call('agent.list', { owner_user_id: user_id, limit, ...from }), PAGES_MAX)
 }

@@ -3,8 +3,9 @@ import type { SteadyClient } from '@parley/client'
 import { AGENT_LIMITS, type AgentId, AgentName, type Prompt } from '@parley/protocol'
 import { agoText, columns, named, plainText, prose } from '@parley/screen'
 import { type Invocation, usageError } from '@parley/command-line'
-import { readGivenText, show, wholeNumber } from '@parley/command-line/commands'
+import { show, wholeNumber } from '@parley/command-line/commands'
 import { withAgent } from './agents.ts'
+import { givenText } from './given-text.ts'
 
 const EXIT: Readonly<Record<Prompt['status'], number>> = {
   queued: 1,
@@ -22,9 +23,14 @@ const OFFSET = { min: 0, max: Number.MAX_SAFE_INTEGER }
 const HEADER = ['number', 'status', 'told', 'by', 'text', 'answer']
 const TEXT_CHARS = 60
 const OFFSET_CHARS = 8
+const TOLD = {
+  doc: 'what to tell the agent',
+  max: AGENT_LIMITS.promptBytes,
+  tooLong: 'lay it into a file of its folder, and name that',
+}
 
 export const agentPrompt = (invocation: Invocation): Promise<number> => {
-  const text = textOf(invocation)
+  const text = givenText(invocation, TOLD)
   return withAgent(invocation, async (caller, agent_id) => {
     const { prompt } = await caller.once('agent.prompt', { agent_id, text })
     const name = invocation.positionals[0] ?? agent_id
@@ -37,7 +43,7 @@ export const agentPrompt = (invocation: Invocation): Promise<number> => {
 }
 
 export const agentRun = (invocation: Invocation): Promise<number> => {
-  const text = textOf(invocation)
+  const text = givenText(invocation, TOLD)
   const waitMs = (wholeNumber(invocation.values, 'wait', WAIT) ?? WAIT_USUAL_S) * 1_000
   return withAgent(invocation, async (caller, agent_id) => {
     const { io, values } = invocation
@@ -140,19 +146,6 @@ function tell({ text, line, nextOffset }: ReadLine, { io, values }: Invocation, 
   if (!offsets) return io.out(`${words}\n`)
   const indent = ' '.repeat(OFFSET_CHARS + 1)
   io.out(`${[`${String(nextOffset).padStart(OFFSET_CHARS)} ${first}`, ...rest.map((more) => `${indent}${more}`)].join('\n')}\n`)
-}
-
-/** What is told: a word of the line, standard input, or all after `--`. */
-function textOf({ positionals, rest, io }: Invocation): string {
-  const given = positionals[1]
-  if (given !== undefined && rest.length > 0) throw usageError('TEXT is given twice: before and after --')
-  if (given === '-') return readGivenText({ what: 'TEXT', file: '-', cwd: io.cwd }, AGENT_LIMITS.promptBytes)
-  const text = given ?? rest.join(' ')
-  if (text.trim() === '')
-    throw usageError('TEXT is missing: what to tell the agent', '- reads it from stdin; a text that begins with - goes after --')
-  if (text.length > AGENT_LIMITS.promptBytes)
-    throw usageError('TEXT is too long', 'lay it into a file of its folder, and name that')
-  return text
 }
 
 const short = (text: string): string => {
