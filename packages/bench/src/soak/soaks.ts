@@ -1,6 +1,7 @@
 import { agentsSoak } from './agents.ts'
 import { approvalsSoak } from './approvals/approvals-soak.ts'
 import { attackSoak } from './attack.ts'
+import { chatSoak } from './chat/chat-soak.ts'
 import { codexExecutorSoak } from './codex-executor.ts'
 import { engineSoak } from './engine.ts'
 import { executorSoak } from './executor.ts'
@@ -22,5 +23,6 @@ export const SOAKS: readonly Soak[] = [
   attackSoak,
   agentsSoak,
   approvalsSoak,
+  chatSoak,
   schedulesSoak,
 ]

@@ -2,6 +2,7 @@ import { startPostgres } from '@parley/store/testing'
 import { expect, test } from 'vitest'
 import { agentsOnEngine } from './agents.ts'
 import { approvalsOnEngine } from './approvals/approvals-soak.ts'
+import { chatOnEngine } from './chat/chat-soak.ts'
 import { engineOnSqlite } from './engine.ts'
 import { executorSoak } from './executor.ts'
 import { killOnEngine } from './kill.ts'
@@ -88,4 +89,21 @@ test.concurrent('people decide while either gateway, either host and the databas
   const { counts, problems } = await approvalsOnEngine(postgres, AGENTS)
   expect(problems).toEqual([])
   expect(counts).toMatchObject({ 'postgres kills: database': expect.any(Number), 'heard: result': expect.any(Number) })
+})
+
+test.concurrent(
+  'people and an agent talk while gateway, host and readers are killed: all of it once and in order, on SQLite',
+  KILLS,
+  async () => {
+    const { counts, problems } = await chatOnEngine(undefined, AGENTS)
+    expect(problems).toEqual([])
+    expect(counts).toMatchObject({ 'sqlite kills: gateway': expect.any(Number), 'lives of readers': expect.any(Number) })
+  },
+)
+
+test.concurrent('the same while either gateway, either host and the database are killed, on PostgreSQL', KILLS, async () => {
+  await using postgres = await startPostgres()
+  const { counts, problems } = await chatOnEngine(postgres, AGENTS)
+  expect(problems).toEqual([])
+  expect(counts).toMatchObject({ 'postgres kills: database': expect.any(Number), 'lives of readers': expect.any(Number) })
 })

@@ -2,7 +2,7 @@ import { type TestPostgres, startPostgres } from '@parley/store/testing'
 import { type SoakOptions, type SoakResult, Tally } from '../../soak.ts'
 import type { SeededRandom } from '../random.ts'
 import { AgentsWorld } from './agents-world.ts'
-import { type Kill, killOne, victimsOn } from './kills.ts'
+import { type Kill, killOne, type Victim, victimsOn } from './kills.ts'
 
 const ROUNDS = 50
 const AGENTS = 20
@@ -16,9 +16,9 @@ export async function worldOn(
   postgres: TestPostgres | undefined,
   { share }: Pick<SoakOptions, 'share'>,
   env: Readonly<Record<string, string>> = {},
+  agents = Math.max(LEAST_AGENTS, Math.round(AGENTS * Math.min(1, share))),
 ): Promise<AgentsWorld> {
   const count = postgres === undefined ? 1 : 2
-  const agents = Math.max(LEAST_AGENTS, Math.round(AGENTS * Math.min(1, share)))
   const more = postgres === undefined ? {} : { database: await postgres.createDatabase() }
   return AgentsWorld.open({ gateways: count, hosts: count, agents, env, ...more })
 }
@@ -47,32 +47,52 @@ export interface RoundsWatch {
   goesOn(when: string): Promise<boolean>
   /** What has been done so far, in words. */
   progress(): string
-  killed?(kill: Kill): void
+}
+
+interface RoundsPlace {
+  readonly postgres: TestPostgres | undefined
+  readonly random: SeededRandom
+  readonly tally: Tally
+}
+
+/** What is killed in the rounds of a soak. */
+export interface Kills<Kind extends string> {
+  readonly kinds: readonly Kind[]
+  /** How many rounds the full form has. */
+  readonly rounds: number
+  /** Kills one; what it was is back when this settles. Answers under which name it is counted. */
+  kill(kind: Kind): Promise<string>
 }
 
 /** Kills one after the other at random; each time everything must go on before the next. */
 export async function killRounds(
-  place: {
-    readonly world: AgentsWorld
-    readonly postgres: TestPostgres | undefined
-    readonly random: SeededRandom
-    readonly tally: Tally
-  },
+  place: RoundsPlace & { readonly world: AgentsWorld },
   options: SoakOptions,
-  watch: RoundsWatch,
+  watch: RoundsWatch & { killed?(kill: Kill): void },
 ): Promise<void> {
-  const { postgres, random, tally } = place
+  const engine = engineOf(place.postgres)
+  const kill = async (victim: Victim): Promise<string> => {
+    const killed = await killOne(place, victim)
+    if (killed !== undefined) watch.killed?.(killed)
+    return killed === undefined ? 'mounts that did not run' : `${engine} kills: ${victim}`
+  }
+  await roundsOf(place, options, { kills: { kinds: victimsOn(place.postgres), rounds: ROUNDS, kill }, watch })
+}
+
+/** The same with whatever a soak kills. */
+export async function roundsOf<Kind extends string>(
+  { postgres, random, tally }: RoundsPlace,
+  options: SoakOptions,
+  { kills, watch }: { readonly kills: Kills<Kind>; readonly watch: RoundsWatch },
+): Promise<void> {
   const engine = engineOf(postgres)
-  const victims = victimsOn(postgres)
-  const rounds = options.rounds ?? Math.max(victims.length, Math.round(ROUNDS * options.share))
+  const rounds = options.rounds ?? Math.max(kills.kinds.length, Math.round(kills.rounds * options.share))
   await watch.goesOn(`${engine} before the first round`)
   for (let round = 1; round <= rounds; round += 1) {
     // Each kind once before any comes by chance.
-    const victim = victims[round - 1] ?? random.pick(victims)
+    const victim = kills.kinds[round - 1] ?? random.pick(kills.kinds)
     const began = performance.now()
-    const kill = await killOne(place, victim)
-    tally.count(kill === undefined ? 'mounts that did not run' : `${engine} kills: ${victim}`)
-    if (kill !== undefined) watch.killed?.(kill)
+    tally.count(await kills.kill(victim))
     const goes = await watch.goesOn(`${engine} round ${round} (${victim})`)
     options.log(
       `${engine}: round ${round} of ${rounds}, ${victim}, ${watch.progress()}, ${Math.round(performance.now() - began)} ms`,

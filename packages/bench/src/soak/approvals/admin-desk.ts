@@ -10,13 +10,13 @@ const CALL_MS = 20_000
 export class AdminDesk {
   /** What approvals call them. */
   readonly name: string
+  readonly token: string
   readonly #world: AgentsWorld
-  readonly #token: string
   readonly #clients = new Map<number, Promise<Client>>()
 
   private constructor(world: AgentsWorld, { token, id }: { readonly token: string; readonly id: string }) {
     this.#world = world
-    this.#token = token
+    this.token = token
     this.name = `admin (token ${id})`
   }
 
@@ -44,12 +44,19 @@ export class AdminDesk {
     return this.call(random.between(0, this.#world.gateways - 1), name, input)
   }
 
-  async close(): Promise<void> {
-    await Promise.all([...this.#clients.values()].map(closed))
+  /** Lets go of every connection, whatever is under way on it. */
+  async cut(): Promise<void> {
+    const connections = [...this.#clients.values()]
+    this.#clients.clear()
+    await Promise.all(connections.map(closed))
+  }
+
+  close(): Promise<void> {
+    return this.cut()
   }
 
   #connect(gateway: number): Promise<Client> {
-    return connectClient(httpTransport({ url: this.#world.mcp(gateway), token: this.#token }), {
+    return connectClient(httpTransport({ url: this.#world.mcp(gateway), token: this.token }), {
       clientInfo: { name: 'soak', version: '1' },
       era: 'modern',
       signal: AbortSignal.timeout(CONNECT_MS),
