@@ -34,6 +34,16 @@ describe('the guide', { shuffle: false }, () => {
     for (const act of readSection(guide, 'Add a resource')) perform(act)
     expect(read('docs/protocol/reference.md')).toContain('| `resource://users/count` | admin | read, admin | application/json |')
   })
+
+  test('"Add a tool of agents" works as it is written: agents find it at their compositor', { timeout: STEPS_LIMIT_MS }, () => {
+    for (const act of readSection(guide, 'Add a tool of agents')) perform(act)
+    expect(existsSync(join(copy.root, 'docs/protocol/tools/resources_count.output.schema.json'))).toBe(true)
+  })
+
+  test('"Add a resource of agents" works as it is written, from the URI to the subscriber', { timeout: STEPS_LIMIT_MS }, () => {
+    for (const act of readSection(guide, 'Add a resource of agents')) perform(act)
+    expect(read('docs/protocol/reference.md')).toContain('`resource://agents/{id}/markers`')
+  })
 })
 
 function perform(act: Act): void {
