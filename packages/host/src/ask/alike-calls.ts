@@ -1,8 +1,9 @@
 import type { ApprovalId } from '@parley/protocol'
 
 /**
- * Calls that are asked about in the same words. One is asked after the other: who asks must know for which approvals others wait, and those
- * whose callers are gone must be written down as such before, or there would be two where the first could be taken up.
+ * Calls that are asked about in the same words. One thing is done after the other: who asks must know for which approvals others wait, and those
+ * whose callers are gone must be written down as such before, or there would be two where the first could be taken up; nor may that be written
+ * down, again and late, of one that somebody has taken up since.
  */
 export class Alike {
   /** Those that somebody waits for, each with the signal of whoever does: one that was left may have been taken up by the next. */
@@ -13,18 +14,13 @@ export class Alike {
   async inTurn<T>(work: () => Promise<T>): Promise<T> {
     const before = this.#before
     const turn = Promise.withResolvers<void>()
-    this.wait(turn.promise)
+    this.#before = Promise.all([before, turn.promise])
     try {
       await before
       return await work()
     } finally {
       turn.resolve()
     }
-  }
-
-  /** Whoever comes next waits for this as well, which never fails. */
-  wait(work: Promise<unknown>): void {
-    this.#before = Promise.all([this.#before, work])
   }
 }
 

@@ -151,3 +151,47 @@ test('a call that is made again waits until it is written down that nobody waits
   void decide(signal)
   await expect.poll(() => asked).toEqual([[], [], [APPROVAL]])
 })
+
+test('who is cut off while the same call is being asked about is written down after that, and cannot undo what it takes up', async () => {
+  const said: string[] = []
+  const asking = Promise.withResolvers<object>()
+  const call = ((name: string, input: unknown) => {
+    if (name === 'host.approval_step') {
+      said.push((input as ToolInput<'host.approval_step'>).step)
+      return Promise.resolve({ ok: true, status: 'pending' })
+    }
+    if (name !== 'host.ask') return new Promise(() => undefined)
+    said.push('ask')
+    const answer = { ...PENDING, adopted: false, expires_at: new Date().toISOString() }
+    return said.length === 1 ? Promise.resolve(answer) : asking.promise.then(() => answer)
+  }) as GatewayCall
+  const { signal } = new AbortController()
+  const asker = new PersonAsker({ claim: CLAIM, call, signal, log: () => undefined })
+  const decide = (caller: AbortSignal) => asker.decide(QUESTION, caller, { ...AGAIN, isSettled: () => false })
+  const caller = new AbortController()
+  const cut = decide(caller.signal)
+  await expect.poll(() => said).toEqual(['ask'])
+  void decide(signal)
+  await expect.poll(() => said).toEqual(['ask', 'ask'])
+  caller.abort(new Error('gone'))
+  await new Promise((resolve) => setImmediate(resolve))
+  expect(said).toEqual(['ask', 'ask'])
+  asking.resolve({})
+  await expect(cut).rejects.toThrow('whoever called is gone')
+  expect(said).toEqual(['ask', 'ask', 'leave'])
+})
+
+test('where two wait for one approval, both are told, and one of them sends the call', async () => {
+  const decided = Promise.withResolvers<object>()
+  const call = ((name: string) => {
+    if (name === 'host.ask') return Promise.resolve({ ...PENDING, adopted: true, expires_at: new Date().toISOString() })
+    if (name === 'host.approval_step') return Promise.resolve({ ok: true, status: 'dispatched' })
+    return decided.promise
+  }) as GatewayCall
+  const { signal } = new AbortController()
+  const asker = new PersonAsker({ claim: CLAIM, call, signal, log: () => undefined })
+  const both = [1, 2].map(() => asker.decide(QUESTION, signal, { ...AGAIN, isSettled: () => false }))
+  await new Promise((resolve) => setImmediate(resolve))
+  decided.resolve({ items: [{ ...PENDING, status: 'approved', decision: 'approve', by: 'ada' }] })
+  expect((await Promise.all(both)).map(({ kind }) => kind)).toEqual(['allow', 'deny'])
+})

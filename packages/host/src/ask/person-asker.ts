@@ -60,7 +60,8 @@ interface Waiting {
  */
 export class PersonAsker {
   readonly #options: PersonAskerOptions
-  readonly #waiting = new Map<ApprovalId, Waiting>()
+  /** Two callers may wait for the same one: whoever is first told sends it, and the other hears that. */
+  readonly #waiting = new Map<ApprovalId, Set<Waiting>>()
   /** Those that went out under this claim: each once. */
   readonly #dispatched = new RecentMap<ApprovalId, true>(DISPATCHED_KEPT)
   readonly #alike = new AlikeCalls()
@@ -130,13 +131,13 @@ export class PersonAsker {
   /** Who waits is asked about under other policies. */
   policiesChanged(): void {
     this.#changes += 1
-    for (const { decided } of this.#waiting.values()) decided('changed')
+    for (const { decided } of this.#allWaiting()) decided('changed')
   }
 
   /** People have allowed more, or less. Who needs nobody's leave any more waits no longer; the others stay as they were asked. */
   allowancesChanged(): void {
     this.#changes += 1
-    for (const { decided, isSettled } of this.#waiting.values()) if (isSettled()) decided('changed')
+    for (const { decided, isSettled } of this.#allWaiting()) if (isSettled()) decided('changed')
   }
 
   /** The agent is let go of: whoever is stopped now is cut off, whatever it says. */
@@ -192,14 +193,15 @@ export class PersonAsker {
     signal: AbortSignal,
   ): Promise<HeldApproval | 'changed' | undefined> {
     const { promise, resolve, reject } = Promise.withResolvers<HeldApproval | 'changed' | undefined>()
+    const waiting: Waiting = { decided: resolve, isSettled }
     const gone = (): void => {
-      this.#waiting.delete(id)
+      this.#waitNoMore(id, waiting)
       alike.attended.delete(id)
-      const left = this.#step(id, !this.#isLetGo && signal.reason instanceof CallCancelled ? 'withdraw' : 'leave')
-      alike.wait(left)
-      void left.then(() => reject(new Error('whoever called is gone')))
+      const step = !this.#isLetGo && signal.reason instanceof CallCancelled ? 'withdraw' : 'leave'
+      // Nobody asks meanwhile: said again because its answer was lost, it would come after somebody had taken this one up.
+      void alike.inTurn(() => this.#step(id, step)).then(() => reject(new Error('whoever called is gone')))
     }
-    this.#waiting.set(id, { decided: resolve, isSettled })
+    this.#waiting.set(id, (this.#waiting.get(id) ?? new Set()).add(waiting))
     signal.addEventListener('abort', gone, { once: true })
     if (signal.aborted) gone()
     this.#changed.abort()
@@ -208,8 +210,17 @@ export class PersonAsker {
       return await promise
     } finally {
       signal.removeEventListener('abort', gone)
-      this.#waiting.delete(id)
+      this.#waitNoMore(id, waiting)
     }
+  }
+
+  #allWaiting(): readonly Waiting[] {
+    return [...this.#waiting.values()].flatMap((waiting) => [...waiting])
+  }
+
+  #waitNoMore(id: ApprovalId, waiting: Waiting): void {
+    const all = this.#waiting.get(id)
+    if (all?.delete(waiting) === true && all.size === 0) this.#waiting.delete(id)
   }
 
   /** Hears for as long as somebody waits. */
@@ -224,7 +235,7 @@ export class PersonAsker {
         const { items } = await call('host.approvals', { ...claim, approval_ids: ids, wait_ms: WAIT_MS }, unlessChanged)
         for (const id of ids) {
           const item = items.find((each) => each.approval_id === id)
-          if (item?.status !== 'pending') this.#waiting.get(id)?.decided(item)
+          if (item?.status !== 'pending') for (const { decided } of this.#waiting.get(id) ?? []) decided(item)
         }
       } catch (error) {
         if (signal.aborted) break
@@ -234,7 +245,7 @@ export class PersonAsker {
       }
     }
     this.#isListening = false
-    for (const { decided } of this.#waiting.values()) decided(undefined)
+    for (const { decided } of this.#allWaiting()) decided(undefined)
   }
 
   async #look(id: ApprovalId): Promise<HeldApproval | undefined> {
