@@ -36,6 +36,8 @@ export { MountName, MountSettings, MountPlace, ServerSpec, MountReport, RESERVED
 export { Preset } from './agent/preset.ts'
 export { PROMPT_MOVES, Prompt, PromptOutcome, PromptStatus, PromptText } from './agent/prompt.ts'
 export { TranscriptLine } from './agent/transcript.ts'
+export { Heard, NewsItem, NewsPage, NewsText } from './agent/news.ts'
+export { NewsKind, AgentRest, RestRecord, WakeOn, WakeRules, Yield } from './agent/wake.ts'
 export { Allowance } from './policy/allowance.ts'
 export { CallKind, PolicyDecision, PolicyLayer } from './policy/decision.ts'
 export { Approvers, PolicyCounts, ExampleCall, PolicyDocument, PolicyExample, PolicyRule } from './policy/document.ts'

@@ -45,6 +45,7 @@ export {
   type Usages,
 } from './record/usage/usage.ts'
 export { type ChatMarkerRecord, type ChatRecord, type Chats, chatTopic } from './record/chat/chat.ts'
+export { type News, type NewNews } from './record/news/news.ts'
 export { PERSON_HOLDERS, leftHolder, personHolder } from './share/holder.ts'
 export type { GatewayRecord, Gateways } from './record/gateway/gateway.ts'
 export { type WorkerKind, type WorkerRecord, type Workers, workersTopic } from './record/worker/worker.ts'
@@ -58,6 +59,7 @@ export {
   type NewMount,
   agentTopic,
   agentsTopic,
+  newsTopic,
   callsLog,
   drainedTopic,
   transcriptLog,

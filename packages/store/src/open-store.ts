@@ -19,6 +19,7 @@ import { migrate } from './migration/migrate.ts'
 import { SqlAgents } from './record/agent/sql-agents.ts'
 import { SqlApprovals } from './record/approval/sql-approvals.ts'
 import { SqlPolicies } from './record/policy/sql-policies.ts'
+import { SqlNews } from './record/news/sql-news.ts'
 import { SqlChats } from './record/chat/sql-chats.ts'
 import { SqlPrompts } from './record/prompt/sql-prompts.ts'
 import { SqlAudit } from './record/audit/sql-audit.ts'
@@ -133,10 +134,12 @@ export function storeOn(
   { now, random = randomBytes }: Pick<OpenStoreOptions, 'random'> & { readonly now: () => number },
   rest: Pick<Store, 'ping' | 'backup' | 'close'>,
 ): Store {
+  const logs = new SqlLogs(db, now)
+  const news = new SqlNews(db, logs, now, random)
   return {
     engine: db.engine,
     now,
-    logs: new SqlLogs(db, now),
+    logs,
     leases: new SqlLeases(db, now),
     blobs: new SqlBlobs(db, now, random),
     topics: new SignalTopics(db),
@@ -149,9 +152,10 @@ export function storeOn(
     judges: new SqlJudges(db, now),
     workers: new SqlWorkers(db, now),
     gateways: new SqlGateways(db, now),
-    agents: new SqlAgents(db, now, random),
-    prompts: new SqlPrompts(db, now, random),
-    chats: new SqlChats(db, now),
+    agents: new SqlAgents(db, news, now, random),
+    prompts: new SqlPrompts(db, news, now, random),
+    chats: new SqlChats(db, news, now),
+    news,
     approvals: new SqlApprovals(db, now, random),
     policies: new SqlPolicies(db, now),
     grants: new SqlGrants(db, now),

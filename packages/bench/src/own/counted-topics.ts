@@ -39,6 +39,7 @@ export function countTopics(store: Store): { readonly store: Store; readonly sub
       gateways: store.gateways,
       agents: store.agents,
       chats: store.chats,
+      news: store.news,
       prompts: store.prompts,
       approvals: store.approvals,
       policies: store.policies,

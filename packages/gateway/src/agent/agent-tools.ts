@@ -10,6 +10,7 @@ import {
   type ToolArguments,
   ToolError,
   type UserId,
+  WakeRules,
   iso,
   makeId,
 } from '@parley/protocol'
@@ -62,6 +63,7 @@ function newSettings(args: ToolArguments<'agent.create'>, preset: Preset): Agent
     engine: args.engine ?? preset.engine ?? null,
     budgets: args.budgets ?? preset.budgets ?? AgentBudgets.parse({}),
     folder: args.folder ?? preset.folder ?? null,
+    wake: args.wake ?? preset.wake ?? WakeRules.parse({}),
   }
 }
 
@@ -84,7 +86,7 @@ async function presetOf({ presets }: Pick<AgentWorld, 'presets'>, name: string):
 
 /** A page of somebody's agents, newest first. */
 export async function agentPage(
-  store: Pick<Store, 'agents' | 'prompts'>,
+  store: Pick<Store, 'agents' | 'news' | 'prompts'>,
   caller: Pick<GatewayCaller, 'admin' | 'userId'>,
   page: { readonly ownerId?: UserId; readonly beforeCreatedAt?: number; readonly beforeId?: AgentId; readonly limit: number },
 ) {
@@ -121,6 +123,7 @@ export const agentUpdate = serveTool(TOOLS['agent.update'], async ({ agent_id: i
     ...(given.engine === undefined ? {} : { engine: given.engine }),
     ...(given.budgets === undefined ? {} : { budgets: given.budgets }),
     ...(given.folder === undefined ? {} : { folder: given.folder }),
+    ...(given.wake === undefined ? {} : { wake: given.wake }),
   }
   return agentView(store, await store.agents.update(id, { ...(name === undefined ? {} : { name }), settings }))
 })

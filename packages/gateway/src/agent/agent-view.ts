@@ -1,9 +1,14 @@
-import { type Agent, iso } from '@parley/protocol'
+import { type Agent, type AgentRest, type RestRecord, iso, isoOrNull } from '@parley/protocol'
 import type { AgentRecord, Store } from '@parley/store'
 
 /** An agent as its owner sees it: what is kept of it, and which host holds it now. */
-export async function agentView(store: Pick<Store, 'agents' | 'prompts'>, agent: AgentRecord): Promise<Agent> {
-  const [held, { running, queued }] = await Promise.all([store.agents.held(agent.id), store.prompts.open(agent.id)])
+export async function agentView(store: Pick<Store, 'agents' | 'news' | 'prompts'>, agent: AgentRecord): Promise<Agent> {
+  const [held, { running, queued }, rest] = await Promise.all([
+    store.agents.held(agent.id),
+    store.prompts.open(agent.id),
+    agent.kind === 'local' ? store.news.rest(agent.id) : undefined,
+  ])
+  const isResting = rest !== undefined && running === undefined && queued === 0
   return {
     agent_id: agent.id,
     name: agent.name,
@@ -16,7 +21,10 @@ export async function agentView(store: Pick<Store, 'agents' | 'prompts'>, agent:
     host: held.kind === 'awake' ? held.host : null,
     mounts: agent.mounts,
     turn: { running: running?.id ?? null, queued },
+    rest: isResting ? restView(rest) : null,
     created_at: iso(agent.createdAt),
     updated_at: iso(agent.updatedAt),
   }
 }
+
+const restView = ({ at, ...rest }: RestRecord): AgentRest => ({ ...rest, until: isoOrNull(at) })

@@ -3,13 +3,14 @@ import type { PromptRecord } from '@parley/store'
 
 /** A prompt as its agent's owner sees it. */
 export function promptView(prompt: PromptRecord): Prompt {
-  const { id, agentId, number, text, by, status, abortedAt, outcome, createdAt, startedAt, endedAt } = prompt
+  const { id, agentId, number, text, by, wokenBy, status, abortedAt, outcome, createdAt, startedAt, endedAt } = prompt
   return {
     prompt_id: id,
     agent_id: agentId,
     number,
     text,
     by,
+    woken_by: wokenBy,
     status,
     aborting: abortedAt !== null && !isEnded(status),
     outcome,

@@ -11,10 +11,13 @@ export const hostNextPrompt = serveTool(
   TOOLS['host.next_prompt'],
   (claim, context) =>
     asHost(claim, context, async (fence) => {
-      const next = await context.world.store.prompts.next(fence)
+      const { prompts, news } = context.world.store
+      const next = await prompts.next(fence)
       if (next === undefined) return { prompt: null }
-      const { id, number, text, by, abortedAt } = next.prompt
-      return { prompt: { prompt_id: id, number, text, by, resumed: next.resumed, aborting: abortedAt !== null } }
+      const { id, number, text, by, wokenBy, abortedAt } = next.prompt
+      const yielded = next.resumed && (await news.hasYielded(claim.agent_id, id))
+      const aborting = abortedAt !== null
+      return { prompt: { prompt_id: id, number, text, by, woken_by: wokenBy, resumed: next.resumed, aborting, yielded } }
     }),
   QUIET,
 )

@@ -197,6 +197,7 @@ export class AgentTurns {
       number: prompt.number,
       by: prompt.by,
       text: prompt.text,
+      woken_by: prompt.woken_by,
       engine: settings.engine,
       model: prepared.model,
       resumed: prompt.resumed,

@@ -3,6 +3,7 @@ import { AgentId, PromptId } from '../ids.ts'
 import { EngineName } from '../job/spec.ts'
 import { AgentBudgets } from './budgets.ts'
 import { AGENT_LIMITS } from './limits.ts'
+import { AgentRest, WakeRules } from './wake.ts'
 
 /** `local`: our engine takes its turns. `external`: a program of somebody else's comes with its token. */
 export const AgentKind = z.enum(['local', 'external'])
@@ -26,6 +27,8 @@ export const AgentSettings = z.object({
   budgets: AgentBudgets.prefault({}),
   /** The folder of its host that a local one works in; null: one of its own. */
   folder: z.string().startsWith('/').max(4_096).nullable().default(null),
+  /** What wakes a local one while it rests. */
+  wake: WakeRules.prefault({}),
 })
 export type AgentSettings = z.infer<typeof AgentSettings>
 
@@ -43,6 +46,8 @@ export const Agent = AgentSettings.extend({
   mounts: z.int(),
   /** What a local one is answering, and how many prompts wait behind it. */
   turn: z.object({ running: PromptId.nullable(), queued: z.int() }),
+  /** For what a local one waits that ended its last turn with loop_yield; null: it did not, or a turn has begun. */
+  rest: AgentRest.nullable(),
   created_at: z.iso.datetime(),
   updated_at: z.iso.datetime(),
 })

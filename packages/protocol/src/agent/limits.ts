@@ -19,6 +19,22 @@ export const AGENT_LIMITS = {
   promptsKept: 1_000,
   /** How much of the last message of a turn stands with its prompt. */
   answerBytes: 256 * 1024,
+  /** What is said of one piece of news, and the longest URI that is waited for. */
+  newsChars: 4_096,
+  uriChars: 4_096,
+  /** News that an agent has not been told: beyond it the oldest goes. */
+  newsKept: 2_048,
+  /** How much of it one request to a model is told: pieces, and characters of them. */
+  noticeItems: 100,
+  noticeChars: 64 * 1024,
+  /** How many resources an agent names that may wake it, and how long it may rest until a time. */
+  yieldResources: 64,
+  yieldS: 7 * 86_400,
+  /** The rarest that changes of resources may wake an agent. */
+  wakeEveryS: 86_400,
+  /** Timers of agents that one gateway looks at in a second. */
+  timersAtOnce: 100,
+  timersMs: 1_000,
   /** One line of a transcript, and what one call reads of it. All of it: as any log of the store, 64 MiB. */
   transcriptLineBytes: 2 * 1024 * 1024,
   transcriptPageBytes: 1024 * 1024,

@@ -2,6 +2,7 @@ import * as z from 'zod'
 import { AgentId, PromptId } from '../ids.ts'
 import type { Moves } from '../moves.ts'
 import { AGENT_LIMITS } from './limits.ts'
+import { NewsKind } from './wake.ts'
 
 /**
  * `queued` waits for its turn; `running` is being answered; the others are ends. `withdrawn`: it was taken back before its turn began.
@@ -40,6 +41,8 @@ export const Prompt = z.object({
   text: z.string(),
   /** Who told it. */
   by: z.string(),
+  /** What began this turn where nobody told the agent anything: its input is its news alone. */
+  woken_by: NewsKind.nullable(),
   status: PromptStatus,
   /** Somebody wants it to end; it has not yet. */
   aborting: z.boolean(),

@@ -2,6 +2,7 @@ import * as z from 'zod'
 import { PromptId } from '../ids.ts'
 import { TokenUsage } from '../model/usage.ts'
 import { PromptOutcome } from './prompt.ts'
+import { NewsKind } from './wake.ts'
 
 const At = z.iso.datetime()
 const Act = z.enum(['completed', 'failed', 'declined'])
@@ -22,6 +23,8 @@ export const TranscriptLine = z.discriminatedUnion('type', [
     number: z.int(),
     by: z.string(),
     text: z.string(),
+    /** What began it where nobody's prompt did. */
+    woken_by: NewsKind.nullable().default(null),
     engine: z.string(),
     model: z.string(),
     resumed: z.boolean(),

@@ -1,6 +1,7 @@
 import * as z from 'zod'
 import { Agent, AgentKind, AgentName, AgentSettings } from '../agent/agent.ts'
 import { AgentBudgets } from '../agent/budgets.ts'
+import { WakeRules } from '../agent/wake.ts'
 import { AgentId, TokenId, UserId } from '../ids.ts'
 import { ADDS, ENDS, READS, SETS, tool } from '../tool.ts'
 import { ModelName } from './models.ts'
@@ -13,6 +14,7 @@ const Changes = {
   engine: AgentSettings.shape.engine.unwrap().optional(),
   budgets: AgentBudgets.optional(),
   folder: z.string().startsWith('/').max(4_096).nullable().optional(),
+  wake: WakeRules.optional(),
 }
 
 export const agentCreate = tool({

@@ -1,6 +1,7 @@
 import * as z from 'zod'
 import { AGENT_LIMITS } from '../agent/limits.ts'
 import { PromptOutcome } from '../agent/prompt.ts'
+import { NewsKind } from '../agent/wake.ts'
 import { PromptId } from '../ids.ts'
 import { PreparedModel } from '../model/prepared.ts'
 import { READS, SETS, tool } from '../tool.ts'
@@ -21,9 +22,13 @@ export const hostNextPrompt = tool({
         number: z.int(),
         text: z.string(),
         by: z.string(),
+        /** What began it where nobody's prompt did: what it answers is its news alone. */
+        woken_by: NewsKind.nullable(),
         resumed: z.boolean(),
         /** Somebody wants it to end: it is ended, and not begun. */
         aborting: z.boolean(),
+        /** The agent ended this turn itself before its host died: it is ended, and not gone on with. */
+        yielded: z.boolean(),
       })
       .nullable(),
   }),

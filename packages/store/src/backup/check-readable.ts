@@ -6,6 +6,7 @@ import { toGrant } from '../record/grant/sql-grants.ts'
 import { toChat, toMarker } from '../record/chat/row.ts'
 import { namesIn, toApproval } from '../record/approval/row.ts'
 import { toAllowance, toPolicy } from '../record/policy/row.ts'
+import { subjectHash, toLoop, toNews } from '../record/news/row.ts'
 import { toPrompt } from '../record/prompt/row.ts'
 import { JOB_QUEUE } from '../record/job/job.ts'
 import { toInputs, toJob } from '../record/job/row.ts'
@@ -98,6 +99,8 @@ export const READERS: ReadonlyMap<string, Reader> = new Map([
   ['prompts', readBy(toPrompt)],
   ['chat_messages', readBy(toChat)],
   ['chat_markers', readBy(toMarker)],
+  ['news', { read: readNews }],
+  ['loops', readBy(toLoop)],
   ['approvals', { read: readApproval }],
   ['policies', { read: readPolicy }],
   ['allowances', readBy(toAllowance)],
@@ -142,6 +145,11 @@ function readSubscription(row: Row): Trouble | undefined {
   return text(row, 'hash') === uriHash(text(row, 'uri'))
     ? undefined
     : { column: 'hash', words: 'that is not the hash of its URI' }
+}
+
+function readNews(row: Row): Trouble | undefined {
+  const isOwn = text(row, 'hash') === subjectHash(toNews(row).subject)
+  return isOwn ? undefined : { column: 'hash', words: 'that is not the hash of its subject' }
 }
 
 function readJob(row: Row): Trouble | undefined {

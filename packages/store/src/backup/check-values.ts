@@ -7,6 +7,7 @@ import {
   ChatMessage,
   JobStatus,
   ModelWire,
+  NewsKind,
   PolicyLayer,
   PolicyStatus,
   PromptStatus,
@@ -34,6 +35,7 @@ const KNOWN: Readonly<Record<string, Readonly<Record<string, readonly string[]>>
   agents: { status: ['active', 'deleting'], kind: AgentKind.options },
   prompts: { status: PromptStatus.options },
   chat_messages: { said_from: ChatMessage.shape.from.options },
+  news: { kind: NewsKind.exclude(['chat']).options },
   approvals: { status: ApprovalStatus.options, kind: ApprovalKind.options },
   policies: { status: PolicyStatus.options, layer: PolicyLayer.options },
   allowances: { kind: CallKind.options },
@@ -55,6 +57,8 @@ const MOST: Readonly<Record<string, Readonly<Record<string, number>>>> = {
   prompts: { number: MAX_COUNT },
   chat_messages: { number: MAX_COUNT },
   chat_markers: { read_to: MAX_COUNT },
+  news: { number: MAX_COUNT },
+  loops: { last_news: MAX_COUNT, heard_chat: MAX_COUNT, woken_news: MAX_COUNT, woken_chat: MAX_COUNT },
   policies: { version: MAX_COUNT },
 }
 /** Numbers that are added up over rows. As large as these a sum is still one that more can be added to. */

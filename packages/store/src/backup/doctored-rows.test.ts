@@ -63,6 +63,8 @@ async function fill(store: Store): Promise<void> {
   await store.grants.set(ownerId, NO_GRANT)
   await store.chats.post(agent.id, { text: 'said', by: 'ann', key: 'k' })
   await store.chats.mark(agent.id, 'ann/default', 1)
+  await store.news.changed(lease, 'file:///a', 'new')
+  await store.news.yield(lease, prompt.id, { after_s: 60, say: 'look' })
   const terms = { hash: 'turn', channel: 'main', model: 'm', budget: NO_BUDGET }
   await store.modelKeys.addForAgent(lease, { ...terms, promptId: prompt.id })
   const hash = 'c'.repeat(64)
@@ -351,6 +353,8 @@ const UNREAD: Readonly<Record<string, readonly string[]>> = {
   prompts: ['fence'],
   chat_messages: ['post_key'],
   chat_markers: ['agent_id'],
+  subscriptions: ['told'],
+  loops: ['agent_id', 'last_news'],
   approvals: ['fence', 'resolved_by'],
   allowances: ['created_by', 'created_at'],
   job_inputs: ['job_id'],

@@ -37,6 +37,7 @@ interface Write {
   readonly fence: LeaseFence | undefined
   readonly now: number
   readonly chained?: Chained
+  readonly also?: AppendOptions['also']
 }
 /** What is written of the chain with an append: it counts only while the log's head is the one before. */
 interface Chained {
@@ -51,9 +52,9 @@ export async function append(
   { now, ends }: { readonly now: () => number; readonly ends: ChainedEnds },
   name: string,
   entries: readonly Uint8Array[],
-  { at, fence, chain, rolls }: AppendOptions,
+  { at, fence, chain, rolls, also }: AppendOptions,
 ): Promise<{ readonly outcome: AppendOutcome; readonly placed?: Placed }> {
-  let write: Write = { name, entries, at, fence, now: now() }
+  let write: Write = { name, entries, at, fence, now: now(), ...(also === undefined ? {} : { also }) }
   for (let attempt = 0; attempt < MAX_TRIES; attempt += 1) {
     const placed = write.entries.length === 0 ? undefined : await placeNext(db, ends, write, chain)
     if (placed !== undefined) return { outcome: { kind: 'appended', seq: placed.seq, offset: placed.offset }, placed }
@@ -149,15 +150,20 @@ async function checkFence(db: Database, fence: LeaseFence, now: number): Promise
 }
 
 async function place(db: Database, write: Write): Promise<Placed | undefined> {
-  if (db.engine === 'postgres') return placeAll(db, write)
-  const { entries, chained } = write
-  if (entries.length === 1 && chained === undefined) return placeEach(db, write)
+  const { entries, chained, also } = write
+  const isOne = db.engine === 'postgres' || (entries.length === 1 && chained === undefined)
+  if (isOne && also === undefined) return placeIn(db, write, db.engine)
   return db.transaction(async (tx) => {
-    const placed = await placeEach(tx, write)
-    if (placed !== undefined && chained !== undefined) await tx.run(SET_CHAIN_HEAD, [write.name, chained.head])
+    const placed = await placeIn(tx, write, db.engine)
+    if (placed === undefined) return undefined
+    if (db.engine === 'sqlite' && chained !== undefined) await tx.run(SET_CHAIN_HEAD, [write.name, chained.head])
+    await also?.(tx)
     return placed
   })
 }
+
+const placeIn = (queries: Queries, write: Write, engine: Database['engine']): Promise<Placed | undefined> =>
+  engine === 'postgres' ? placeAll(queries, write) : placeEach(queries, write)
 
 /** SQLite: one statement per entry. The first carries the conditions of all, so either none or every one is written. */
 async function placeEach(queries: Queries, write: Write): Promise<Placed | undefined> {
@@ -178,11 +184,11 @@ async function placeEach(queries: Queries, write: Write): Promise<Placed | undef
 }
 
 /** PostgreSQL: one statement and one round trip for all. */
-async function placeAll(db: Database, write: Write): Promise<Placed | undefined> {
+async function placeAll(queries: Queries, write: Write): Promise<Placed | undefined> {
   const { chained } = write
   const values: Value[] = [write.name, write.now, ...joined(write.entries), ...expectation(write)]
   if (chained !== undefined) values.push(...joined(chained.chains), chained.head, chained.before.head)
-  return toPlaced(await db.get(appendAll(kindOf(write)), [...values, ...fenceOf(write)]), write)
+  return toPlaced(await queries.get(appendAll(kindOf(write)), [...values, ...fenceOf(write)]), write)
 }
 
 /** All of them one after the other, where each starts, and where it ends. */

@@ -1,3 +1,4 @@
+import type { Transaction } from '@parley/database'
 import type { LeaseFence } from '../lease/fence.ts'
 import type { ChainedEntry, ChainedLog, LogChain } from './chain.ts'
 
@@ -13,6 +14,8 @@ export interface AppendOptions {
   readonly chain?: LogChain
   /** Where the log is full, its oldest entries go; one that does not exist is created with this cap. */
   readonly rolls?: { readonly maxBytes: number }
+  /** What is written in the same commit, where this append adds something: of a resend it was. */
+  readonly also?: (tx: Transaction) => Promise<void>
 }
 
 /** `seq` and `offset` are where the log ends now: the next entry's number, the bytes so far. */

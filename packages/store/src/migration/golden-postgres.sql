@@ -266,6 +266,19 @@ logs: logs_name_key UNIQUE (name)
 logs: logs_pkey PRIMARY KEY (id)
 CREATE UNIQUE INDEX logs_name_key ON logs USING btree (name)
 CREATE UNIQUE INDEX logs_pkey ON logs USING btree (id)
+loops.agent_id text COLLATE "C" NOT NULL
+loops.last_news bigint NOT NULL DEFAULT 0
+loops.heard_chat bigint NOT NULL DEFAULT 0
+loops.woken_news bigint NOT NULL DEFAULT 0
+loops.woken_chat bigint NOT NULL DEFAULT 0
+loops.woken_at bigint
+loops.yielded text
+loops.waits text
+loops.wake_at bigint
+loops: loops_agent_id_fkey FOREIGN KEY (agent_id) REFERENCES agents(id) ON DELETE CASCADE
+loops: loops_pkey PRIMARY KEY (agent_id)
+CREATE INDEX loops_wake ON loops USING btree (wake_at) WHERE (wake_at IS NOT NULL)
+CREATE UNIQUE INDEX loops_pkey ON loops USING btree (agent_id)
 model_keys.hash text COLLATE "C" NOT NULL
 model_keys.job_id text COLLATE "C"
 model_keys.claim_id text COLLATE "C"
@@ -317,6 +330,18 @@ mounts: mounts_agent_id_fkey FOREIGN KEY (agent_id) REFERENCES agents(id) ON DEL
 mounts: mounts_pkey PRIMARY KEY (agent_id, name)
 CREATE UNIQUE INDEX mounts_pkey ON mounts USING btree (agent_id, name)
 CREATE UNIQUE INDEX mounts_plain ON mounts USING btree (agent_id) WHERE (plain = 1)
+news.agent_id text COLLATE "C" NOT NULL
+news.number bigint NOT NULL
+news.kind text NOT NULL
+news.hash text NOT NULL
+news.subject text NOT NULL
+news.body text NOT NULL
+news.created_at bigint NOT NULL
+news: news_agent_id_fkey FOREIGN KEY (agent_id) REFERENCES agents(id) ON DELETE CASCADE
+news: news_agent_id_kind_hash_key UNIQUE (agent_id, kind, hash)
+news: news_pkey PRIMARY KEY (agent_id, number)
+CREATE UNIQUE INDEX news_agent_id_kind_hash_key ON news USING btree (agent_id, kind, hash)
+CREATE UNIQUE INDEX news_pkey ON news USING btree (agent_id, number)
 policies.subject text COLLATE "C" NOT NULL
 policies.version bigint NOT NULL
 policies.layer text NOT NULL
@@ -351,6 +376,7 @@ prompts.fence bigint
 prompts.created_at bigint NOT NULL
 prompts.started_at bigint
 prompts.ended_at bigint
+prompts.woken_by text
 prompts: prompts_agent_id_fkey FOREIGN KEY (agent_id) REFERENCES agents(id) ON DELETE CASCADE
 prompts: prompts_agent_id_number_key UNIQUE (agent_id, number)
 prompts: prompts_pkey PRIMARY KEY (id)
@@ -398,6 +424,7 @@ CREATE UNIQUE INDEX sign_ins_pkey ON sign_ins USING btree (jti)
 subscriptions.agent_id text COLLATE "C" NOT NULL
 subscriptions.hash text COLLATE "C" NOT NULL
 subscriptions.uri text COLLATE "C" NOT NULL
+subscriptions.told text
 subscriptions: subscriptions_agent_id_fkey FOREIGN KEY (agent_id) REFERENCES agents(id) ON DELETE CASCADE
 subscriptions: subscriptions_pkey PRIMARY KEY (agent_id, hash)
 CREATE UNIQUE INDEX subscriptions_pkey ON subscriptions USING btree (agent_id, hash)

@@ -228,6 +228,18 @@ CREATE TABLE logs (
   max_bytes INTEGER NOT NULL,
   max_entries INTEGER NOT NULL
 , first_seq INTEGER NOT NULL DEFAULT 0, first_offset INTEGER NOT NULL DEFAULT 0, chain_head BLOB) STRICT;
+CREATE TABLE loops (
+  agent_id TEXT PRIMARY KEY REFERENCES agents (id) ON DELETE CASCADE,
+  last_news INTEGER NOT NULL DEFAULT 0,
+  heard_chat INTEGER NOT NULL DEFAULT 0,
+  woken_news INTEGER NOT NULL DEFAULT 0,
+  woken_chat INTEGER NOT NULL DEFAULT 0,
+  woken_at INTEGER,
+  yielded TEXT,
+  waits TEXT,
+  wake_at INTEGER
+) STRICT;
+CREATE INDEX loops_wake ON loops (wake_at) WHERE wake_at IS NOT NULL;
 CREATE TABLE model_keys (
   hash TEXT PRIMARY KEY,
   job_id TEXT REFERENCES jobs (id) ON DELETE CASCADE,
@@ -273,6 +285,17 @@ CREATE TABLE mounts (
   PRIMARY KEY (agent_id, name)
 ) STRICT;
 CREATE UNIQUE INDEX mounts_plain ON mounts (agent_id) WHERE plain = 1;
+CREATE TABLE news (
+  agent_id TEXT NOT NULL REFERENCES agents (id) ON DELETE CASCADE,
+  number INTEGER NOT NULL,
+  kind TEXT NOT NULL,
+  hash TEXT NOT NULL,
+  subject TEXT NOT NULL,
+  body TEXT NOT NULL,
+  created_at INTEGER NOT NULL,
+  PRIMARY KEY (agent_id, number),
+  UNIQUE (agent_id, kind, hash)
+) STRICT;
 CREATE TABLE policies (
   subject TEXT NOT NULL,
   version INTEGER NOT NULL,
@@ -306,7 +329,7 @@ CREATE TABLE prompts (
   fence INTEGER,
   created_at INTEGER NOT NULL,
   started_at INTEGER,
-  ended_at INTEGER,
+  ended_at INTEGER, woken_by TEXT,
   UNIQUE (agent_id, number)
 ) STRICT;
 CREATE INDEX prompts_queued ON prompts (agent_id, number) WHERE status = 'queued';
@@ -335,7 +358,7 @@ CREATE INDEX sign_ins_by_user ON sign_ins (user_id);
 CREATE TABLE subscriptions (
   agent_id TEXT NOT NULL REFERENCES agents (id) ON DELETE CASCADE,
   hash TEXT NOT NULL,
-  uri TEXT NOT NULL,
+  uri TEXT NOT NULL, told TEXT,
   PRIMARY KEY (agent_id, hash)
 ) STRICT;
 CREATE TABLE tokens (

@@ -20,6 +20,7 @@ import { chainedLogs } from './0018-chained-logs.ts'
 import { scopes } from './0019-scopes.ts'
 import { tokenMakers } from './0020-token-makers.ts'
 import { chat } from './0021-chat.ts'
+import { loops } from './0022-loops.ts'
 import type { Migration } from './migration.ts'
 
 export const MIGRATIONS: readonly Migration[] = [
@@ -44,6 +45,7 @@ export const MIGRATIONS: readonly Migration[] = [
   scopes,
   tokenMakers,
   chat,
+  loops,
 ]
 
 /** The schema that this version reads and writes. */

@@ -1,5 +1,5 @@
 import type { Database } from '@parley/database'
-import { AGENT_LIMITS, AgentBudgets, AgentId, makeId } from '@parley/protocol'
+import { AGENT_LIMITS, AgentSettings, AgentId, makeId } from '@parley/protocol'
 import type { AgentRecord, Store, UserRecord } from '@parley/store'
 import { openMemoryDatabase, storeOver } from '@parley/store/testing'
 import { SeededRandom } from '../random.ts'
@@ -75,7 +75,7 @@ async function newAgent({ store, users }: ScheduleHouse, random: SeededRandom): 
     base: 'default',
     kind: 'external',
     preset: 'default',
-    settings: { instructions: '', model: null, engine: null, budgets: AgentBudgets.parse({}), folder: null },
+    settings: AgentSettings.parse({ instructions: '', model: null, engine: null }),
     mounts: [],
     maxAgents: AGENT_LIMITS.perPerson,
   })

@@ -107,8 +107,11 @@ export interface Agents {
   /** The host that holds it has another secret for a mount, which is the same otherwise: nothing is published. False when that version is gone. Throws `LeaseLost`. */
   reseal(fence: LeaseFence, mount: Pick<MountRecord, 'name' | 'version' | 'sealed'>): Promise<boolean>
 
-  /** What the agent listens to by itself. Throws `LeaseLost`, and `ShareExceeded` past `max`. */
-  listen(fence: LeaseFence, uri: string, max: number): Promise<void>
+  /**
+   * What the agent listens to by itself, from the content of this digest on; null where that is not known. One that it listens to already stays as it is.
+   * Throws `LeaseLost`, and `ShareExceeded` past `max`.
+   */
+  listen(fence: LeaseFence, uri: string, max: number, digest?: string | null): Promise<void>
   unlisten(fence: LeaseFence, uri: string): Promise<void>
   subscriptions(id: AgentId): Promise<readonly string[]>
 }
@@ -117,6 +120,8 @@ export interface Agents {
 export const agentTopic = (id: AgentId): string => `agent/${id}`
 export const agentsTopic = (ownerId: UserId): string => `agents/${ownerId}`
 export const transcriptLog = (id: AgentId): string => `agent/${id}/transcript`
+/** There is something that it is to be told. */
+export const newsTopic = (id: AgentId): string => `agent/${id}/news`
 /** A host says that nothing of an agent that is being deleted runs there any more. */
 export const drainedTopic = (id: AgentId): string => `agent/${id}/drained`
 export const callsLog = (id: AgentId): string => `agent/${id}/calls`

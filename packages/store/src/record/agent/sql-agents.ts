@@ -41,6 +41,7 @@ import {
   readAgent,
   wakeLocked,
 } from './steps.ts'
+import type { Waker } from './waker.ts'
 
 /** The longest that a name may be: one that is made of another is cut to it. */
 const MAX_NAME_CHARS = 63
@@ -50,9 +51,11 @@ export class SqlAgents implements Agents {
   readonly #db: Database
   readonly #now: () => number
   readonly #random: (size: number) => Uint8Array
+  readonly #waker: Waker
 
-  constructor(db: Database, now: () => number, random: (size: number) => Uint8Array) {
+  constructor(db: Database, waker: Waker, now: () => number, random: (size: number) => Uint8Array) {
     this.#db = db
+    this.#waker = waker
     this.#now = now
     this.#random = random
   }
@@ -99,12 +102,14 @@ export class SqlAgents implements Agents {
       const ownerId = await findOwner(tx, id)
       // Names of one owner are given one after the other.
       if (changes.name !== undefined) await lockUser(tx, ownerId)
+      const mayWake = changes.settings?.wake !== undefined && (await isPresent(tx, ownerId))
       const row = await lockActive(tx, id)
       const { name = text(row, 'name') } = changes
       const settings = settingsColumn({ ...toSettings(row), ...changes.settings })
       if (name === text(row, 'name') && settings === text(row, 'settings')) return changedAgent(tx, id, now)
       if ((await tx.run(sql.UPDATE, [id, name, settings, now])) === 0) throw nameTaken(name)
       announceListed(tx, { id, ownerId })
+      if (mayWake) await this.#waker.ruled(tx, { id, ownerId, row: await lockActive(tx, id) })
       return changedAgent(tx, id, now)
     })
   }
@@ -180,10 +185,10 @@ export class SqlAgents implements Agents {
     return changed > 0
   }
 
-  async listen(fence: LeaseFence, uri: string, max: number): Promise<void> {
+  async listen(fence: LeaseFence, uri: string, max: number, digest: string | null = null): Promise<void> {
     checkName('uri', uri, MAX_URI_BYTES)
     await this.#whileHeld(fence, async (tx, { id }) => {
-      if ((await tx.run(sql.LISTEN, [id, uriHash(uri), uri])) === 0) return
+      if ((await tx.run(sql.LISTEN, [id, uriHash(uri), uri, digest])) === 0) return
       const row = await tx.get(sql.COUNT_SUBSCRIPTIONS, [id])
       if (row !== undefined && integer(row, 'subscriptions') > max) throw new ShareExceeded('subscriptions', max)
     })

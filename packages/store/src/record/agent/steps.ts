@@ -10,7 +10,7 @@ import { ownerOf, toAgent } from './row.ts'
 import { AGENT, AGENT_FOR_CHANGE, OWNER_OF } from './statements.ts'
 
 /** Whose agent it is. */
-interface Owned {
+export interface Owned {
   readonly id: AgentId
   readonly ownerId: UserId
 }

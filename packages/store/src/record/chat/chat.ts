@@ -26,7 +26,7 @@ export interface NewChat {
 
 /** What people and one agent say to each other, in one order for all. Publishes `agent/ID/chat` with each change. */
 export interface Chats {
-  /** What a person says. Throws `NotFound`. */
+  /** What a person says. It wakes a local agent that rests, in the same commit, where its rules let it. Throws `NotFound`. */
   post(agentId: AgentId, message: NewChat): Promise<ChatRecord>
   /** What the agent says, for the host that holds it. Throws `LeaseLost`. */
   postAsAgent(fence: LeaseFence, message: NewChat): Promise<ChatRecord>

@@ -4,6 +4,7 @@ import type { LeaseFence } from '../../lease/fence.ts'
 import { MAX_LIST, checkInteger, checkName } from '../../limits.ts'
 import { topicSignal } from '../../topic/signal-topics.ts'
 import { lockActive, lockHeld, lockUsable } from '../agent/steps.ts'
+import type { Waker } from '../agent/waker.ts'
 import { type ChatMarkerRecord, type ChatRecord, type Chats, type NewChat, chatTopic } from './chat.ts'
 import { bodyColumn, toChat, toMarker } from './row.ts'
 import * as sql from './statements.ts'
@@ -12,18 +13,22 @@ import * as sql from './statements.ts'
 export class SqlChats implements Chats {
   readonly #db: Database
   readonly #now: () => number
+  readonly #waker: Waker
 
-  constructor(db: Database, now: () => number) {
+  constructor(db: Database, waker: Waker, now: () => number) {
     this.#db = db
     this.#now = now
+    this.#waker = waker
   }
 
   async post(agentId: AgentId, message: NewChat): Promise<ChatRecord> {
     checkName('by', message.by)
     const body = bodyColumn(message)
     return this.#db.transaction(async (tx) => {
-      await lockUsable(tx, agentId)
-      return this.#add(tx, agentId, { ...message, from: 'person', body })
+      const agent = await lockUsable(tx, agentId)
+      const said = await this.#add(tx, agentId, { ...message, from: 'person', body })
+      await this.#waker.said(tx, agent)
+      return said
     })
   }
 

@@ -1,4 +1,4 @@
-import type { AgentId, PromptId, PromptOutcome, PromptStatus } from '@parley/protocol'
+import type { AgentId, NewsKind, PromptId, PromptOutcome, PromptStatus } from '@parley/protocol'
 import type { LeaseFence } from '../../lease/fence.ts'
 
 /** What somebody told a local agent. One of an agent's runs at a time; `number` is its place among all of them. */
@@ -8,6 +8,8 @@ export interface PromptRecord {
   readonly number: number
   readonly text: string
   readonly by: string
+  /** What began it where nobody told the agent anything. */
+  readonly wokenBy: NewsKind | null
   readonly status: PromptStatus
   /** Since when somebody wants it to end. */
   readonly abortedAt: number | null
@@ -36,7 +38,7 @@ export interface Prompts {
    * which runs from then on. `undefined`: nothing. Throws `LeaseLost`.
    */
   next(fence: LeaseFence): Promise<{ readonly prompt: PromptRecord; readonly resumed: boolean } | undefined>
-  /** The one that runs has ended. The same again changes nothing; throws `LeaseLost`, `NotFound`, and `Conflict` for one that ended otherwise or never ran. */
+  /** The one that runs has ended; where there is news that may wake the agent it does so in the same commit. The same again changes nothing; throws `LeaseLost`, `NotFound`, and `Conflict` for one that ended otherwise or never ran. */
   end(fence: LeaseFence, id: PromptId, outcome: PromptOutcome): Promise<PromptRecord>
   /** Asks for the end of the one that runs, and takes back those that wait where `queued` says so. */
   abort(

@@ -1,5 +1,5 @@
-import { AgentId, PromptId, PromptOutcome, PromptStatus, PromptText, parseJson } from '@parley/protocol'
-import { type Row, fromJson, integer, integerOrNull, text, textOrNull, toJson } from '@parley/database'
+import { AgentId, NewsKind, PromptId, PromptOutcome, PromptStatus, PromptText, parseJson } from '@parley/protocol'
+import { type Row, fromJson, integer, integerOrNull, parsedOrNull, text, textOrNull, toJson } from '@parley/database'
 import type { PromptRecord } from './prompt.ts'
 
 const Outcome = PromptOutcome.omit({ status: true })
@@ -15,6 +15,7 @@ export function toPrompt(row: Row): PromptRecord {
     number: integer(row, 'number'),
     text: PromptText.parse(parseJson(text(row, 'body'))),
     by: text(row, 'told_by'),
+    wokenBy: parsedOrNull(NewsKind, textOrNull(row, 'woken_by')),
     status: PromptStatus.parse(text(row, 'status')),
     abortedAt: integerOrNull(row, 'aborted_at'),
     outcome: fromJson(Outcome, textOrNull(row, 'outcome')),

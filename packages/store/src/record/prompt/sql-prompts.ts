@@ -2,8 +2,10 @@ import { type AgentId, PromptId, type PromptOutcome, makeId } from '@parley/prot
 import { type Database, type Row, Conflict, NotFound, ShareExceeded, integer, integerOrNull, text } from '@parley/database'
 import type { LeaseFence } from '../../lease/fence.ts'
 import { MAX_LIST, checkInteger, checkName } from '../../limits.ts'
+import { ownerOf } from '../agent/row.ts'
 import { AGENT_FOR_CHANGE } from '../agent/statements.ts'
 import { announceAgent, lockHeld, lockUsable, wakeLocked } from '../agent/steps.ts'
+import type { Waker } from '../agent/waker.ts'
 import type { PromptRecord, Prompts } from './prompt.ts'
 import { bodyColumn, outcomeColumn, toPrompt } from './row.ts'
 import * as sql from './statements.ts'
@@ -13,9 +15,11 @@ export class SqlPrompts implements Prompts {
   readonly #db: Database
   readonly #now: () => number
   readonly #random: (size: number) => Uint8Array
+  readonly #waker: Waker
 
-  constructor(db: Database, now: () => number, random: (size: number) => Uint8Array) {
+  constructor(db: Database, waker: Waker, now: () => number, random: (size: number) => Uint8Array) {
     this.#db = db
+    this.#waker = waker
     this.#now = now
     this.#random = random
   }
@@ -33,7 +37,7 @@ export class SqlPrompts implements Prompts {
       const waiting = await tx.get(sql.COUNT_QUEUED, [agentId])
       if (waiting !== undefined && integer(waiting, 'queued') >= maxQueued) throw new ShareExceeded('prompts', maxQueued)
       const id = makeId(PromptId, 'prm', this.#random)
-      const row = rowOf(await tx.get(sql.ADD, [id, agentId, column, by, this.#now()]))
+      const row = rowOf(await tx.get(sql.ADD, [id, agentId, column, by, this.#now(), null]))
       await tx.run(sql.PRUNE, [agentId, maxKept])
       if (!(await wakeLocked(tx, agent))) announceAgent(tx, agentId)
       return toPrompt(row)
@@ -70,6 +74,7 @@ export class SqlPrompts implements Prompts {
       const row = await tx.get(sql.START, [id, fence.fence, now])
       if (row === undefined) return undefined
       const prompt = toPrompt(row)
+      await this.#waker.begins(tx, prompt.agentId, prompt.wokenBy)
       announceAgent(tx, prompt.agentId)
       return { prompt, resumed: false }
     })
@@ -79,11 +84,13 @@ export class SqlPrompts implements Prompts {
     const column = outcomeColumn(outcome)
     return this.#db.transaction(async (tx) => {
       const now = this.#now()
-      const agentId = text(await lockHeld(tx, fence, now), 'id')
+      const agent = await lockHeld(tx, fence, now)
+      const agentId = text(agent, 'id')
       const row = await tx.get(sql.END, [agentId, id, outcome.status, column, now])
       if (row !== undefined) {
         const prompt = toPrompt(row)
         announceAgent(tx, prompt.agentId)
+        await this.#waker.ended(tx, { id: prompt.agentId, ownerId: ownerOf(agent), row: agent })
         return prompt
       }
       const ended = await tx.get(sql.BY_ID, [agentId, id])

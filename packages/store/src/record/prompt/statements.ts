@@ -8,9 +8,9 @@ const from = (to: PromptStatus): string =>
     .map((status) => `'${status}'`)
     .join(', ')
 
-/** $1 prompt, $2 agent, $3 body, $4 who, $5 now. Whoever adds one has locked the agent, so the numbers have no gap. */
-export const ADD: Sql = `INSERT INTO prompts (id, agent_id, number, body, told_by, created_at)
-  SELECT CAST($1 AS TEXT), CAST($2 AS TEXT), coalesce(max(number), 0) + 1, CAST($3 AS TEXT), CAST($4 AS TEXT), CAST($5 AS BIGINT)
+/** $1 prompt, $2 agent, $3 body, $4 who, $5 now, $6 what woke it or null. Whoever adds one has locked the agent, so the numbers have no gap. */
+export const ADD: Sql = `INSERT INTO prompts (id, agent_id, number, body, told_by, created_at, woken_by)
+  SELECT CAST($1 AS TEXT), CAST($2 AS TEXT), coalesce(max(number), 0) + 1, CAST($3 AS TEXT), CAST($4 AS TEXT), CAST($5 AS BIGINT), CAST($6 AS TEXT)
   FROM prompts WHERE agent_id = $2 RETURNING *`
 export const COUNT_QUEUED: Sql = `SELECT count(*) AS queued FROM prompts WHERE agent_id = $1 AND status = 'queued'`
 /** $1 agent, $2 how many of the newest stay. The last one stays whatever it is: the next goes on from its number. */
