@@ -1,4 +1,4 @@
-import type { Budget, JsonObject, ReasoningEffort } from '@parley/protocol'
+import type { Budget, Heard, JsonObject, ReasoningEffort } from '@parley/protocol'
 import type { ApprovalReply, ApprovalRequest } from './approval.ts'
 import type { EngineEvent, TurnEnd } from './event.ts'
 import type { MountSpec } from './mount.ts'
@@ -30,6 +30,24 @@ export interface ConversationOptions {
    * the process: `takeUp` asks about it again. Left out: every call that has no result is left behind.
    */
   readonly keepsApprovals?: boolean
+  /** Asked before each request of a turn to the model. An engine that does not make its requests itself does not ask. */
+  readonly news?: NewsSource
+  /** Asked when all calls of an answer are made: the turn has completed, and the model is not asked again. */
+  readonly isOver?: () => boolean
+}
+
+/** What there is to tell a turn that is under way. */
+export interface NewsSource {
+  /** Whether it is worth asking. */
+  readonly mayHaveNews: boolean
+  /** Whoever takes it has written down what was taken before: else that may come again. */
+  take(): Promise<NewsInput | undefined>
+}
+
+/** What is said to a turn that is under way, and up to where that is told once it is in the transcript. */
+export interface NewsInput {
+  readonly input: readonly InputPart[]
+  readonly heard: Heard
 }
 
 /** One piece of what a person or a program says. Images are `data:` URLs. */
@@ -42,6 +60,8 @@ export interface TurnInput {
   readonly budget?: Budget
   /** Pinned input is never lost to a compaction. */
   readonly pinned?: boolean
+  /** What of it is news: written down with it, for whoever keeps the transcript. */
+  readonly heard?: Heard
 }
 
 /** Who hears what happens and answers what is asked. */

@@ -31,7 +31,7 @@ import { DEFAULT_CALLS, DEFAULT_SIGN_IN, type Gateway, type GatewayOptions } fro
 import { claimDatabase, deriveKeys } from './keys.ts'
 import { InFlight } from './service/in-flight.ts'
 import { openRoleServices } from './service/role-services.ts'
-import { openSweeper, settleReservations } from './sweep.ts'
+import { openSweeper, openTimers, settleReservations } from './sweep.ts'
 import { Tunnels } from './tunnel/tunnels.ts'
 import { openWorld } from './world.ts'
 
@@ -148,6 +148,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     await inFlight.idle(graceMs)
     tokenWatch.stop()
     await agents.close()
+    await timers.stop()
     await sweeper.stop()
     await world.gateways.close()
     world.workers.close()
@@ -180,6 +181,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     recheckMs: options.limits?.recheckMs ?? RECHECK_MS,
   })
   const sweeper = openSweeper(store, log, now, world.callChain)
+  const timers = openTimers(store.news, log)
 
   try {
     const trace = openSettingsTrace(audit, localCaller(localMeter), now)

@@ -27,6 +27,34 @@ export interface Sweeper {
   stop(): Promise<void>
 }
 
+/**
+ * Wakes agents whose time has come. Several gateways look, and one of them wakes; how much one finds at a time is bounded, and what is left
+ * comes a second later.
+ */
+export function openTimers(news: Pick<Store['news'], 'wakeDue'>, log: Logger): Sweeper {
+  let looking: Promise<unknown> = Promise.resolve()
+  let isLooking = false
+  const look = async (): Promise<void> => {
+    if (isLooking) return
+    isLooking = true
+    try {
+      await news.wakeDue(AGENT_LIMITS.timersAtOnce)
+    } catch (error) {
+      log.warn({ err: error }, 'agents whose time has come could not be looked for; trying again')
+    } finally {
+      isLooking = false
+    }
+  }
+  const timer = setInterval(() => void (looking = look()), AGENT_LIMITS.timersMs)
+  timer.unref()
+  return {
+    stop: async () => {
+      clearInterval(timer)
+      await looking
+    },
+  }
+}
+
 /** Removes what is over: sign-ins, links and jobs that ended, old audit lines, uploads of the day before, bytes that nobody has. */
 export function openSweeper(
   store: Pick<Store, 'signIns' | 'audit' | 'judges' | 'workers' | 'gateways' | 'blobs' | 'modelKeys'> & {

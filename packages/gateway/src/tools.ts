@@ -51,6 +51,7 @@ import { userDelete, userDemote, userPromote } from './account/user-rights-tools
 import { agentCreate, agentDelete, agentGet, agentList, agentToken, agentUpdate } from './agent/agent-tools.ts'
 import { agentFork } from './agent/agent-fork.ts'
 import { chatMarkRead, chatPost, chatReadSince, hostChatPost, hostChatRead } from './agent/chat-tools.ts'
+import { hostNews, hostTellNews, hostYield } from './agent/news-tools.ts'
 import { agentReadLog } from './agent/agent-logs.ts'
 import { auditVerify } from './agent/audit-verify.ts'
 import { grantList, grantSet } from './agent/grant-tools.ts'
@@ -141,6 +142,7 @@ export const BUILT_IN_TOOLS = {
   'host.end_prompt': hostEndPrompt,
   'host.list': hostList,
   'host.mount_renewed': hostMountRenewed,
+  'host.news': hostNews,
   'host.next_prompt': hostNextPrompt,
   'host.prepare_turn': hostPrepareTurn,
   'host.policy': hostPolicy,
@@ -149,6 +151,8 @@ export const BUILT_IN_TOOLS = {
   'host.read_transcript': hostReadTranscript,
   'host.release': hostRelease,
   'host.renew': hostRenew,
+  'host.tell_news': hostTellNews,
+  'host.yield': hostYield,
   'job.cancel': jobCancel,
   'job.create': jobCreate,
   'job.delete': jobDelete,

@@ -1,4 +1,4 @@
-import { messageOf } from '@parley/protocol'
+import { type Heard, messageOf } from '@parley/protocol'
 
 /** What a gateway says of lines that were appended. */
 type Appended =
@@ -8,7 +8,8 @@ type Appended =
 export interface AgentLogOptions {
   /** Where the log ends: nobody else writes it while this claim holds. */
   readonly offset: number
-  readonly append: (offset: number, lines: string[]) => Promise<Appended>
+  /** `heard`: what the agent was told by these lines. */
+  readonly append: (offset: number, lines: string[], heard: Heard | undefined) => Promise<Appended>
   /** What cannot be written when it cannot, in words. */
   readonly what: string
   /** Writes that somebody waits for; one more is refused. */
@@ -34,8 +35,13 @@ export class LogLost extends Error {
   }
 }
 
-interface Waiting {
+/** One line; `heard`: up to where it tells the agent what is new. */
+export interface HeardLine {
   readonly line: string
+  readonly heard: Heard | undefined
+}
+
+interface Waiting extends HeardLine {
   /** Of the last line of those that somebody waits for. */
   readonly settle?: Pick<PromiseWithResolvers<void>, 'resolve' | 'reject'>
 }
@@ -64,17 +70,18 @@ export class AgentLog {
   }
 
   /** Settles when they are written; throws when they never will be. */
-  write(lines: readonly string[]): Promise<void> {
+  write(entries: readonly (string | HeardLine)[]): Promise<void> {
+    const lines = entries.map((entry) => (typeof entry === 'string' ? { line: entry, heard: undefined } : entry))
     return new Promise((resolve, reject) => {
       if (this.#failure !== undefined) return reject(this.#failure)
       const { what, awaitedMax } = this.#options
-      const chars = lines.reduce((sum, line) => sum + line.length, 0)
+      const chars = lines.reduce((sum, { line }) => sum + line.length, 0)
       if (this.#awaited >= awaitedMax || this.#waitingChars + chars > WAITING_CHARS)
         return reject(new Error(`too much waits already: ${what} cannot be written down`))
       if (lines.length === 0) return resolve(this.idle())
       this.#awaited += 1
       for (const [index, line] of lines.entries())
-        this.#push(index === lines.length - 1 ? { line, settle: { resolve, reject } } : { line })
+        this.#push(index === lines.length - 1 ? { ...line, settle: { resolve, reject } } : line)
       this.#begin()
     })
   }
@@ -82,7 +89,7 @@ export class AgentLog {
   /** Goes with the next that is written, or when somebody hurries; nobody waits for it. */
   later(line: string): void {
     if (this.#failure !== undefined || this.#waiting.length >= this.#options.linesMax) return
-    this.#push({ line })
+    this.#push({ line, heard: undefined })
   }
 
   /** Writes all that waits. */
@@ -115,7 +122,7 @@ export class AgentLog {
     try {
       while (this.#awaited > 0 || (this.#isHurried && this.#waiting.length > 0)) {
         const batch = this.#next()
-        await this.#append(batch.map(({ line }) => line))
+        await this.#append(batch)
         this.#waiting.splice(0, batch.length)
         for (const { line, settle } of batch) {
           this.#waitingChars -= line.length
@@ -145,9 +152,16 @@ export class AgentLog {
     return this.#waiting.slice(0, end < 0 ? undefined : end)
   }
 
-  async #append(lines: string[]): Promise<void> {
-    const answer = await this.#options.append(this.#offset, lines)
+  async #append(batch: readonly Waiting[]): Promise<void> {
+    const heard = batch.flatMap((waiting) => waiting.heard ?? []).reduce<Heard | undefined>(further, undefined)
+    const lines = batch.map(({ line }) => line)
+    const answer = await this.#options.append(this.#offset, lines, heard)
     if (!answer.ok) throw new Error(`its log ends at ${answer.current_offset} and not at ${this.#offset}`)
     this.#offset = answer.next_offset
   }
 }
+
+const further = (one: Heard | undefined, other: Heard): Heard => ({
+  news: Math.max(one?.news ?? 0, other.news),
+  chat: Math.max(one?.chat ?? 0, other.chat),
+})

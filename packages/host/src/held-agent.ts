@@ -1,4 +1,4 @@
-import { type Compositor, type MountStatus, openCompositor } from '@parley/agent'
+import { type Compositor, openCompositor } from '@parley/agent'
 import {
   AGENT_LIMITS,
   type AgentClaim,
@@ -6,7 +6,6 @@ import {
   CALLER_META,
   type HeldMount,
   messageOf,
-  type MountReport,
   type MountSignIn,
   type ToolOutput,
   within,
@@ -21,8 +20,11 @@ import { readyPolicies } from './ask/ready-policies.ts'
 import { openPolicyDesk } from './ask/policy-desk.ts'
 import { openChatDesk } from './chat-desk.ts'
 import type { GatewayCall } from './gateway-calls.ts'
+import { mountReport } from './mount/mount-report.ts'
 import { composedMount } from './composed-mount.ts'
 import type { ReachMount } from './mount/reach-mount.ts'
+import { NewsWatch } from './news-watch.ts'
+import { AgentLoop } from './turn/agent-loop.ts'
 import { AgentTurns } from './turn/agent-turns.ts'
 import { ENGINE_CALLER, EngineCalls } from './turn/engine-calls.ts'
 import type { TurnPorts } from './turn/turn-ports.ts'
@@ -31,7 +33,6 @@ import type { TurnPorts } from './turn/turn-ports.ts'
 const TUNNEL_REQUESTS = 4_096
 /** Several changes of mounts that come together are told as one. */
 const REPORT_MS = 100
-const ERROR_CHARS = 2_000
 /** How long the last lines of its log are waited for. */
 const LAST_LINES_MS = 2_000
 
@@ -63,6 +64,8 @@ export class HeldAgent {
   readonly #calls: CallLog
   readonly #agentGate: AgentGate
   readonly #engineCalls = new EngineCalls()
+  readonly #loop: AgentLoop
+  readonly #watch: NewsWatch
   /** There from the moment that it can be reached. */
   #compositor: Compositor | undefined
   /** Of a local one, from the moment that it has its mounts. */
@@ -94,6 +97,9 @@ export class HeldAgent {
       now: options.now,
       versionOf: (mount) => this.#mounts.get(mount)?.version ?? null,
     })
+    const of = { claim, call, signal: this.#ended.signal, log: options.log, changed: () => this.#rest() }
+    this.#loop = new AgentLoop({ ...of, rest: spec.rest })
+    this.#watch = new NewsWatch({ ...of, listens: spec.subscriptions })
     this.#rest()
   }
 
@@ -107,14 +113,17 @@ export class HeldAgent {
   }
 
   async #begin(): Promise<void> {
-    const listened = this.#spec.subscriptions
+    const { subscriptions: listened, kind } = this.#spec
+    const isLocal = kind === 'local'
     const { call, claim, version, now, log } = this.#options
     const { signal } = this.#ended
-    const listen = async (uri: string, listens: boolean): Promise<void> =>
-      void (await call('host.agent_listen', { ...claim, uri, listens }, signal))
     const compositor = await openCompositor({
       info: { name: 'parley', version, role: 'agent' },
-      gate: { decide: (asked, wait) => this.#agentGate.decideMount(asked, wait, this.#engineCalls.isAgain(asked)) },
+      gate: {
+        decide: (asked, wait) =>
+          (this.#turns?.goesOn === true ? this.#loop.refusal(asked) : undefined) ??
+          this.#agentGate.decideMount(asked, wait, this.#engineCalls.isAgain(asked)),
+      },
       recorder: callRecorder({ calls: this.#calls, gate: this.#agentGate, engineCalls: this.#engineCalls, now }),
       connect: (name, need) => this.#connect(name, need.signal),
       policy: openPolicyDesk({ claim, call, signal }, this.#agentGate),
@@ -122,38 +131,33 @@ export class HeldAgent {
       subscriptions: {
         caller: ENGINE_CALLER,
         list: () => listened,
-        add: (uri) => listen(uri, true),
-        remove: (uri) => listen(uri, false),
+        add: (uri) => this.#watch.listen(uri, true, null),
+        remove: (uri) => this.#watch.listen(uri, false, null),
+        ...(isLocal ? this.#watch.shelf : {}),
       },
+      ...(isLocal ? { loop: this.#loop } : {}),
       log,
       now,
     })
     this.#compositor = compositor
     compositor.watchMounts(() => this.#report())
     await this.#converge(compositor)
-    if (this.#spec.kind === 'local') this.#takeTurns(compositor)
+    if (isLocal) this.#takeTurns(compositor)
   }
 
   #takeTurns(compositor: Compositor): void {
-    const { call, claim, turns: ports, version, now, log, failed } = this.#options
-    const { signal } = this.#ended
-    const spec = (): Spec => this.#spec
-    const idle = (): void => this.#rest()
+    const { turns: ports, ...options } = this.#options
     this.#turns = new AgentTurns({
+      ...options,
       ports,
-      claim,
-      call,
-      signal,
-      spec,
+      signal: this.#ended.signal,
+      spec: () => this.#spec,
       compositor,
       calls: this.#calls,
       gate: this.#agentGate,
       engineCalls: this.#engineCalls,
-      version,
-      now,
-      log,
-      idle,
-      failed,
+      loop: this.#loop,
+      idle: () => this.#rest(),
     })
     this.#turns.wake()
   }
@@ -174,6 +178,7 @@ export class HeldAgent {
       // Whoever waits for other policies does not wait for what is written down of subscriptions.
       void this.#compositor.reconsider()
       await this.#converge(this.#compositor)
+      this.#rest()
     })
     this.#updating = this.#updating.catch((error: unknown) => {
       if (!this.#ended.signal.aborted) this.#options.log('warn', `what changed cannot be read: ${messageOf(error)}`)
@@ -184,6 +189,11 @@ export class HeldAgent {
   /** A local one was told something. */
   prompt(): void {
     this.#turns?.wake()
+  }
+
+  /** There is something to tell a local one. */
+  news(): void {
+    this.#loop.told()
   }
 
   /** Somebody wants the turn of a local one to end. */
@@ -261,7 +271,7 @@ export class HeldAgent {
   async #tellMounts(): Promise<void> {
     this.#reporting = undefined
     const { call, log } = this.#options
-    const mounts = (this.#compositor?.mounts() ?? []).map(reportOf)
+    const mounts = (this.#compositor?.mounts() ?? []).map(mountReport)
     try {
       await call('host.agent_report', { ...this.claim, mounts }, this.#ended.signal)
     } catch (error) {
@@ -269,18 +279,20 @@ export class HeldAgent {
     }
   }
 
+  /** While it takes a turn, and while somebody has to watch what may wake it. */
+  get #isNeeded(): boolean {
+    if (this.#turns === undefined) return false
+    const mayWake = this.#loop.rest?.wake_on?.includes('resources') ?? true
+    return this.#turns.isBusy || (this.#spec.wake.resources && mayWake && !this.#watch.isEmpty)
+  }
+
   #rest(): void {
     clearTimeout(this.#resting)
     // The last link goes also because we close: nobody is to be told that it is quiet then, and a timer would hold the process.
-    if (this.#isClosing || this.#links.size > 0 || this.#turns?.isBusy === true) return
+    if (this.#isClosing || this.#links.size > 0 || this.#isNeeded) return
     this.#resting = setTimeout(() => {
       // Its turns may have begun since.
-      if (this.#turns?.isBusy !== true) this.#options.quiet()
+      if (!this.#isNeeded) this.#options.quiet()
     }, AGENT_LIMITS.quietMs)
   }
-}
-
-/** What people are told of a mount; all of it is in `compositor://{mount}/state`. */
-function reportOf({ name, state, tools, restarts, last_error: error }: MountStatus): MountReport {
-  return { name, state, tools: tools.length, restarts, error: error?.slice(0, ERROR_CHARS) ?? null }
 }

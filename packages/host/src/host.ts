@@ -227,6 +227,8 @@ class OpenHost implements Host {
         return void agent.update()
       case 'prompt':
         return agent.prompt()
+      case 'news':
+        return agent.news()
       case 'abort':
         return agent.abort()
       case 'release':

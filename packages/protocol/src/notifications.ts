@@ -32,7 +32,7 @@ export const NOTIFICATIONS = {
   host_control: {
     method: 'host_control',
     params: z.object({ agent_id: AgentId, claim_id: z.string(), action: HostAction }),
-    doc: 'To the host that holds the agent: something about it was changed (`update`: host.agent_get has it), it was told something (`prompt`: host.next_prompt), the turn that it takes is to end (`abort`), or it is to be let go of (`release`).',
+    doc: 'To the host that holds the agent: something about it was changed (`update`: host.agent_get has it), it was told something (`prompt`: host.next_prompt), there is something to tell it (`news`: host.news, before the next request of a turn), the turn that it takes is to end (`abort`), or it is to be let go of (`release`).',
   },
   job_state: {
     method: 'job_state',

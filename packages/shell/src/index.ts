@@ -1,6 +1,8 @@
 export { callText } from './call-text.ts'
 export { linkTeller, openCommandClient } from './command-client.ts'
 export { BUDGET_OPTIONS } from './agent/budget-options.ts'
+export { hasWake, restText, wakeOf, wakeText } from './agent/wake.ts'
+export { WAKE_OPTIONS } from './agent/wake-options.ts'
 export { budgetsOf, budgetsText, hasBudgets } from './agent/budgets.ts'
 export { followPrompt } from './agent/follow-prompt.ts'
 export { lineText } from './agent/line-text.ts'

@@ -67,6 +67,7 @@ export class CompositorService<C extends Caller> implements Service<C> {
       hasSearch: options.toolSearch !== undefined,
       policy: options.policy,
       chat: options.chat,
+      loop: options.loop,
     })
   }
 

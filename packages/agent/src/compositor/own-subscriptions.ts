@@ -1,9 +1,10 @@
-import { type JsonObject, messageOf, RpcError, ToolError } from '@parley/protocol'
+import { AGENT_LIMITS, type JsonObject, messageOf, RpcError, ToolError } from '@parley/protocol'
 import type { Caller } from '@parley/rpc'
 import { type GatedCalls, NOBODY_WAITS } from './gated-calls.ts'
 import type { MountTable } from './mount-table.ts'
 import type { MountedServer } from './mounted-server.ts'
 import type { MountCall, SubscriptionShelf } from './ports.ts'
+import { readContent } from './shown/resource-content.ts'
 import { VERSION_META, type WatchTable } from './watch-table.ts'
 
 export interface OwnSubscriptionsParts<C extends Caller> {
@@ -61,8 +62,10 @@ export class OwnSubscriptions<C extends Caller> {
       })
     const { tried, stop } = watches.keep(uri, this.#news(uri))
     this.#own.set(uri, { ...startOf(caller), stop })
+    // Kept before it is read: what changes from now on is told.
     await shelf?.add(uri)
     await tried
+    if (shelf?.known !== undefined) await shelf.known(uri, await this.#digest(uri))
     changed()
   }
 
@@ -169,10 +172,34 @@ export class OwnSubscriptions<C extends Caller> {
     return { caller, kind: 'resource', mount: mount.name, name, arguments: {}, annotations: undefined, unattended: true }
   }
 
-  #news(uri: string): (meta?: JsonObject) => void {
-    return (meta) => {
+  #news(uri: string): (meta?: JsonObject, isCertain?: boolean) => void {
+    return (meta, isCertain = false) => {
       const version = meta?.[VERSION_META]
-      if (typeof version === 'number') this.#parts.shelf?.updated?.(uri, version)
+      if (typeof version === 'number') this.#parts.shelf?.updated?.(uri, version, { isCertain, read: () => this.#digest(uri) })
+    }
+  }
+
+  /** What stands for the content of a resource now; null where that cannot be known. Nobody waits for it, so nobody is asked. */
+  async #digest(uri: string): Promise<string | null> {
+    const own = this.#own.get(uri)
+    const target = this.#parts.table.findResource(uri)
+    const call = own === undefined ? undefined : this.#callOf(uri, own)
+    if (target === undefined || call === undefined) return null
+    try {
+      const allowed = await this.#parts.gated.allow(call, NOBODY_WAITS)
+      try {
+        const client = await target.mount.ready()
+        const signal = AbortSignal.timeout(AGENT_LIMITS.digestMs)
+        const result = await client.request('resources/read', { uri: target.name }, { signal })
+        allowed.returned(result)
+        const { version, bytes } = readContent(result)
+        return bytes > AGENT_LIMITS.digestBytes ? null : version
+      } catch (error) {
+        allowed.failed(error)
+        throw error
+      }
+    } catch {
+      return null
     }
   }
 }

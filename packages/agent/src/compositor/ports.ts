@@ -86,12 +86,31 @@ export interface SubscriptionShelf<C extends Caller> {
   readonly caller: C
   list(): readonly string[] | Promise<readonly string[]>
   add(uri: string): void | Promise<void>
+  /** What stands for the content of one that is new, once it is watched; null: as below. */
+  known?(uri: string, digest: string | null): void | Promise<void>
   remove(uri: string): void | Promise<void>
-  /** One of them changed. `version` grows with each change of that resource. */
-  updated?(uri: string, version: number): void
+  /**
+   * One of them has changed, or may have: nobody knows, because it was not watched for a while. `version` grows with each change of that
+   * resource.
+   */
+  updated?(uri: string, version: number, change: ResourceChange): void
 }
 
-type DeskTool = 'chat_post' | 'chat_read_since' | 'policy_get' | 'policy_check' | 'policy_propose' | 'policy_withdraw'
+/** `isCertain`: its server says that it has changed. */
+export interface ResourceChange {
+  readonly isCertain: boolean
+  /** What stands for its content now; null: it may not be read without asking a person, or is too large. */
+  readonly read: () => Promise<string | null>
+}
+
+type DeskTool =
+  | 'chat_post'
+  | 'chat_read_since'
+  | 'loop_yield'
+  | 'policy_get'
+  | 'policy_check'
+  | 'policy_propose'
+  | 'policy_withdraw'
 type Asked<Name extends DeskTool> = z.output<(typeof COMPOSITOR_TOOLS)[Name]['input']>
 type Said<Name extends DeskTool> = z.input<(typeof COMPOSITOR_TOOLS)[Name]['output']>
 
@@ -108,6 +127,12 @@ export interface ChatDesk {
   post(message: Asked<'chat_post'>): Promise<Said<'chat_post'>>
   /** `signal`: nobody waits for it any more. */
   readSince(page: Asked<'chat_read_since'>, signal: AbortSignal): Promise<Said<'chat_read_since'>>
+}
+
+/** Where turns of the agent are taken: what it wants of the one that it is in. */
+export interface LoopDesk<C extends Caller> {
+  /** `caller`: only who takes the turn ends it. */
+  yield(wants: Asked<'loop_yield'>, caller: C): Promise<Said<'loop_yield'>>
 }
 
 export interface ConnectNeed {
@@ -132,6 +157,8 @@ export interface CompositorOptions<C extends Caller> {
   readonly policy?: PolicyDesk<C>
   /** Offers the tools of the chat. */
   readonly chat?: ChatDesk
+  /** Offers the tools of the loop. */
+  readonly loop?: LoopDesk<C>
   /** Offers `tools_search`: beside all tools, or instead of those that are not marked. Left out: not at all. */
   readonly toolSearch?: 'beside' | 'instead'
   readonly limits?: Partial<CompositorLimits>

@@ -6,7 +6,8 @@ import type { MountedServer } from './mounted-server.ts'
 
 export const VERSION_META = 'parley/version'
 
-type Changed = (meta?: JsonObject) => void
+/** `isCertain`: its server says so; otherwise it may have changed while nobody watched. */
+type Changed = (meta?: JsonObject, isCertain?: boolean) => void
 
 /** One resource that somebody watches, by the URI that clients see. */
 interface Watched {
@@ -54,7 +55,7 @@ export class WatchTable<C extends Caller> {
   /** Throws when its server does not let it be watched. */
   async add(uri: string, changed: Changed): Promise<() => void> {
     // Each gets a function of its own, so that the same one can watch twice.
-    const watcher: Changed = (meta) => changed(meta)
+    const watcher: Changed = (meta, isCertain) => changed(meta, isCertain)
     const watched = this.#enter(uri, watcher)
     try {
       const { mount } = this.#parts.table.resource(uri)
@@ -68,7 +69,7 @@ export class WatchTable<C extends Caller> {
 
   /** The same for somebody who goes on waiting: it is tried now, and again whenever the mount is there anew. */
   keep(uri: string, changed: Changed): { readonly tried: Promise<unknown>; readonly stop: () => void } {
-    const watcher: Changed = (meta) => changed(meta)
+    const watcher: Changed = (meta, isCertain) => changed(meta, isCertain)
     const watched = this.#enter(uri, watcher)
     const mount = this.#parts.table.findResource(uri)?.mount
     const tried = mount === undefined ? Promise.resolve(false) : this.#try(watched, mount)
@@ -199,7 +200,7 @@ export class WatchTable<C extends Caller> {
       const { resources } = client.server.capabilities
       if (!isJsonObject(resources) || resources.subscribe !== true)
         throw new RpcError('subscribe_unsupported', `mount ${mount.name} has no subscriptions`)
-      const stop = await client.subscribe(name, () => this.#tell(watched))
+      const stop = await client.subscribe(name, () => this.#tell(watched, true))
       watched.client = client
       watched.stop = stop
       watched.lastError = undefined
@@ -213,10 +214,10 @@ export class WatchTable<C extends Caller> {
     }
   }
 
-  #tell(watched: Watched): void {
+  #tell(watched: Watched, isCertain = false): void {
     const version = Math.max(this.#parts.now(), (this.#versions.peek(watched.uri) ?? 0) + 1)
     this.#versions.set(watched.uri, version)
-    for (const changed of watched.watchers) changed({ [VERSION_META]: version })
+    for (const changed of watched.watchers) changed({ [VERSION_META]: version }, isCertain)
     this.#parts.changed()
   }
 }

@@ -1,9 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { ReceivedRequest } from '@parley/agent/testing/model-server'
-import { isJsonObject, type JsonObject } from '@parley/protocol'
 import { expect, test } from 'vitest'
 import { peerOrSkip } from '../../../../scripts/peers/peer-or-skip.ts'
+import { codexUse as use } from '../fixture/codex-use.ts'
 import { lastOutput, run, say } from '../fixture/codex-judge.ts'
 import { type Step, TurnBench } from '../fixture/turn-bench.ts'
 
@@ -11,20 +10,6 @@ import { type Step, TurnBench } from '../fixture/turn-bench.ts'
 const SLOW = { timeout: 240_000 }
 const peer = await peerOrSkip('codex-0.166')
 const codexPath = peer?.bin('codex') ?? ''
-
-/** Calls a tool of the compositor, under the name that the request offers it by. */
-const use =
-  (tool: string, args: JsonObject = {}): Step =>
-  ({ body }: ReceivedRequest) => {
-    const offered = Array.isArray(body['tools']) ? body['tools'].filter((item) => isJsonObject(item)) : []
-    for (const space of offered) {
-      const tools = Array.isArray(space['tools']) ? space['tools'].filter((item) => isJsonObject(item)) : []
-      const { name: namespace } = space
-      if (namespace !== undefined && tools.some(({ name }) => name === tool))
-        return { pieces: [{ call: tool, arguments: args, extra: { namespace } }] }
-    }
-    throw new Error(`${tool} is not offered: ${JSON.stringify(offered)}`)
-  }
 
 const outputs: string[] = []
 /** Notes what the last call came to. */

@@ -123,7 +123,9 @@ export interface CarriedParts {
 /** A conversation whose turns are carried as they are taken, and to their end before they count as ended. */
 export function carriedConversation(conversation: Conversation, { carrier, listener, warn }: CarriedParts): Conversation {
   const submit = (input: TurnInput): Turn => {
-    const said: TranscriptEntry[] = [{ type: 'input', input: input.input.map((part) => ({ ...part })) }]
+    const parts = input.input.map((part) => ({ ...part }))
+    const heard = input.heard === undefined ? {} : { heard: { ...input.heard } }
+    const said: TranscriptEntry[] = [{ type: 'input', input: parts, ...heard }]
     // Whether that could be kept shows at the end.
     listener.done = () => void carrier.carry(said.splice(0), []).catch(() => undefined)
     const turn = conversation.submit(input)

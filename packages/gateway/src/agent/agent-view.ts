@@ -27,4 +27,4 @@ export async function agentView(store: Pick<Store, 'agents' | 'news' | 'prompts'
   }
 }
 
-const restView = ({ at, ...rest }: RestRecord): AgentRest => ({ ...rest, until: isoOrNull(at) })
+export const restView = ({ at, ...rest }: RestRecord): AgentRest => ({ ...rest, until: isoOrNull(at) })

@@ -1,7 +1,7 @@
 import { type GatewayCaller } from '@parley/access'
 import { type AgentClaim, type AgentId, type HostAction, NOTIFICATIONS, type PromptId } from '@parley/protocol'
 import type { Link } from '@parley/rpc'
-import { type Store, agentTopic, onceAtATime } from '@parley/store'
+import { type Store, agentTopic, newsTopic, onceAtATime } from '@parley/store'
 import type { Logger } from 'pino'
 
 interface Watched {
@@ -49,6 +49,7 @@ export class HostControls {
       if (isOther) {
         before.aborted = undefined
         before.look()
+        this.#tell(before, 'news')
       }
       return
     }
@@ -56,7 +57,13 @@ export class HostControls {
     const id = claim.agent_id
     const failed = (error: unknown): void => this.#log.warn({ err: error, agent: id }, 'a change of an agent cannot be told now')
     const look = onceAtATime(() => this.#look(id), failed)
-    const off = this.#store.topics.subscribe(agentTopic(id), look)
+    const offs = [
+      this.#store.topics.subscribe(agentTopic(id), look),
+      this.#store.topics.subscribe(newsTopic(id), () => this.#tellNews(id)),
+    ]
+    const off = (): void => {
+      for (const each of offs) each()
+    }
     this.#watched.set(id, { claim, link, known: version ?? 0, aborted: undefined, look, off })
   }
 
@@ -93,6 +100,12 @@ export class HostControls {
     if (running === undefined && queued > 0) this.#tell(watched, 'prompt')
     if (running === undefined || running.abortedAt === null || watched.aborted === running.id) return
     if (this.#tell(watched, 'abort')) watched.aborted = running.id
+  }
+
+  /** A host asks for it when it needs it: to be told twice costs one question. */
+  #tellNews(id: AgentId): void {
+    const watched = this.#watched.get(id)
+    if (watched !== undefined) this.#tell(watched, 'news')
   }
 
   #tellAll(): void {

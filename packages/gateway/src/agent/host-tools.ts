@@ -16,6 +16,7 @@ import { withinShare } from '../blob/inputs-share.ts'
 import { workerViews } from '../worker/worker-view.ts'
 import { type AgentWorld, serveTool } from './agent-world.ts'
 import { asHost, fenceOf } from './held-agent.ts'
+import { restView } from './agent-view.ts'
 import { folderRefusal, mountRefusalAt } from './may-mount.ts'
 import { openedMount, sealedSecrets } from './mount-secrets.ts'
 import { activePolicies, countedCalls, layersOf } from '@parley/rulebook'
@@ -132,7 +133,7 @@ export const hostAgentGet = serveTool(
     asHost(claim, context, async (_fence, agent) => {
       const { store, mountSealer, gate, hostControls } = context.world
       const { id, name, kind, ownerId, ownerName, settings, version } = agent
-      const [grant, mounts, subscriptions, calls, transcript, active, allowances] = await Promise.all([
+      const [grant, mounts, subscriptions, calls, transcript, active, allowances, rest] = await Promise.all([
         store.grants.of(ownerId),
         store.agents.mounts(id),
         store.agents.subscriptions(id),
@@ -140,6 +141,7 @@ export const hostAgentGet = serveTool(
         store.logs.end(transcriptLog(id)),
         activePolicies(store, agent),
         store.policies.allowances(id),
+        store.news.rest(id),
       ])
       if (context.call?.link !== undefined) hostControls.watch(claim, context.call.link, version)
       return {
@@ -157,6 +159,7 @@ export const hostAgentGet = serveTool(
           }),
         ),
         subscriptions: [...subscriptions],
+        rest: rest === undefined ? null : restView(rest),
         calls_offset: calls.offset,
         transcript_offset: transcript.offset,
         gate,
@@ -203,10 +206,10 @@ export const hostMountRenewed = serveTool(
 
 export const hostAgentListen = serveTool(
   TOOLS['host.agent_listen'],
-  ({ uri, listens, ...claim }, context) =>
+  ({ uri, listens, digest, ...claim }, context) =>
     asHost(claim, context, async (fence) => {
       const { agents } = context.world.store
-      if (listens) await withinShare({}, () => agents.listen(fence, uri, AGENT_LIMITS.subscriptions))
+      if (listens) await withinShare({}, () => agents.listen(fence, uri, AGENT_LIMITS.subscriptions, digest))
       else await agents.unlisten(fence, uri)
       return { agent_id: claim.agent_id, uri, listens }
     }),

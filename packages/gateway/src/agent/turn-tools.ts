@@ -1,5 +1,5 @@
 import { type ToolContext } from '@parley/access'
-import { AGENT_LIMITS, type AgentClaim, TOOLS, ToolError } from '@parley/protocol'
+import { AGENT_LIMITS, type AgentClaim, type Heard, TOOLS, ToolError } from '@parley/protocol'
 import { type AppendOptions, Conflict, NotFound, callsLog, linesOf, transcriptLog } from '@parley/store'
 import { type AgentWorld, serveTool } from './agent-world.ts'
 import { asHost, underClaim } from './held-agent.ts'
@@ -52,12 +52,12 @@ export const hostAppendCalls = serveTool(
 /** Each line is an entry: a fork begins at the end of one. */
 export const hostAppendTranscript = serveTool(
   TOOLS['host.append_transcript'],
-  ({ offset, lines, ...claim }, context) =>
+  ({ offset, lines, heard, ...claim }, context) =>
     append(claim, context, {
       log: transcriptLog(claim.agent_id),
       offset,
       entries: lines.map((line) => `${line}\n`),
-      options: {},
+      ...(heard === undefined ? {} : { heard }),
     }),
   LINES,
 )
@@ -66,14 +66,19 @@ interface Appending {
   readonly log: string
   readonly offset: number
   readonly entries: readonly string[]
-  readonly options: Pick<AppendOptions, 'chain' | 'rolls'>
+  readonly options?: Pick<AppendOptions, 'chain' | 'rolls'>
+  /** What the agent was told by one of these lines of its transcript. */
+  readonly heard?: Heard
 }
 
 /** Adds to a log of the agent's under the claim. */
-function append(claim: AgentClaim, context: ToolContext<AgentWorld>, { log, offset, entries, options }: Appending) {
+function append(claim: AgentClaim, context: ToolContext<AgentWorld>, { log, offset, entries, options, heard }: Appending) {
   return underClaim(claim, context, async (fence) => {
     const bytes = entries.map((entry) => Buffer.from(entry))
-    const outcome = await context.world.store.logs.append(log, bytes, { ...options, at: { offset }, fence })
+    const { logs, news } = context.world.store
+    const outcome = await (heard === undefined
+      ? logs.append(log, bytes, { ...options, at: { offset }, fence })
+      : news.hear(fence, bytes, { offset, heard }))
     if (outcome.kind === 'appended' || outcome.kind === 'repeated') return { ok: true as const, next_offset: outcome.offset }
     if (outcome.kind === 'mismatch')
       return { ok: false as const, code: 'offset_mismatch' as const, current_offset: outcome.offset }

@@ -7,6 +7,7 @@ import {
   type Engine,
   type Gate,
   type MountServer,
+  type NewsSource,
   type Transcripts,
 } from '@parley/agent'
 import { messageOf, type PreparedModel, settlesWithin } from '@parley/protocol'
@@ -30,6 +31,9 @@ export interface AgentEngineOrder {
   readonly server: MountServer
   readonly socketPath?: string
   readonly listener: ConversationListener
+  readonly news: NewsSource
+  /** Whether the turn that is taken is over. */
+  readonly isOver: () => boolean
   readonly warn: (message: string) => void
 }
 
@@ -42,8 +46,7 @@ const TOOL_TIMEOUT_MS = 61 * 60_000
 export class AgentEngine {
   readonly settings: EngineSettings
   readonly conversation: Conversation
-  /** False: an earlier turn began it. */
-  readonly isNew: boolean
+  #isNew: boolean
   readonly #close: () => Promise<void>
   readonly #key: { prepared: PreparedModel }
 
@@ -54,7 +57,7 @@ export class AgentEngine {
   ) {
     this.settings = settings
     this.conversation = conversation
-    this.isNew = isNew
+    this.#isNew = isNew
     this.#key = parts.key
     this.#close = parts.close
   }
@@ -89,9 +92,15 @@ export class AgentEngine {
     }
   }
 
-  /** The key of the turn that comes next. */
+  /** False: an earlier turn began its conversation. */
+  get isNew(): boolean {
+    return this.#isNew
+  }
+
+  /** The key of the turn that comes next, in the conversation that the one before has begun. */
   renew(prepared: PreparedModel): void {
     this.#key.prepared = prepared
+    this.#isNew = false
   }
 
   close(): Promise<void> {
@@ -105,7 +114,7 @@ interface Conversed {
 }
 
 async function converse(engine: Engine, order: AgentEngineOrder): Promise<Conversed> {
-  const { settings, server, listener, conversation: left, warn } = order
+  const { settings, server, listener, news, isOver, conversation: left, warn } = order
   const options: ConversationOptions = {
     model: settings.model,
     instructions: settings.instructions,
@@ -113,6 +122,8 @@ async function converse(engine: Engine, order: AgentEngineOrder): Promise<Conver
     approvals: 'never',
     // They are kept by the gateway, and whoever holds the agent next waits for the same.
     keepsApprovals: true,
+    news,
+    isOver,
     reach: settings.reach,
     network: false,
     mounts: [{ name: COMPOSED, server, plain: true, required: true, toolTimeoutMs: TOOL_TIMEOUT_MS }],

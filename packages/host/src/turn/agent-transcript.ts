@@ -1,5 +1,5 @@
 import type { Transcript, TranscriptEntry, Transcripts } from '@parley/agent'
-import { AGENT_LIMITS, ToolError, type TranscriptLine } from '@parley/protocol'
+import { AGENT_LIMITS, Heard, ToolError, type TranscriptLine } from '@parley/protocol'
 import type { AgentOfGateway } from '../gateway-calls.ts'
 import { AgentLog, type LogLost } from '../agent-log.ts'
 import type { MaskText } from '../mount/masked-secrets.ts'
@@ -17,6 +17,9 @@ export interface AgentTranscriptOptions extends AgentOfGateway {
   /** Somebody else writes it: the agent is not ours any more. */
   readonly lost: (why: string) => void
 }
+
+/** In what an engine remembers only what is longer than its own words is taken out: a shorter one could be one of them. */
+export const MEMORY_SECRET_CHARS = 12
 
 /** An engine waits for one write at a time, and so does its turn. */
 const AWAITED_MAX = 16
@@ -38,7 +41,8 @@ export class AgentTranscript {
     const { call, claim, signal } = options
     this.#log = new AgentLog({
       offset: options.offset,
-      append: (offset, lines) => call('host.append_transcript', { ...claim, offset, lines }, signal),
+      append: (offset, lines, heard) =>
+        call('host.append_transcript', { ...claim, offset, lines, ...(heard === undefined ? {} : { heard }) }, signal),
       what: 'the transcript',
       awaitedMax: AWAITED_MAX,
       linesMax: options.limits.heldLines,
@@ -110,7 +114,8 @@ export class AgentTranscript {
       },
       append: (entries) => {
         this.#read = undefined
-        return this.#log.write([...entries.map((entry) => this.#memory(id, entry)), ...this.#held.splice(0)])
+        const lines = entries.map((entry) => ({ line: this.#memory(id, entry), heard: heardIn(entry) }))
+        return this.#log.write([...lines, ...this.#held.splice(0)])
       },
       close: () => Promise.resolve(),
     }
@@ -134,3 +139,7 @@ export class AgentTranscript {
 
 /** Whether the log itself has no room any more. */
 export const isFull = ({ cause }: LogLost): boolean => cause instanceof ToolError && cause.code === 'quota_exceeded'
+
+/** What an engine says that its model is told with an input. */
+const heardIn = (entry: TranscriptEntry): Heard | undefined =>
+  entry.type === 'input' ? Heard.safeParse(entry['heard']).data : undefined

@@ -78,6 +78,7 @@ test('prompts are answered one after the other in one conversation, and other in
   turns.wake()
   await world.idle()
   expect([first.outcome?.message, second.outcome?.message]).toEqual(['1', '2'])
+  expect(JSON.stringify(world.model.requests.at(-1)?.body['input'])).not.toContain('take over')
   const third = world.gateway.tell('three')
   world.play(say('3'))
   turns.wake()

@@ -1,4 +1,4 @@
-import type { Compositor, EngineEvent, Turn } from '@parley/agent'
+import type { Compositor, EngineEvent, NewsInput, Turn } from '@parley/agent'
 import {
   iso,
   messageOf,
@@ -13,17 +13,20 @@ import type { AgentGate } from '../ask/agent-gate.ts'
 import type { AgentOfGateway } from '../gateway-calls.ts'
 import { maskTexts, secretsOf } from '../mount/masked-secrets.ts'
 import type { AgentEngine } from './agent-engine.ts'
-import { AgentTranscript, isFull } from './agent-transcript.ts'
+import type { AgentLoop } from './agent-loop.ts'
+import { AgentTranscript, isFull, MEMORY_SECRET_CHARS } from './agent-transcript.ts'
 import type { EngineCalls } from './engine-calls.ts'
 import { BEGINS, eventLine } from './event-line.ts'
-import { failedWith, INTERRUPTED, isLost, outcomeOf, unprepared } from './outcome.ts'
+import { BROKEN, DONE, failedWith, INTERRUPTED, isLost, outcomeOf, unprepared } from './outcome.ts'
 import { OwnCalls } from './own-calls.ts'
+import { prepareTurn } from './prepare-turn.ts'
 import type { LeftTurn } from './transcript-fold.ts'
 import { EngineUnfit, TurnEngine } from './turn-engine.ts'
 import { TURN_LIMITS, type TurnLimits } from './turn-limits.ts'
 import type { TurnPorts } from './turn-ports.ts'
 import type { AgentSpec } from './turn-settings.ts'
-import { CONTINUE_TEXT, takenOverText } from './turn-text.ts'
+import { textOf, turnInput } from './turn-input.ts'
+import { takenOverText } from './turn-text.ts'
 
 export interface AgentTurnsOptions extends AgentOfGateway {
   readonly ports: TurnPorts
@@ -33,6 +36,7 @@ export interface AgentTurnsOptions extends AgentOfGateway {
   readonly calls: CallLog
   readonly gate: AgentGate
   readonly engineCalls: EngineCalls
+  readonly loop: AgentLoop
   readonly version: string
   readonly now: () => number
   readonly log: (level: 'info' | 'warn', message: string) => void
@@ -43,11 +47,6 @@ export interface AgentTurnsOptions extends AgentOfGateway {
 }
 
 type NextPrompt = NonNullable<ToolOutput<'host.next_prompt'>['prompt']>
-
-/** In what an engine remembers only what is longer than its own words is taken out: a shorter one could be one of them. */
-const MEMORY_SECRET_CHARS = 12
-/** Failures after which an engine is not to be trusted with another turn. */
-const BROKEN: ReadonlySet<string | null> = new Set(['engine_lost', 'internal'])
 
 /** Answers what a local agent is told, one prompt after the other, in the one conversation that it has. */
 export class AgentTurns {
@@ -89,6 +88,8 @@ export class AgentTurns {
       transcript: this.#transcript,
       gate: this.#own,
       mayRun: (program) => options.gate.wouldAllow({ kind: 'command', name: program, arguments: {} }),
+      news: options.loop.source((news) => this.#tell(news)),
+      isOver: () => options.loop.isOver,
       listener: { event: (event) => this.#heard(event), approve: () => Promise.resolve('denied') },
       warn: (message) => this.#transcript.say({ type: 'warning', at: this.#at(), message }),
       version,
@@ -98,6 +99,11 @@ export class AgentTurns {
   /** Whether a prompt runs or may wait. */
   get isBusy(): boolean {
     return this.#running !== undefined
+  }
+
+  /** Whether its engine asks its model itself, and goes on after the agent has ended its turn. */
+  get goesOn(): boolean {
+    return this.#engine.isBoxed
   }
 
   /** It was told something. */
@@ -153,6 +159,7 @@ export class AgentTurns {
   async #answer(prompt: NextPrompt): Promise<void> {
     const stop = new AbortController()
     this.#current = { promptId: prompt.prompt_id, stop }
+    this.#options.loop.begins(prompt.prompt_id)
     try {
       const { outcome, isTold = false } = await this.#outcome(prompt, AbortSignal.any([stop.signal, this.#ended]))
       if (this.#ended.aborted) return
@@ -162,6 +169,7 @@ export class AgentTurns {
       await this.#end(prompt, stop.signal.aborted ? INTERRUPTED : outcome, isTold)
     } finally {
       this.#current = undefined
+      this.#options.loop.ends()
     }
   }
 
@@ -171,6 +179,8 @@ export class AgentTurns {
       if (prompt.aborting) return { outcome: INTERRUPTED }
       const left: LeftTurn = prompt.resumed ? (await this.#transcript.standing()).left(prompt.prompt_id) : { kind: 'unsaid' }
       if (left.kind === 'ended') return left
+      // The host before died between that and the end.
+      if (prompt.yielded) return { outcome: DONE }
       const outcome = await this.#turn(prompt, left.kind, stop)
       return { outcome: this.#transcript.failure === undefined ? outcome : this.#full() }
     } catch (error) {
@@ -183,10 +193,15 @@ export class AgentTurns {
 
   /** One turn to its end. */
   async #turn(prompt: NextPrompt, left: 'unsaid' | 'said', stop: AbortSignal): Promise<PromptOutcome> {
-    const prepared = await this.#prepare(prompt, stop).catch((error: unknown) => {
-      if (stop.aborted || isLost(error)) throw error
-      return unprepared(error)
-    })
+    const news = await unlessAborted(this.#options.loop.take(), stop)
+    // What woke it was told by an earlier turn: there is nothing to ask the model.
+    if (prompt.woken_by !== null && left === 'unsaid' && news === undefined) return DONE
+    const prepared = await prepareTurn({ ...this.#options, prepareMs: this.#limits.prepareMs }, prompt.prompt_id, stop).catch(
+      (error: unknown) => {
+        if (stop.aborted || isLost(error)) throw error
+        return unprepared(error)
+      },
+    )
     if ('status' in prepared) return prepared
     this.#key = prepared.api_key
     const settings = await this.#engine.settings(prepared, stop)
@@ -208,28 +223,24 @@ export class AgentTurns {
     const { budget } = prepared
     const isLeft = left === 'said' && !engine.isNew
     const takenUp = isLeft ? engine.conversation.takeUp?.({ budget }) : undefined
-    const text = isLeft ? CONTINUE_TEXT : await this.#text(prompt, engine)
-    const turn = takenUp ?? engine.conversation.submit({ input: [{ type: 'text', text }], budget })
-    return this.#ending(turn, engine, { prepared, stop })
+    if (takenUp !== undefined) return this.#ending(takenUp, engine, { prepared, stop })
+    const before = engine.isNew ? await this.#before(prompt, left) : ''
+    const said = turnInput(prompt, { news, before, isLeft })
+    if (news !== undefined) this.#tell(news)
+    return this.#ending(engine.conversation.submit({ ...said, budget }), engine, { prepared, stop })
   }
 
   /** A conversation that begins in the middle is told what was said before. */
-  async #text(prompt: NextPrompt, { isNew }: AgentEngine): Promise<string> {
-    if (!isNew) return prompt.text
-    const talk = (await this.#transcript.standing()).talkBefore(prompt.prompt_id)
-    return talk === '' ? prompt.text : `${takenOverText(talk)}\n\n${prompt.text}`
+  async #before({ prompt_id, woken_by }: NextPrompt, left: 'unsaid' | 'said'): Promise<string> {
+    // What woke this turn was told by itself.
+    const until = woken_by !== null && left === 'said' ? '' : prompt_id
+    const talk = (await this.#transcript.standing()).talkBefore(until)
+    return talk === '' ? '' : takenOverText(talk)
   }
 
-  async #prepare({ prompt_id }: NextPrompt, stop: AbortSignal): Promise<PreparedModel> {
-    const { call, claim } = this.#options
-    const tooLong = AbortSignal.timeout(this.#limits.prepareMs)
-    try {
-      return await call('host.prepare_turn', { ...claim, prompt_id }, AbortSignal.any([stop, tooLong]))
-    } catch (error) {
-      if (tooLong.aborted && !stop.aborted)
-        throw new Error(`the gateway gave no key within ${this.#limits.prepareMs / 1_000} s`, { cause: error })
-      throw error
-    }
+  /** It stands in the transcript when the engine has written down that it was told. */
+  #tell({ input }: NewsInput): void {
+    this.#transcript.hold({ type: 'notice', at: this.#at(), text: input.map(textOf).join('\n') })
   }
 
   async #ending(

@@ -15,6 +15,12 @@ export function outcomeOf(end: TurnEnd): PromptOutcome {
   }
 }
 
+/** Failures after which an engine is not to be trusted with another turn. */
+export const BROKEN: ReadonlySet<string | null> = new Set(['engine_lost', 'internal'])
+
+/** Nothing was to be said. */
+export const DONE: PromptOutcome = { status: 'completed', code: null, message: '' }
+
 export const INTERRUPTED: PromptOutcome = { status: 'interrupted', code: null, message: '' }
 
 export const failedWith = (code: string, message: string): PromptOutcome => ({

@@ -39,6 +39,7 @@ function openOwnCalls() {
     version: 1,
     mounts: [],
     subscriptions: [],
+    rest: null,
     calls_offset: 0,
     transcript_offset: 0,
     gate: 'ask',

@@ -51,6 +51,7 @@ export class TranscriptFold {
       const entry = isJsonObject(value) ? value['entry'] : undefined
       if (isEntry(entry)) this.#remember(line.conversation, entry)
     } else if (line?.type === 'turn_started') this.#begin(line)
+    else if (line?.type === 'notice') this.#say({ text: line.text })
     else if (line?.type === 'message') this.#say({ text: `you: ${line.text}` })
     else if (line?.type === 'turn_ended' && this.#turn?.promptId === line.prompt_id) {
       const { status, code, message } = line

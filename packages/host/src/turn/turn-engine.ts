@@ -1,6 +1,6 @@
 import { mkdir } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import type { Compositor, ConversationListener, Gate, MountServer } from '@parley/agent'
+import type { Compositor, ConversationListener, Gate, MountServer, NewsSource } from '@parley/agent'
 import { type AgentClaim, type EngineName, type PreparedModel, unlessAborted } from '@parley/protocol'
 import { openServiceSocket, removeTree, type ServiceSocket, shortSocketPath } from '@parley/workspace'
 import { AgentEngine } from './agent-engine.ts'
@@ -23,6 +23,8 @@ export interface TurnEngineOptions {
   /** Whether a program may be run whatever it is told to do. */
   readonly mayRun: (program: string) => boolean
   readonly listener: ConversationListener
+  readonly news: NewsSource
+  readonly isOver: () => boolean
   readonly warn: (message: string) => void
   readonly version: string
 }
@@ -83,7 +85,7 @@ export class TurnEngine {
     const before = this.#open?.conversation.id
     await this.close()
     const way = await this.#way(settings.engine)
-    const { ports, limits, transcript, gate, listener, warn } = this.#options
+    const { ports, limits, transcript, gate, listener, news, isOver, warn } = this.#options
     const opening = AgentEngine.open({
       ports,
       limits,
@@ -95,6 +97,8 @@ export class TurnEngine {
       ownFolder: this.#ownFolder,
       ...way,
       listener,
+      news,
+      isOver,
       warn,
     })
     try {

@@ -11,8 +11,8 @@ import {
 import { messageOf, type Moves, Place, within } from '@parley/protocol/wire'
 import { settleOpenCalls } from './call/run-calls.ts'
 import { SentCalls } from './call/sent-calls.ts'
+import { addInput } from './add-input.ts'
 import { type ConversationState, iso } from './conversation-state.ts'
-import { userItem } from './item.ts'
 import { Steering } from './steering.ts'
 import { Stopper } from './stopper.ts'
 import type { ToolboxHolder } from './toolbox-holder.ts'
@@ -42,7 +42,7 @@ const MOVES: Moves<ConversationPlace> = {
 }
 
 type TurnBounds = Pick<TurnInput, 'outputSchema' | 'budget'>
-type Said = Pick<TurnInput, 'input' | 'pinned'>
+type Said = Pick<TurnInput, 'input' | 'pinned' | 'heard'>
 
 interface RunningTurn {
   readonly stopper: Stopper
@@ -158,7 +158,7 @@ export class MiniConversation implements Conversation {
       output_schema: bounds.outputSchema ?? null,
       budget: bounds.budget ?? null,
     })
-    if (said !== undefined) this.#hear(said)
+    if (said !== undefined) addInput(this.#state, said)
     spending.startTurn(bounds.budget)
     const { wallMs } = spending
     const timer = wallMs === null ? undefined : setTimeout(() => stopper.stop(outOfTime(wallMs)), Math.min(wallMs, TIMER_MS))
@@ -182,12 +182,6 @@ export class MiniConversation implements Conversation {
     if (this.#place.may('idle')) this.#place.to('idle')
     emit({ type: 'turn_ended', turn: id, end: final })
     return final
-  }
-
-  #hear({ input, pinned = false }: Said): void {
-    const { history, log } = this.#state
-    const item = userItem(input)
-    history.addInput(log.add({ type: 'input', item, pinned }), item, pinned)
   }
 
   /** A turn whose log is not on the disk did not complete. One that was stopped does not wait for long. */

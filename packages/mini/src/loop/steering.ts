@@ -1,6 +1,6 @@
 import type { InputPart } from '@parley/agent'
+import { addInput } from './add-input.ts'
 import type { ConversationState } from './conversation-state.ts'
-import { userItem } from './item.ts'
 
 /** What is said to a turn that is under way. Bounded: one that asks a model nothing for long takes no more. */
 export class Steering {
@@ -20,11 +20,8 @@ export class Steering {
   }
 
   /** Puts what waits into the conversation. */
-  take({ history, log }: ConversationState): void {
-    for (const input of this.#waiting.splice(0)) {
-      const item = userItem(input)
-      history.addInput(log.add({ type: 'input', item, pinned: false }), item, false)
-    }
+  take(state: ConversationState): void {
+    for (const input of this.#waiting.splice(0)) addInput(state, { input })
   }
 
   /** The last answer is given: true, and from now on nothing is taken, unless something still waits for a request. */

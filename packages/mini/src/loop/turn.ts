@@ -1,6 +1,7 @@
 import type { TurnEnd, TurnFailure, TurnInput } from '@parley/agent'
 import type { ModelAnswer, ModelItem, ModelRequest } from '../model/model.ts'
 import { MountFailed } from '../tool/mount/mount-failed.ts'
+import { addInput } from './add-input.ts'
 import { type ModelReply, askModel } from './ask-model.ts'
 import { runCalls, settleOpenCalls } from './call/run-calls.ts'
 import type { SentCalls } from './call/sent-calls.ts'
@@ -66,6 +67,8 @@ class Loop {
     if (unmade !== undefined) return unmade
     for (;;) {
       steering.take(state)
+      const untold = await this.#takeNews()
+      if (untold !== undefined) return untold
       const answer = await this.#answer()
       if (answer.kind !== 'answered') return answer
       const calls = this.#takeIn(answer)
@@ -77,7 +80,19 @@ class Loop {
       }
       const end = await this.#make(calls, false)
       if (end !== undefined) return end
+      if (state.options.isOver?.() === true && steering.closeIfEmpty()) return { kind: 'completed', message: this.#lastMessage }
     }
+  }
+
+  /** What is new for the model goes with its next request. One that is not told of it is not asked. */
+  async #takeNews(): Promise<TurnEnd | undefined> {
+    const { state, stopper } = this.#world
+    const { news } = state.options
+    if (news === undefined || !news.mayHaveNews) return undefined
+    const waited = await stopper.wait(state.log.flush().then(() => news.take()))
+    if (waited.kind === 'stopped') return endOf(stopper)
+    if (waited.value !== undefined) addInput(state, waited.value)
+    return undefined
   }
 
   /** Makes the calls of an answer, or those of one that an earlier process left. Answers how the turn ends, if it does. */

@@ -32,6 +32,10 @@ export const AGENT_LIMITS = {
   yieldS: 7 * 86_400,
   /** The rarest that changes of resources may wake an agent. */
   wakeEveryS: 86_400,
+  /** A host tells of changes of one resource at most so often, and reads no more of it than this to know it again. */
+  tellNewsMs: 500,
+  digestBytes: 1024 * 1024,
+  digestMs: 30_000,
   /** Timers of agents that one gateway looks at in a second. */
   timersAtOnce: 100,
   timersMs: 1_000,

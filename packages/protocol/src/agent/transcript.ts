@@ -29,6 +29,8 @@ export const TranscriptLine = z.discriminatedUnion('type', [
     model: z.string(),
     resumed: z.boolean(),
   }),
+  /** What the agent was told besides its prompt. */
+  z.object({ type: z.literal('notice'), at: At, text: z.string() }),
   z.object({ type: z.literal('message'), at: At, text: z.string() }),
   z.object({ type: z.literal('reasoning'), at: At, text: z.string() }),
   z.object({

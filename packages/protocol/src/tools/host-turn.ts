@@ -1,7 +1,8 @@
 import * as z from 'zod'
 import { AGENT_LIMITS } from '../agent/limits.ts'
+import { Heard, NewsPage } from '../agent/news.ts'
 import { PromptOutcome } from '../agent/prompt.ts'
-import { NewsKind } from '../agent/wake.ts'
+import { AgentRest, NewsKind, Yield } from '../agent/wake.ts'
 import { PromptId } from '../ids.ts'
 import { PreparedModel } from '../model/prepared.ts'
 import { READS, SETS, tool } from '../tool.ts'
@@ -56,11 +57,12 @@ export const hostPrepareTurn = tool({
 export const hostAppendTranscript = tool({
   name: 'host.append_transcript',
   roles: ['host'],
-  doc: 'Adds lines to an agent’s transcript, at the offset where it stands. A resend is recognised.',
+  doc: 'Adds lines to an agent’s transcript, at the offset where it stands. A resend is recognised. `heard`: one of the lines holds what host.news gave, up to there; it counts with the lines or not at all.',
   input: z.strictObject({
     ...AgentClaim.shape,
     offset: z.int().min(0),
     lines: z.array(z.string().max(transcriptLineBytes)).min(1).max(1_000),
+    heard: Heard.optional(),
   }),
   output: z.discriminatedUnion('ok', [
     z.object({ ok: z.literal(true), next_offset: z.int() }),
@@ -80,4 +82,36 @@ export const hostReadTranscript = tool({
   }),
   output: z.object({ lines: z.array(z.string()), next_offset: z.int(), end: z.int() }),
   annotations: READS,
+})
+
+export const hostNews = tool({
+  name: 'host.news',
+  roles: ['host'],
+  doc: 'What the agent has not been told, oldest first, as much as one request to a model takes. It is told again until host.append_transcript says that it was heard.',
+  input: AgentClaim,
+  output: NewsPage,
+  annotations: READS,
+})
+
+export const hostTellNews = tool({
+  name: 'host.tell_news',
+  roles: ['host'],
+  doc: 'A resource that the agent listens to has changed (`certain`), or may have. `digest` stands for its content, null where that cannot be known: what only may have changed is told once of the same content. `told`: it is news.',
+  input: z.strictObject({
+    ...AgentClaim.shape,
+    uri: z.string().min(1).max(4_096),
+    digest: z.string().max(128).nullable(),
+    certain: z.boolean().default(false),
+  }),
+  output: z.object({ uri: z.string(), told: z.boolean() }),
+  annotations: SETS,
+})
+
+export const hostYield = tool({
+  name: 'host.yield',
+  roles: ['host'],
+  doc: 'The agent ends the turn that it takes, and says what is to wake it. What it said last counts.',
+  input: z.strictObject({ ...AgentClaim.shape, prompt_id: PromptId, ...Yield.shape }),
+  output: z.object({ prompt_id: PromptId, rest: AgentRest }),
+  annotations: SETS,
 })

@@ -2,6 +2,7 @@ import * as z from 'zod'
 import { AgentKind, AgentSettings } from '../agent/agent.ts'
 import { AGENT_LIMITS } from '../agent/limits.ts'
 import { MountSettings, ServerSpec, MountReport } from '../agent/mount.ts'
+import { AgentRest } from '../agent/wake.ts'
 import { MountSignIn } from '../agent/sign-in.ts'
 import { AgentId } from '../ids.ts'
 import { Allowance } from '../policy/allowance.ts'
@@ -16,7 +17,7 @@ export const AgentClaim = z.strictObject({ agent_id: AgentId, claim_id: ClaimId 
 export type AgentClaim = z.infer<typeof AgentClaim>
 
 /** What a host is told about an agent that it holds. `release`: it was deleted, and nothing of it is to stay. */
-export const HostAction = z.enum(['update', 'prompt', 'abort', 'release'])
+export const HostAction = z.enum(['update', 'prompt', 'news', 'abort', 'release'])
 export type HostAction = z.infer<typeof HostAction>
 
 /** Whom a request on the tunnel of an agent is made for: under this name in its `_meta`. */
@@ -92,6 +93,8 @@ export const hostAgentGet = tool({
     version: z.int(),
     mounts: z.array(HeldMount),
     subscriptions: z.array(z.string()),
+    /** For what a local one rests that ended its last turn itself. */
+    rest: AgentRest.nullable(),
     /** Where the log of its calls ends. */
     calls_offset: z.int(),
     /** Where its transcript ends. */
@@ -128,7 +131,13 @@ export const hostAgentListen = tool({
   name: 'host.agent_listen',
   roles: ['host'],
   doc: 'Keeps what an agent listens to by itself, so that it goes on after a restart.',
-  input: z.strictObject({ ...AgentClaim.shape, uri: z.string().min(1).max(4_096), listens: z.boolean() }),
+  input: z.strictObject({
+    ...AgentClaim.shape,
+    uri: z.string().min(1).max(4_096),
+    listens: z.boolean(),
+    /** Of its content now: from another one on it is told of. */
+    digest: z.string().max(128).nullable().default(null),
+  }),
   output: z.object({ agent_id: AgentId, uri: z.string(), listens: z.boolean() }),
   annotations: SETS,
 })

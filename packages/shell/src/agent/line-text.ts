@@ -9,6 +9,8 @@ export function lineText(line: TranscriptLine): string | undefined {
   switch (line.type) {
     case 'turn_started':
       return oneLine(`> ${line.by}: ${line.text}${line.resumed ? ' (goes on after a restart)' : ''}`)
+    case 'notice':
+      return plainLines(line.text)
     case 'message':
       return plainLines(line.text)
     case 'reasoning':

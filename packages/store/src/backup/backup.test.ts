@@ -275,7 +275,7 @@ async function fillAgents(store: Store, ownerId: UserId): Promise<AgentId> {
   const terms = { hash: 'turn', channel: 'main', model: 'm', budget: NO_BUDGET }
   await store.modelKeys.addForAgent(turn.lease, { ...terms, promptId: turn.prompt.id })
   await store.agents.listen(turn.lease, 'file:///b', 5, 'before')
-  await store.news.changed(turn.lease, 'file:///b', 'after')
+  await store.news.changed(turn.lease, 'file:///b', { digest: 'after' })
   await store.chats.post(turn.agent.id, { text: 'wait', by: 'ann' })
   await store.news.yield(turn.lease, turn.prompt.id, { wake_on: ['chat'], after_s: 60, say: 'look' })
   await store.usages.add(

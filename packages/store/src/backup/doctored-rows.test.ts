@@ -63,7 +63,7 @@ async function fill(store: Store): Promise<void> {
   await store.grants.set(ownerId, NO_GRANT)
   await store.chats.post(agent.id, { text: 'said', by: 'ann', key: 'k' })
   await store.chats.mark(agent.id, 'ann/default', 1)
-  await store.news.changed(lease, 'file:///a', 'new')
+  await store.news.changed(lease, 'file:///a', { digest: 'new' })
   await store.news.yield(lease, prompt.id, { after_s: 60, say: 'look' })
   const terms = { hash: 'turn', channel: 'main', model: 'm', budget: NO_BUDGET }
   await store.modelKeys.addForAgent(lease, { ...terms, promptId: prompt.id })

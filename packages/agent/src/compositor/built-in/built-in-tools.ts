@@ -16,10 +16,11 @@ import type { CompositorLimits } from '../compositor-limits.ts'
 import type { MountDispatch, MountRequest } from '../mount-dispatch.ts'
 import { pageOf } from '../list/list-page.ts'
 import type { MountTable } from '../mount-table.ts'
-import type { ChatDesk, PolicyDesk } from '../ports.ts'
+import type { ChatDesk, LoopDesk, PolicyDesk } from '../ports.ts'
 import type { OwnResources } from '../own-resources.ts'
 import type { OwnSubscriptions } from '../own-subscriptions.ts'
-import { readContent, type ResourceContent, type ResourceWindow, versionChanged, windowOf } from './read-window.ts'
+import { readContent, type ResourceContent } from '../shown/resource-content.ts'
+import { type ResourceWindow, versionChanged, windowOf } from './read-window.ts'
 import { argumentFault, toolAnswer, toolFailure } from './tool-answer.ts'
 import { searchTools } from './tool-search.ts'
 import type { WindowCache } from './window-cache.ts'
@@ -38,6 +39,7 @@ export interface BuiltInToolsParts<C extends Caller> {
   readonly hasSearch: boolean
   readonly policy: PolicyDesk<C> | undefined
   readonly chat: ChatDesk | undefined
+  readonly loop: LoopDesk<C> | undefined
 }
 
 /**
@@ -59,6 +61,7 @@ export class BuiltInTools<C extends Caller> {
     if (name === 'tools_search') return this.#parts.hasSearch
     if (name.startsWith('policy_') && this.#parts.policy === undefined) return false
     if (name.startsWith('chat_') && this.#parts.chat === undefined) return false
+    if (name.startsWith('loop_') && this.#parts.loop === undefined) return false
     return Object.hasOwn(COMPOSITOR_TOOLS, name)
   }
 
@@ -89,6 +92,8 @@ export class BuiltInTools<C extends Caller> {
         return this.#chat.post(read(name, args))
       case 'chat_read_since':
         return this.#chat.readSince(read(name, args), call.signal)
+      case 'loop_yield':
+        return this.#loop.yield(read(name, args), call.caller)
       case 'policy_get':
         return this.#policy.get()
       case 'policy_check':
@@ -106,6 +111,12 @@ export class BuiltInTools<C extends Caller> {
     const { chat } = this.#parts
     if (chat === undefined) throw new TypeError('a tool of the chat was called where there is none')
     return chat
+  }
+
+  get #loop(): LoopDesk<C> {
+    const { loop } = this.#parts
+    if (loop === undefined) throw new TypeError('a tool of the loop was called where no turns are taken')
+    return loop
   }
 
   get #policy(): PolicyDesk<C> {

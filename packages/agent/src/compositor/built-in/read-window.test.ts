@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { readContent, type ResourceWindow, windowOf } from './read-window.ts'
+import { readContent } from '../shown/resource-content.ts'
+import { type ResourceWindow, windowOf } from './read-window.ts'
 
 /** All windows of one part, one after the other. */
 function windowsOf(part: object, maxBytes: number) {

@@ -1,5 +1,5 @@
 import type { CompositorLimits } from '../compositor-limits.ts'
-import type { ResourceContent } from './read-window.ts'
+import type { ResourceContent } from '../shown/resource-content.ts'
 
 interface Kept {
   readonly content: ResourceContent

@@ -1,5 +1,5 @@
 import type { CommandSpec, OptionSpec } from '@parley/command-line'
-import { BUDGET_OPTIONS } from '@parley/shell'
+import { BUDGET_OPTIONS, WAKE_OPTIONS } from '@parley/shell'
 import { JOB_OPTIONS, WHERE_NOTE } from '../../option/job-options.ts'
 import { AGENT } from './agent-argument.ts'
 import { CHAT_COMMANDS } from './chat-table.ts'
@@ -10,6 +10,7 @@ const SETTINGS = {
   model: { doc: 'the model that it is to use', value: 'MODEL' },
   engine: { doc: 'what drives the model', value: 'ENGINE', choices: ['mini', 'codex'] },
   folder: { doc: 'the folder of its host that a local one works in (default: one of its own); must be granted', value: 'DIR' },
+  ...WAKE_OPTIONS,
   ...BUDGET_OPTIONS,
 } as const satisfies Record<string, OptionSpec>
 

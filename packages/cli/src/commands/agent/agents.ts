@@ -3,7 +3,7 @@ import { agoText, columns, named, plainText, timeText, type Cell } from '@parley
 import type { SteadyClient } from '@parley/client'
 import { type Invocation, usageError } from '@parley/command-line'
 import { parseDuration, readGivenText, show } from '@parley/command-line/commands'
-import { budgetsOf, budgetsText, hasBudgets } from '@parley/shell'
+import { budgetsOf, budgetsText, hasBudgets, hasWake, restText, wakeOf, wakeText } from '@parley/shell'
 import { allItems } from '../../caller/items-of.ts'
 import { withCaller } from '../../caller/with-caller.ts'
 import { showNewToken } from '../account/show-new-token.ts'
@@ -31,6 +31,7 @@ export const agentCreate = (invocation: Invocation): Promise<number> => {
     ...(kind === undefined ? {} : { kind }),
     ...settingsOf(invocation),
     ...(hasBudgets(values) ? { budgets: budgetsOf(values) } : {}),
+    ...(hasWake(values) ? { wake: wakeOf(values) } : {}),
   }
   return withCaller(invocation, 'user', async (caller) => {
     const agent = await caller.call('agent.create', input)
@@ -63,12 +64,16 @@ export const agentUpdate = (invocation: Invocation): Promise<number> => {
     ...settingsOf(invocation),
     ...(values.has('no-folder') ? { folder: null } : {}),
   }
-  if (Object.keys(changes).length === 0 && !hasBudgets(values))
+  if (Object.keys(changes).length === 0 && !hasBudgets(values) && !hasWake(values))
     throw usageError('agent update needs something to change', 'parley agent update --help')
   return withAgent(invocation, async (caller, agent_id) => {
-    const before = hasBudgets(values) ? (await caller.call('agent.get', { agent_id })).budgets : undefined
-    const budgets = before === undefined ? {} : { budgets: budgetsOf(values, before) }
-    return showAgent(invocation, await caller.call('agent.update', { agent_id, ...changes, ...budgets }))
+    const hasMore = hasBudgets(values) || hasWake(values)
+    const before = hasMore ? await caller.call('agent.get', { agent_id }) : undefined
+    const more = {
+      ...(before !== undefined && hasBudgets(values) ? { budgets: budgetsOf(values, before.budgets) } : {}),
+      ...(before !== undefined && hasWake(values) ? { wake: wakeOf(values, before.wake) } : {}),
+    }
+    return showAgent(invocation, await caller.call('agent.update', { agent_id, ...changes, ...more }))
   })
 }
 
@@ -131,6 +136,8 @@ function showAgent(invocation: Invocation, agent: Agent): number {
     ['folder', folder ?? ''],
     ['budgets', budgetsText(agent.budgets)],
     ['turn', turnText(turn)],
+    ['woken by', kind === 'local' ? wakeText(agent.wake) : ''],
+    ['rests', agent.rest === null ? '' : restText(agent.rest, (at) => timeText(at, invocation.io))],
     ['made', agoText(agent.created_at, invocation.io)],
     ['changed', agoText(agent.updated_at, invocation.io)],
     ['told', plainText(instructions.split('\n')[0] ?? '')],

@@ -1,4 +1,4 @@
-import { type JsonObject, TokenUsage, isJsonObject } from '@parley/protocol'
+import { Heard, type JsonObject, TokenUsage, isJsonObject } from '@parley/protocol'
 import * as z from 'zod'
 import type { ModelItem } from '../../model/model.ts'
 
@@ -47,8 +47,8 @@ export const MiniEntry = z.discriminatedUnion('type', [
     output_schema: Json.nullable(),
     budget: Json.nullable(),
   }),
-  /** What somebody said, as the item that the model reads. */
-  z.object({ type: z.literal('input'), seq: Seq, item: Item, pinned: z.boolean() }),
+  /** What somebody said, as the item that the model reads. `heard`: it holds news up to there. */
+  z.object({ type: z.literal('input'), seq: Seq, item: Item, pinned: z.boolean(), heard: Heard.optional() }),
   /** The tools that requests with this hash offer. */
   z.object({ type: z.literal('tools'), seq: Seq, sha256: z.string(), tools: z.array(Json) }),
   /**

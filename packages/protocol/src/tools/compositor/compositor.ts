@@ -1,6 +1,7 @@
 import * as z from 'zod'
 import { READS, SETS, tool } from '../../tool.ts'
 import { chatPostOwn, chatReadSinceOwn } from './chat.ts'
+import { loopYield } from './loop.ts'
 import { policyCheck, policyGetOwn, policyProposeOwn, policyWithdraw } from './policy.ts'
 
 /** Bounds of the compositor’s own tools. */
@@ -117,10 +118,11 @@ const toolsSearch = tool({
   annotations: READS,
 })
 
-/** The tools that a compositor has besides those of its mounts: `tools_search` where it is wanted, those about policies where one decides, those of the chat where there is one. */
+/** The tools that a compositor has besides those of its mounts: `tools_search` where it is wanted, those about policies where one decides, those of the chat where there is one, those of the loop where turns are taken here. */
 export const COMPOSITOR_TOOLS = {
   chat_post: chatPostOwn,
   chat_read_since: chatReadSinceOwn,
+  loop_yield: loopYield,
   policy_check: policyCheck,
   policy_get: policyGetOwn,
   policy_propose: policyProposeOwn,

@@ -63,7 +63,7 @@ export const RESEAL_MOUNT: Sql = 'UPDATE mounts SET sealed = $4 WHERE agent_id =
 export const REMOVE_MOUNT: Sql = 'DELETE FROM mounts WHERE agent_id = $1 AND name = $2'
 
 export const LISTEN: Sql =
-  'INSERT INTO subscriptions (agent_id, hash, uri, told) VALUES ($1, $2, $3, $4) ON CONFLICT (agent_id, hash) DO NOTHING'
+  'INSERT INTO subscriptions (agent_id, hash, uri, told) VALUES ($1, $2, $3, $4) ON CONFLICT (agent_id, hash) DO UPDATE SET told = excluded.told WHERE subscriptions.told IS NULL'
 export const COUNT_SUBSCRIPTIONS: Sql = 'SELECT count(*) AS subscriptions FROM subscriptions WHERE agent_id = $1'
 export const UNLISTEN: Sql = 'DELETE FROM subscriptions WHERE agent_id = $1 AND hash = $2'
 export const SUBSCRIPTIONS: Sql = 'SELECT uri FROM subscriptions WHERE agent_id = $1 ORDER BY uri'

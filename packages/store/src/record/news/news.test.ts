@@ -106,17 +106,21 @@ describe.each(ENGINES)('news on %s', (engine) => {
 
   test('a change of what it listens to is news once for each content, folded, and nothing else is', async () => {
     const { id, lease } = await resting({ resources: false })
-    expect(await store.news.changed(lease, PAGE, 'v0')).toBe(false)
-    expect(await store.news.changed(lease, 'demo://other', 'v1')).toBe(false)
-    expect(await store.news.changed(lease, PAGE, 'v1')).toBe(true)
-    expect(await store.news.changed(lease, PAGE, 'v1')).toBe(false)
+    expect(await store.news.changed(lease, PAGE, { digest: 'v0' })).toBe(false)
+    expect(await store.news.changed(lease, 'demo://other', { digest: 'v1' })).toBe(false)
+    expect(await store.news.changed(lease, PAGE, { digest: 'v1' })).toBe(true)
+    expect(await store.news.changed(lease, PAGE, { digest: 'v1' })).toBe(false)
+    expect(await store.news.changed(lease, PAGE, { digest: 'v1', isCertain: true })).toBe(true)
     now += 5
-    expect(await store.news.changed(lease, PAGE, 'v2')).toBe(true)
+    expect(await store.news.changed(lease, PAGE, { digest: 'v2' })).toBe(true)
     expect((await store.news.pending(lease, ALL)).items).toEqual([
       { kind: 'resource', subject: PAGE, at: new Date(1_005).toISOString(), text: '' },
     ])
     // Where its content cannot be known each word of it counts.
-    expect([await store.news.changed(lease, PAGE, null), await store.news.changed(lease, PAGE, null)]).toEqual([true, true])
+    expect([
+      await store.news.changed(lease, PAGE, { digest: null }),
+      await store.news.changed(lease, PAGE, { digest: null }),
+    ]).toEqual([true, true])
     expect(await prompts(id)).toEqual([])
     await store.agents.update(id, { settings: { wake: WakeRules.parse({}) } })
     expect(await prompts(id)).toEqual(['queued resource'])
@@ -124,12 +128,12 @@ describe.each(ENGINES)('news on %s', (engine) => {
 
   test('resources wake it at most so often, and what came too early wakes it when that time is over', async () => {
     const { id, lease } = await resting({ every_s: 60 })
-    await store.news.changed(lease, PAGE, 'v1')
+    await store.news.changed(lease, PAGE, { digest: 'v1' })
     const { end } = await turn(lease)
     expect(await hear(lease)).toEqual([`resource ${PAGE} `])
     await end()
     now += 10_000
-    await store.news.changed(lease, PAGE, 'v2')
+    await store.news.changed(lease, PAGE, { digest: 'v2' })
     expect(await prompts(id)).toEqual(['completed resource'])
     expect(await store.news.wakeDue(10)).toBe(0)
     now += 50_000
@@ -146,7 +150,7 @@ describe.each(ENGINES)('news on %s', (engine) => {
     const rest = { wake_on: ['resources'], resources: ['demo://other'], at: 61_000, say: 'look \u0000' }
     expect(await store.news.rest(id)).toEqual(rest)
     await say(id, 'hello')
-    await store.news.changed(lease, PAGE, 'v1')
+    await store.news.changed(lease, PAGE, { digest: 'v1' })
     expect(await prompts(id)).toEqual(['completed told'])
     now += 60_000
     expect(await store.news.wakeDue(10)).toBe(1)
@@ -199,7 +203,7 @@ describe.each(ENGINES)('news on %s', (engine) => {
     await told(id)
     await store.prompts.next(lease)
     for (const text of ['one', 'two']) await say(id, text)
-    await store.news.changed(lease, PAGE, 'v1')
+    await store.news.changed(lease, PAGE, { digest: 'v1' })
     const { heard } = await store.news.pending(lease, ALL)
     const line = [Buffer.from('line\n')]
     expect(await store.news.hear(lease, line, { offset: 9, heard })).toMatchObject({ kind: 'mismatch' })
@@ -220,7 +224,7 @@ describe.each(ENGINES)('news on %s', (engine) => {
   test('what does not fit comes with the next request, in order', async () => {
     const { id, lease } = await resting({ chat: false, resources: false })
     for (const text of ['one', 'two']) await say(id, text)
-    await store.news.changed(lease, PAGE, 'v1')
+    await store.news.changed(lease, PAGE, { digest: 'v1' })
     await say(id, 'three')
     expect(await store.news.pending(lease, { maxItems: 2, maxChars: 100 })).toMatchObject({
       items: [{ text: 'one' }, { text: 'two' }],
@@ -271,7 +275,7 @@ describe.each(ENGINES)('news on %s', (engine) => {
       ...both.flatMap((each) => Array.from({ length: 5 }, (_item, index) => say(id, `${index}`, each))),
       ...both.map((each) => each.news.wakeDue(10)),
       ...both.map((each, index) => each.news.add(lease, { kind: 'call', subject: `c${index}`, text: 'returned' })),
-      ...both.map((each) => each.news.changed(lease, PAGE, 'v1')),
+      ...both.map((each) => each.news.changed(lease, PAGE, { digest: 'v1' })),
     ])
     const woken = (await prompts(id)).filter((word) => word.startsWith('queued'))
     expect(woken).toHaveLength(1)

@@ -19,10 +19,14 @@ export interface News {
   /** Throws `LeaseLost`. */
   add(fence: LeaseFence, news: NewNews): Promise<void>
   /**
-   * A resource that the agent listens to is now as `digest` says; null: that cannot be known. It is news unless the agent was told of just
-   * this, and nothing where it does not listen to it. Throws `LeaseLost`.
+   * A resource that the agent listens to is now as `digest` says; null: that cannot be known. Where it is not certain that it has changed it is
+   * news unless the agent was told of just this; it is none where the agent does not listen to it. Throws `LeaseLost`.
    */
-  changed(fence: LeaseFence, uri: string, digest: string | null): Promise<boolean>
+  changed(
+    fence: LeaseFence,
+    uri: string,
+    change: { readonly digest: string | null; readonly isCertain?: boolean },
+  ): Promise<boolean>
   /** What the agent has not been told, oldest first; of one that is too large for the bound at least that one. Throws `LeaseLost`. */
   pending(fence: LeaseFence, bounds: { readonly maxItems: number; readonly maxChars: number }): Promise<NewsPage>
   /** Adds lines to its transcript, and what they say that it was told is heard in the same commit, or neither. Throws `LeaseLost`. */

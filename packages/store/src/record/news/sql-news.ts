@@ -47,11 +47,11 @@ export class SqlNews implements News, Waker {
     })
   }
 
-  async changed(fence: LeaseFence, uri: string, digest: string | null): Promise<boolean> {
+  async changed(fence: LeaseFence, uri: string, { digest, isCertain = false }: Parameters<News['changed']>[2]): Promise<boolean> {
     return this.#db.transaction(async (tx) => {
       const moment = this.#moment()
       const agent = lockedAgent(await lockHeld(tx, fence, moment.now))
-      if ((await tx.run(sql.TELL, [agent.id, subjectHash(uri), digest])) === 0) return false
+      if ((await tx.run(sql.TELL, [agent.id, subjectHash(uri), digest, isCertain ? 1 : 0])) === 0) return false
       await addNews(tx, agent, { kind: 'resource', subject: uri, text: '' }, moment)
       return true
     })

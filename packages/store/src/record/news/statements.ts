@@ -47,9 +47,9 @@ export const BEGIN_WOKEN: Sql = `UPDATE loops SET yielded = NULL, waits = NULL, 
 /** $1 agent, $2 prompt, $3 fence. */
 export const RUNS: Sql = `SELECT 1 AS one FROM prompts WHERE agent_id = $1 AND id = $2 AND status = 'running' AND fence = $3`
 
-/** $1 agent, $2 hash of a URI, $3 its digest or null: nothing where the agent was told just this, or does not listen. */
+/** $1 agent, $2 hash of a URI, $3 its digest or null, $4 whether it has changed: nothing where the agent was told just this, or does not listen. */
 export const TELL: Sql = `UPDATE subscriptions SET told = CAST($3 AS TEXT) WHERE agent_id = $1 AND hash = $2
-  AND (told IS DISTINCT FROM CAST($3 AS TEXT) OR CAST($3 AS TEXT) IS NULL)`
+  AND (told IS DISTINCT FROM CAST($3 AS TEXT) OR CAST($3 AS TEXT) IS NULL OR CAST($4 AS INTEGER) = 1)`
 
 /** $1 now, $2 rows: those that rest, whose time has come and whose owner may use them. */
 export const DUE: Sql = `SELECT l.agent_id FROM loops l JOIN agents a ON a.id = l.agent_id JOIN users u ON u.id = a.owner_id

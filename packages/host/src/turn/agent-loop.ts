@@ -1,0 +1,110 @@
+import type { LoopDesk, MountCall, MountDecision, NewsInput, NewsSource } from '@parley/agent'
+import { type AgentRest, messageOf, type PromptId, ToolError, type Yield } from '@parley/protocol'
+import type { Caller } from '@parley/rpc'
+import type { AgentOfGateway } from '../gateway-calls.ts'
+import { ENGINE_CALLER } from './engine-calls.ts'
+import { noticeText } from './notice.ts'
+import { isLost } from './outcome.ts'
+
+export interface AgentLoopOptions extends AgentOfGateway {
+  /** For what it rests, as the gateway had it when this host took it. */
+  readonly rest: AgentRest | null
+  readonly log: (level: 'info' | 'warn', message: string) => void
+  /** It rests for something, or no more. */
+  readonly changed: () => void
+}
+
+/** What a turn is told besides its prompt, and whether the agent has ended it itself. */
+export class AgentLoop implements LoopDesk<Caller> {
+  readonly #options: AgentLoopOptions
+  #promptId: PromptId | undefined
+  #isOver = false
+  #rest: AgentRest | null
+  /** Whether there may be something that the agent was not told. */
+  #mayHaveNews = true
+
+  constructor(options: AgentLoopOptions) {
+    this.#options = options
+    this.#rest = options.rest
+  }
+
+  /** For what it rests that ended its last turn itself. */
+  get rest(): AgentRest | null {
+    return this.#rest
+  }
+  /** Whether the agent has ended the turn that it takes. */
+  get isOver(): boolean {
+    return this.#isOver
+  }
+
+  /** There is something to tell. */
+  told(): void {
+    this.#mayHaveNews = true
+  }
+
+  begins(promptId: PromptId): void {
+    this.#promptId = promptId
+    this.#isOver = false
+    this.#rest = null
+    this.#mayHaveNews = true
+  }
+
+  ends(): void {
+    this.#promptId = undefined
+  }
+
+  /** What the agent was not told, as one notice. What was taken before is in the transcript by now, or it comes again. */
+  async take(): Promise<NewsInput | undefined> {
+    const { call, claim, signal, log } = this.#options
+    this.#mayHaveNews = false
+    try {
+      const { items, heard } = await call('host.news', claim, signal)
+      if (items.length === 0) return undefined
+      // There may be more than one request is told.
+      this.#mayHaveNews = true
+      return { input: [{ type: 'text', text: noticeText(items) }], heard }
+    } catch (error) {
+      this.#mayHaveNews = true
+      if (signal.aborted || isLost(error)) throw error
+      log('warn', `what is new cannot be asked for: ${messageOf(error)}`)
+      return undefined
+    }
+  }
+
+  /** As an engine asks for it; `taken` hears what it is given. */
+  source(taken: (news: NewsInput) => void): NewsSource {
+    const mayHaveNews = (): boolean => this.#mayHaveNews
+    return {
+      get mayHaveNews() {
+        return mayHaveNews()
+      },
+      take: async () => {
+        const news = await this.take()
+        if (news !== undefined) taken(news)
+        return news
+      },
+    }
+  }
+
+  /** Written down at once: a host that dies after this leaves a turn that is over. */
+  async yield(wants: Yield, { key }: Caller): Promise<{ rest: AgentRest }> {
+    const { call, claim, signal, changed } = this.#options
+    if (key !== ENGINE_CALLER.key)
+      throw new ToolError('forbidden', 'only the agent’s own engine ends its turn', { hint: 'a person does so with agent.abort' })
+    const promptId = this.#promptId
+    if (promptId === undefined) throw new ToolError('conflict', 'the agent takes no turn now')
+    const { rest } = await call('host.yield', { ...claim, prompt_id: promptId, ...wants }, signal)
+    if (this.#promptId === promptId) {
+      this.#isOver = true
+      this.#rest = rest
+      changed()
+    }
+    return { rest }
+  }
+
+  /** An engine that asks its model itself goes on after the end of its turn: what it would do then is not done. */
+  refusal({ caller, unattended }: Pick<MountCall<Caller>, 'caller' | 'unattended'>): MountDecision | undefined {
+    if (!this.#isOver || caller.key !== ENGINE_CALLER.key || unattended === true) return undefined
+    return { kind: 'deny', reason: 'this turn is over: loop_yield has ended it. Say your last word now', endsTurn: false }
+  }
+}
