@@ -15,7 +15,7 @@ const CODEX = {
 } as const
 
 test.skipIf(peer === undefined)(
-  'a real Codex that yields is woken by its chat, a resource of a real server and a timer, and never by an approval',
+  'fault 16: a real Codex that yields is woken by its chat, a resource of a real server and a timer, and never by an approval',
   SLOW,
   async (context) => {
     await using bench = await TurnBench.open()
@@ -24,7 +24,7 @@ test.skipIf(peer === undefined)(
 )
 
 test.skipIf(peer === undefined)(
-  'fault 16: kill -9 of the host of a real Codex after a notice was read: it is not read again; before: it is',
+  'fault 18: kill -9 of the host of a real Codex after a notice was read: it is not read again; before: it is',
   SLOW,
   async () => {
     await using bench = await TurnBench.open()

@@ -6,7 +6,7 @@ import { TurnBench, use } from '../fixture/turn-bench.ts'
 const MINI = { hostOptions: [], settings: {}, use, lastWords: [] }
 
 test(
-  'an agent that yields is woken by its chat, a resource of a real server and a timer, in order, and never by an approval',
+  'fault 16: an agent that yields is woken by its chat, a resource of a real server and a timer, in order, and never by an approval',
   MANY_PROCESSES,
   async (context) => {
     await using bench = await TurnBench.open()
@@ -14,7 +14,7 @@ test(
   },
 )
 
-test('fault 16: kill -9 of a host after a notice was read: it is not read again; before: it is', MANY_PROCESSES, async () => {
+test('fault 18: kill -9 of a host after a notice was read: it is not read again; before: it is', MANY_PROCESSES, async () => {
   await using bench = await TurnBench.open()
   await loopKills(bench, MINI)
 })

@@ -19,7 +19,7 @@ async function open() {
   return { gw, host, agent_id, next, get: () => contentOf(gw.admin('agent.get', { agent_id })) }
 }
 
-test('fault 16: a message wakes an agent that sleeps, and is told until the lines that hold it are written', async () => {
+test('fault 18: a message wakes an agent that sleeps, and is told until the lines that hold it are written', async () => {
   const { gw, host, agent_id, next, get } = await open()
   expect(await get()).toMatchObject({ wake: { chat: true, resources: true, calls: true, every_s: 10 }, rest: null })
   await gw.admin('chat.post', { agent_id, text: 'hello' })
@@ -49,7 +49,7 @@ test('fault 16: a message wakes an agent that sleeps, and is told until the line
   await expect(host.call('host.news', claim)).rejects.toThrow('lease_lost')
 })
 
-test('an agent that yields says for what it rests, the next host is told, and its time comes once', async () => {
+test('fault 16: an agent that yields says for what it rests, the next host is told, and its time comes once', async () => {
   const { gw, host, agent_id, next, get } = await open()
   await gw.admin('agent.prompt', { agent_id, text: 'rest' })
   const claim = await host.claim()

@@ -11,7 +11,7 @@ const inputs = ({ model }: TurnWorld): string[] =>
 const times = (text: string, word: string): number => text.split(word).length - 1
 const notices = ({ gateway }: TurnWorld): unknown[] => gateway.lines().filter(({ type }) => type === 'notice')
 
-test('fault 16: news is folded into one notice before the next request, once, and heard when that is in the transcript', async () => {
+test('fault 18: news is folded into one notice before the next request, once, and heard when that is in the transcript', async () => {
   await using world = await openTurnWorld()
   world.gateway.post('first word')
   const prompt = world.gateway.tell('do it')
@@ -53,7 +53,7 @@ test('a wake is told its news alone, and one that finds none asks no model', asy
   expect(world.gateway.lines().find(({ type }) => type === 'turn_started')).toMatchObject({ woken_by: 'chat' })
 })
 
-test('loop_yield ends the turn after the calls of its answer, without another request', async () => {
+test('fault 16: loop_yield ends the turn after the calls of its answer, without another request', async () => {
   await using world = await openTurnWorld()
   const prompt = world.gateway.tell('rest')
   world.play({
@@ -78,7 +78,7 @@ test('loop_yield ends the turn after the calls of its answer, without another re
   expect(inputs(world).at(-1)).toContain('still made')
 })
 
-test('fault 16: a host that died after the news was read leaves it read, and one that died before leaves it', async () => {
+test('fault 18: a host that died after the news was read leaves it read, and one that died before leaves it', async () => {
   await using world = await openTurnWorld()
   world.gateway.post('only once')
   const prompt = world.gateway.tell('do it')

@@ -142,7 +142,7 @@ describe.each(ENGINES)('news on %s', (engine) => {
     expect(await prompts(id)).toEqual(['queued resource', 'completed resource'])
   })
 
-  test('an agent that yields rests for what it asked for, until a turn begins', async () => {
+  test('fault 16: an agent that yields rests for what it asked for, until a turn begins', async () => {
     const { id, lease } = await resting()
     await told(id)
     const { end } = await turn(lease, { wake_on: ['resources'], resources: ['demo://other'], after_s: 60, say: 'look \u0000' })
@@ -198,7 +198,7 @@ describe.each(ENGINES)('news on %s', (engine) => {
     expect(await store.news.rest(id)).toEqual({ wake_on: null, resources: null, at: null, say: null })
   })
 
-  test('fault 16: it is heard with the lines that say so or not at all, and never un-heard', async () => {
+  test('fault 18: it is heard with the lines that say so or not at all, and never un-heard', async () => {
     const { id, lease } = await resting()
     await told(id)
     await store.prompts.next(lease)
