@@ -28,6 +28,7 @@ test('only tools that carry files, logs or documents take large arguments, by wh
     'host.mount_renewed',
     'host.propose',
     'host.renew',
+    'host.yield',
     'job.create',
     'judge.claim_next',
     'judge.job.append_agent_status',

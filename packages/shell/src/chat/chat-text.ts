@@ -39,6 +39,7 @@ function wordsOf(line: TranscriptLine): string | undefined {
       return lineText(line)
     case 'turn_ended':
       return lineText(line) ?? 'its turn has ended'
+    case 'notice':
     case 'message':
     case 'reasoning':
     case 'plan':
