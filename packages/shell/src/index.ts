@@ -44,5 +44,6 @@ export {
 } from './policy/policy-commands.ts'
 export { TRIED_CALL_OPTIONS } from './policy/tried-call.ts'
 export { namedPolicy, type NamedPolicy, neededAgent, type PolicyOwner, WHOSE_OPTIONS } from './policy/whose.ts'
+export { quotaBounds, quotaText } from './quota.ts'
 export { SCOPE_NOTE, SCOPE_OPTION, scopesIn, scopesText } from './scopes.ts'
 export { toldByOption } from './told-by-option.ts'
