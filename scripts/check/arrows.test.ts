@@ -181,6 +181,15 @@ test('a room that is there for tests may be imported by tests and fixtures, and 
   expect(checkArrows(tree.root)).toEqual(['packages/beside/src/a.ts:1 beside may not import wires; it may import no room'])
 })
 
+test('what is put into a box as it is owns what it reaches there', () => {
+  using tree = openTree()
+  const program = `import 'node:child_process'\nexport const words = process.env`
+  tree.write('packages/ground/program/a.ts', program)
+  expect(checkArrows(tree.root)).toEqual([])
+  tree.write('packages/ground/src/a.ts', program)
+  expect(checkArrows(tree.root)).toHaveLength(2)
+})
+
 test('scripts import rooms by name, not by path', () => {
   using tree = openTree()
   tree.write('scripts/bad.ts', `import '../packages/ground/src/index.ts'\nimport '@parley/ground'\n`)

@@ -28,6 +28,7 @@ export {
 export { JsonText } from './message/text.ts'
 export { type LineFault, LineReader, type LineSink } from './stdio/lines.ts'
 export { serveStdio, type StdioServerOptions } from './stdio/server.ts'
+export { type Admission, openTokenServer, type TokenServer, type TokenServerOptions } from './stdio/token-server.ts'
 export { serveMemory } from './memory.ts'
 export {
   applyElicitationDefaults,

@@ -92,6 +92,7 @@ struct cage {
   struct list links; // in pairs: a link on the way to one of these paths, and where it leads
   char *proxy_socket; // where the one way out leads, or empty
   uint16_t proxy_port; // of the box's own loopback
+  bool local_sockets; // programs of a box with one way out may have some
   bool live; // the next run's streams are LIVE_FIRST and the two after it
   char *run_folder;
   char *box_folder; // without namespaces, a real folder
@@ -219,8 +220,9 @@ int landlock_version(void);
 // proc.c
 bool own_proc(void);
 
-// relay.c
+// relay.c, local.c
 void relay_start(void);
+int local_sockets_refuse(void);
 
 // watch.c, memory.c, buffers.c, folder.c: what the processes of a run use together
 struct usage {

@@ -210,7 +210,7 @@ static void buffer_sizes(void) {
 static void sockets(void) {
   bool inet = cage.profile == PROFILE_WORKSPACE && (cage.tier != TIER_LANDLOCK || cage.host_network);
   // Who sees the file of a local socket reaches whoever listens behind it, read-only or not, and in a folder of the host there may be
-  // some. Names without a file belong to the network. So they are for private roots, and for boxes that were given one to talk to.
+  // some. Names without a file belong to the network. So they are for private roots, and for boxes whose relay dials one.
   bool local = cage.tier != TIER_LANDLOCK && !cage.host_network && (cage.profile == PROFILE_JUDGE || cage.proxy_port != 0);
   LOAD(nr);
   refuse_unless(SYS_socketpair, 0, AF_UNIX);

@@ -34,6 +34,7 @@ static void open_cage(void) {
   take_list(&from, &cage.placeholders);
   cage.proxy_socket = take_string(&from);
   cage.proxy_port = (uint16_t)take_u32(&from);
+  cage.local_sockets = take_u32(&from) != 0;
   cage.live = take_u32(&from) != 0;
   if (from.bad) {
     write_failed("the opening frame is malformed");

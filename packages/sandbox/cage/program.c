@@ -141,6 +141,7 @@ void program_main(struct stage *stage, int socket, const int ends[3]) {
   for (int fd = 0; fd < 3; fd++) must(fcntl(fd, F_SETFD, 0) == 0, "streams");
   must(syscall(SYS_close_range, 3u, ~0u, 0u) == 0, "descriptors");
   if (cage.proxy_port != 0) relay_start();
+  if (cage.proxy_port != 0 && !cage.local_sockets) must(local_sockets_refuse() == 0, "local sockets");
   char *arguments[MAX_ARGS + 1], *environment[MAX_ARGS + 1];
   const char *at = shared->strings;
   for (uint32_t i = 0; i < shared->bind_count; i++) at += strlen(at) + 1;

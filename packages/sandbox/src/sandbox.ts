@@ -151,6 +151,11 @@ export interface ProxyNetwork {
   readonly kind: 'proxy'
   readonly port: number
   readonly socketPath: string
+  /**
+   * Whether programs may have local sockets beside: whoever sees the file of one in what is shown reaches its listener then. Without, they
+   * have connected pairs alone, as in any other box.
+   */
+  readonly localSockets: boolean
 }
 
 /** A program in a box of its own whose streams are live. They are not counted: whoever reads them bounds them by reading. */
@@ -184,7 +189,7 @@ export type BoxProfile =
    * boxes are.
    * `folder` is the working folder, writable on demand save its `.git`, which is read-only as a whole, also when there is none yet;
    * `alsoWritable` are more folders, of the same owner. `network`: none but its own loopback, that of the host, or its own loopback
-   * with one way out. Sockets of the host cannot be connected to, but for those that the last kind was given.
+   * with one way out. Sockets of the host cannot be connected to, but where the last kind says so.
    */
   | {
       readonly kind: 'workspace'

@@ -1,3 +1,4 @@
+export { type CommandDoor, openCommandDoor } from './command-door.ts'
 export { FolderWatch } from './folder-watch.ts'
 export { openServiceSocket, type ServiceSocket, shortSocketPath } from './service-socket.ts'
 export { removeTree } from './remove-tree.ts'

@@ -3,6 +3,8 @@ import { isAbsolute, join, relative } from 'node:path'
 import { type CommandOutcome, type CommandRequest, type Commands, refusedCommand } from '@parley/agent'
 import { messageOf } from '@parley/protocol'
 import type { Box, Placeholder, RunLimits, Sandbox } from '@parley/sandbox'
+import { type OutputListener, networkTo, NODE, openAccess } from './command-access.ts'
+import type { CommandDoor } from './command-door.ts'
 import { outcomeOf } from './command-outcome.ts'
 import { FolderWatch } from './folder-watch.ts'
 import { nestedRepositories } from './nested-repositories.ts'
@@ -50,6 +52,8 @@ export interface SandboxCommandsOptions {
   readonly readable?: readonly string[]
   /** Variables of commands beside the usual ones; PATH among them replaces the usual one. */
   readonly environment?: Readonly<Record<string, string>>
+  /** What commands without the host's network can reach, each with a token of its own. */
+  readonly door?: CommandDoor
   /** Hears of what a person should know before using the folder: repositories that commands left in it. */
   readonly warn?: (message: string) => void
   readonly limits?: Partial<CommandLimits>
@@ -104,11 +108,7 @@ class BoxedCommands implements SandboxCommands {
     this.#folderWatch = new FolderWatch(this.#folder, { bytes: folderBytes, entries: folderEntries })
   }
 
-  async run(
-    request: CommandRequest,
-    output: (stream: 'stdout' | 'stderr', bytes: Uint8Array) => void,
-    signal: AbortSignal,
-  ): Promise<CommandOutcome> {
+  async run(request: CommandRequest, output: OutputListener, signal: AbortSignal): Promise<CommandOutcome> {
     const refusal = this.#refusal(request)
     if (refusal !== undefined) return refusedCommand(refusal)
     const either = AbortSignal.any([signal, this.#closing.signal])
@@ -142,31 +142,42 @@ class BoxedCommands implements SandboxCommands {
     return this.#waiting.length >= this.#limits.waiting ? 'too many commands wait already' : undefined
   }
 
-  async #run(
-    request: CommandRequest,
-    output: (stream: 'stdout' | 'stderr', bytes: Uint8Array) => void,
-    signal: AbortSignal,
-  ): Promise<CommandOutcome> {
+  async #run(request: CommandRequest, output: OutputListener, signal: AbortSignal): Promise<CommandOutcome> {
     await this.#turn(signal)
     try {
       if (await this.#folderWatch.isOver()) return refusedCommand(`${FULL}; delete files by apply_patch before another command`)
       if (signal.aborted) return refusedCommand('the command was cancelled before it began')
       const box = await this.#take(request)
       let isFull = false
-      const outcome = await this.#folderWatch.watch(async (full) => {
-        const ran = await box.run(this.#order(request, output), AbortSignal.any([signal, full]))
+      const { ran: outcome, told } = await this.#folderWatch.watch(async (full) => {
+        const ran = await this.#inBox(box, request, output, AbortSignal.any([signal, full]))
         isFull = full.aborted
         return ran
       })
       if (request.reach === 'workspace-write') await this.#tellRepositories()
       if (outcome.status === 'sandbox-error') await this.#giveUp(box)
       else this.#idle.add(box)
-      return { ...outcomeOf(outcome, request), ...(isFull ? { message: `ended: ${FULL}` } : {}) }
+      return { ...told, ...(isFull ? { message: `ended: ${FULL}` } : {}) }
     } catch (error) {
       return refusedCommand(`the sandbox failed: ${messageOf(error)}`)
     } finally {
       this.#running -= 1
       this.#waiting.shift()?.()
+    }
+  }
+
+  /** Its way to the door ends with it. */
+  async #inBox(box: Box, request: CommandRequest, output: OutputListener, signal: AbortSignal) {
+    const { door } = this.#options
+    const environment = { ...ENVIRONMENT, ...this.#options.environment }
+    const access = door === undefined || request.network ? undefined : openAccess(door, environment, output)
+    try {
+      const order = this.#order(request, access?.output ?? output)
+      const ran = await box.run({ ...order, environment, ...access?.order }, signal)
+      const told = outcomeOf(ran, request)
+      return { ran, told: access?.told(told) ?? told }
+    } finally {
+      access?.end()
     }
   }
 
@@ -231,7 +242,7 @@ class BoxedCommands implements SandboxCommands {
   }
 
   async #open({ reach, network }: CommandRequest, names: HeldNames): Promise<Box> {
-    const { sandbox, hidden, readable = [] } = this.#options
+    const { sandbox, hidden, readable = [], door } = this.#options
     const writable = reach === 'workspace-write'
     return sandbox.openBox({
       kind: 'workspace',
@@ -239,9 +250,9 @@ class BoxedCommands implements SandboxCommands {
       unlinked: true,
       hidden: [...hidden, ...names.hidden],
       placeholders: names.placeholders,
-      readable,
+      readable: door === undefined ? readable : [...readable, NODE],
       writable,
-      network: network ? 'host' : 'none',
+      network: network ? 'host' : door === undefined ? 'none' : networkTo(door),
     })
   }
 
@@ -250,17 +261,13 @@ class BoxedCommands implements SandboxCommands {
     await box.close()
   }
 
-  #order(
-    { argv, folder, timeoutMs, outputBytes }: CommandRequest,
-    output: (stream: 'stdout' | 'stderr', bytes: Uint8Array) => void,
-  ) {
+  #order({ argv, folder, timeoutMs, outputBytes }: CommandRequest, output: OutputListener) {
     const { timeoutMs: mostMs, memoryBytes, processes, boxBytes, openFiles, outputBytes: mostBytes } = this.#limits
     const wallMs = Math.max(1, Math.min(timeoutMs, mostMs))
     const kept = Math.max(OUTPUT_SILENT_BYTES, Math.min(outputBytes, mostBytes))
     const place = join(this.#folder, relative(this.#options.folder, folder))
     return {
       argv: ['/bin/sh', '-c', START, 'sh', place, ...argv] as const,
-      environment: { ...ENVIRONMENT, ...this.#options.environment },
       captureBytes: { stdout: kept, stderr: kept },
       onOutput: output,
       // A command may keep every core busy for as long as it may take.

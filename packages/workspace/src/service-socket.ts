@@ -45,8 +45,7 @@ export async function openServiceSocket({
   readonly service: Service
   readonly socketPath: string
 }): Promise<ServiceSocket> {
-  if (Buffer.byteLength(socketPath) > SOCKET_PATH_BYTES)
-    throw new RangeError(`socketPath: ${socketPath} is longer than the ${SOCKET_PATH_BYTES} bytes that a socket may have`)
+  checkSocketPath(socketPath)
   const server = await openHttpServer({
     listen: { socketPath },
     // No WebSocket: what one holds of a message that does not end could not be given up for another message.
@@ -60,6 +59,11 @@ export async function openServiceSocket({
     rmSync(socketPath, { force: true })
   }
   return { socketPath, holds: () => server.holds(), close, [Symbol.asyncDispose]: close }
+}
+
+export function checkSocketPath(socketPath: string): void {
+  if (Buffer.byteLength(socketPath) > SOCKET_PATH_BYTES)
+    throw new RangeError(`socketPath: ${socketPath} is longer than the ${SOCKET_PATH_BYTES} bytes that a socket may have`)
 }
 
 /** A path for a socket: in the folder if that is short enough, else in a fresh one that nobody else may enter. */

@@ -81,7 +81,8 @@ export async function openCodexEngine(
         writable: ports.reach !== 'read-only',
         hidden: [...options.hidden, ports.ownFolder],
         readable: [...options.readable, ...(ports.mountSocket === undefined ? [] : [ports.mountSocket])],
-        network: { kind: 'proxy', port: MODEL_PORT, socketPath },
+        // Its relay dials the socket of its mounts.
+        network: { kind: 'proxy', port: MODEL_PORT, socketPath, localSockets: true },
         watch: (running) => watched([ports.folder, home.folder], running),
       }),
       client: { name: options.clientName, version: ownVersion() },

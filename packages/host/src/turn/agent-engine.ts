@@ -11,7 +11,7 @@ import {
   type Transcripts,
 } from '@parley/agent'
 import { messageOf, type PreparedModel, settlesWithin } from '@parley/protocol'
-import { openSandboxCommands, type SandboxCommands } from '@parley/workspace'
+import { type CommandDoor, openSandboxCommands, type SandboxCommands } from '@parley/workspace'
 import type { TurnLimits } from './turn-limits.ts'
 import type { TurnPorts } from './turn-ports.ts'
 import type { EngineSettings } from './turn-settings.ts'
@@ -30,6 +30,8 @@ export interface AgentEngineOrder {
   /** The compositor, as this engine mounts it. */
   readonly server: MountServer
   readonly socketPath?: string
+  /** The compositor, as commands in a box reach it. */
+  readonly door?: CommandDoor
   readonly listener: ConversationListener
   readonly news: NewsSource
   /** Whether the turn that is taken is over. */
@@ -141,12 +143,19 @@ async function converse(engine: Engine, order: AgentEngineOrder): Promise<Conver
 }
 
 /** The engine's commands; none where no sandbox holds them. */
-async function openCommands({ ports, settings, warn }: AgentEngineOrder): Promise<(Commands & SandboxCommands) | undefined> {
+async function openCommands({
+  ports,
+  settings,
+  door,
+  warn,
+}: AgentEngineOrder): Promise<(Commands & SandboxCommands) | undefined> {
   const hidden = [ports.dataFolder, ports.cacheFolder]
   try {
     const sandbox = await ports.sandbox()
     const { readable, environment } = ports.toolchains(hidden)
-    return openSandboxCommands({ sandbox, folder: settings.folder, hidden, readable, environment, warn, network: false })
+    const { folder } = settings
+    const reached = door === undefined ? {} : { door }
+    return openSandboxCommands({ sandbox, folder, hidden, readable, environment, warn, network: false, ...reached })
   } catch (error) {
     warn(`no command can be run on this host: ${messageOf(error)}; parley sandbox check says more`)
     return undefined

@@ -2,10 +2,18 @@ import { mkdir } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type { Compositor, ConversationListener, Gate, MountServer, NewsSource } from '@parley/agent'
 import { type AgentClaim, type EngineName, type PreparedModel, unlessAborted } from '@parley/protocol'
-import { openServiceSocket, removeTree, type ServiceSocket, shortSocketPath } from '@parley/workspace'
+import {
+  type CommandDoor,
+  openCommandDoor,
+  openServiceSocket,
+  removeTree,
+  type ServiceSocket,
+  shortSocketPath,
+} from '@parley/workspace'
 import { AgentEngine } from './agent-engine.ts'
 import type { AgentTranscript } from './agent-transcript.ts'
 import { ComposedTools } from './composed-tools.ts'
+import { BOX_CALLER, boxService } from './box-service.ts'
 import type { ToolOrigin } from './event-line.ts'
 import type { TurnLimits } from './turn-limits.ts'
 import type { TurnPorts } from './turn-ports.ts'
@@ -47,6 +55,8 @@ export class TurnEngine {
   readonly #ownFolder: string
   #open: AgentEngine | undefined
   #socket: ServiceSocket | undefined
+  #door: CommandDoor | undefined
+  #hasOwnFolder = false
 
   constructor(options: TurnEngineOptions) {
     this.#options = options
@@ -123,32 +133,56 @@ export class TurnEngine {
   async end(): Promise<void> {
     await this.close()
     await this.#socket?.close()
+    await this.#door?.close()
     await this.#tools.close()
-    if (this.#socket !== undefined) await removeTree(dirname(this.#ownFolder)).catch(() => undefined)
+    if (this.#hasOwnFolder) await removeTree(dirname(this.#ownFolder)).catch(() => undefined)
   }
 
-  /** How this engine has the compositor: right here, or for one in a box by a socket that it relays to. */
-  async #way(engine: EngineName): Promise<{ readonly server: MountServer; readonly socketPath?: string }> {
+  /**
+   * How this engine has the compositor: right here, or for one in a box by a socket that it relays to. Commands of an engine that is not in a box have a
+   * box of their own, and a door.
+   */
+  async #way(engine: EngineName): Promise<Way> {
     const relayed = this.#options.ports.relayedServers?.[engine]
-    if (relayed === undefined) return { server: this.#tools.server }
+    if (relayed === undefined) {
+      this.#door ??= await this.#openDoor()
+      return { server: this.#tools.server, door: this.#door }
+    }
     this.#socket ??= await this.#openSocket()
     const { socketPath } = this.#socket
     return { server: relayed(socketPath), socketPath }
   }
 
-  async #openSocket(): Promise<ServiceSocket> {
+  #openSocket(): Promise<ServiceSocket> {
+    return this.#listening('mounts.sock', (socketPath) => openServiceSocket({ service: this.#options.compositor, socketPath }))
+  }
+
+  #openDoor(): Promise<CommandDoor> {
+    const service = boxService(this.#options.compositor)
+    return this.#listening('box.sock', (socketPath) => openCommandDoor({ service, caller: BOX_CALLER, socketPath }))
+  }
+
+  /** Something that listens in our own folder, where nobody else is. */
+  async #listening<T extends { close(): Promise<void> }>(name: string, open: (socketPath: string) => Promise<T>): Promise<T> {
     // What hosts before left that died: theirs was another claim.
-    await removeTree(dirname(this.#ownFolder))
+    if (!this.#hasOwnFolder) await removeTree(dirname(this.#ownFolder))
     await mkdir(this.#ownFolder, { recursive: true, mode: 0o700 })
-    const { path: socketPath, remove } = shortSocketPath(this.#ownFolder, 'mounts.sock')
-    const socket = await openServiceSocket({ service: this.#options.compositor, socketPath }).catch((error: unknown) => {
+    this.#hasOwnFolder = true
+    const { path: socketPath, remove } = shortSocketPath(this.#ownFolder, name)
+    const opened = await open(socketPath).catch((error: unknown) => {
       remove()
       throw error
     })
     const close = async (): Promise<void> => {
-      await socket.close()
+      await opened.close()
       remove()
     }
-    return { ...socket, close }
+    return { ...opened, close }
   }
+}
+
+interface Way {
+  readonly server: MountServer
+  readonly socketPath?: string
+  readonly door?: CommandDoor
 }

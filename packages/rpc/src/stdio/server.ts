@@ -1,5 +1,5 @@
 import type { Readable, Writable } from 'node:stream'
-import { loneWire } from '../core/served-wire.ts'
+import { loneWire, type ServedWire } from '../core/served-wire.ts'
 import { type LinkOutlet, LinkServer } from '../core/link-server.ts'
 import type { Limits } from '../limits.ts'
 import { onOneLine } from '../message/text.ts'
@@ -22,32 +22,37 @@ const CALLER: Caller = { key: 'stdio' }
 const ANSWERS_TIMES = 2
 
 /** Serves one client on a pair of streams, until the input ends. Calls under way are interrupted then. */
-export async function serveStdio(options: StdioServerOptions): Promise<void> {
-  const { service, limits: chosen, observer } = options
-  const served = loneWire({ wire: 'stdio', service, caller: CALLER, limits: chosen, observer })
+export async function serveStdio({ service, limits, observer, ...streams }: StdioServerOptions): Promise<void> {
+  const served = loneWire({ wire: 'stdio', service, caller: CALLER, limits, observer })
+  await serveLines({ ...streams, served, caller: CALLER })
+}
+
+export interface LinesStart<C extends Caller> extends Pick<StdioServerOptions, 'input' | 'output' | 'warn'> {
+  /** What it shares with others of its wire. */
+  readonly served: ServedWire<C>
+  readonly caller: C
+}
+
+/** The same for one of several clients of a wire. */
+export async function serveLines<C extends Caller>({ input, output, warn, served, caller }: LinesStart<C>): Promise<void> {
   const { limits } = served
-  const outlet = new PipeOutlet(options.output, limits.streamBufferBytes)
-  const server = new LinkServer<Caller>({
-    served,
-    caller: CALLER,
-    outlet,
-    onGarbage: () => options.warn?.('input: a line is not JSON'),
-  })
+  const outlet = new PipeOutlet(output, limits.streamBufferBytes)
+  const server = new LinkServer<C>({ served, caller, outlet, onGarbage: () => warn?.('input: a line is not JSON') })
   const lines = new LineReader(limits.messageBytes, {
     line: (text) => server.receive(text),
-    fault: (fault) => options.warn?.(`input: ${fault}`),
+    fault: (fault) => warn?.(`input: ${fault}`),
   })
-  options.output.on('error', () => server.closed('the output is gone'))
-  options.output.on('close', () => {
+  output.on('error', () => server.closed('the output is gone'))
+  output.on('close', () => {
     server.closed('the output is gone')
     outlet.release()
   })
-  options.output.on('drain', () => outlet.release())
-  options.input.on('data', (chunk: Buffer) => lines.push(chunk))
+  output.on('drain', () => outlet.release())
+  input.on('data', (chunk: Buffer) => lines.push(chunk))
   await new Promise<void>((resolve) => {
-    options.input.on('end', resolve)
-    options.input.on('close', resolve)
-    options.input.on('error', () => resolve())
+    input.on('end', resolve)
+    input.on('close', resolve)
+    input.on('error', () => resolve())
   })
   lines.end()
   server.closed('the input ended')

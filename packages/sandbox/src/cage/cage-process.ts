@@ -194,6 +194,7 @@ export function openFrame({ tier, runFolder, profile, isLive }: CageStart, works
     .strings(workspace?.placeholders ?? [])
     .string(proxy?.socketPath ?? '')
     .u32(proxy?.port ?? 0)
+    .u32(proxy?.localSockets === true ? 1 : 0)
     .u32(isLive === true ? 1 : 0)
     .finish(FRAME.open)
 }

@@ -68,7 +68,7 @@ const profile = (): BoxProfile => ({
   hidden: [data],
   writable: true,
   alsoWritable: [home],
-  network: { kind: 'proxy', port: PORT, socketPath },
+  network: { kind: 'proxy', port: PORT, socketPath, localSockets: true },
 })
 
 function start(script: string, more: Partial<LiveRequest> = {}, signal?: AbortSignal, by = sandbox): Promise<LiveProgram> {

@@ -129,6 +129,15 @@ describe.each(TIERS)('a working folder in the tier %s', (tier) => {
     expect(textOf(await box.run(shell(PAIRS)))).toBe("b'told'\nb'told'\n")
   })
 
+  test('reaches its one way out by a port, and no socket of the host, that one neither', async () => {
+    const way = { kind: 'proxy', port: 41_001, socketPath: join(place, 'tools/host.sock'), localSockets: false } as const
+    await using online = await sandbox.openBox(workspace({ network: way }))
+    const talk = `python3 -c "import socket; print(socket.create_connection(('127.0.0.1', 41001)).recv(9))"`
+    const outcome = await online.run(shell(`${talk}; ${DIALS}; ${SENDS}; ${PAIRS}`))
+    expect(textOf(outcome)).toBe("b'told'\n".repeat(3))
+    expect(errors(outcome).match(/PermissionError/g)?.length).toBe(6)
+  })
+
   test('leaves no file that lends the rights of its owner', async () => {
     const bits = [
       'chmod 4755 lent',
