@@ -15,7 +15,7 @@ import {
 } from '@parley/database'
 import { SqlLeases } from './lease/sql-leases.ts'
 import { SqlLogs } from './log/sql-logs.ts'
-import { migrate } from './migration/migrate.ts'
+import { migrate } from '@parley/schema'
 import { SqlAgents } from './record/agent/sql-agents.ts'
 import { SqlApprovals } from './record/approval/sql-approvals.ts'
 import { SqlPolicies } from './record/policy/sql-policies.ts'

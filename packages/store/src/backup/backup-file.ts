@@ -3,7 +3,7 @@ import { open, rename, rm } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { DatabaseSync, backup } from 'node:sqlite'
 import { type PostgresDatabase, StoreUnavailable, makePrivate, openSqlite } from '@parley/database'
-import { migrate } from '../migration/migrate.ts'
+import { migrate } from '@parley/schema'
 import { copyRows } from './copy-rows.ts'
 import { postgresCounters, setSqliteCounters } from './counters.ts'
 

@@ -18,9 +18,7 @@ import {
 } from '../index.ts'
 import { execute } from '../testing/execute.ts'
 import { ENGINES, type TestEngine, startEngine } from '../testing/engines.ts'
-import { firstTables } from '../migration/0001-first-tables.ts'
-import { jobs } from '../migration/0002-jobs.ts'
-import { migrate } from '../migration/migrate.ts'
+import { MIGRATIONS, migrate } from '@parley/schema'
 import { PASSING_TABLES, TABLES } from './tables.ts'
 import { fromInputs } from '../record/job/row.ts'
 import { claimNext, newJobId, sampleCall, sampleInputs, startedJob, storeFor } from '../fixture/sample-job.ts'
@@ -128,7 +126,7 @@ describe('backup and restore', () => {
   test.each(ENGINES)('a backup of an earlier schema is brought up on its way to %s', async (engine) => {
     const file = join(folder, `earlier-${engine}.backup`)
     const db = openSqlite(file, 'normal')
-    await migrate(db, () => 0, [firstTables, jobs])
+    await migrate(db, () => 0, MIGRATIONS.slice(0, 2))
     const id = newJobId()
     const { outline } = fromInputs(sampleInputs(id))
     const job = [id, outline]

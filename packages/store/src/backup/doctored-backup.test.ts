@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { openPostgres } from '@parley/database'
 import { openStore, restoreStore } from '../index.ts'
 import { ENGINES, type TestEngine, startEngine } from '../testing/engines.ts'
-import { SCHEMA_VERSION } from '../migration/migrate.ts'
+import { SCHEMA_VERSION } from '@parley/schema'
 
 const HUGE_BYTES = 65 * 1024 * 1024
 const LEASE = 'INSERT INTO leases (queue, key, payload, turns, available_at) VALUES'

@@ -13,7 +13,7 @@ import {
   openSqlite,
   text,
 } from '@parley/database'
-import { migrate } from '../migration/migrate.ts'
+import { migrate } from '@parley/schema'
 import { parseStoreUrl } from '../store-url.ts'
 import { copySqlite, writeWhole } from './backup-file.ts'
 import { checkRows, checkSchema } from './check-backup.ts'

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { openSqlite } from '@parley/database'
-import { migrate } from '../migration/migrate.ts'
+import { migrate } from '@parley/schema'
 import { Follower } from './follower.ts'
 import { SqlLogs } from './sql-logs.ts'
 

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { QUICK_FOLDER } from '../../../../scripts/testing/quick-folder.ts'
 import { openPostgres } from '@parley/database'
-import { migrate } from '../migration/migrate.ts'
+import { migrate } from '@parley/schema'
 import { type TestPostgres, startPostgres } from './start-postgres.ts'
 
 /** Where the tests of one engine keep their databases. */

@@ -1,6 +1,6 @@
 import { DatabaseSync } from 'node:sqlite'
 import { type Database, SqliteDatabase } from '@parley/database'
-import { migrate } from '../migration/migrate.ts'
+import { migrate } from '@parley/schema'
 import { storeOn } from '../open-store.ts'
 import type { Store } from '../store.ts'
 

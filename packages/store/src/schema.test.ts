@@ -5,19 +5,11 @@ import { promisify } from 'node:util'
 import { JobId, NO_BUDGET, NO_TOKENS, UserId } from '@parley/protocol'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Database, openPostgres, openSqlite } from '@parley/database'
-import { SCHEMA_VERSION, jobLog, openStore } from '../index.ts'
-import { ENGINES, type TestEngine, startEngine } from '../testing/engines.ts'
-import { sampleInputs, startedJob } from '../fixture/sample-job.ts'
-import { firstTables } from './0001-first-tables.ts'
-import { jobs } from './0002-jobs.ts'
-import { models } from './0003-models.ts'
-import { judgeNames } from './0004-judge-names.ts'
-import { deletedUsers } from './0005-deleted-users.ts'
-import { usedLinks } from './0006-used-links.ts'
-import { identities } from './0007-identities.ts'
-import { shares } from './0008-shares.ts'
-import { MIGRATIONS, migrate, schemaVersion } from './migrate.ts'
-import { schemaDump } from '../fixture/schema-dump.ts'
+import { MIGRATIONS, migrate, schemaVersion } from '@parley/schema'
+import { SCHEMA_VERSION, jobLog, openStore } from './index.ts'
+import { ENGINES, type TestEngine, startEngine } from './testing/engines.ts'
+import { sampleInputs, startedJob } from './fixture/sample-job.ts'
+import { schemaDump } from './fixture/schema-dump.ts'
 
 /** Set it to 1 after adding a migration to write the dumps anew; the difference is part of the review. */
 const REWRITE = process.env['PARLEY_REWRITE_GOLDEN'] === '1'
@@ -29,11 +21,10 @@ const OTHER_JOB = JobId.parse(`job_${'1'.repeat(26)}`)
 const OLD_USAGE =
   'INSERT INTO job_usage (job_id, claim_id, attempt, call_id, claim, body, at) VALUES ($1, $2, $3, $4, $5, $6, $7)'
 const run = promisify(execFile)
-const source = (path: string) => JSON.stringify(new URL(path, import.meta.url))
 const MIGRATES = `
   import { openPostgres } from ${JSON.stringify(import.meta.resolve('@parley/database'))}
   import { openSqlite } from ${JSON.stringify(import.meta.resolve('@parley/database'))}
-  import { migrate } from ${source('./migrate.ts')}
+  import { migrate } from ${JSON.stringify(import.meta.resolve('@parley/schema'))}
   const [engine, url] = process.argv.slice(1)
   const db = engine === 'sqlite' ? openSqlite(url, 'normal') : await openPostgres(url)
   await migrate(db, Date.now)
@@ -53,7 +44,7 @@ describe.each(ENGINES)('migrations on %s', (engine) => {
     const db = await open(await host.freshUrl())
     try {
       await migrate(db, () => 0)
-      const golden = new URL(`golden-${engine}.sql`, import.meta.url)
+      const golden = new URL(`fixture/golden-${engine}.sql`, import.meta.url)
       const dump = await schemaDump(db)
       if (REWRITE) await writeFile(golden, dump)
       expect(dump).toBe(await readFile(golden, 'utf8'))
@@ -98,7 +89,7 @@ describe.each(ENGINES)('migrations on %s', (engine) => {
   test('a database of the first schema is brought up with what it holds, and jobs can be added', async () => {
     const url = await host.freshUrl()
     const db = await open(url)
-    await migrate(db, () => 0, [firstTables])
+    await migrate(db, () => 0, MIGRATIONS.slice(0, 1))
     expect(await schemaVersion(db)).toBe(1)
     await db.run('INSERT INTO users (id, username, admin, created_at) VALUES ($1, $2, 0, 5)', [ANN, 'ann'])
     await db.run('INSERT INTO leases (queue, key, payload, available_at) VALUES ($1, $2, $3, 0)', ['other', 'k', 'p'])
@@ -113,7 +104,7 @@ describe.each(ENGINES)('migrations on %s', (engine) => {
     }
     const after = await open(url)
     try {
-      expect(await schemaDump(after)).toBe(await readFile(new URL(`golden-${engine}.sql`, import.meta.url), 'utf8'))
+      expect(await schemaDump(after)).toBe(await readFile(new URL(`fixture/golden-${engine}.sql`, import.meta.url), 'utf8'))
     } finally {
       await after.close()
     }
@@ -122,7 +113,7 @@ describe.each(ENGINES)('migrations on %s', (engine) => {
   test('what a database of the second schema booked is kept, whatever a judge called its model', async () => {
     const url = await host.freshUrl()
     const db = await open(url)
-    await migrate(db, () => 0, [firstTables, jobs])
+    await migrate(db, () => 0, MIGRATIONS.slice(0, 2))
     expect(await schemaVersion(db)).toBe(2)
     await db.run('INSERT INTO users (id, username, admin, created_at) VALUES ($1, $2, 0, 5)', [ANN, 'ann'])
     for (const [id, owner] of [[JOB, ANN] as const, [OTHER_JOB, null] as const]) {
@@ -168,7 +159,7 @@ describe.each(ENGINES)('migrations on %s', (engine) => {
     }
     const after = await open(url)
     try {
-      expect(await schemaDump(after)).toBe(await readFile(new URL(`golden-${engine}.sql`, import.meta.url), 'utf8'))
+      expect(await schemaDump(after)).toBe(await readFile(new URL(`fixture/golden-${engine}.sql`, import.meta.url), 'utf8'))
     } finally {
       await after.close()
     }
@@ -177,7 +168,7 @@ describe.each(ENGINES)('migrations on %s', (engine) => {
   test('what jobs of before keep is counted right after the upgrade, and their logs go on', async () => {
     const url = await host.freshUrl()
     const db = await open(url)
-    await migrate(db, () => 0, [firstTables, jobs, models, judgeNames, deletedUsers, usedLinks, identities])
+    await migrate(db, () => 0, MIGRATIONS.slice(0, 7))
     await db.run('INSERT INTO users (id, username, admin, created_at) VALUES ($1, $2, 0, 5)', [ANN, 'ann'])
     const spec = JSON.stringify(sampleInputs(JOB).spec)
     for (const id of [JOB, OTHER_JOB]) {
@@ -216,7 +207,7 @@ describe.each(ENGINES)('migrations on %s', (engine) => {
   test('jobs that wait or are held in a database of before stand with their owners after the upgrade', async () => {
     const url = await host.freshUrl()
     const db = await open(url)
-    await migrate(db, () => 0, [firstTables, jobs, models, judgeNames, deletedUsers, usedLinks, identities, shares])
+    await migrate(db, () => 0, MIGRATIONS.slice(0, 8))
     for (const [id, name] of [[ANN, 'ann'] as const, [BOB, 'bob'] as const])
       await db.run('INSERT INTO users (id, username, admin, created_at) VALUES ($1, $2, 0, 5)', [id, name])
     const owners = [ANN, ANN, ANN, BOB, null]
@@ -318,7 +309,7 @@ describe.each(ENGINES)('migrations on %s', (engine) => {
     }
     const after = await open(url)
     try {
-      expect(await schemaDump(after)).toBe(await readFile(new URL(`golden-${engine}.sql`, import.meta.url), 'utf8'))
+      expect(await schemaDump(after)).toBe(await readFile(new URL(`fixture/golden-${engine}.sql`, import.meta.url), 'utf8'))
     } finally {
       await after.close()
     }

@@ -1,0 +1,1 @@
+export { migrate, MIGRATIONS, SCHEMA_VERSION, schemaVersion } from './migrate.ts'
