@@ -7,6 +7,7 @@ export type { LeftOut, MountState, MountStatus } from './compositor/mount-state.
 export {
   type CallRecorder,
   ENGINE_CALL_META,
+  type BackgroundDesk,
   type ChatDesk,
   type LoopDesk,
   type ResourceChange,

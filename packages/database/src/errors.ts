@@ -100,6 +100,7 @@ export class ShareExceeded extends StoreError {
     | 'allowances'
     | 'approvals'
     | 'mounts'
+    | 'calls'
     | 'prompts'
     | 'subscriptions'
   readonly limit: number

@@ -106,6 +106,7 @@ const RESOURCE_SCOPES: Readonly<Record<string, string>> = {
   'resource://agents/list': 'agents read',
   'resource://agents/{id}/state': 'agents read',
   'resource://agents/{id}/mounts': 'agents read',
+  'resource://agents/{id}/calls/{call_id}': 'agents read',
   'resource://agents/{id}/chat': 'agents read',
   'resource://agents/{id}/transcript': 'agents read',
   'resource://agents/{id}/calls': 'agents read',

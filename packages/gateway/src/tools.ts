@@ -50,6 +50,7 @@ import { userDelete, userDemote, userPromote } from './account/user-rights-tools
 
 import { agentCreate, agentDelete, agentGet, agentList, agentToken, agentUpdate } from './agent/agent-tools.ts'
 import { agentFork } from './agent/agent-fork.ts'
+import { hostCallBegin, hostCallEnd, hostCallGet, hostCalls } from './agent/background/background-tools.ts'
 import { chatMarkRead, chatPost, chatReadSince, hostChatPost, hostChatRead } from './agent/chat-tools.ts'
 import { hostNews, hostTellNews, hostYield } from './agent/news-tools.ts'
 import { agentReadLog } from './agent/agent-logs.ts'
@@ -135,6 +136,10 @@ export const BUILT_IN_TOOLS = {
   'host.approval_step': hostApprovalStep,
   'host.approvals': hostApprovals,
   'host.ask': hostAsk,
+  'host.call_begin': hostCallBegin,
+  'host.call_end': hostCallEnd,
+  'host.call_get': hostCallGet,
+  'host.calls': hostCalls,
   'host.chat_post': hostChatPost,
   'host.chat_read': hostChatRead,
   'host.claim_next': hostClaimNext,

@@ -18,6 +18,7 @@ import { callerOf, linkOf } from './tunnel-link.ts'
 import { AgentGate } from './ask/agent-gate.ts'
 import { readyPolicies } from './ask/ready-policies.ts'
 import { openPolicyDesk } from './ask/policy-desk.ts'
+import { type HeldBackgroundDesk, openBackgroundDesk } from './background-desk.ts'
 import { openChatDesk } from './chat-desk.ts'
 import type { GatewayCall } from './gateway-calls.ts'
 import { mountReport } from './mount/mount-report.ts'
@@ -70,6 +71,7 @@ export class HeldAgent {
   #compositor: Compositor | undefined
   /** Of a local one, from the moment that it has its mounts. */
   #turns: AgentTurns | undefined
+  readonly #background: HeldBackgroundDesk
   #updating: Promise<void> = Promise.resolve()
   #reporting: NodeJS.Timeout | undefined
   #resting: NodeJS.Timeout | undefined
@@ -100,6 +102,7 @@ export class HeldAgent {
     const of = { claim, call, signal: this.#ended.signal, log: options.log, changed: () => this.#rest() }
     this.#loop = new AgentLoop({ ...of, rest: spec.rest })
     this.#watch = new NewsWatch({ ...of, listens: spec.subscriptions })
+    this.#background = openBackgroundDesk(of)
     this.#rest()
   }
 
@@ -135,7 +138,7 @@ export class HeldAgent {
         remove: (uri) => this.#watch.listen(uri, false, null),
         ...(isLocal ? this.#watch.shelf : {}),
       },
-      ...(isLocal ? { loop: this.#loop } : {}),
+      ...(isLocal ? { loop: this.#loop, background: this.#background } : {}),
       log,
       now,
     })
@@ -207,7 +210,6 @@ export class HeldAgent {
     if (this.#ended.signal.aborted || service === undefined) return link.close('the agent is not here any more')
     this.#links.add(link)
     clearTimeout(this.#resting)
-    const limits = { inFlightRequests: TUNNEL_REQUESTS, callsPerCaller: TUNNEL_REQUESTS }
     const left = (): void => {
       this.#links.delete(link)
       if (this.#links.size === 0) this.#rest()
@@ -217,7 +219,7 @@ export class HeldAgent {
       service,
       caller: { key: 'gateway' },
       callerIn: (meta) => callerOf(meta[CALLER_META]),
-      limits,
+      limits: { inFlightRequests: TUNNEL_REQUESTS, callsPerCaller: TUNNEL_REQUESTS },
     })
   }
 
@@ -283,7 +285,7 @@ export class HeldAgent {
   get #isNeeded(): boolean {
     if (this.#turns === undefined) return false
     const mayWake = this.#loop.rest?.wake_on?.includes('resources') ?? true
-    return this.#turns.isBusy || (this.#spec.wake.resources && mayWake && !this.#watch.isEmpty)
+    return this.#turns.isBusy || this.#background.running > 0 || (this.#spec.wake.resources && mayWake && !this.#watch.isEmpty)
   }
 
   #rest(): void {

@@ -15,6 +15,9 @@ export const AgentId = idOf('agt')
 export type AgentId = z.infer<typeof AgentId>
 export const PromptId = idOf('prm')
 export type PromptId = z.infer<typeof PromptId>
+/** Of a call that goes on in the background. */
+export const CallId = idOf('cal')
+export type CallId = z.infer<typeof CallId>
 export const ApprovalId = idOf('apr')
 export type ApprovalId = z.infer<typeof ApprovalId>
 export const AllowanceId = idOf('alw')

@@ -6,6 +6,7 @@ export {
   ApprovalId,
   ConversationId,
   JobId,
+  CallId,
   PromptId,
   TokenId,
   UploadId,
@@ -36,6 +37,13 @@ export { MountName, MountSettings, MountPlace, ServerSpec, MountReport, RESERVED
 export { Preset } from './agent/preset.ts'
 export { PROMPT_MOVES, Prompt, PromptOutcome, PromptStatus, PromptText } from './agent/prompt.ts'
 export { TranscriptLine } from './agent/transcript.ts'
+export {
+  BACKGROUND_CALL_MOVES,
+  BackgroundArguments,
+  BackgroundCall,
+  BackgroundCallEnd,
+  BackgroundCallState,
+} from './agent/background-call.ts'
 export { Heard, NewsItem, NewsPage, NewsText } from './agent/news.ts'
 export { NewsKind, AgentRest, RestRecord, WakeOn, WakeRules, Yield } from './agent/wake.ts'
 export { Allowance } from './policy/allowance.ts'

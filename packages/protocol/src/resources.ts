@@ -60,6 +60,14 @@ export const RESOURCES = {
     doc: 'What the agent called and what became of it, one JSON document each: the last 256 KiB.',
     mimeType: 'application/x-ndjson',
   },
+  'resource://agents/{id}/calls/{call_id}': {
+    uri: 'resource://agents/{id}/calls/{call_id}',
+    name: 'agent-background-call',
+    roles: ['user'],
+    scopes: ['agents'],
+    doc: 'A call that an agent made in the background: its tool, how it stands, when it began and ended, and its result.',
+    mimeType: 'application/json',
+  },
   'resource://agents/{id}/chat': {
     uri: 'resource://agents/{id}/chat',
     name: 'agent-chat',

@@ -19,6 +19,7 @@ import * as mount from './tools/mount.ts'
 import * as policy from './tools/policy.ts'
 import * as pricing from './tools/pricing.ts'
 import * as chat from './tools/chat.ts'
+import * as hostCall from './tools/host/host-call.ts'
 import * as prompt from './tools/prompt.ts'
 import * as token from './tools/token.ts'
 import * as usage from './tools/usage.ts'
@@ -46,6 +47,7 @@ const DECLARED = {
   ...mount,
   ...pricing,
   ...chat,
+  ...hostCall,
   ...prompt,
   ...token,
   ...usage,

@@ -20,6 +20,7 @@ import { chainedLogs } from './step/0018-chained-logs.ts'
 import { scopes } from './step/0019-scopes.ts'
 import { tokenMakers } from './step/0020-token-makers.ts'
 import { chat } from './step/0021-chat.ts'
+import { backgroundCalls } from './step/0023-background-calls.ts'
 import { loops } from './step/0022-loops.ts'
 import type { Migration } from './step/migration.ts'
 
@@ -46,6 +47,7 @@ export const MIGRATIONS: readonly Migration[] = [
   tokenMakers,
   chat,
   loops,
+  backgroundCalls,
 ]
 
 /** The schema that this version reads and writes. */

@@ -44,6 +44,7 @@ export {
   type UsageRecord,
   type Usages,
 } from './record/usage/usage.ts'
+export { type BackgroundCallRecord, type BackgroundCalls, backgroundTopic } from './record/background-call/background-call.ts'
 export { type ChatMarkerRecord, type ChatRecord, type Chats, chatTopic } from './record/chat/chat.ts'
 export { type News, type NewNews } from './record/news/news.ts'
 export { PERSON_HOLDERS, leftHolder, personHolder } from './share/holder.ts'

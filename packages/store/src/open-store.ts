@@ -20,6 +20,7 @@ import { SqlAgents } from './record/agent/sql-agents.ts'
 import { SqlApprovals } from './record/approval/sql-approvals.ts'
 import { SqlPolicies } from './record/policy/sql-policies.ts'
 import { SqlNews } from './record/news/sql-news.ts'
+import { SqlBackgroundCalls } from './record/background-call/sql-background-calls.ts'
 import { SqlChats } from './record/chat/sql-chats.ts'
 import { SqlPrompts } from './record/prompt/sql-prompts.ts'
 import { SqlAudit } from './record/audit/sql-audit.ts'
@@ -156,6 +157,7 @@ export function storeOn(
     prompts: new SqlPrompts(db, news, now, random),
     chats: new SqlChats(db, news, now),
     news,
+    backgroundCalls: new SqlBackgroundCalls(db, now, random),
     approvals: new SqlApprovals(db, now, random),
     policies: new SqlPolicies(db, now),
     grants: new SqlGrants(db, now),

@@ -6,6 +6,7 @@ import type { ApprovalRecords } from './record/approval/approval.ts'
 import type { PolicyRecords } from './record/policy/policy.ts'
 import type { Prompts } from './record/prompt/prompt.ts'
 import type { News } from './record/news/news.ts'
+import type { BackgroundCalls } from './record/background-call/background-call.ts'
 import type { Chats } from './record/chat/chat.ts'
 import type { AuditEntries } from './record/audit/audit.ts'
 import type { Channels } from './record/channel/channel.ts'
@@ -45,6 +46,7 @@ export interface Store {
   readonly agents: Agents
   readonly prompts: Prompts
   readonly chats: Chats
+  readonly backgroundCalls: BackgroundCalls
   readonly news: News
   readonly approvals: ApprovalRecords
   readonly policies: PolicyRecords

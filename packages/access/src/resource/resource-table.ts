@@ -1,8 +1,8 @@
 import { type ResourceSpec, RpcError, ToolError } from '@parley/protocol'
 import type { ServedResource } from './served-resource.ts'
 
-/** A variable of a URI template. One per template is enough so far; more would need names. */
-const VARIABLE = /\{[a-z]+\}/
+/** A variable of a URI template. Two per template are enough so far; more would need names. */
+const VARIABLE = /\{[a-z_]+\}/
 /** What a variable may stand for: one segment of the path. */
 const SEGMENT = '([^/?#]{1,64})'
 
@@ -29,13 +29,13 @@ export class ResourceTable<World> {
     this.templates = templates.map(({ spec }) => ({ uriTemplate: spec.uri, ...about(spec) }))
   }
 
-  /** The resource behind a URI and what stands for its variable; throws the protocol's "not found". */
-  find(uri: string): { readonly resource: ServedResource<World>; readonly id: string } {
+  /** The resource behind a URI and what stands for its variables; throws the protocol's "not found". */
+  find(uri: string): { readonly resource: ServedResource<World>; readonly id: string; readonly part: string } {
     const fixed = this.#fixed.get(uri)
-    if (fixed !== undefined) return { resource: fixed, id: '' }
+    if (fixed !== undefined) return { resource: fixed, id: '', part: '' }
     for (const { resource, pattern } of this.#templates) {
-      const id = pattern.exec(uri)?.[1]
-      if (id !== undefined) return { resource, id }
+      const [, id, part = ''] = pattern.exec(uri) ?? []
+      if (id !== undefined) return { resource, id, part }
     }
     throw noSuchResource(uri)
   }

@@ -8,6 +8,8 @@ export interface ResourceRequest<World = ToolWorld> {
   readonly world: World
   /** Empty for a resource without a variable. */
   readonly id: string
+  /** What stood for the second variable; empty where there is none. */
+  readonly part: string
 }
 
 /**

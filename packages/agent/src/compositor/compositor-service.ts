@@ -13,6 +13,7 @@ import {
   type Service,
   type ServiceResult,
 } from '@parley/rpc'
+import { BackgroundDispatch } from './built-in/background-dispatch.ts'
 import { BuiltInTools } from './built-in/built-in-tools.ts'
 import { Catalogue } from './catalogue.ts'
 import type { CompositorLimits } from './compositor-limits.ts'
@@ -48,6 +49,7 @@ export class CompositorService<C extends Caller> implements Service<C> {
   readonly #catalogue: Catalogue<C>
   readonly #tools: BuiltInTools<C>
   readonly #listsMarkedOnly: boolean
+  readonly #background: BackgroundDispatch<C> | undefined
 
   constructor(options: CompositorOptions<C>, mounts: MountSet<C>, limits: CompositorLimits) {
     this.info = options.info
@@ -56,6 +58,9 @@ export class CompositorService<C extends Caller> implements Service<C> {
     this.#dispatch = new MountDispatch(mounts.gated, mounts.questions, limits)
     this.#catalogue = new Catalogue(mounts.table)
     this.#listsMarkedOnly = options.toolSearch === 'instead'
+    const { background: desk, log } = options
+    this.#background =
+      desk === undefined ? undefined : new BackgroundDispatch({ desk, table: mounts.table, dispatch: this.#dispatch, log })
     this.#tools = new BuiltInTools({
       table: mounts.table,
       catalogue: this.#catalogue,
@@ -68,6 +73,7 @@ export class CompositorService<C extends Caller> implements Service<C> {
       policy: options.policy,
       chat: options.chat,
       loop: options.loop,
+      background: this.#background,
     })
   }
 
@@ -102,6 +108,7 @@ export class CompositorService<C extends Caller> implements Service<C> {
   async watch(uri: string, changed: (meta?: JsonObject) => void, caller: C, link?: Link<C>): Promise<() => void> {
     const { clientWatches, resources } = this.#mounts
     if (resources.has(uri)) return resources.watch(uri, changed)
+    if (this.#background?.has(uri) === true) return this.#background.watch(uri, changed)
     return clientWatches.add({ uri, caller, changed }, link?.signal ?? new AbortController().signal)
   }
 
@@ -151,6 +158,7 @@ export class CompositorService<C extends Caller> implements Service<C> {
     return this.#mounts.watchMounts(changed)
   }
   close(): Promise<void> {
+    this.#background?.close()
     return this.#mounts.close()
   }
 
@@ -183,6 +191,7 @@ export class CompositorService<C extends Caller> implements Service<C> {
     const uri = wordOf(params, 'uri')
     const own = this.#mounts.resources.read(uri)
     if (own !== undefined) return own
+    if (this.#background?.has(uri) === true) return this.#background.read(uri)
     const target = this.#mounts.table.resource(uri)
     const request = { kind: 'resource', target, method: 'resources/read', params: { ...params, uri: target.name }, call } as const
     const result = await this.#dispatch.call(request)

@@ -33,6 +33,8 @@ export interface MountRequest<C extends Caller> {
   readonly method: string
   readonly params: JsonObject
   readonly call: Call<C>
+  /** It goes on beside the turns of whoever makes it. */
+  readonly isBackground?: true
 }
 
 /** How a call that goes out is asked something, and ended. */
@@ -83,7 +85,7 @@ export class MountDispatch<C extends Caller> {
   }
 
   async #allow(
-    { kind, target: { mount, name }, call }: MountRequest<C>,
+    { kind, target: { mount, name }, call, isBackground }: MountRequest<C>,
     asked: Pick<MountCall<C>, 'arguments' | 'completes'>,
   ): Promise<AllowedCall> {
     // A gate may go by what the server says of its tool, so the tools are listed once before the first call.
@@ -98,6 +100,7 @@ export class MountDispatch<C extends Caller> {
         ...asked,
         annotations: kind === 'tool' ? annotationsOf(mount.lists.tool(name)) : undefined,
         ...(typeof engineCall === 'string' ? { engineCall } : {}),
+        ...(isBackground === undefined ? {} : { background: isBackground }),
       },
       call,
     )

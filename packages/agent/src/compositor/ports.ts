@@ -1,4 +1,12 @@
-import type { ApprovalId, COMPOSITOR_TOOLS, JsonObject, JsonValue } from '@parley/protocol'
+import type {
+  ApprovalId,
+  BackgroundCall,
+  BackgroundCallEnd,
+  CallId,
+  COMPOSITOR_TOOLS,
+  JsonObject,
+  JsonValue,
+} from '@parley/protocol'
 import type { Call, Caller, ClientTransport, Implementation } from '@parley/rpc'
 import type * as z from 'zod'
 import type { GateDecision } from '../gate.ts'
@@ -24,6 +32,8 @@ export interface MountCall<C extends Caller> {
   readonly completes?: true
   /** Nobody waits for it: it is taken up again, or looked at again, and nobody is asked about that. */
   readonly unattended?: true
+  /** It goes on beside the turns of its caller: what is decided about it ends none of them. */
+  readonly background?: true
   /** How the engine that makes the call names it, where it does. Anybody may write that: believe it of an engine of ours alone. */
   readonly engineCall?: string
 }
@@ -135,6 +145,19 @@ export interface LoopDesk<C extends Caller> {
   yield(wants: Asked<'loop_yield'>, caller: C): Promise<Said<'loop_yield'>>
 }
 
+/** Where the agent's background calls are kept. */
+export interface BackgroundDesk {
+  /** Written down before it is made. */
+  begin(tool: string, args: JsonObject): Promise<BackgroundCall>
+  end(id: CallId, end: BackgroundCallEnd): Promise<void>
+  get(id: CallId): Promise<{ readonly call: BackgroundCall; readonly result: string | null }>
+  list(): Promise<readonly BackgroundCall[]>
+  /** Nothing of it goes on here any more, whatever is kept of its end. */
+  over(id: CallId): void
+  /** The call that a URI names, where it names one of this agent's. */
+  callAt(uri: string): CallId | undefined
+}
+
 export interface ConnectNeed {
   /** What the server will be told that it can ask. */
   readonly capabilities: JsonObject
@@ -159,6 +182,8 @@ export interface CompositorOptions<C extends Caller> {
   readonly chat?: ChatDesk
   /** Offers the tools of the loop. */
   readonly loop?: LoopDesk<C>
+  /** Offers the tools of background calls. */
+  readonly background?: BackgroundDesk
   /** Offers `tools_search`: beside all tools, or instead of those that are not marked. Left out: not at all. */
   readonly toolSearch?: 'beside' | 'instead'
   readonly limits?: Partial<CompositorLimits>

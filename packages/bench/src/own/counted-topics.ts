@@ -40,6 +40,7 @@ export function countTopics(store: Store): { readonly store: Store; readonly sub
       agents: store.agents,
       chats: store.chats,
       news: store.news,
+      backgroundCalls: store.backgroundCalls,
       prompts: store.prompts,
       approvals: store.approvals,
       policies: store.policies,

@@ -64,6 +64,7 @@ async function claimed({ call, world }: ToolContext<AgentWorld>, lease: Lease): 
   await store.leases.serve(lease)
   // What a host before had sent has an end that nobody knows; what it had asked is still asked.
   await store.approvals.takeOver(lease)
+  await store.backgroundCalls.takeOver(lease)
   await announced(store, agent)
   const claim = { agent_id: agent.id, claim_id: String(lease.fence) }
   if (call?.link !== undefined) hostControls.watch(claim, call.link)

@@ -1,11 +1,21 @@
 import { LISTED_MAX, type ResourceRequest, type ServedResource, watchTopics } from '@parley/access'
-import { AgentId, RESOURCES, ToolError } from '@parley/protocol'
-import { type AgentRecord, agentTopic, agentsTopic, callsLog, chatTopic, transcriptLog, workersTopic } from '@parley/store'
+import { AgentId, CallId, RESOURCES, ToolError } from '@parley/protocol'
+import {
+  type AgentRecord,
+  agentTopic,
+  agentsTopic,
+  backgroundTopic,
+  callsLog,
+  chatTopic,
+  transcriptLog,
+  workersTopic,
+} from '@parley/store'
 import { readTail } from '../job/log-read.ts'
 import { workerViews } from '../worker/worker-view.ts'
 import { agentPage } from './agent-tools.ts'
 import { agentView } from './agent-view.ts'
 import type { AgentWorld } from './agent-world.ts'
+import { backgroundView } from './background/background-tools.ts'
 import { chatView } from './chat-tools.ts'
 import { findAgent } from './find-agent.ts'
 import { mountViews } from './mount-tools.ts'
@@ -40,6 +50,19 @@ const calls: ServedResource<AgentWorld> = {
   watch: async (request, changed) => request.world.watch.logs.watch(callsLog((await agentOf(request)).id), changed),
 }
 
+const backgroundCall: ServedResource<AgentWorld> = {
+  spec: RESOURCES['resource://agents/{id}/calls/{call_id}'],
+  read: async (request) => {
+    const { id } = await agentOf(request)
+    return backgroundView(request.world.store, id, callOf(request))
+  },
+  watch: async (request, changed) => {
+    const { id } = await agentOf(request)
+    await backgroundView(request.world.store, id, callOf(request))
+    return watchTopics(request, [backgroundTopic(id)], changed)
+  },
+}
+
 const transcript: ServedResource<AgentWorld> = {
   spec: RESOURCES['resource://agents/{id}/transcript'],
   read: async (request) => readTail(request.world.store.logs, transcriptLog((await agentOf(request)).id), TAIL_BYTES),
@@ -58,11 +81,26 @@ const hosts: ServedResource<AgentWorld> = {
   watch: (request, changed) => watchTopics(request, [workersTopic('host')], changed),
 }
 
-export const AGENT_RESOURCES: readonly ServedResource<AgentWorld>[] = [list, state, mounts, transcript, calls, chat, hosts]
+export const AGENT_RESOURCES: readonly ServedResource<AgentWorld>[] = [
+  list,
+  state,
+  mounts,
+  transcript,
+  calls,
+  backgroundCall,
+  chat,
+  hosts,
+]
 
 async function watchAgent(request: ResourceRequest<AgentWorld>, changed: () => void): Promise<() => void> {
   const { id } = await agentOf(request)
   return watchTopics(request, [agentTopic(id)], changed)
+}
+
+function callOf({ part }: ResourceRequest<AgentWorld>): CallId {
+  const parsed = CallId.safeParse(part)
+  if (!parsed.success) throw new ToolError('not_found', 'there is no such call')
+  return parsed.data
 }
 
 async function agentOf({ world, caller, id }: ResourceRequest<AgentWorld>): Promise<AgentRecord> {

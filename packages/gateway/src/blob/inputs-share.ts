@@ -70,6 +70,10 @@ const WORDS: Record<ShareExceeded['bound'], (limit: number, whose: string) => re
     `${limit} approvals wait already, and no more may`,
     'somebody decides about some of them, or they expire by themselves',
   ],
+  calls: (limit) => [
+    `${limit} calls of this agent go on in the background, and no more may`,
+    'wait for some of them, or end one with loop_cancel',
+  ],
   prompts: (limit) => [
     `${limit} prompts wait for this agent, and no more may`,
     'wait for some of them, or agent.abort with queued takes them back',

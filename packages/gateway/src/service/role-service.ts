@@ -129,9 +129,9 @@ export class RoleService implements Service<GatewayCaller> {
   }
 
   watch(uri: string, changed: () => void, caller: GatewayCaller): (() => void) | Promise<() => void> {
-    return this.#noted('resources/subscribe', uri, caller, ({ resource, id }) =>
+    return this.#noted('resources/subscribe', uri, caller, ({ resource, id, part }) =>
       // Whoever announces a change says more than a subscriber is to hear.
-      resource.watch({ caller: withinScopes(caller, 'read'), world: this.#world, id }, () => changed()),
+      resource.watch({ caller: withinScopes(caller, 'read'), world: this.#world, id, part }, () => changed()),
     )
   }
 
@@ -200,11 +200,11 @@ export class RoleService implements Service<GatewayCaller> {
   #read(params: JsonObject, caller: GatewayCaller): ServiceResult | Promise<ServiceResult> {
     const { uri } = params
     if (typeof uri !== 'string') throw new RpcError('invalid_params', 'uri must be the URI of a resource', { field: 'uri' })
-    return this.#noted('resources/read', uri, caller, ({ resource, id }) => {
+    return this.#noted('resources/read', uri, caller, ({ resource, id, part }) => {
       const contents = (value: string | object): JsonObject => ({
         contents: [{ uri, mimeType: resource.spec.mimeType, text: typeof value === 'string' ? value : JSON.stringify(value) }],
       })
-      const value = resource.read({ caller: withinScopes(caller, 'read'), world: this.#world, id })
+      const value = resource.read({ caller: withinScopes(caller, 'read'), world: this.#world, id, part })
       return value instanceof Promise ? value.then(contents) : contents(value)
     })
   }

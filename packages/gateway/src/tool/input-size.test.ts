@@ -23,6 +23,8 @@ test('only tools that carry files, logs or documents take large arguments, by wh
     'host.append_calls',
     'host.append_transcript',
     'host.ask',
+    'host.call_begin',
+    'host.call_end',
     'host.chat_post',
     'host.end_prompt',
     'host.mount_renewed',

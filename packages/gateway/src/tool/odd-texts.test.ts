@@ -25,6 +25,8 @@ const KEPT: readonly (readonly [name: ToolName, path: string])[] = [
   ['agent.run', 'text'],
   ['chat.post', 'text'],
   ['host.chat_post', 'text'],
+  ['host.call_end', 'end.result'],
+  ['host.call_end', 'end.message'],
   ['host.yield', 'say'],
 ]
 const isKept = (name: ToolName, path: string) => KEPT.some((kept) => kept[0] === name && kept[1] === path)

@@ -103,8 +103,13 @@ export class AgentLoop implements LoopDesk<Caller> {
   }
 
   /** An engine that asks its model itself goes on after the end of its turn: what it would do then is not done. */
-  refusal({ caller, unattended }: Pick<MountCall<Caller>, 'caller' | 'unattended'>): MountDecision | undefined {
-    if (!this.#isOver || caller.key !== ENGINE_CALLER.key || unattended === true) return undefined
+  refusal({
+    caller,
+    unattended,
+    background,
+  }: Pick<MountCall<Caller>, 'caller' | 'unattended' | 'background'>): MountDecision | undefined {
+    // What goes on in the background was begun before that, and is part of no turn.
+    if (!this.#isOver || caller.key !== ENGINE_CALLER.key || unattended === true || background === true) return undefined
     return { kind: 'deny', reason: 'this turn is over: loop_yield has ended it. Say your last word now', endsTurn: false }
   }
 }

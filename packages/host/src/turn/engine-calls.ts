@@ -36,10 +36,19 @@ export class EngineCalls {
 
   /**
    * What was decided about a call of some caller: where the engine is denied one for good, its turn is over. A subscription that is taken up in
-   * its name is none of its calls.
+   * its name is none of its calls, and one in the background is part of no turn.
    */
-  decided({ caller, unattended }: Pick<MountCall<Caller>, 'caller' | 'unattended'>, decision: MountDecision): void {
-    if (caller.key === ENGINE_CALLER.key && unattended !== true && decision.kind === 'deny' && decision.endsTurn)
+  decided(
+    { caller, unattended, background }: Pick<MountCall<Caller>, 'caller' | 'unattended' | 'background'>,
+    decision: MountDecision,
+  ): void {
+    if (
+      caller.key === ENGINE_CALLER.key &&
+      unattended !== true &&
+      background !== true &&
+      decision.kind === 'deny' &&
+      decision.endsTurn
+    )
       this.endTurn?.(decision.reason)
   }
 

@@ -39,6 +39,14 @@ export const AGENT_LIMITS = {
   /** Timers of agents that one gateway looks at in a second. */
   timersAtOnce: 100,
   timersMs: 1_000,
+  /** Calls of an agent that go on in the background at once, and how many are kept with those that ended. */
+  backgroundRunning: 16,
+  backgroundKept: 100,
+  /** What such a call may be made with, what of its result is kept, and what of all results of one agent. */
+  backgroundArgumentsBytes: 256 * 1024,
+  backgroundResultBytes: 1024 * 1024,
+  backgroundResultsBytes: 16 * 1024 * 1024,
+  backgroundMessageChars: 2_000,
   /** One line of a transcript, and what one call reads of it. All of it: as any log of the store, 64 MiB. */
   transcriptLineBytes: 2 * 1024 * 1024,
   transcriptPageBytes: 1024 * 1024,

@@ -2,7 +2,7 @@ import { mkdtemp, open, readdir, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { type AgentId, type JobId, NO_BUDGET, NO_GRANT, NO_PRICES, type TokenId, type UserId } from '@parley/protocol'
+import { type AgentId, CallId, type JobId, NO_BUDGET, NO_GRANT, NO_PRICES, type TokenId, type UserId } from '@parley/protocol'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { openSqlite, text } from '@parley/database'
 import {
@@ -274,6 +274,8 @@ async function fillAgents(store: Store, ownerId: UserId): Promise<AgentId> {
   await store.modelKeys.addForAgent(turn.lease, { ...terms, promptId: turn.prompt.id })
   await store.agents.listen(turn.lease, 'file:///b', 5, 'before')
   await store.news.changed(turn.lease, 'file:///b', { digest: 'after' })
+  const call = { id: CallId.parse(`cal_${'1'.repeat(26)}`), tool: 't', argumentsJson: '{}' }
+  await store.backgroundCalls.begin(turn.lease, call, { maxRunning: 5, maxKept: 5 })
   await store.chats.post(turn.agent.id, { text: 'wait', by: 'ann' })
   await store.news.yield(turn.lease, turn.prompt.id, { wake_on: ['chat'], after_s: 60, say: 'look' })
   await store.usages.add(

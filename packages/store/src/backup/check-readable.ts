@@ -3,6 +3,7 @@ import { type Queries, type Row, NotAStore, flag, integer, text, textOrNull } fr
 import { AGENT_QUEUE } from '../record/agent/agent.ts'
 import { isShown, toAgent, toMount, uriHash } from '../record/agent/row.ts'
 import { toGrant } from '../record/grant/sql-grants.ts'
+import { argumentsOf, resultOf, toBackgroundCall } from '../record/background-call/row.ts'
 import { toChat, toMarker } from '../record/chat/row.ts'
 import { namesIn, toApproval } from '../record/approval/row.ts'
 import { toAllowance, toPolicy } from '../record/policy/row.ts'
@@ -97,6 +98,7 @@ export const READERS: ReadonlyMap<string, Reader> = new Map([
   ['mounts', { read: readMount }],
   ['subscriptions', { read: readSubscription }],
   ['prompts', readBy(toPrompt)],
+  ['background_calls', { read: readBackgroundCall }],
   ['chat_messages', readBy(toChat)],
   ['chat_markers', readBy(toMarker)],
   ['news', { read: readNews }],
@@ -109,6 +111,13 @@ export const READERS: ReadonlyMap<string, Reader> = new Map([
 
 /** There are two queues: of the jobs that wait or are held, and of the agents that are to be awake or are. */
 const QUEUES: readonly string[] = [JOB_QUEUE, AGENT_QUEUE]
+
+function readBackgroundCall(row: Row): undefined {
+  toBackgroundCall(row)
+  argumentsOf(row)
+  resultOf(row)
+  return undefined
+}
 
 function readQueue(row: Row): Trouble | undefined {
   return QUEUES.includes(text(row, 'queue')) ? undefined : { column: 'queue', words: 'there is no such queue' }

@@ -1,7 +1,9 @@
 import {
+  AGENT_LIMITS,
   AgentKind,
   ApprovalKind,
   ApprovalStatus,
+  BackgroundCallState,
   CallKind,
   ChannelKind,
   ChatMessage,
@@ -36,6 +38,7 @@ const KNOWN: Readonly<Record<string, Readonly<Record<string, readonly string[]>>
   prompts: { status: PromptStatus.options },
   chat_messages: { said_from: ChatMessage.shape.from.options },
   news: { kind: NewsKind.exclude(['chat']).options },
+  background_calls: { state: BackgroundCallState.options },
   approvals: { status: ApprovalStatus.options, kind: ApprovalKind.options },
   policies: { status: PolicyStatus.options, layer: PolicyLayer.options },
   allowances: { kind: CallKind.options },
@@ -58,6 +61,7 @@ const MOST: Readonly<Record<string, Readonly<Record<string, number>>>> = {
   chat_messages: { number: MAX_COUNT },
   chat_markers: { read_to: MAX_COUNT },
   news: { number: MAX_COUNT },
+  background_calls: { number: MAX_COUNT, result_bytes: AGENT_LIMITS.backgroundResultBytes * 4 },
   loops: { last_news: MAX_COUNT, heard_chat: MAX_COUNT, woken_news: MAX_COUNT, woken_chat: MAX_COUNT },
   policies: { version: MAX_COUNT },
 }
@@ -74,6 +78,7 @@ interface Wrong {
   readonly words: string
 }
 const FLAGS: Readonly<Record<string, readonly string[]>> = {
+  background_calls: ['cut', 'error'],
   users: ['admin', 'disabled'],
   logs: ['closed'],
   jobs: ['begun', 'released'],
@@ -154,7 +159,7 @@ export async function checkDue(copy: Queries, file: string, now: number): Promis
 }
 
 /** What is written under a fence, and says so. */
-const FENCED: ReadonlySet<string> = new Set(['jobs', 'agents', 'prompts', 'approvals', 'model_keys'])
+const FENCED: ReadonlySet<string> = new Set(['jobs', 'agents', 'prompts', 'background_calls', 'approvals', 'model_keys'])
 
 /** Throws `NotAStore` for a claim or a report under a fence that nobody was given yet: it would be as good as that of whoever gets it. */
 export async function checkFences(copy: Queries, file: string): Promise<void> {

@@ -2,7 +2,7 @@ import { copyFile, mkdtemp, readdir, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { NO_BUDGET, NO_GRANT, NO_PRICES, type UserId } from '@parley/protocol'
+import { CallId, NO_BUDGET, NO_GRANT, NO_PRICES, type UserId } from '@parley/protocol'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type DecisionEffects, type Store, openStore, restoreStore } from '../index.ts'
 import { openSqlite } from '@parley/database'
@@ -62,6 +62,10 @@ async function fill(store: Store): Promise<void> {
   await store.tokens.add({ hash: 'agent', role: 'agent', name: 'n', agentId: agent.id })
   await store.grants.set(ownerId, NO_GRANT)
   await store.chats.post(agent.id, { text: 'said', by: 'ann', key: 'k' })
+  const calls = [1, 2].map((number) => ({ id: CallId.parse(`cal_${`${number}`.repeat(26)}`), tool: 't', argumentsJson: '{}' }))
+  for (const call of calls) await store.backgroundCalls.begin(lease, call, { maxRunning: 5, maxKept: 5 })
+  const ended = { state: 'returned', result: '{}', is_cut: false, is_error: false, message: '' } as const
+  await store.backgroundCalls.end(lease, CallId.parse(`cal_${'1'.repeat(26)}`), ended, { maxBytes: 10 })
   await store.chats.mark(agent.id, 'ann/default', 1)
   await store.news.changed(lease, 'file:///a', { digest: 'new' })
   await store.news.yield(lease, prompt.id, { after_s: 60, say: 'look' })
@@ -355,6 +359,7 @@ const UNREAD: Readonly<Record<string, readonly string[]>> = {
   chat_markers: ['agent_id'],
   subscriptions: ['told'],
   loops: ['agent_id', 'last_news'],
+  background_calls: ['number', 'fence'],
   approvals: ['fence', 'resolved_by'],
   allowances: ['created_by', 'created_at'],
   job_inputs: ['job_id'],

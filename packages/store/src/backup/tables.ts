@@ -63,6 +63,11 @@ export const TABLES: readonly Table[] = [
   table('chat_messages', 'agent_id number', 'said_from said_by body post_key created_at'),
   table('chat_markers', 'agent_id reader', 'read_to updated_at'),
   table('news', 'agent_id number', 'kind hash subject body created_at'),
+  table(
+    'background_calls',
+    'id',
+    'agent_id number tool arguments state fence result result_bytes cut error message started_at ended_at',
+  ),
   table('loops', 'agent_id', 'last_news heard_chat woken_news woken_chat woken_at yielded waits wake_at'),
   table(
     'approvals',

@@ -11,6 +11,7 @@ import {
   ToolError,
 } from '@parley/protocol'
 import { type Call, type Caller, InputRequired, JsonText, type ServiceResult } from '@parley/rpc'
+import type { BackgroundDispatch } from './background-dispatch.ts'
 import type { Catalogue, Catalogued } from '../catalogue.ts'
 import type { CompositorLimits } from '../compositor-limits.ts'
 import type { MountDispatch, MountRequest } from '../mount-dispatch.ts'
@@ -40,6 +41,7 @@ export interface BuiltInToolsParts<C extends Caller> {
   readonly policy: PolicyDesk<C> | undefined
   readonly chat: ChatDesk | undefined
   readonly loop: LoopDesk<C> | undefined
+  readonly background: BackgroundDispatch<C> | undefined
 }
 
 /**
@@ -61,7 +63,8 @@ export class BuiltInTools<C extends Caller> {
     if (name === 'tools_search') return this.#parts.hasSearch
     if (name.startsWith('policy_') && this.#parts.policy === undefined) return false
     if (name.startsWith('chat_') && this.#parts.chat === undefined) return false
-    if (name.startsWith('loop_') && this.#parts.loop === undefined) return false
+    if (name === 'loop_yield') return this.#parts.loop !== undefined
+    if (name.startsWith('loop_') && this.#parts.background === undefined) return false
     return Object.hasOwn(COMPOSITOR_TOOLS, name)
   }
 
@@ -92,6 +95,14 @@ export class BuiltInTools<C extends Caller> {
         return this.#chat.post(read(name, args))
       case 'chat_read_since':
         return this.#chat.readSince(read(name, args), call.signal)
+      case 'loop_call':
+        return this.#callInBackground(read(name, args), call)
+      case 'loop_calls':
+        return this.#background.list().then((calls) => ({ calls }))
+      case 'loop_cancel':
+        return this.#cancel(read(name, args))
+      case 'loop_result':
+        return this.#result(read(name, args))
       case 'loop_yield':
         return this.#loop.yield(read(name, args), call.caller)
       case 'policy_get':
@@ -117,6 +128,29 @@ export class BuiltInTools<C extends Caller> {
     const { loop } = this.#parts
     if (loop === undefined) throw new TypeError('a tool of the loop was called where no turns are taken')
     return loop
+  }
+
+  get #background(): BackgroundDispatch<C> {
+    const { background } = this.#parts
+    if (background === undefined) throw new TypeError('a background call was made where there are none')
+    return background
+  }
+
+  async #callInBackground({ tool, arguments: given }: Input<'loop_call'>, { caller }: Call<C>): Promise<JsonObject> {
+    if (this.has(tool))
+      throw new ToolError('invalid_argument', `tool: ${tool} is no tool of a mount and answers at once; call it itself`, {
+        field: 'tool',
+      })
+    const { call_id, uri, state } = await this.#background.begin(tool, given, caller)
+    return { call_id, uri, state }
+  }
+
+  async #cancel({ call_id }: Input<'loop_cancel'>): Promise<JsonObject> {
+    return { call_id, cancelling: await this.#background.cancel(call_id) }
+  }
+
+  #result({ call_id: id, offset, max_bytes: maxBytes }: Input<'loop_result'>): Promise<object> {
+    return this.#background.result(id, { offset, maxBytes })
   }
 
   get #policy(): PolicyDesk<C> {
@@ -160,6 +194,8 @@ export class BuiltInTools<C extends Caller> {
   async #content(uri: string, version: string | undefined, call: Call<C>): Promise<ResourceContent | InputRequired> {
     const own = this.#parts.resources.read(uri)
     if (own !== undefined) return readContent(own)
+    const { background } = this.#parts
+    if (background?.has(uri) === true) return readContent(await background.read(uri))
     const { dispatch, windows } = this.#parts
     const request = this.#reading(uri, call)
     const { mount, name } = request.target
@@ -180,7 +216,7 @@ export class BuiltInTools<C extends Caller> {
 
   async #subscribe({ uri }: Input<'resources_subscribe'>, call: Call<C>): Promise<JsonObject> {
     const { dispatch, resources, subscriptions } = this.#parts
-    if (resources.has(uri))
+    if (resources.has(uri) || this.#parts.background?.has(uri) === true)
       throw new ToolError('invalid_argument', `uri: ${uri} is watched by clients themselves`, { field: 'uri' })
     const allowed = await dispatch.allow(this.#reading(uri, call))
     await subscriptions.add(uri, call.caller)

@@ -2,6 +2,7 @@ import * as z from 'zod'
 import { READS, SETS, tool } from '../../tool.ts'
 import { chatPostOwn, chatReadSinceOwn } from './chat.ts'
 import { loopYield } from './loop.ts'
+import { loopCall, loopCalls, loopCancel, loopResult } from './loop-calls.ts'
 import { policyCheck, policyGetOwn, policyProposeOwn, policyWithdraw } from './policy.ts'
 
 /** Bounds of the compositor’s own tools. */
@@ -122,6 +123,10 @@ const toolsSearch = tool({
 export const COMPOSITOR_TOOLS = {
   chat_post: chatPostOwn,
   chat_read_since: chatReadSinceOwn,
+  loop_call: loopCall,
+  loop_calls: loopCalls,
+  loop_cancel: loopCancel,
+  loop_result: loopResult,
   loop_yield: loopYield,
   policy_check: policyCheck,
   policy_get: policyGetOwn,
