@@ -145,11 +145,9 @@ void own_cgroup_view(void);
 void leave_ground(void);
 int lock_slot(int slot);
 void unlock_slot(int slot, int lock);
-
-// segments.c: System V memory that a run leaves
-void free_segments(void);
-// sweep.c: after a helper that was killed
+// sweep.c: after a helper that was killed; segments.c: what a run leaves
 _Noreturn void sweep_main(const char *helper, const char *folder);
+void free_segments(void);
 
 // cgroup.c
 void cgroup_open(void);
