@@ -156,7 +156,7 @@ test('a command of another agent finds its own alone', async () => {
   const reversed: number[] = []
   other.decide = () => ({ kind: 'deny', reason: 'this is the other', endsTurn: false })
   const sleeping = one.commands.run(
-    order(one, 'mkfifo wait; printf %s "$PARLEY_AGENT_TOKEN" | rev; cat wait'),
+    order(one, 'mkfifo wait; printf %s "$PARLEY_AGENT_TOKEN" | rev; echo; cat wait'),
     (_stream, bytes) => {
       reversed.push(...bytes)
       if (reversed.length >= 43) running.resolve(Buffer.from(reversed.slice(0, 43).toReversed()).toString())
