@@ -3,7 +3,7 @@ import { agoText, columns, named, plainText, timeText, type Cell } from '@parley
 import type { SteadyClient } from '@parley/client'
 import { type Invocation, usageError } from '@parley/command-line'
 import { parseDuration, readGivenText, show } from '@parley/command-line/commands'
-import { budgetsOf, budgetsText, hasBudgets, hasWake, restText, wakeOf, wakeText } from '@parley/shell'
+import { boundsOf, budgetsText, hasBounds, restText, wakeText } from '@parley/shell'
 import { allItems } from '../../caller/items-of.ts'
 import { withCaller } from '../../caller/with-caller.ts'
 import { showNewToken } from '../account/show-new-token.ts'
@@ -30,8 +30,7 @@ export const agentCreate = (invocation: Invocation): Promise<number> => {
     ...(preset === undefined ? {} : { preset }),
     ...(kind === undefined ? {} : { kind }),
     ...settingsOf(invocation),
-    ...(hasBudgets(values) ? { budgets: budgetsOf(values) } : {}),
-    ...(hasWake(values) ? { wake: wakeOf(values) } : {}),
+    ...boundsOf(values),
   }
   return withCaller(invocation, 'user', async (caller) => {
     const agent = await caller.call('agent.create', input)
@@ -64,16 +63,11 @@ export const agentUpdate = (invocation: Invocation): Promise<number> => {
     ...settingsOf(invocation),
     ...(values.has('no-folder') ? { folder: null } : {}),
   }
-  if (Object.keys(changes).length === 0 && !hasBudgets(values) && !hasWake(values))
+  if (Object.keys(changes).length === 0 && !hasBounds(values))
     throw usageError('agent update needs something to change', 'parley agent update --help')
   return withAgent(invocation, async (caller, agent_id) => {
-    const hasMore = hasBudgets(values) || hasWake(values)
-    const before = hasMore ? await caller.call('agent.get', { agent_id }) : undefined
-    const more = {
-      ...(before !== undefined && hasBudgets(values) ? { budgets: budgetsOf(values, before.budgets) } : {}),
-      ...(before !== undefined && hasWake(values) ? { wake: wakeOf(values, before.wake) } : {}),
-    }
-    return showAgent(invocation, await caller.call('agent.update', { agent_id, ...changes, ...more }))
+    const before = hasBounds(values) ? await caller.call('agent.get', { agent_id }) : undefined
+    return showAgent(invocation, await caller.call('agent.update', { agent_id, ...changes, ...boundsOf(values, before) }))
   })
 }
 

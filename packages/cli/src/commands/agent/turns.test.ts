@@ -78,6 +78,23 @@ test('budgets and a folder are set piece by piece, and taken back', async () => 
   expect(cleared.budgets).toMatchObject({ turn: { tokens: null, requests: 3 }, day: { microusd: null }, all: { tokens: null } })
 })
 
+test('what wakes an agent is set, told in words, and wrong words are named', async () => {
+  const rules = { chat: true, resources: true, calls: false, every_s: 300 }
+  const made = ['agent', 'create', 'sleepy', '--model', 'm', '--wake', 'chat,resources', '--wake-every', '5m']
+  expect(await json([...made, ...at])).toMatchObject({ wake: rules, rest: null })
+  expect((await run(['agent', 'show', 'sleepy', ...at])).out).toContain('chat, resources at most every 300 s')
+  const none = { ...rules, chat: false, resources: false }
+  expect(await json(['agent', 'update', 'sleepy', '--wake', 'none', ...at])).toMatchObject({ wake: none })
+  for (const [option, value, words] of [
+    ['--wake', 'chat,phone', '--wake must be none, or of chat, resources, calls'],
+    ['--wake-every', '2d', '--wake-every must be from 1s to 24h'],
+  ] as const)
+    expect(await run(['agent', 'update', 'sleepy', option, value, ...at])).toMatchObject({
+      code: 2,
+      err: expect.stringContaining(words),
+    })
+})
+
 test('a transcript is shown with its offsets, and a fork is made at one of them', async () => {
   const { agent_id } = await json(['agent', 'create', 'told', '--model', 'm', ...at])
   expect(await run(['agent', 'transcript', 'told', ...at])).toMatchObject({ code: 0, out: '' })
