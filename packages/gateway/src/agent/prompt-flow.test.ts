@@ -65,6 +65,7 @@ test('fault 14: an abort is told to the host, also to the one that comes after i
     agent_id,
     aborting: first['prompt_id'],
     withdrawn: 1,
+    rest_ended: false,
   })
   await expect.poll(() => host.told('host_control')).toContainEqual({ ...claim, action: 'abort' })
   expect(await contentOf(gw.admin('agent.wait', { agent_id, prompt_id: first['prompt_id'], wait_ms: 0 }))).toMatchObject({

@@ -87,7 +87,8 @@ export const agentAbort = serveTool(TOOLS['agent.abort'], async ({ agent_id: id,
   const { store } = context.world
   await findAgent(store, id, context.caller)
   try {
-    return { agent_id: id, ...(await store.prompts.abort(id, { queued })) }
+    const { restEnded, ...aborted } = await store.prompts.abort(id, { queued })
+    return { agent_id: id, ...aborted, rest_ended: restEnded }
   } catch (error) {
     // It was deleted in between.
     throw error instanceof NotFound ? noSuchAgent(id) : error

@@ -58,9 +58,9 @@ export const agentAbort = tool({
   name: 'agent.abort',
   roles: ['user'],
   scopes: ['agents'],
-  doc: 'Ends the turn that a local agent is taking; what waits behind it goes on, unless `queued` takes that back too.',
+  doc: 'Ends the turn that a local agent is taking, and what it waits for that ended its last one itself, a time among it; what waits behind it goes on, unless `queued` takes that back too.',
   input: z.strictObject({ agent_id: AgentId, queued: z.boolean().default(false) }),
-  output: z.object({ agent_id: AgentId, aborting: PromptId.nullable(), withdrawn: z.int() }),
+  output: z.object({ agent_id: AgentId, aborting: PromptId.nullable(), withdrawn: z.int(), rest_ended: z.boolean() }),
   annotations: ENDS,
 })
 

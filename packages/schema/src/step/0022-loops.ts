@@ -30,6 +30,8 @@ CREATE TABLE loops (
 CREATE INDEX loops_wake ON loops (wake_at) WHERE wake_at IS NOT NULL;
 ALTER TABLE prompts ADD COLUMN woken_by TEXT;
 ALTER TABLE subscriptions ADD COLUMN told TEXT;
+-- What was said before there was a loop is not new to anybody.
+INSERT INTO loops (agent_id, heard_chat, woken_chat) SELECT agent_id, max(number), max(number) FROM chat_messages GROUP BY agent_id;
 `,
   postgres: `
 CREATE TABLE news (
@@ -57,5 +59,7 @@ CREATE TABLE loops (
 CREATE INDEX loops_wake ON loops (wake_at) WHERE wake_at IS NOT NULL;
 ALTER TABLE prompts ADD COLUMN woken_by TEXT;
 ALTER TABLE subscriptions ADD COLUMN told TEXT;
+-- What was said before there was a loop is not new to anybody.
+INSERT INTO loops (agent_id, heard_chat, woken_chat) SELECT agent_id, max(number), max(number) FROM chat_messages GROUP BY agent_id;
 `,
 }

@@ -76,8 +76,9 @@ export const agentRun = (invocation: Invocation): Promise<number> => {
 export const agentAbort = (invocation: Invocation): Promise<number> =>
   withAgent(invocation, async (caller, agent_id) => {
     const answer = await caller.call('agent.abort', { agent_id, queued: invocation.values.has('queued') })
-    const { aborting, withdrawn } = answer
-    const ended = aborting === null ? 'It takes no turn.' : `The turn of ${aborting} ends.`
+    const { aborting, withdrawn, rest_ended: isRestOver } = answer
+    const rest = isRestOver ? ' What it waited for by itself is over.' : ''
+    const ended = `${aborting === null ? 'It takes no turn.' : `The turn of ${aborting} ends.`}${rest}`
     return show(
       invocation,
       answer,

@@ -11,8 +11,10 @@ export interface LockedAgent extends Owned {
 export interface Waker {
   /** Somebody said something to it. */
   said(tx: Transaction, agent: LockedAgent): Promise<void>
-  /** Its turn has ended. */
-  ended(tx: Transaction, agent: LockedAgent): Promise<void>
+  /** Its turn has ended; what it waits for is over where somebody ended it. */
+  ended(tx: Transaction, agent: LockedAgent, isInterrupted: boolean): Promise<void>
+  /** Somebody wants it to end what it does: it waits for nothing of its own any more. False: it did not. */
+  aborted(tx: Transaction, id: Owned['id']): Promise<boolean>
   /** A turn of it begins, by a prompt or because something woke it. */
   begins(tx: Transaction, id: Owned['id'], wokenBy: NewsKind | null): Promise<void>
   /** Its rules have changed. */

@@ -6,9 +6,13 @@ export const BY_KEY: Sql = 'SELECT * FROM chat_messages WHERE agent_id = $1 AND 
 export const ADD: Sql = `INSERT INTO chat_messages (agent_id, number, said_from, said_by, body, post_key, created_at)
   SELECT CAST($1 AS TEXT), coalesce(max(number), 0) + 1, CAST($2 AS TEXT), CAST($3 AS TEXT), CAST($4 AS TEXT), CAST($5 AS TEXT), CAST($6 AS BIGINT)
   FROM chat_messages WHERE agent_id = $1 RETURNING *`
+/** What a person said and a local agent was not told, of the newest of those: an agent that says much does not push it out. */
+const UNTOLD = `m.said_from = 'person' AND EXISTS (SELECT 1 FROM agents a WHERE a.id = $1 AND a.kind = 'local')
+  AND m.number > coalesce((SELECT heard_chat FROM loops WHERE agent_id = $1), 0)
+  AND (SELECT count(*) FROM chat_messages p WHERE p.agent_id = $1 AND p.said_from = 'person' AND p.number > m.number) < $2`
 /** $1 agent, $2 how many of the newest stay. */
-export const PRUNE: Sql = `DELETE FROM chat_messages WHERE agent_id = $1
-  AND number <= (SELECT max(number) FROM chat_messages WHERE agent_id = $1) - $2`
+export const PRUNE: Sql = `DELETE FROM chat_messages WHERE agent_id = $1 AND number IN (SELECT m.number FROM chat_messages m
+  WHERE m.agent_id = $1 AND m.number <= (SELECT max(number) FROM chat_messages WHERE agent_id = $1) - $2 AND NOT (${UNTOLD}))`
 
 /** $1 agent. */
 export const HEAD: Sql = 'SELECT coalesce(max(number), 0) AS head FROM chat_messages WHERE agent_id = $1'

@@ -1,9 +1,10 @@
-import { type AgentId, type UserId, WakeRules } from '@parley/protocol'
+import { type AgentId, CHAT_LIMITS, type UserId, WakeRules } from '@parley/protocol'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { topicsTold } from '../../fixture/look.ts'
 import { awakeAgent, sampleAgent } from '../../fixture/sample-agent.ts'
 import { AGENT_QUEUE, type Lease, type Store, newsTopic, openStore, transcriptLog } from '../../index.ts'
 import { ENGINES, type TestEngine, startEngine } from '../../testing/engines.ts'
+import { execute } from '../../testing/execute.ts'
 
 const TTL = 1_000
 const ALL = { maxItems: 100, maxChars: 1_000_000 }
@@ -116,11 +117,12 @@ describe.each(ENGINES)('news on %s', (engine) => {
     expect((await store.news.pending(lease, ALL)).items).toEqual([
       { kind: 'resource', subject: PAGE, at: new Date(1_005).toISOString(), text: '' },
     ])
-    // Where its content cannot be known each word of it counts.
+    // What cannot be known is a change where its server says so; else a server that ends again and again would tell of one each time.
     expect([
       await store.news.changed(lease, PAGE, { digest: null }),
+      await store.news.changed(lease, PAGE, { digest: null, isCertain: true }),
       await store.news.changed(lease, PAGE, { digest: null }),
-    ]).toEqual([true, true])
+    ]).toEqual([false, true, false])
     expect(await prompts(id)).toEqual([])
     await store.agents.update(id, { settings: { wake: WakeRules.parse({}) } })
     expect(await prompts(id)).toEqual(['queued resource'])
@@ -226,14 +228,67 @@ describe.each(ENGINES)('news on %s', (engine) => {
     for (const text of ['one', 'two']) await say(id, text)
     await store.news.changed(lease, PAGE, { digest: 'v1' })
     await say(id, 'three')
-    expect(await store.news.pending(lease, { maxItems: 2, maxChars: 100 })).toMatchObject({
+    expect(await store.news.pending(lease, { maxItems: 2, maxChars: 10_000 })).toMatchObject({
       items: [{ text: 'one' }, { text: 'two' }],
       heard: { news: 0, chat: 2 },
     })
-    expect((await store.news.pending(lease, { maxItems: 9, maxChars: 7 })).heard).toMatchObject({ chat: 2 })
+    expect((await store.news.pending(lease, { maxItems: 9, maxChars: 400 })).heard).toMatchObject({ chat: 2 })
     expect((await store.news.pending(lease, { maxItems: 9, maxChars: 1 })).items).toMatchObject([{ text: 'one' }])
     await store.news.hear(lease, [Buffer.from('line\n')], { offset: 0, heard: { news: 0, chat: 2 } })
     expect(await hear(lease)).toEqual(['three', `resource ${PAGE} `])
+  })
+
+  test('what quoting adds counts, too', async () => {
+    const { id, lease } = await resting()
+    for (let count = 0; count < 3; count += 1) await say(id, '\n'.repeat(1_000))
+    expect((await store.news.pending(lease, { maxItems: 9, maxChars: 20_000 })).items).toHaveLength(2)
+  })
+
+  test('somebody who ends what an agent does ends what it waits for, at rest and in a turn', async () => {
+    const { id, lease } = await resting()
+    await told(id)
+    const first = await turn(lease, { after_s: 1 })
+    await first.end()
+    expect(await store.prompts.abort(id, { queued: false })).toEqual({ aborting: null, withdrawn: 0, restEnded: true })
+    expect(await store.prompts.abort(id, { queued: false })).toMatchObject({ restEnded: false })
+    expect(await store.news.rest(id)).toBeUndefined()
+    await told(id)
+    const second = await turn(lease, { after_s: 1 })
+    await store.prompts.end(lease, second.prompt.id, { status: 'interrupted', code: null, message: '' })
+    now += 5_000
+    expect(await store.news.wakeDue(10)).toBe(0)
+    expect((await prompts(id))[0]).toBe('interrupted told')
+  })
+
+  test('one time after the other comes no oftener than a resource may wake it', async () => {
+    const { id, lease } = await resting({ every_s: 60 })
+    await told(id)
+    await (await turn(lease, { after_s: 1 })).end()
+    now += 1_000
+    expect(await store.news.wakeDue(10)).toBe(1)
+    const { end } = await turn(lease, { after_s: 1 })
+    await hear(lease)
+    await end()
+    now += 59_000
+    expect(await store.news.wakeDue(10)).toBe(0)
+    now += 1_000
+    expect(await store.news.wakeDue(10)).toBe(1)
+  })
+
+  test('what a person said waits to be told, however much the agent says', async () => {
+    const { id, lease } = await resting({ chat: false })
+    await say(id, 'first')
+    await execute(url, `UPDATE chat_messages SET number = 2`, [])
+    await store.chats.postAsAgent(lease, { text: 'mine', by: 'helper' })
+    await execute(url, `UPDATE chat_messages SET number = ${CHAT_LIMITS.kept + 2} WHERE said_from = 'agent'`, [])
+    await store.chats.postAsAgent(lease, { text: 'mine', by: 'helper' })
+    expect(await hear(lease)).toEqual(['first'])
+    await store.chats.postAsAgent(lease, { text: 'mine', by: 'helper' })
+    expect((await store.chats.read(id, { after: 0, limit: 10 })).messages.map(({ text }) => text)).toEqual([
+      'mine',
+      'mine',
+      'mine',
+    ])
   })
 
   test('nobody wakes an external agent, one of a disabled owner or one that is gone, and a fork begins without news', async () => {

@@ -10,13 +10,13 @@ import {
   type Yield,
   iso,
 } from '@parley/protocol'
-import { type Database, type Transaction, Conflict, NotFound, text } from '@parley/database'
+import { type Database, type Transaction, Conflict, NotFound, text, textOrNull } from '@parley/database'
 import type { LeaseFence } from '../../lease/fence.ts'
 import { MAX_LIST, checkInteger } from '../../limits.ts'
 import type { AppendOutcome, Logs } from '../../log/log.ts'
 import { topicSignal } from '../../topic/signal-topics.ts'
 import { newsTopic, transcriptLog } from '../agent/agent.ts'
-import { ownerOf } from '../agent/row.ts'
+import { ownerOf, toSettings } from '../agent/row.ts'
 import { announceAgent, lockHeld, lockUsable } from '../agent/steps.ts'
 import type { LockedAgent, Waker } from '../agent/waker.ts'
 import type { ChatRecord } from '../chat/chat.ts'
@@ -89,12 +89,14 @@ export class SqlNews implements News, Waker {
     return this.#db.transaction(async (tx) => {
       const now = this.#now()
       const agent = lockedAgent(await lockHeld(tx, fence, now))
-      if ((await tx.get(sql.RUNS, [agent.id, id, fence.fence])) === undefined)
-        throw new Conflict(`prompt ${id} does not run under this claim`)
+      const runs = await tx.get(sql.RUNS, [agent.id, id, fence.fence])
+      if (runs === undefined) throw new Conflict(`prompt ${id} does not run under this claim`)
+      // One time after the other comes no oftener than a resource may wake it.
+      const leastS = textOrNull(runs, 'woken_by') === 'timer' ? toSettings(agent.row).wake.every_s : 0
       const rest: RestRecord = {
         wake_on: wants.wake_on ?? null,
         resources: wants.resources ?? null,
-        at: wants.after_s === undefined ? null : now + wants.after_s * 1_000,
+        at: wants.after_s === undefined ? null : now + Math.max(wants.after_s, leastS) * 1_000,
         say: wants.say ?? null,
       }
       await tx.run(sql.YIELD, [agent.id, id, restColumn(rest), rest.at])
@@ -114,7 +116,10 @@ export class SqlNews implements News, Waker {
   async wakeDue(limit: number): Promise<number> {
     checkInteger('limit', limit, 1, MAX_LIST)
     const due = await this.#db.all(sql.DUE, [this.#now(), limit])
-    for (const row of due) await this.#look(AgentId.parse(text(row, 'agent_id')))
+    const failures: unknown[] = []
+    for (const row of due) await this.#look(AgentId.parse(text(row, 'agent_id'))).catch((error: unknown) => failures.push(error))
+    // One that cannot be looked at keeps no other from its time.
+    if (failures.length > 0) throw failures[0]
     return due.length
   }
 
@@ -124,8 +129,13 @@ export class SqlNews implements News, Waker {
     await lookAtNews(tx, agent, this.#moment())
   }
 
-  async ended(tx: Transaction, agent: LockedAgent): Promise<void> {
+  async ended(tx: Transaction, agent: LockedAgent, isInterrupted: boolean): Promise<void> {
+    if (isInterrupted) await this.aborted(tx, agent.id)
     await lookAtNews(tx, agent, this.#moment())
+  }
+
+  async aborted(tx: Transaction, id: AgentId): Promise<boolean> {
+    return (await tx.run(sql.END_REST, [id])) > 0
   }
 
   async begins(tx: Transaction, id: AgentId, wokenBy: NewsKind | null): Promise<void> {
@@ -191,10 +201,19 @@ function merged(said: readonly Told[], news: readonly Told[]): readonly Told[] {
   }
 }
 
+/** What it comes to where it is told: each line of it is quoted, below a line that says what it is. */
+const charsOf = (item: NewsItem): number =>
+  FRAME_CHARS +
+  ('subject' in item ? item.subject.length : item.by.length) +
+  item.text.length +
+  item.text.split(/[\r\n]/).length * LINE_CHARS
+const FRAME_CHARS = 160
+const LINE_CHARS = 8
+
 /** As much as fits from the oldest on. Each sort stands in its own order, so that all before its last place was told. */
 function pageOf(ordered: readonly Told[], maxItems: number, maxChars: number): NewsPage {
   let chars = 0
-  const fitting = ordered.slice(0, maxItems).filter(({ item }, index) => (chars += item.text.length) <= maxChars || index === 0)
+  const fitting = ordered.slice(0, maxItems).filter(({ item }, index) => (chars += charsOf(item)) <= maxChars || index === 0)
   return {
     items: fitting.map(({ item }) => item),
     heard: {

@@ -38,6 +38,9 @@ export const SET_REST: Sql = 'UPDATE loops SET waits = $2 WHERE agent_id = $1'
 /** $1 agent, $2 prompt, $3 for what it rests, $4 when somebody is to look. */
 export const YIELD: Sql = `INSERT INTO loops (agent_id, yielded, waits, wake_at) VALUES ($1, $2, $3, $4)
   ON CONFLICT (agent_id) DO UPDATE SET yielded = excluded.yielded, waits = excluded.waits, wake_at = excluded.wake_at`
+/** Somebody wants it to end: it waits for nothing of its own any more. */
+export const END_REST: Sql = `UPDATE loops SET waits = NULL, wake_at = NULL
+  WHERE agent_id = $1 AND (waits IS NOT NULL OR wake_at IS NOT NULL)`
 /** A turn begins: it rests no more. */
 export const BEGIN: Sql = `UPDATE loops SET yielded = NULL, waits = NULL, wake_at = NULL
   WHERE agent_id = $1 AND (yielded IS NOT NULL OR waits IS NOT NULL OR wake_at IS NOT NULL)`
@@ -45,11 +48,14 @@ export const BEGIN: Sql = `UPDATE loops SET yielded = NULL, waits = NULL, wake_a
 export const BEGIN_WOKEN: Sql = `UPDATE loops SET yielded = NULL, waits = NULL, wake_at = NULL, woken_news = last_news,
   woken_chat = (SELECT coalesce(max(number), 0) FROM chat_messages WHERE agent_id = $1) WHERE agent_id = $1`
 /** $1 agent, $2 prompt, $3 fence. */
-export const RUNS: Sql = `SELECT 1 AS one FROM prompts WHERE agent_id = $1 AND id = $2 AND status = 'running' AND fence = $3`
+export const RUNS: Sql = `SELECT woken_by FROM prompts WHERE agent_id = $1 AND id = $2 AND status = 'running' AND fence = $3`
 
-/** $1 agent, $2 hash of a URI, $3 its digest or null, $4 whether it has changed: nothing where the agent was told just this, or does not listen. */
+/**
+ * $1 agent, $2 hash of a URI, $3 its digest or null, $4 whether it has changed: nothing where the agent was told just this, or does not listen. What
+ * cannot be known is a change where its server says so, and else none: a server that ends again and again would wake its agent each time.
+ */
 export const TELL: Sql = `UPDATE subscriptions SET told = CAST($3 AS TEXT) WHERE agent_id = $1 AND hash = $2
-  AND (told IS DISTINCT FROM CAST($3 AS TEXT) OR CAST($3 AS TEXT) IS NULL OR CAST($4 AS INTEGER) = 1)`
+  AND (CAST($4 AS INTEGER) = 1 OR (CAST($3 AS TEXT) IS NOT NULL AND told IS DISTINCT FROM CAST($3 AS TEXT)))`
 
 /** $1 now, $2 rows: those that rest, whose time has come and whose owner may use them. */
 export const DUE: Sql = `SELECT l.agent_id FROM loops l JOIN agents a ON a.id = l.agent_id JOIN users u ON u.id = a.owner_id

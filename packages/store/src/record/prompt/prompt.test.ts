@@ -105,17 +105,17 @@ describe.each(ENGINES)('prompts on %s', (engine) => {
 
   test('an abort is asked of the one that runs, and takes back the rest where that is wanted', async () => {
     const { id } = await local()
-    expect(await store.prompts.abort(id, { queued: true })).toEqual({ aborting: null, withdrawn: 0 })
+    expect(await store.prompts.abort(id, { queued: true })).toEqual({ aborting: null, withdrawn: 0, restEnded: false })
     const first = await tell(id, 'one')
     await tell(id, 'two')
     const lease = await claim()
     await store.prompts.next(lease)
     now += 1
     const told = await topicsTold(store)
-    expect(await store.prompts.abort(id, { queued: false })).toEqual({ aborting: first.id, withdrawn: 0 })
+    expect(await store.prompts.abort(id, { queued: false })).toEqual({ aborting: first.id, withdrawn: 0, restEnded: false })
     expect(await told(1)).toEqual([`agent/${id}`])
     now += 1
-    expect(await store.prompts.abort(id, { queued: true })).toEqual({ aborting: first.id, withdrawn: 1 })
+    expect(await store.prompts.abort(id, { queued: true })).toEqual({ aborting: first.id, withdrawn: 1, restEnded: false })
     expect(await store.prompts.byId(id, first.id)).toMatchObject({ status: 'running', abortedAt: 1_001 })
     await store.prompts.end(lease, first.id, { status: 'interrupted', code: null, message: '' })
     expect((await store.prompts.list(id, { limit: 10 })).map(({ status }) => status)).toEqual(['withdrawn', 'interrupted'])

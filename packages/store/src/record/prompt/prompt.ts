@@ -40,9 +40,9 @@ export interface Prompts {
   next(fence: LeaseFence): Promise<{ readonly prompt: PromptRecord; readonly resumed: boolean } | undefined>
   /** The one that runs has ended; where there is news that may wake the agent it does so in the same commit. The same again changes nothing; throws `LeaseLost`, `NotFound`, and `Conflict` for one that ended otherwise or never ran. */
   end(fence: LeaseFence, id: PromptId, outcome: PromptOutcome): Promise<PromptRecord>
-  /** Asks for the end of the one that runs, and takes back those that wait where `queued` says so. */
+  /** Asks for the end of the one that runs, takes back those that wait where `queued` says so, and ends what the agent rests for (`restEnded`). */
   abort(
     agentId: AgentId,
     options: { readonly queued: boolean },
-  ): Promise<{ readonly aborting: PromptId | null; readonly withdrawn: number }>
+  ): Promise<{ readonly aborting: PromptId | null; readonly withdrawn: number; readonly restEnded: boolean }>
 }

@@ -90,7 +90,7 @@ export class SqlPrompts implements Prompts {
       if (row !== undefined) {
         const prompt = toPrompt(row)
         announceAgent(tx, prompt.agentId)
-        await this.#waker.ended(tx, { id: prompt.agentId, ownerId: ownerOf(agent), row: agent })
+        await this.#waker.ended(tx, { id: prompt.agentId, ownerId: ownerOf(agent), row: agent }, outcome.status === 'interrupted')
         return prompt
       }
       const ended = await tx.get(sql.BY_ID, [agentId, id])
@@ -107,8 +107,9 @@ export class SqlPrompts implements Prompts {
       const now = this.#now()
       const running = await tx.get(sql.ABORT, [agentId, now])
       const withdrawn = queued ? await tx.run(sql.WITHDRAW_QUEUED, [agentId, now]) : 0
-      if (running !== undefined || withdrawn > 0) announceAgent(tx, agentId)
-      return { aborting: running === undefined ? null : PromptId.parse(text(running, 'id')), withdrawn }
+      const restEnded = await this.#waker.aborted(tx, agentId)
+      if (running !== undefined || withdrawn > 0 || restEnded) announceAgent(tx, agentId)
+      return { aborting: running === undefined ? null : PromptId.parse(text(running, 'id')), withdrawn, restEnded }
     })
   }
 }
