@@ -2,7 +2,7 @@ import type { NewsItem } from '@parley/protocol'
 
 /**
  * The one text into which all news is folded. What somebody else wrote stands behind a bar on each of its lines, so that none of it can look
- * like the frame or like another piece.
+ * like the frame or like another piece. Who wrote stands in the frame, in quotes: behind the bar a text could name somebody else.
  */
 export function noticeText(items: readonly NewsItem[]): string {
   return [BEGINS, ...items.map(itemText), ENDS].join('\n')
@@ -16,7 +16,7 @@ const BAR = '  | '
 function itemText(item: NewsItem): string {
   switch (item.kind) {
     case 'chat':
-      return `- ${item.at}: a person wrote in your chat, as message ${item.id}:\n${quoted(`${item.by}:\n${item.text}`)}`
+      return `- ${item.at}: a person wrote in your chat, as message ${item.id}, by ${nameText(item.by)}:\n${quoted(item.text)}`
     case 'resource':
       return `- ${item.at}: a resource that you subscribed to may have changed; read it again if you need it:\n${quoted(item.subject)}`
     case 'call':
@@ -29,9 +29,25 @@ function itemText(item: NewsItem): string {
 const withText = ({ subject, text }: { readonly subject: string; readonly text: string }): string =>
   text === '' ? subject : `${subject}\n${text}`
 
+/** What is not seen or changes how others look, and any space but the usual one. */
+const UNSEEN = /(?! )[\p{C}\p{Z}\p{DI}]/gu
+/** Controls but the tab, and what turns the direction of others. */
+const CONTROL = /(?!\t)[\p{Cc}\u202a-\u202e\u2066-\u2069]/gu
+const HEX = 16
+const HEX_DIGITS = 4
+
+/** A string of JSON on one line, in which nothing is hidden. */
+const nameText = (name: string): string => JSON.stringify(name.toWellFormed()).replaceAll(UNSEEN, jsonEscape)
+
+const jsonEscape = (char: string): string =>
+  Array.from({ length: char.length }, (_, at) => `\\u${char.charCodeAt(at).toString(HEX).padStart(HEX_DIGITS, '0')}`).join('')
+
 /** Whatever begins a new line for somebody who reads it begins one here. */
 const quoted = (text: string): string =>
   text
+    .toWellFormed()
     .split(/\r\n|[\n\r\v\f\u0085\u2028\u2029]/)
-    .map((line) => `${BAR}${line}`)
+    .map((line) => `${BAR}${line.replaceAll(CONTROL, shownControl)}`)
     .join('\n')
+
+const shownControl = (char: string): string => `\\u{${char.charCodeAt(0).toString(HEX)}}`
