@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import type { BackgroundDesk } from '@parley/agent'
 import { AGENT_LIMITS, CallId, makeId, ToolError } from '@parley/protocol'
+import type { Caller } from '@parley/rpc'
 import type { AgentOfGateway } from './gateway-calls.ts'
 
 /** The background calls of an agent at its gateway, and how many of them go on here. */
@@ -9,13 +10,14 @@ export interface HeldBackgroundDesk extends BackgroundDesk {
   readonly running: number
 }
 
-/** `changed` is told when the last one is over. */
-export function openBackgroundDesk({
-  claim,
-  call,
-  signal,
-  changed,
-}: AgentOfGateway & { readonly changed: () => void }): HeldBackgroundDesk {
+interface BackgroundDeskParts extends AgentOfGateway {
+  /** The last one is over. */
+  readonly changed: () => void
+  /** Why this caller may begin none now. */
+  readonly refusal: (caller: Caller) => string | undefined
+}
+
+export function openBackgroundDesk({ claim, call, signal, changed, refusal }: BackgroundDeskParts): HeldBackgroundDesk {
   const running = new Set<CallId>()
   const prefix = `resource://agents/${claim.agent_id}/calls/`
   const over = (id: CallId): void => {
@@ -25,7 +27,9 @@ export function openBackgroundDesk({
     get running() {
       return running.size
     },
-    begin: async (tool, args) => {
+    begin: async (tool, args, caller) => {
+      const refused = refusal(caller)
+      if (refused !== undefined) throw new ToolError('conflict', refused)
       const arguments_json = JSON.stringify(args)
       if (arguments_json.length > AGENT_LIMITS.backgroundArgumentsBytes)
         throw new ToolError(

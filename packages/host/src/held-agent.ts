@@ -100,9 +100,9 @@ export class HeldAgent {
       versionOf: (mount) => this.#mounts.get(mount)?.version ?? null,
     })
     const of = { claim, call, signal: this.#ended.signal, log: options.log, changed: () => this.#rest() }
-    this.#loop = new AgentLoop({ ...of, rest: spec.rest })
+    this.#loop = new AgentLoop({ ...of, rest: spec.rest, goesOn: () => this.#turns?.goesOn === true })
     this.#watch = new NewsWatch({ ...of, listens: spec.subscriptions })
-    this.#background = openBackgroundDesk(of)
+    this.#background = openBackgroundDesk({ ...of, refusal: (caller) => this.#loop.overFor(caller) })
     this.#rest()
   }
 
@@ -124,8 +124,7 @@ export class HeldAgent {
       info: { name: 'parley', version, role: 'agent' },
       gate: {
         decide: (asked, wait) =>
-          (this.#turns?.goesOn === true ? this.#loop.refusal(asked) : undefined) ??
-          this.#agentGate.decideMount(asked, wait, this.#engineCalls.isAgain(asked)),
+          this.#loop.refusal(asked) ?? this.#agentGate.decideMount(asked, wait, this.#engineCalls.isAgain(asked)),
       },
       recorder: callRecorder({ calls: this.#calls, gate: this.#agentGate, engineCalls: this.#engineCalls, now }),
       connect: (name, need) => this.#connect(name, need.signal),

@@ -147,8 +147,8 @@ export interface LoopDesk<C extends Caller> {
 
 /** Where the agent's background calls are kept. */
 export interface BackgroundDesk {
-  /** Written down before it is made. */
-  begin(tool: string, args: JsonObject): Promise<BackgroundCall>
+  /** Written down before it is made; throws where this caller may begin none now. */
+  begin(tool: string, args: JsonObject, caller: Caller): Promise<BackgroundCall>
   end(id: CallId, end: BackgroundCallEnd): Promise<void>
   get(id: CallId): Promise<{ readonly call: BackgroundCall; readonly result: string | null }>
   list(): Promise<readonly BackgroundCall[]>

@@ -1,7 +1,7 @@
 import { test } from 'vitest'
 import { peerOrSkip } from '../../../../scripts/peers/peer-or-skip.ts'
 import { codexUse } from '../fixture/codex-use.ts'
-import { type LoopEngine, loopFlow, loopKills } from '../fixture/loop-flow.ts'
+import { type LoopEngine, loopFlow, loopKills, loopRefusals } from '../fixture/loop-flow.ts'
 import { say, TurnBench, use } from '../fixture/turn-bench.ts'
 
 /** Real servers, a real Codex in its box, and a crowded machine. */
@@ -16,7 +16,7 @@ const codex: LoopEngine = {
 }
 
 test(
-  'fault 16: an agent that yields is woken by chat, a real resource and a timer, never by an approval',
+  'fault 16: an agent that yields is woken by chat, a real resource, a timer and a call that ended, never by an approval',
   SLOW,
   async (context) => {
     await using bench = await TurnBench.open()
@@ -37,6 +37,11 @@ test.skipIf(peer === undefined)(
     await loopFlow(context, bench, codex)
   },
 )
+
+test.skipIf(peer === undefined)('a real Codex that has yielded calls nothing more, in the background either', SLOW, async () => {
+  await using bench = await TurnBench.open()
+  await loopRefusals(bench, codex)
+})
 
 test.skipIf(peer === undefined)(
   'fault 18: kill -9 of the host of a real Codex after a notice was read, and before',

@@ -9,10 +9,14 @@ import { isLost } from './outcome.ts'
 export interface AgentLoopOptions extends AgentOfGateway {
   /** For what it rests, as the gateway had it when this host took it. */
   readonly rest: AgentRest | null
+  /** Whether the engine asks its model itself, and goes on after the agent has ended its turn. */
+  readonly goesOn: () => boolean
   readonly log: (level: 'info' | 'warn', message: string) => void
   /** It rests for something, or no more. */
   readonly changed: () => void
 }
+
+const TURN_OVER = 'this turn is over: loop_yield has ended it. Say your last word now'
 
 /** What a turn is told besides its prompt, and whether the agent has ended it itself. */
 export class AgentLoop implements LoopDesk<Caller> {
@@ -102,14 +106,20 @@ export class AgentLoop implements LoopDesk<Caller> {
     return { rest }
   }
 
-  /** An engine that asks its model itself goes on after the end of its turn: what it would do then is not done. */
+  /** Why an engine that goes on after the end of its turn begins nothing more. */
+  overFor(caller: Caller): string | undefined {
+    return this.#isOver && this.#options.goesOn() && caller.key === ENGINE_CALLER.key ? TURN_OVER : undefined
+  }
+
+  /** What it would do then is not done. */
   refusal({
     caller,
     unattended,
     background,
   }: Pick<MountCall<Caller>, 'caller' | 'unattended' | 'background'>): MountDecision | undefined {
     // What goes on in the background was begun before that, and is part of no turn.
-    if (!this.#isOver || caller.key !== ENGINE_CALLER.key || unattended === true || background === true) return undefined
-    return { kind: 'deny', reason: 'this turn is over: loop_yield has ended it. Say your last word now', endsTurn: false }
+    if (unattended === true || background === true) return undefined
+    const reason = this.overFor(caller)
+    return reason === undefined ? undefined : { kind: 'deny', reason, endsTurn: false }
   }
 }

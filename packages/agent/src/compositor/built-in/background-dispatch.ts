@@ -44,7 +44,7 @@ export class BackgroundDispatch<C extends Caller> {
     const { desk, table } = this.#parts
     // A tool that is not there is told at once, and so is one of our own, which answers at once anyhow.
     const target = table.tool(name)
-    const call = await desk.begin(name, args)
+    const call = await desk.begin(name, args, caller)
     const ending = new AbortController()
     this.#running.set(call.call_id, ending)
     void this.#run(call, ending, () =>
