@@ -27,7 +27,7 @@ import type { ReachMount } from './mount/reach-mount.ts'
 import { NewsWatch } from './news-watch.ts'
 import { AgentLoop } from './turn/agent-loop.ts'
 import { AgentTurns } from './turn/agent-turns.ts'
-import { ENGINE_CALLER, EngineCalls } from './turn/engine-calls.ts'
+import { ENGINE_CALLER, EngineCalls, isEngine } from './turn/engine-calls.ts'
 import type { TurnPorts } from './turn/turn-ports.ts'
 
 /** How many requests one gateway may have under way for all clients of an agent. */
@@ -102,7 +102,8 @@ export class HeldAgent {
     const of = { claim, call, signal: this.#ended.signal, log: options.log, changed: () => this.#rest() }
     this.#loop = new AgentLoop({ ...of, rest: spec.rest, goesOn: () => this.#turns?.goesOn === true })
     this.#watch = new NewsWatch({ ...of, listens: spec.subscriptions })
-    this.#background = openBackgroundDesk({ ...of, refusal: (caller) => this.#loop.overFor(caller) })
+    const { mounts, refusal } = { mounts: () => this.#spec.mounts, refusal: (caller: Caller) => this.#loop.overFor(caller) }
+    this.#background = openBackgroundDesk({ ...of, mounts, refusal })
     this.#rest()
   }
 
@@ -137,7 +138,7 @@ export class HeldAgent {
         remove: (uri) => this.#watch.listen(uri, false, null),
         ...(isLocal ? this.#watch.shelf : {}),
       },
-      ...(isLocal ? { loop: this.#loop, background: this.#background } : {}),
+      ...(isLocal ? { loop: this.#loop, background: this.#background, isEngine } : {}),
       log,
       now,
     })

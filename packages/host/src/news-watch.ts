@@ -1,6 +1,10 @@
 import type { ResourceChange } from '@parley/agent'
-import { AGENT_LIMITS, messageOf } from '@parley/protocol'
+import { AGENT_LIMITS, messageOf, ToolError } from '@parley/protocol'
 import type { AgentOfGateway } from './gateway-calls.ts'
+
+/** What the gateway says of it again, however often it is asked. */
+const REFUSED: ReadonlySet<string> = new Set(['invalid_argument', 'not_found'])
+const isRefused = (error: unknown): boolean => error instanceof ToolError && REFUSED.has(error.code)
 
 interface Telling {
   isDue: boolean
@@ -67,6 +71,7 @@ export class NewsWatch {
         await call('host.tell_news', { ...claim, uri, digest, certain: isCertain }, signal)
       } catch (error) {
         if (signal.aborted) return
+        if (isRefused(error)) return log('warn', `that ${uri} changed is not told: ${messageOf(error)}`)
         Object.assign(telling, { isDue: true, isCertain: telling.isCertain || isCertain })
         log('warn', `that ${uri} changed cannot be told: ${messageOf(error)}`)
       }

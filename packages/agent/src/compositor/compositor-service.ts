@@ -73,6 +73,7 @@ export class CompositorService<C extends Caller> implements Service<C> {
       policy: options.policy,
       chat: options.chat,
       loop: options.loop,
+      isEngine: options.isEngine ?? (() => false),
       background: this.#background,
     })
   }
@@ -162,16 +163,16 @@ export class CompositorService<C extends Caller> implements Service<C> {
     return this.#mounts.close()
   }
 
-  async #list(kind: Listed, params: JsonObject, { era }: Call<C>): Promise<JsonObject> {
+  async #list(kind: Listed, params: JsonObject, { era, caller }: Call<C>): Promise<JsonObject> {
     const found = await this.#catalogue.list(kind, era)
     const shown = this.#listsMarkedOnly && kind === 'tools' ? found.filter(({ isMarked }) => isMarked) : found
-    const all = [...this.#own(kind), ...shown.map(({ item }) => item)]
+    const all = [...this.#own(kind, caller), ...shown.map(({ item }) => item)]
     const { items, nextCursor } = pageOf(all, IDENTIFIED_BY[kind], params.cursor, this.#limits.pageItems)
     return { [keyOf(kind)]: [...items], nextCursor }
   }
 
-  #own(kind: Listed): readonly JsonObject[] {
-    if (kind === 'tools') return this.#tools.descriptions
+  #own(kind: Listed, caller: C): readonly JsonObject[] {
+    if (kind === 'tools') return this.#tools.descriptions(caller)
     return kind === 'resources' ? this.#mounts.resources.list() : []
   }
 

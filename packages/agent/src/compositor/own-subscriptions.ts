@@ -61,12 +61,27 @@ export class OwnSubscriptions<C extends Caller> {
         hint: 'end one with resources_unsubscribe',
       })
     const { tried, stop } = watches.keep(uri, this.#news(uri))
-    this.#own.set(uri, { ...startOf(caller), stop })
-    // Kept before it is read: what changes from now on is told.
-    await shelf?.add(uri)
+    const own = { ...startOf(caller), stop }
+    this.#own.set(uri, own)
+    try {
+      // Kept before it is read: what changes from now on is told.
+      await shelf?.add(uri)
+    } catch (error) {
+      this.#undo(uri, own, known)
+      throw error
+    }
     await tried
     if (shelf?.known !== undefined) await shelf.known(uri, await this.#digest(uri))
     changed()
+  }
+
+  /** It cannot be kept, so it is as it was before. */
+  #undo(uri: string, own: Own<C>, before: Own<C> | undefined): void {
+    own.stop?.()
+    if (this.#own.get(uri) !== own) return
+    if (before === undefined) this.#own.delete(uri)
+    else this.#own.set(uri, before)
+    this.#parts.changed()
   }
 
   /** False when there was none. */

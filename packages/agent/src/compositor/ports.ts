@@ -140,9 +140,8 @@ export interface ChatDesk {
 }
 
 /** Where turns of the agent are taken: what it wants of the one that it is in. */
-export interface LoopDesk<C extends Caller> {
-  /** `caller`: only who takes the turn ends it. */
-  yield(wants: Asked<'loop_yield'>, caller: C): Promise<Said<'loop_yield'>>
+export interface LoopDesk {
+  yield(wants: Asked<'loop_yield'>): Promise<Said<'loop_yield'>>
 }
 
 /** Where the agent's background calls are kept. */
@@ -156,6 +155,10 @@ export interface BackgroundDesk {
   over(id: CallId): void
   /** The call that a URI names, where it names one of this agent's. */
   callAt(uri: string): CallId | undefined
+  /** What may be kept of a text: nothing that is secret. */
+  mask(text: string): string
+  /** The same of a value, as JSON. */
+  jsonOf(value: JsonValue): string
 }
 
 export interface ConnectNeed {
@@ -181,9 +184,11 @@ export interface CompositorOptions<C extends Caller> {
   /** Offers the tools of the chat. */
   readonly chat?: ChatDesk
   /** Offers the tools of the loop. */
-  readonly loop?: LoopDesk<C>
+  readonly loop?: LoopDesk
   /** Offers the tools of background calls. */
   readonly background?: BackgroundDesk
+  /** Who takes the turns of the agent: the tools of the loop and of background calls are for nobody else. Left out: for nobody. */
+  readonly isEngine?: (caller: C) => boolean
   /** Offers `tools_search`: beside all tools, or instead of those that are not marked. Left out: not at all. */
   readonly toolSearch?: 'beside' | 'instead'
   readonly limits?: Partial<CompositorLimits>

@@ -134,6 +134,6 @@ test('nobody but the engine ends the turn, and none that is not taken', async ()
     await connected.close()
     return said
   }
-  expect(await call('somebody')).toContain('only the agent')
+  expect(await call('somebody')).toContain('own engine alone')
   expect(await call('engine')).toContain('takes no turn now')
 })

@@ -2,7 +2,7 @@ import type { LoopDesk, MountCall, MountDecision, NewsInput, NewsSource } from '
 import { type AgentRest, messageOf, type PromptId, ToolError, type Yield } from '@parley/protocol'
 import type { Caller } from '@parley/rpc'
 import type { AgentOfGateway } from '../gateway-calls.ts'
-import { ENGINE_CALLER } from './engine-calls.ts'
+import { isEngine } from './engine-calls.ts'
 import { noticeText } from './notice.ts'
 import { isLost } from './outcome.ts'
 
@@ -19,7 +19,7 @@ export interface AgentLoopOptions extends AgentOfGateway {
 const TURN_OVER = 'this turn is over: loop_yield has ended it. Say your last word now'
 
 /** What a turn is told besides its prompt, and whether the agent has ended it itself. */
-export class AgentLoop implements LoopDesk<Caller> {
+export class AgentLoop implements LoopDesk {
   readonly #options: AgentLoopOptions
   #promptId: PromptId | undefined
   #isOver = false
@@ -91,10 +91,8 @@ export class AgentLoop implements LoopDesk<Caller> {
   }
 
   /** Written down at once: a host that dies after this leaves a turn that is over. */
-  async yield(wants: Yield, { key }: Caller): Promise<{ rest: AgentRest }> {
+  async yield(wants: Yield): Promise<{ rest: AgentRest }> {
     const { call, claim, signal, changed } = this.#options
-    if (key !== ENGINE_CALLER.key)
-      throw new ToolError('forbidden', 'only the agent’s own engine ends its turn', { hint: 'a person does so with agent.abort' })
     const promptId = this.#promptId
     if (promptId === undefined) throw new ToolError('conflict', 'the agent takes no turn now')
     const { rest } = await call('host.yield', { ...claim, prompt_id: promptId, ...wants }, signal)
@@ -108,7 +106,7 @@ export class AgentLoop implements LoopDesk<Caller> {
 
   /** Why an engine that goes on after the end of its turn begins nothing more. */
   overFor(caller: Caller): string | undefined {
-    return this.#isOver && this.#options.goesOn() && caller.key === ENGINE_CALLER.key ? TURN_OVER : undefined
+    return this.#isOver && this.#options.goesOn() && isEngine(caller) ? TURN_OVER : undefined
   }
 
   /** What it would do then is not done. */

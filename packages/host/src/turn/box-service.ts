@@ -7,8 +7,14 @@ export const BOX_CALLER: Caller = { key: 'box' }
 
 /** Tools about the turn that the command is a part of, and about what outlives it. A command ends with all that it began. */
 const OF_THE_LOOP = 'loop_'
+const LASTING: ReadonlySet<string> = new Set([
+  'resources_subscribe',
+  'resources_unsubscribe',
+  'policy_propose',
+  'policy_withdraw',
+])
 
-/** A compositor as commands in the box of its agent find it: all of it, but for the tools of the loop. */
+/** A compositor as commands in the box of its agent find it: all of it, but for the tools of what outlives them. */
 export function boxService(compositor: Service): Service {
   return {
     info: compositor.info,
@@ -31,7 +37,7 @@ async function serve(
   { method, params, call }: { readonly method: string; readonly params: JsonObject; readonly call: Call },
 ): Promise<ServiceResult> {
   const { name } = params
-  if (method === 'tools/call' && isOfTheLoop(name))
+  if (method === 'tools/call' && isForModel(name))
     throw new RpcError('invalid_params', `name: ${name} is for the model alone, and not for commands that it runs`, {
       field: 'name',
     })
@@ -39,7 +45,8 @@ async function serve(
   if (method !== 'tools/list' || result instanceof JsonText || result instanceof InputRequired) return result
   const { tools } = result
   if (!Array.isArray(tools)) return result
-  return { ...result, tools: tools.filter((tool) => !isJsonObject(tool) || !isOfTheLoop(tool['name'])) }
+  return { ...result, tools: tools.filter((tool) => !isJsonObject(tool) || !isForModel(tool['name'])) }
 }
 
-const isOfTheLoop = (name: unknown): name is string => typeof name === 'string' && name.startsWith(OF_THE_LOOP)
+const isForModel = (name: unknown): name is string =>
+  typeof name === 'string' && (name.startsWith(OF_THE_LOOP) || LASTING.has(name))

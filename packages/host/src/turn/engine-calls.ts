@@ -4,6 +4,9 @@ import type { Caller } from '@parley/rpc'
 /** Who calls for an engine of ours, in this process. */
 export const ENGINE_CALLER: Caller = { key: 'engine' }
 
+/** Whether an engine of ours calls, and no client or command of the agent. */
+export const isEngine = ({ key }: Caller): boolean => key === ENGINE_CALLER.key
+
 type Handed = Pick<GateCall, 'isAgain' | 'sending'>
 type Named = Pick<MountCall<Caller>, 'caller' | 'engineCall'>
 
@@ -43,7 +46,7 @@ export class EngineCalls {
     decision: MountDecision,
   ): void {
     if (
-      caller.key === ENGINE_CALLER.key &&
+      isEngine(caller) &&
       unattended !== true &&
       background !== true &&
       decision.kind === 'deny' &&
@@ -53,6 +56,6 @@ export class EngineCalls {
   }
 
   #of({ caller, engineCall }: Named): Handed | undefined {
-    return caller.key === ENGINE_CALLER.key && engineCall !== undefined ? this.#handed.get(engineCall) : undefined
+    return isEngine(caller) && engineCall !== undefined ? this.#handed.get(engineCall) : undefined
   }
 }

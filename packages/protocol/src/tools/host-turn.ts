@@ -99,7 +99,7 @@ export const hostTellNews = tool({
   doc: 'A resource that the agent listens to has changed (`certain`), or may have. `digest` stands for its content, null where that cannot be known: what only may have changed is told once of the same content. `told`: it is news.',
   input: z.strictObject({
     ...AgentClaim.shape,
-    uri: z.string().min(1).max(4_096),
+    uri: z.string().min(1).max(AGENT_LIMITS.uriChars),
     digest: z.string().max(128).nullable(),
     certain: z.boolean().default(false),
   }),

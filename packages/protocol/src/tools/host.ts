@@ -133,7 +133,7 @@ export const hostAgentListen = tool({
   doc: 'Keeps what an agent listens to by itself, so that it goes on after a restart.',
   input: z.strictObject({
     ...AgentClaim.shape,
-    uri: z.string().min(1).max(4_096),
+    uri: z.string().min(1).max(AGENT_LIMITS.uriChars),
     listens: z.boolean(),
     /** Of its content now: from another one on it is told of. */
     digest: z.string().max(128).nullable().default(null),

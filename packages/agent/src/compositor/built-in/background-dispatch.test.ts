@@ -5,6 +5,9 @@ import { ProbeServer, tool } from '../fixture/probe-server.ts'
 import { namesIn, openTestCompositor, textOf } from '../fixture/test-compositor.ts'
 import type { BackgroundDesk, MountCall, MountDecision } from '../ports.ts'
 
+const SECRET = 'hunter2'
+const isEngine = (): boolean => true
+
 type Kept = BackgroundCall & { result: string | null }
 
 /** A desk that keeps calls in memory. */
@@ -46,6 +49,8 @@ function openDesk() {
     list: () => Promise.resolve(kept.map(({ result: _result, ...call }) => call)),
     over: (id) => void over.push(id),
     callAt: (uri) => CallId.safeParse(uri.replace('resource://agents/a/calls/', '')).data,
+    mask: (text) => text.replaceAll(SECRET, '*'),
+    jsonOf: (value) => JSON.stringify(value).replaceAll(SECRET, '*'),
   }
   return { desk, kept, over }
 }
@@ -64,7 +69,7 @@ test('a call is answered at once, goes on through the gate, and its result is re
   const decided = Promise.withResolvers<MountDecision>()
   const asked: MountCall<{ key: string }>[] = []
   const gate = { decide: (call: MountCall<{ key: string }>) => (asked.push(call), decided.promise) }
-  await using world = await openTestCompositor({ background: desk, gate })
+  await using world = await openTestCompositor({ isEngine, background: desk, gate })
   const probe = new ProbeServer()
   probe.tools = [tool('echo')]
   probe.answers['echo'] = () => ({ content: [{ type: 'text', text: 'é'.repeat(30) }] })
@@ -97,32 +102,36 @@ test('what is denied, what fails and what is too large is said', async () => {
   const { desk, kept, over } = openDesk()
   const gate = {
     decide: ({ name }: { name: string }): MountDecision =>
-      name === 'no' ? { kind: 'deny', reason: 'not that', endsTurn: true } : { kind: 'allow' },
+      name === 'no' ? { kind: 'deny', reason: `not that ${SECRET}`, endsTurn: true } : { kind: 'allow' },
   }
-  await using world = await openTestCompositor({ background: desk, gate })
+  await using world = await openTestCompositor({ isEngine, background: desk, gate })
   const probe = new ProbeServer()
-  probe.tools = [tool('no'), tool('bad'), tool('much')]
+  probe.tools = [tool('no'), tool('bad'), tool('much'), tool('nested')]
+  probe.answers['nested'] = () => ({ content: [], structuredContent: { isError: true, said: SECRET } })
   probe.answers['bad'] = () => ({ content: [{ type: 'text', text: 'broken' }], isError: true })
-  probe.answers['much'] = () => ({ content: [{ type: 'text', text: 'é'.repeat(AGENT_LIMITS.backgroundResultBytes) }] })
+  probe.answers['much'] = () => ({ content: [{ type: 'text', text: `${SECRET}${'é'.repeat(AGENT_LIMITS.backgroundResultBytes)}` }] })
   world.mount(probe, { name: 'm' })
   const client = await world.client()
-  for (const name of ['no', 'bad', 'much']) await answer(client, 'loop_call', { tool: `m_${name}` })
-  await expect.poll(() => over).toHaveLength(3)
+  for (const name of ['no', 'bad', 'much', 'nested']) await answer(client, 'loop_call', { tool: `m_${name}` })
+  await expect.poll(() => over).toHaveLength(4)
   expect(kept.map(({ state, is_error, is_cut }) => [state, is_error, is_cut])).toEqual([
     ['failed', true, false],
     ['returned', true, false],
     ['returned', false, true],
+    ['returned', false, false],
   ])
-  expect(kept[0]?.message).toContain('not that')
+  expect(kept[0]?.message).toContain('not that *')
+  expect(kept[2]?.result).toContain('"*éé')
+  expect(kept[3]?.result).toContain('"isError":true,"said":"*"')
   expect(Buffer.byteLength(kept[2]?.result ?? '')).toBeLessThanOrEqual(AGENT_LIMITS.backgroundResultBytes)
   for (const name of ['none_x', 'loop_calls', 'resources_list'])
     await expect(answer(client, 'loop_call', { tool: name })).rejects.toThrow(/tool/)
-  expect(kept).toHaveLength(3)
+  expect(kept).toHaveLength(4)
 })
 
 test('one that goes on is cancelled, once, and who watches it is told', async () => {
   const { desk, kept, over } = openDesk()
-  await using world = await openTestCompositor({ background: desk })
+  await using world = await openTestCompositor({ isEngine, background: desk })
   const probe = new ProbeServer()
   const cancelled = Promise.withResolvers<void>()
   probe.tools = [tool('wait')]
@@ -150,7 +159,7 @@ test('one that goes on is cancelled, once, and who watches it is told', async ()
 
 test('nothing is said of what goes on when the compositor closes, and without a desk there are no such tools', async () => {
   const { desk, kept, over } = openDesk()
-  const world = await openTestCompositor({ background: desk })
+  const world = await openTestCompositor({ isEngine, background: desk })
   const probe = new ProbeServer()
   probe.tools = [tool('wait')]
   probe.answers['wait'] = () => new Promise(() => undefined)
@@ -162,4 +171,21 @@ test('nothing is said of what goes on when the compositor closes, and without a 
   expect(kept).toMatchObject([{ state: 'running' }])
   await using other = await openTestCompositor()
   expect(namesIn(await (await other.client()).listTools()).filter((name) => name.startsWith('loop_'))).toEqual([])
+})
+
+test('who is not the engine neither finds these tools nor may call them', async () => {
+  const { desk, kept } = openDesk()
+  const loop = { yield: () => Promise.reject(new Error('it has no turn')) }
+  const of = { background: desk, loop, isEngine: ({ key }: { key: string }) => key === 'engine' }
+  await using world = await openTestCompositor(of)
+  world.mount(new ProbeServer(), { name: 'm' })
+  const [engine, other] = [await world.client({}, 'engine'), await world.client({}, 'other')]
+  const loopTools = async (client: Client): Promise<string[]> =>
+    namesIn(await client.listTools()).filter((name) => name.startsWith('loop_'))
+  const names = ['loop_call', 'loop_calls', 'loop_cancel', 'loop_result', 'loop_yield']
+  expect((await loopTools(engine)).toSorted()).toEqual(names)
+  expect(await loopTools(other)).toEqual([])
+  const id = 'cal_00000000000000000000000000'
+  for (const name of names) await expect(answer(other, name, { tool: 'm_echo', call_id: id })).rejects.toThrow('own engine alone')
+  expect(kept).toEqual([])
 })

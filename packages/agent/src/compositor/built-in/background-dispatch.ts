@@ -4,7 +4,9 @@ import {
   type BackgroundCallEnd,
   type CallId,
   type JsonObject,
+  isJsonObject,
   messageOf,
+  parseJson,
   ToolError,
 } from '@parley/protocol'
 import { type Caller, InputRequired, JsonText, type ServiceResult } from '@parley/rpc'
@@ -109,15 +111,19 @@ export class BackgroundDispatch<C extends Caller> {
   }
 
   async #run({ call_id: id, uri }: Said<'begin'>, ending: AbortController, make: () => Promise<ServiceResult>): Promise<void> {
-    const end = await make().then(returned, (error: unknown) => failed(error, ending.signal))
+    const { desk } = this.#parts
+    const end = await make().then(
+      (result) => returned(result, desk),
+      (error: unknown) => failed(error, ending.signal, desk),
+    )
     try {
-      if (!this.#isClosed) await this.#parts.desk.end(id, end)
+      if (!this.#isClosed) await desk.end(id, end)
     } catch (error) {
       // Whoever holds the agent next says that nobody knows.
       if (!this.#isClosed) this.#parts.log('warn', `how a background call ended cannot be written down: ${messageOf(error)}`)
     } finally {
       this.#running.delete(id)
-      this.#parts.desk.over(id)
+      desk.over(id)
       for (const watcher of this.#watchers.get(uri) ?? []) watcher()
     }
   }
@@ -125,7 +131,9 @@ export class BackgroundDispatch<C extends Caller> {
 
 const NO_RESULT = { result: null, is_cut: false } as const
 
-function returned(result: ServiceResult): BackgroundCallEnd {
+type Mask = Pick<BackgroundDesk, 'mask' | 'jsonOf'>
+
+function returned(result: ServiceResult, { mask, jsonOf }: Mask): BackgroundCallEnd {
   if (result instanceof InputRequired)
     return {
       state: 'failed',
@@ -133,7 +141,9 @@ function returned(result: ServiceResult): BackgroundCallEnd {
       is_error: true,
       message: 'its server wants to ask somebody, and nobody can be asked in the background',
     }
-  const text = result instanceof JsonText ? result.text : JSON.stringify(result)
+  const value = result instanceof JsonText ? parseJson(result.text) : result
+  // A part of a secret would not be known again, so it is taken out before the end is cut off.
+  const text = value === undefined && result instanceof JsonText ? mask(result.text) : jsonOf(value ?? null)
   const bytes = Buffer.from(text)
   const isCut = bytes.length > AGENT_LIMITS.backgroundResultBytes
   // A character that is cut in two is left out.
@@ -143,12 +153,12 @@ function returned(result: ServiceResult): BackgroundCallEnd {
         .toString()
         .replace(/\uFFFD$/, '')
     : text
-  const isError = result instanceof JsonText ? /"isError":\s*true/.test(text) : result['isError'] === true
+  const isError = isJsonObject(value) && value['isError'] === true
   return { state: 'returned', result: kept, is_cut: isCut, is_error: isError, message: '' }
 }
 
-function failed(error: unknown, signal: AbortSignal): BackgroundCallEnd {
+function failed(error: unknown, signal: AbortSignal, { mask }: Mask): BackgroundCallEnd {
   const state = signal.aborted && signal.reason instanceof CallCancelled ? 'cancelled' : 'failed'
-  const message = messageOf(error).slice(0, AGENT_LIMITS.backgroundMessageChars)
+  const message = mask(messageOf(error)).slice(0, AGENT_LIMITS.backgroundMessageChars)
   return { state, ...NO_RESULT, is_error: state === 'failed', message: state === 'cancelled' ? '' : message }
 }

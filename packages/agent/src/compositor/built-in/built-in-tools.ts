@@ -29,6 +29,8 @@ import type { WindowCache } from './window-cache.ts'
 type ToolName = keyof typeof COMPOSITOR_TOOLS
 type Input<Name extends ToolName> = z.output<(typeof COMPOSITOR_TOOLS)[Name]['input']>
 
+const OF_THE_LOOP = 'loop_'
+
 export interface BuiltInToolsParts<C extends Caller> {
   readonly table: MountTable<C>
   readonly catalogue: Catalogue<C>
@@ -40,8 +42,9 @@ export interface BuiltInToolsParts<C extends Caller> {
   readonly hasSearch: boolean
   readonly policy: PolicyDesk<C> | undefined
   readonly chat: ChatDesk | undefined
-  readonly loop: LoopDesk<C> | undefined
+  readonly loop: LoopDesk | undefined
   readonly background: BackgroundDispatch<C> | undefined
+  readonly isEngine: (caller: C) => boolean
 }
 
 /**
@@ -50,13 +53,21 @@ export interface BuiltInToolsParts<C extends Caller> {
  */
 export class BuiltInTools<C extends Caller> {
   readonly #parts: BuiltInToolsParts<C>
-  readonly descriptions: readonly JsonObject[]
+  readonly #descriptions: readonly { readonly name: ToolName; readonly description: JsonObject }[]
 
   constructor(parts: BuiltInToolsParts<C>) {
     this.#parts = parts
-    this.descriptions = Object.values(COMPOSITOR_TOOLS)
+    this.#descriptions = Object.values(COMPOSITOR_TOOLS)
       .filter(({ name }) => this.has(name))
-      .map((spec) => ({ ...describeTool(spec), annotations: { ...spec.annotations } }))
+      .map((spec) => ({
+        name: spec.name,
+        description: { ...describeTool(spec), annotations: { ...spec.annotations } },
+      }))
+  }
+
+  /** Those that are for this caller. */
+  descriptions(caller: C): readonly JsonObject[] {
+    return this.#descriptions.filter(({ name }) => this.#isFor(name, caller)).map(({ description }) => description)
   }
 
   has(name: string): name is ToolName {
@@ -64,17 +75,26 @@ export class BuiltInTools<C extends Caller> {
     if (name.startsWith('policy_') && this.#parts.policy === undefined) return false
     if (name.startsWith('chat_') && this.#parts.chat === undefined) return false
     if (name === 'loop_yield') return this.#parts.loop !== undefined
-    if (name.startsWith('loop_') && this.#parts.background === undefined) return false
+    if (name.startsWith(OF_THE_LOOP) && this.#parts.background === undefined) return false
     return Object.hasOwn(COMPOSITOR_TOOLS, name)
   }
 
   async call(name: ToolName, args: JsonObject, call: Call<C>): Promise<ServiceResult> {
     try {
+      if (!this.#isFor(name, call.caller))
+        throw new ToolError('forbidden', `${name} is for the agent’s own engine alone`, {
+          hint: 'a person prompts the agent with agent.prompt, and ends its turn with agent.abort',
+        })
       const result = await this.#run(name, args, call)
       return result instanceof InputRequired ? result : toolAnswer(result)
     } catch (error) {
       return toolFailure(asToolError(error))
     }
+  }
+
+  /** What goes on beside a turn, or ends it, is for who takes it. */
+  #isFor(name: string, caller: C): boolean {
+    return !name.startsWith(OF_THE_LOOP) || this.#parts.isEngine(caller)
   }
 
   #run(name: ToolName, args: JsonObject, call: Call<C>): Promise<object> {
@@ -104,7 +124,7 @@ export class BuiltInTools<C extends Caller> {
       case 'loop_result':
         return this.#result(read(name, args))
       case 'loop_yield':
-        return this.#loop.yield(read(name, args), call.caller)
+        return this.#loop.yield(read(name, args))
       case 'policy_get':
         return this.#policy.get()
       case 'policy_check':
@@ -124,7 +144,7 @@ export class BuiltInTools<C extends Caller> {
     return chat
   }
 
-  get #loop(): LoopDesk<C> {
+  get #loop(): LoopDesk {
     const { loop } = this.#parts
     if (loop === undefined) throw new TypeError('a tool of the loop was called where no turns are taken')
     return loop

@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { AGENT_LIMITS } from '../../agent/limits.ts'
 import { READS, SETS, tool } from '../../tool.ts'
 import { chatPostOwn, chatReadSinceOwn } from './chat.ts'
 import { loopYield } from './loop.ts'
@@ -15,6 +16,8 @@ export const COMPOSITOR_TOOL_LIMITS = {
 } as const
 
 const Uri = z.string().min(1).max(COMPOSITOR_TOOL_LIMITS.uriChars)
+/** As it is kept with what wakes the agent. */
+const SubscribedUri = z.string().min(1).max(AGENT_LIMITS.uriChars)
 const MountName = z.string().max(64).describe('the name of a mount')
 const { windowBytes, searchResults, queryChars } = COMPOSITOR_TOOL_LIMITS
 
@@ -89,7 +92,7 @@ const resourcesSubscribe = tool({
   name: 'resources_subscribe',
   roles: ['agent'],
   doc: 'Has the agent told when a resource changes, until it is ended. `compositor://subscriptions` lists what it is told of.',
-  input: z.strictObject({ uri: Uri }),
+  input: z.strictObject({ uri: SubscribedUri }),
   output: Subscription,
   annotations: SETS,
 })
@@ -98,7 +101,7 @@ const resourcesUnsubscribe = tool({
   name: 'resources_unsubscribe',
   roles: ['agent'],
   doc: 'Ends a subscription of the agent.',
-  input: z.strictObject({ uri: Uri }),
+  input: z.strictObject({ uri: SubscribedUri }),
   output: z.object({ uri: z.string(), removed: z.boolean() }),
   annotations: SETS,
 })
