@@ -1,6 +1,15 @@
 import { randomBytes } from 'node:crypto'
 import type { BackgroundDesk } from '@parley/agent'
-import { AGENT_LIMITS, type BackgroundCallEnd, CallId, type HeldMount, type JsonValue, makeId, messageOf, ToolError } from '@parley/protocol'
+import {
+  AGENT_LIMITS,
+  type BackgroundCallEnd,
+  CallId,
+  type HeldMount,
+  type JsonValue,
+  makeId,
+  messageOf,
+  ToolError,
+} from '@parley/protocol'
 import type { Caller } from '@parley/rpc'
 import type { AgentOfGateway } from './gateway-calls.ts'
 import { type MaskText, maskTexts, secretsOf } from './mount/masked-secrets.ts'

@@ -102,8 +102,8 @@ export class HeldAgent {
     const of = { claim, call, signal: this.#ended.signal, log: options.log, changed: () => this.#rest() }
     this.#loop = new AgentLoop({ ...of, rest: spec.rest, goesOn: () => this.#turns?.goesOn === true })
     this.#watch = new NewsWatch({ ...of, listens: spec.subscriptions })
-    const { mounts, refusal } = { mounts: () => this.#spec.mounts, refusal: (caller: Caller) => this.#loop.overFor(caller) }
-    this.#background = openBackgroundDesk({ ...of, mounts, refusal })
+    const mounts = (): Spec['mounts'] => this.#spec.mounts
+    this.#background = openBackgroundDesk({ ...of, mounts, refusal: (caller) => this.#loop.overFor(caller) })
     this.#rest()
   }
 

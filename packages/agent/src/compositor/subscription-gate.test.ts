@@ -1,4 +1,4 @@
-import type { JsonObject } from '@parley/protocol'
+import { AGENT_LIMITS, type JsonObject, ToolError } from '@parley/protocol'
 import type { Caller } from '@parley/rpc'
 import { describe, expect, test } from 'vitest'
 import { deny, gateOf, recorderOf } from './fixture/gate-probe.ts'
@@ -78,6 +78,29 @@ describe.each(ERAS)('what was subscribed before, of a %s mount', (era) => {
     world.mount(probe, { name: 'm', era })
     await expect.poll(() => world.logged).toHaveLength(1)
     expect([probe.connects, world.compositor.mounts()[0]?.state]).toEqual([0, 'pending'])
+  })
+
+  test('is as it was before where it cannot be kept', async () => {
+    const { rules, gate } = rulesOf({ 'test://doc': deny(false)() })
+    const { kept, shelf } = shelfOf('test://m/doc')
+    const add = (): never => {
+      throw new ToolError('quota_exceeded', 'no room')
+    }
+    await using world = await openTestCompositor({ gate, subscriptions: { ...shelf, add } })
+    const probe = new ProbeServer()
+    world.mount(probe, { name: 'm', era })
+    await expect.poll(() => world.logged).toHaveLength(1)
+    rules['test://doc'] = ALLOWED
+    const client = await world.client()
+    for (const uri of ['test://m/doc', 'test://m/other'])
+      expect((await client.callToolRaw('resources_subscribe', { uri })).isError).toBe(true)
+    expect(await readOwn(client, 'compositor://subscriptions')).toMatchObject({
+      subscriptions: [{ uri: 'test://m/doc', state: 'failed' }],
+    })
+    await expect.poll(() => watchedAt(probe)).toEqual([])
+    expect([...kept]).toEqual(['test://m/doc'])
+    const uri = `test://m/${'x'.repeat(AGENT_LIMITS.uriChars)}`
+    expect(JSON.stringify(await client.callToolRaw('resources_subscribe', { uri }))).toContain('invalid_argument')
   })
 
   test('is watched once somebody subscribes again and is let through', async () => {

@@ -45,13 +45,7 @@ export class EngineCalls {
     { caller, unattended, background }: Pick<MountCall<Caller>, 'caller' | 'unattended' | 'background'>,
     decision: MountDecision,
   ): void {
-    if (
-      isEngine(caller) &&
-      unattended !== true &&
-      background !== true &&
-      decision.kind === 'deny' &&
-      decision.endsTurn
-    )
+    if (isEngine(caller) && unattended !== true && background !== true && decision.kind === 'deny' && decision.endsTurn)
       this.endTurn?.(decision.reason)
   }
 

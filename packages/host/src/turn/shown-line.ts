@@ -23,16 +23,15 @@ export function shownLine(line: TranscriptLine, mask: MaskText, { textChars, lin
 }
 
 /** Every text in a value but the names of its members; what a line is, and whose, is kept as it is. */
-export function mapTexts(
-  value: JsonValue,
-  change: (text: string) => string,
-  kept: ReadonlySet<string> = KEPT,
-): JsonValue {
+export function mapTexts(value: JsonValue, change: (text: string) => string, kept: ReadonlySet<string> = KEPT): JsonValue {
   if (typeof value === 'string') return change(value)
   if (Array.isArray(value)) return value.map((item) => mapTexts(item, change, kept))
   if (!isJsonObject(value)) return value
   return Object.fromEntries(
-    Object.entries(value).map(([name, item]) => [name, item === undefined || kept.has(name) ? item : mapTexts(item, change, kept)]),
+    Object.entries(value).map(([name, item]) => [
+      name,
+      item === undefined || kept.has(name) ? item : mapTexts(item, change, kept),
+    ]),
   )
 }
 

@@ -109,7 +109,9 @@ test('what is denied, what fails and what is too large is said', async () => {
   probe.tools = [tool('no'), tool('bad'), tool('much'), tool('nested')]
   probe.answers['nested'] = () => ({ content: [], structuredContent: { isError: true, said: SECRET } })
   probe.answers['bad'] = () => ({ content: [{ type: 'text', text: 'broken' }], isError: true })
-  probe.answers['much'] = () => ({ content: [{ type: 'text', text: `${SECRET}${'é'.repeat(AGENT_LIMITS.backgroundResultBytes)}` }] })
+  probe.answers['much'] = () => ({
+    content: [{ type: 'text', text: `${SECRET}${'é'.repeat(AGENT_LIMITS.backgroundResultBytes)}` }],
+  })
   world.mount(probe, { name: 'm' })
   const client = await world.client()
   for (const name of ['no', 'bad', 'much', 'nested']) await answer(client, 'loop_call', { tool: `m_${name}` })
@@ -176,7 +178,7 @@ test('nothing is said of what goes on when the compositor closes, and without a 
 test('who is not the engine neither finds these tools nor may call them', async () => {
   const { desk, kept } = openDesk()
   const loop = { yield: () => Promise.reject(new Error('it has no turn')) }
-  const of = { background: desk, loop, isEngine: ({ key }: { key: string }) => key === 'engine' }
+  const of = { background: desk, loop, isEngine: ({ key }: { key: string }) => key === 'Bearer engine' }
   await using world = await openTestCompositor(of)
   world.mount(new ProbeServer(), { name: 'm' })
   const [engine, other] = [await world.client({}, 'engine'), await world.client({}, 'other')]

@@ -239,7 +239,10 @@ export class BuiltInTools<C extends Caller> {
     if (resources.has(uri) || this.#parts.background?.has(uri) === true)
       throw new ToolError('invalid_argument', `uri: ${uri} is watched by clients themselves`, { field: 'uri' })
     const allowed = await dispatch.allow(this.#reading(uri, call))
-    await subscriptions.add(uri, call.caller)
+    await subscriptions.add(uri, call.caller).catch((error: unknown) => {
+      allowed.failed(error)
+      throw error
+    })
     const entry = subscriptions.entry(uri)
     allowed.returned({})
     return entry
