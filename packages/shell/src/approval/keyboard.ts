@@ -1,23 +1,32 @@
 import type { Io } from '@parley/command-line'
+import { BRACKETS_OFF, BRACKETS_ON, PasteReader } from './paste.ts'
 
 const CTRL_C = '\u0003'
 const CTRL_D = '\u0004'
 
+interface Keys extends Pick<Io, 'err' | 'onSignal'> {
+  readonly stdin: NodeJS.ReadableStream & { setRawMode(isRaw: boolean): unknown }
+}
+
 /**
  * Keys of a terminal, each as it is pressed. One that nobody waits for is dropped, never kept: it was meant for what stood there then.
- * `q` and Ctrl-D end it at any time, and so does the end of the input; Ctrl-C and signals interrupt it.
+ * What is pasted is no key. `q` and Ctrl-D end it at any time, and so does the end of the input; Ctrl-C and signals interrupt it.
  */
 export class Keyboard implements Disposable {
-  readonly #stdin: NodeJS.ReadStream
+  readonly #stdin: Keys['stdin']
+  readonly #err: Keys['err']
+  readonly #pastes = new PasteReader()
   readonly #over = new AbortController()
   readonly #ignore: () => void
   #waiting: PromiseWithResolvers<string> | undefined
   isInterrupted = false
 
-  constructor({ stdin, onSignal }: Pick<Io, 'stdin' | 'onSignal'>) {
+  constructor({ stdin, err, onSignal }: Keys) {
     this.#stdin = stdin
+    this.#err = err
     this.#ignore = onSignal(() => this.#interrupt())
     stdin.setRawMode(true)
+    err(BRACKETS_ON)
     stdin.on('data', this.#take)
     stdin.on('end', this.end)
     stdin.resume()
@@ -47,10 +56,13 @@ export class Keyboard implements Disposable {
   }
 
   readonly #take = (chunk: Buffer | string): void => {
-    const typed = chunk.toString()
+    const { text: typed, isPasted } = this.#pastes.take(chunk)
+    // Both also in a paste, whose end may never come.
     if (typed.includes(CTRL_C)) return this.#interrupt()
-    if (typed === 'q' || typed === 'Q' || typed.includes(CTRL_D)) return this.end()
-    // Several at once are pasted, or one that sends a whole sequence: neither is an answer.
+    if (typed.includes(CTRL_D)) return this.end()
+    if (isPasted) return
+    if (typed === 'q' || typed === 'Q') return this.end()
+    // Several at once, or one that sends a whole sequence, are no answer.
     if (typed.length !== 1) return
     this.#waiting?.resolve(typed)
     this.forget()
@@ -60,6 +72,7 @@ export class Keyboard implements Disposable {
     this.#ignore()
     this.#stdin.off('data', this.#take)
     this.#stdin.off('end', this.end)
+    this.#err(BRACKETS_OFF)
     this.#stdin.setRawMode(false)
     this.#stdin.pause()
   }

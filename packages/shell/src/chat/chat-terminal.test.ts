@@ -4,6 +4,8 @@ import { ChatTerminal } from './chat-terminal.ts'
 
 const SCREEN = { columns: 30, rows: 20, isUnicode: true, hasColours: false }
 
+const BRACKETS = new RegExp(String.raw`\u001B\[\?2004([hl])`, 'g')
+
 /** A terminal on which somebody types, and what stands there by then. */
 function open() {
   const stdin = new PassThrough()
@@ -22,7 +24,9 @@ function open() {
     said,
     signal: () => signal(),
     /** What stands on the screen, line by line. */
-    screen: () => linesOn(written, SCREEN.columns),
+    screen: () => linesOn(written.replaceAll(BRACKETS, ''), SCREEN.columns),
+    /** Whether pastes come in brackets, each time that it was said. */
+    brackets: () => Array.from(written.matchAll(BRACKETS), ([, verb]) => (verb === 'h' ? 'on' : 'off')),
     /** Settles when it was taken. */
     type: async (text: string): Promise<void> => {
       const taken = new Promise((resolve) => stdin.once('data', resolve))
@@ -122,9 +126,54 @@ test('what was pasted decides nothing', async () => {
   const asked = terminal.next()
   await desk.type('one\r/a\rtwo\r')
   expect(desk.said).toEqual(['one', 'two'])
-  expect(desk.screen().join(' ')).toContain('/a among other lines')
+  expect(desk.screen().join(' ')).toContain('/a was pasted')
   await desk.type('/d\r')
   expect(await asked).toBe('d')
+})
+
+test.each([
+  ['a word before Enter', ['some text\r/a', '\r']],
+  ['a word that is cut', ['some text\r/', 'a\r']],
+  ['a word alone in brackets', ['\u001B[200~/a\u001B[201~', '\r']],
+  ['a word that is cut off its text', ['\u001B[200~some text\r', '/a\r', '\u001B[201~']],
+  ['a word that is cut, with its brackets', ['\u001B', '[200~some text\r/', 'a\r\u001B[2', '01~']],
+  ['a half of a word', ['/', '\u001B[200~a\u001B[201~', '\r']],
+  ['an Enter', ['/a', '\u001B[200~\r\u001B[201~']],
+])('%s that was pasted decides nothing, and a word that is written then does', async (_what, pieces) => {
+  const desk = open()
+  using terminal = desk.terminal
+  const asked = terminal.next()
+  for (const piece of pieces) await desk.type(piece)
+  expect(desk.screen().join(' ')).toContain('/a was pasted')
+  expect(desk.said).toEqual(pieces.join('').includes('some text') ? ['some text'] : [])
+  await desk.type('/d\r')
+  expect(await asked).toBe('d')
+})
+
+test('a word that is written over a paste decides, and a pasted /q ends nothing', async () => {
+  const desk = open()
+  using terminal = desk.terminal
+  const asked = terminal.next()
+  await desk.type('\u001B[200~one\r/q\rt\u001B[201~')
+  expect([desk.said, terminal.left.aborted]).toEqual([['one'], false])
+  await desk.type('wo\u001B[200~!\u001B[201~')
+  await desk.type('\r')
+  expect(desk.said).toEqual(['one', 'two!'])
+  await desk.type('\u001B[200~/x\u001B[201~')
+  await desk.type('\u007F\u007F')
+  await desk.type('/a\r')
+  expect(await asked).toBe('a')
+})
+
+test('pastes come in brackets until the terminal is given back, whatever ends it', async () => {
+  for (const typed of ['/q\r', '\u0004', '\u0003', '']) {
+    const desk = open()
+    const { terminal } = desk
+    expect(desk.brackets()).toEqual(['on'])
+    if (typed !== '') await desk.type(typed)
+    terminal[Symbol.dispose]()
+    expect(desk.brackets()).toEqual(['on', 'off'])
+  }
 })
 
 test('it is left by a word or the end, and interrupted by Ctrl-C or a signal', async () => {

@@ -1,8 +1,9 @@
-import { Writable } from 'node:stream'
+import { Readable, Writable } from 'node:stream'
 import { clearScreenDown, createInterface, cursorTo, emitKeypressEvents, type Interface, moveCursor } from 'node:readline'
 import type { Io } from '@parley/command-line'
 import { widthOf } from '@parley/screen'
 import type { Answers } from '../approval/desk.ts'
+import { BRACKETS_OFF, BRACKETS_ON, PasteReader } from '../approval/paste.ts'
 
 const PROMPT = '> '
 const COLUMNS_USUAL = 80
@@ -11,19 +12,23 @@ const WORD = /^\/(.?)$/
 const WORDS_HELP =
   'a line is said to the agent; /q or Ctrl-D ends; what is asked about is answered by the words that are shown with it\n'
 
+type Stdin = NodeJS.ReadableStream & { setRawMode?(isRaw: boolean): unknown }
+
 interface TerminalParts {
-  readonly io: Pick<Io, 'err' | 'onSignal' | 'out' | 'screen'> & { readonly stdin: NodeJS.ReadableStream }
+  readonly io: Pick<Io, 'err' | 'onSignal' | 'out' | 'screen'> & { readonly stdin: Stdin }
   /** A line to be said. */
   readonly said: (text: string) => void
 }
 
 /**
  * A terminal on which somebody writes while others do: what comes stands above the line that is being written, which stays as it is. Words such
- * as `/a` answer what is asked, and count only for what was asked when the word was begun.
+ * as `/a` answer what is asked, and count only for what was asked when the word was begun. A line that was pasted, or any part of it, is never a word.
  */
 export class ChatTerminal implements Answers, Disposable {
   readonly #parts: TerminalParts
   readonly #line: Interface
+  readonly #pastes = new PasteReader()
+  readonly #input: TerminalInput
   readonly #output: Writable & { readonly columns: number }
   readonly #left = new AbortController()
   readonly #over = new AbortController()
@@ -31,7 +36,10 @@ export class ChatTerminal implements Answers, Disposable {
   #waiting: PromiseWithResolvers<string> | undefined
   /** What was asked when the line was begun. */
   #begunFor: PromiseWithResolvers<string> | undefined
+  /** Of what comes now. */
   #isPasted = false
+  /** Of any part of the line that is being written. */
+  #isLinePasted = false
   #isClosed = false
   isInterrupted = false
 
@@ -39,11 +47,11 @@ export class ChatTerminal implements Answers, Disposable {
     this.#parts = parts
     const { io } = parts
     this.#output = new TerminalOutput(io)
+    this.#input = new TerminalInput(io)
     // Before the line editor hears the same: it is looked at what the line was before the key.
-    io.stdin.on('data', this.#chunk)
-    emitKeypressEvents(io.stdin)
-    io.stdin.on('keypress', this.#key)
-    this.#line = createInterface({ input: io.stdin, output: this.#output, terminal: true, prompt: PROMPT })
+    emitKeypressEvents(this.#input)
+    this.#input.on('keypress', this.#key)
+    this.#line = createInterface({ input: this.#input, output: this.#output, terminal: true, prompt: PROMPT })
     this.#line.on('line', this.#entered)
     this.#line.on('SIGINT', () => this.#interrupt())
     this.#line.on('close', () => {
@@ -51,6 +59,8 @@ export class ChatTerminal implements Answers, Disposable {
       this.#left.abort()
     })
     this.#ignore = io.onSignal(() => this.#interrupt())
+    io.stdin.on('data', this.#chunk)
+    io.stdin.on('end', this.#ended)
     this.#line.prompt()
   }
 
@@ -102,7 +112,8 @@ export class ChatTerminal implements Answers, Disposable {
     this.#ignore()
     this.end()
     this.#parts.io.stdin.off('data', this.#chunk)
-    this.#parts.io.stdin.off('keypress', this.#key)
+    this.#parts.io.stdin.off('end', this.#ended)
+    this.#input.off('keypress', this.#key)
     this.#line.close()
     this.#parts.io.stdin.pause()
   }
@@ -113,12 +124,19 @@ export class ChatTerminal implements Answers, Disposable {
   }
 
   readonly #chunk = (piece: Buffer | string): void => {
-    // One line that comes whole was typed over a slow wire; more than one were pasted.
-    this.#isPasted = /[\r\n]/.test(piece.toString().replace(/(\r\n|\r|\n)$/, ''))
+    const { text, isPasted } = this.#pastes.take(piece)
+    this.#isPasted = isPasted
+    if (text !== '') this.#input.emit('data', text)
   }
 
+  readonly #ended = (): void => void this.#input.emit('end')
+
   readonly #key = (): void => {
-    if (this.#line.line === '') this.#begunFor = this.#waiting
+    if (this.#line.line === '') {
+      this.#begunFor = this.#waiting
+      this.#isLinePasted = false
+    }
+    this.#isLinePasted ||= this.#isPasted
   }
 
   readonly #entered = (text: string): void => {
@@ -126,6 +144,7 @@ export class ChatTerminal implements Answers, Disposable {
     if (word === undefined && text.trim() === '') return this.#line.prompt()
     this.#erase(text)
     if (word === undefined) this.#parts.said(text)
+    else if (this.#isLinePasted) this.show(`/${word} was pasted: it does nothing unless you write it`)
     else if (word === 'q') this.#line.close()
     else if (word === '?' || word === '') this.show(WORDS_HELP)
     else this.#answer(word)
@@ -133,8 +152,7 @@ export class ChatTerminal implements Answers, Disposable {
 
   #answer(word: string): void {
     const asked = this.#begunFor
-    if (this.#isPasted) this.show(`/${word} among other lines that were pasted decides nothing`)
-    else if (asked === undefined || asked !== this.#waiting)
+    if (asked === undefined || asked !== this.#waiting)
       this.show(`/${word} was begun before what is asked now was shown, or nothing is asked: it decides nothing`)
     else {
       this.forget()
@@ -152,6 +170,22 @@ export class ChatTerminal implements Answers, Disposable {
     cursorTo(this.#output, 0)
     clearScreenDown(this.#output)
     this.#line.prompt()
+  }
+}
+
+/** Where the line editor hears keys: what comes is given to it when it is known what was pasted. Its raw mode is that of the terminal. */
+class TerminalInput extends Readable {
+  readonly #io: Pick<Io, 'err'> & { readonly stdin: Stdin }
+
+  constructor(io: Pick<Io, 'err'> & { readonly stdin: Stdin }) {
+    super({ read: () => undefined })
+    this.#io = io
+  }
+
+  /** Pastes come in brackets for as long as the terminal is ours. */
+  setRawMode(isRaw: boolean): void {
+    this.#io.stdin.setRawMode?.(isRaw)
+    this.#io.err(isRaw ? BRACKETS_ON : BRACKETS_OFF)
   }
 }
 
