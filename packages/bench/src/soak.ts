@@ -8,6 +8,10 @@ export interface Soak {
   run(options: SoakOptions): Promise<SoakResult>
 }
 
+/** What takes part in a soak as the agent: one that takes its turns here, or a program that comes with its token. */
+export const SOAK_SIDES = ['external', 'local'] as const
+export type SoakSide = (typeof SOAK_SIDES)[number]
+
 export interface SoakOptions {
   readonly seed: number
   /** 1 is the full form; tests run a small share of it. */
@@ -16,6 +20,8 @@ export interface SoakOptions {
   readonly rounds?: number
   /** How many schedules, where it has these; left out: as the share says. */
   readonly schedules?: number
+  /** Which side of several, where it has sides; left out: all of them. */
+  readonly side?: SoakSide
   readonly log: (line: string) => void
 }
 

@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util'
 import { ableOf } from '../able.ts'
+import { SOAK_SIDES } from '../soak.ts'
 import { SOAKS } from './soaks.ts'
 
 const { values, positionals } = parseArgs({
@@ -10,6 +11,7 @@ const { values, positionals } = parseArgs({
     share: { type: 'string' },
     rounds: { type: 'string' },
     schedules: { type: 'string' },
+    side: { type: 'string' },
     help: { type: 'boolean', short: 'h' },
   },
 })
@@ -18,6 +20,8 @@ const seed = Number(values.seed ?? Date.now() % 1_000_000)
 const share = Number(values.share ?? 1)
 const rounds = values.rounds === undefined ? {} : { rounds: Number(values.rounds) }
 const schedules = values.schedules === undefined ? {} : { schedules: Number(values.schedules) }
+const wanted = SOAK_SIDES.find((name) => name === values.side)
+const side = wanted === undefined ? {} : { side: wanted }
 const until = Date.now() + Number(values.minutes ?? 0) * 60_000
 if (
   values.help === true ||
@@ -27,12 +31,13 @@ if (
   Number.isNaN(until) ||
   rounds.rounds === 0 ||
   Number.isNaN(rounds.rounds) ||
+  (values.side !== undefined && wanted === undefined) ||
   (schedules.schedules !== undefined && !(schedules.schedules > 0))
 ) {
   const names = SOAKS.map((soak) => `  ${soak.name.padEnd(12)}${soak.summary}`).join('\n')
   const complaint = unknown.length > 0 ? `no soak is called ${unknown.join(', ')}\n` : ''
   process.stderr.write(
-    `${complaint}npm run soak [NAME…] [-- --seed N --minutes M --share 0.1 --rounds N --schedules N]\n${names}\n`,
+    `${complaint}npm run soak [NAME…] [-- --seed N --minutes M --share 0.1 --rounds N --schedules N --side ${SOAK_SIDES.join('|')}]\n${names}\n`,
   )
   process.exit(values.help === true ? 0 : 2)
 }
@@ -51,6 +56,7 @@ for (let turn = 0; turn === 0 || Date.now() < until; turn += 1) {
       share,
       ...rounds,
       ...schedules,
+      ...side,
       log: (line) => process.stderr.write(`  ${line}\n`),
     })
     const counts = Object.entries(result.counts).map(([name, count]) => `  ${name}: ${count}\n`)

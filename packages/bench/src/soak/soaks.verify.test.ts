@@ -8,6 +8,7 @@ import { executorSoak } from './executor.ts'
 import { killOnEngine } from './kill.ts'
 import { malformedSoak } from './malformed.ts'
 import { sessionsSoak } from './sessions.ts'
+import { SOAK_SIDES } from '../soak.ts'
 
 const QUIET = (): void => undefined
 const SEED = 20_261_116
@@ -91,19 +92,23 @@ test.concurrent('people decide while either gateway, either host and the databas
   expect(counts).toMatchObject({ 'postgres kills: database': expect.any(Number), 'heard: result': expect.any(Number) })
 })
 
-test.concurrent(
-  'people and an agent talk while gateway, host and readers are killed: all of it once and in order, on SQLite',
+test.concurrent.each(SOAK_SIDES)(
+  'people talk with an agent while gateway, host and readers are killed: all of it once and in order, a %s agent on SQLite',
   KILLS,
-  async () => {
-    const { counts, problems } = await chatOnEngine(undefined, AGENTS)
+  async (side) => {
+    const { counts, problems } = await chatOnEngine(undefined, { ...AGENTS, side })
     expect(problems).toEqual([])
     expect(counts).toMatchObject({ 'sqlite kills: gateway': expect.any(Number), 'lives of readers': expect.any(Number) })
   },
 )
 
-test.concurrent('the same while either gateway, either host and the database are killed, on PostgreSQL', KILLS, async () => {
-  await using postgres = await startPostgres()
-  const { counts, problems } = await chatOnEngine(postgres, AGENTS)
-  expect(problems).toEqual([])
-  expect(counts).toMatchObject({ 'postgres kills: database': expect.any(Number), 'lives of readers': expect.any(Number) })
-})
+test.concurrent.each(SOAK_SIDES)(
+  'the same with a %s agent while either gateway, either host and the database are killed, on PostgreSQL',
+  KILLS,
+  async (side) => {
+    await using postgres = await startPostgres()
+    const { counts, problems } = await chatOnEngine(postgres, { ...AGENTS, side })
+    expect(problems).toEqual([])
+    expect(counts).toMatchObject({ 'postgres kills: database': expect.any(Number), 'lives of readers': expect.any(Number) })
+  },
+)

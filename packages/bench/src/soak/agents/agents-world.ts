@@ -4,8 +4,8 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { type AgentId, AgentId as AgentIds } from '@parley/protocol'
-import { connectClient, httpTransport } from '@parley/rpc'
+import type { AgentId } from '@parley/protocol'
+import { type Client, connectClient, httpTransport } from '@parley/rpc'
 import * as z from 'zod'
 import { outputOf } from '../../measure/output-of.ts'
 import { type Program, freePort, killAlone, startProgram } from '../../measure/program.ts'
@@ -41,6 +41,8 @@ export interface AgentsWorldOptions {
   readonly agents: number
   /** Settings of all of them besides ours. */
   readonly env?: Readonly<Record<string, string>>
+  /** Left out: each is somebody else's program, which comes with its token. */
+  readonly makeAgent?: (admin: Client) => Promise<AgentId>
 }
 
 /** Gateways on one database, hosts, and agents with a mount each: real programs that can be killed one by one. */
@@ -92,15 +94,16 @@ export class AgentsWorld implements AsyncDisposable {
     try {
       await admin.callTool('grant.set', { username: 'admin', unboxed: true })
       await mkdir(join(this.folder, 'effects'))
+      const { makeAgent = external } = this.#options
       for (let made = 0; made < this.#options.agents; made += 1) {
-        const { agent_id } = await admin.callTool('agent.create', {})
+        const agent_id = await makeAgent(admin)
         const file = join(this.folder, 'effects', agent_id)
         await writeFile(file, '')
         const args = [MOUNT, file]
         const server = { kind: 'stdio', command: process.execPath, args, place: { kind: 'host' } } as const
         await admin.callTool('mount.attach', { agent_id, name: MOUNT_NAME, server })
         const { token: own } = await admin.callTool('agent.token', { agent_id })
-        this.agents.push({ id: AgentIds.parse(agent_id), token: own, lines: () => linesOf(file), pids: () => pidsWith(file) })
+        this.agents.push({ id: agent_id, token: own, lines: () => linesOf(file), pids: () => pidsWith(file) })
       }
     } finally {
       await admin.close()
@@ -196,6 +199,8 @@ export class AgentsWorld implements AsyncDisposable {
     return join(this.folder, `gateway-${gateway}`)
   }
 }
+
+const external = async (admin: Client): Promise<AgentId> => (await admin.callTool('agent.create', {})).agent_id
 
 async function stopAll(started: readonly { readonly program?: Program }[]): Promise<void> {
   await Promise.all(started.flatMap(({ program }) => program?.stop() ?? []))

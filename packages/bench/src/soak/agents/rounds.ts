@@ -1,7 +1,7 @@
 import { type TestPostgres, startPostgres } from '@parley/store/testing'
 import { type SoakOptions, type SoakResult, Tally } from '../../soak.ts'
 import type { SeededRandom } from '../random.ts'
-import { AgentsWorld } from './agents-world.ts'
+import { AgentsWorld, type AgentsWorldOptions } from './agents-world.ts'
 import { type Kill, killOne, type Victim, victimsOn } from './kills.ts'
 
 const ROUNDS = 50
@@ -15,12 +15,12 @@ export const engineOf = (postgres: TestPostgres | undefined): 'sqlite' | 'postgr
 export async function worldOn(
   postgres: TestPostgres | undefined,
   { share }: Pick<SoakOptions, 'share'>,
-  env: Readonly<Record<string, string>> = {},
-  agents = Math.max(LEAST_AGENTS, Math.round(AGENTS * Math.min(1, share))),
+  asked: Partial<Pick<AgentsWorldOptions, 'agents' | 'env' | 'makeAgent'>> = {},
 ): Promise<AgentsWorld> {
+  const agents = Math.max(LEAST_AGENTS, Math.round(AGENTS * Math.min(1, share)))
   const count = postgres === undefined ? 1 : 2
   const more = postgres === undefined ? {} : { database: await postgres.createDatabase() }
-  return AgentsWorld.open({ gateways: count, hosts: count, agents, env, ...more })
+  return AgentsWorld.open({ gateways: count, hosts: count, agents, ...asked, ...more })
 }
 
 /** A long run on one engine; what it finds goes into the tally. */

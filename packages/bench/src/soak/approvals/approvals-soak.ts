@@ -51,7 +51,7 @@ export const approvalsOnEngine = (postgres: TestPostgres | undefined, options: S
 
 async function onEngine(postgres: TestPostgres | undefined, options: SoakOptions, tally: Tally): Promise<void> {
   const { seed } = options
-  await using world = await worldOn(postgres, options, ENV)
+  await using world = await worldOn(postgres, options, { env: ENV })
   const problem = (text: string): void => {
     tally.problem(text)
     options.log(text)

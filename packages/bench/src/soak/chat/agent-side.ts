@@ -3,7 +3,7 @@ import { isJsonObject, type JsonObject } from '@parley/protocol'
 import { type Client, connectClient, httpTransport } from '@parley/rpc'
 import * as z from 'zod'
 import type { Tally } from '../../soak.ts'
-import type { AgentsWorld, SoakAgent } from '../agents/agents-world.ts'
+import type { AgentsWorld, AgentsWorldOptions, SoakAgent } from '../agents/agents-world.ts'
 import type { SeededRandom } from '../random.ts'
 import type { KeptMessage } from './check-chat.ts'
 import type { Say } from './speaker.ts'
@@ -34,6 +34,12 @@ export interface AgentSide {
   close(): Promise<void>
 }
 
+/** What a side is to be before there is a world for it, and what the world has to be for it. */
+export interface SidePlan extends AsyncDisposable {
+  readonly world: Pick<AgentsWorldOptions, 'env' | 'makeAgent'>
+  open(parts: AgentSideParts): AgentSide
+}
+
 export interface AgentSideParts {
   readonly world: AgentsWorld
   readonly agent: SoakAgent
@@ -41,8 +47,12 @@ export interface AgentSideParts {
   readonly tally: Tally
 }
 
+/** Somebody else's program needs nothing of the world but a token. */
+export const planToken = (): Promise<SidePlan> =>
+  Promise.resolve({ world: {}, open: (parts) => new TokenSide(parts), [Symbol.asyncDispose]: () => Promise.resolve() })
+
 /** A program that comes with the agent's token: it reads on from the last message that it knows, over any gateway. */
-export class TokenSide implements AgentSide {
+class TokenSide implements AgentSide {
   readonly #parts: AgentSideParts
   readonly #ended = new AbortController()
   readonly #heard: string[] = []

@@ -2,14 +2,15 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { CHAT_LIMITS, ToolError } from '@parley/protocol'
 import { type Store, openStore } from '@parley/store'
 import type { TestPostgres } from '@parley/store/testing'
-import type { Soak, SoakOptions, SoakResult, Tally } from '../../soak.ts'
+import { SOAK_SIDES, type Soak, type SoakOptions, type SoakResult, type SoakSide, type Tally } from '../../soak.ts'
 import type { AgentsWorld, SoakAgent } from '../agents/agents-world.ts'
 import { checkGone, killOne } from '../agents/kills.ts'
 import { engineOf, onBothEngines, onEngines, roundsOf, worldOn } from '../agents/rounds.ts'
 import { AdminDesk } from '../approvals/admin-desk.ts'
 import { SeededRandom } from '../random.ts'
-import { type AgentSide, type AgentSideParts, TokenSide } from './agent-side.ts'
+import { type AgentSide, planToken, type SidePlan } from './agent-side.ts'
 import { checkHeard, checkKept, checkLives, type KeptMessage } from './check-chat.ts'
+import { planLocal } from './local-side.ts'
 import { ReaderProcess } from './reader-process.ts'
 import { type Say, Speaker } from './speaker.ts'
 
@@ -39,12 +40,13 @@ interface Place {
 }
 
 /** How the agent takes part: by its token, or as a local one whose model is told. */
-export type OpenSide = (parts: AgentSideParts) => AgentSide
+const SIDES: Readonly<Record<SoakSide, (seed: number) => Promise<SidePlan>>> = { external: planToken, local: planLocal }
 
 /** People and an agent talk, and readers follow, whatever is killed: no message is lost, doubled or out of order for any of them. */
 export const chatSoak: Soak = {
   name: 'chat',
-  summary: 'people and an agent talk while gateways, hosts, readers and the database are killed at random, on both engines',
+  summary:
+    'people and an agent, of both kinds, talk while gateways, hosts, readers and the database are killed at random, on both engines',
   needs: { programs: [], peers: [] },
   run: (options) => onBothEngines(options, onEngine),
 }
@@ -53,15 +55,22 @@ export const chatSoak: Soak = {
 export const chatOnEngine = (postgres: TestPostgres | undefined, options: SoakOptions): Promise<SoakResult> =>
   onEngines([postgres], options, onEngine)
 
-async function onEngine(
-  postgres: TestPostgres | undefined,
-  options: SoakOptions,
-  tally: Tally,
-  openSide: OpenSide = (parts) => new TokenSide(parts),
-): Promise<void> {
+async function onEngine(postgres: TestPostgres | undefined, options: SoakOptions, tally: Tally): Promise<void> {
+  for (const side of SOAK_SIDES) if (side === (options.side ?? side)) await onSide(side, { postgres, options, tally })
+}
+
+interface SoakRun {
+  readonly postgres: TestPostgres | undefined
+  readonly options: SoakOptions
+  readonly tally: Tally
+}
+
+async function onSide(kind: SoakSide, { postgres, options, tally }: SoakRun): Promise<void> {
   const engine = engineOf(postgres)
-  await using world = await worldOn(postgres, options, {}, 1)
-  const place = await openPlace(world, { engine, seed: options.seed, tally, openSide })
+  await using plan = await SIDES[kind](options.seed)
+  await using world = await worldOn(postgres, options, { agents: 1, ...plan.world })
+  options.log(`${engine}: the agent is ${kind}`)
+  const place = await openPlace(world, plan, { postgres, options, tally })
   const { side, speakers, readers, desks } = place
   const random = new SeededRandom(options.seed)
   const rounds = options.rounds ?? Math.round(ROUNDS * options.share)
@@ -102,20 +111,13 @@ async function onEngine(
   }
 }
 
-async function openPlace(
-  world: AgentsWorld,
-  {
-    engine,
-    seed,
-    tally,
-    openSide,
-  }: { readonly engine: string; readonly seed: number; readonly tally: Tally; readonly openSide: OpenSide },
-): Promise<Place> {
+async function openPlace(world: AgentsWorld, plan: SidePlan, { postgres, options, tally }: SoakRun): Promise<Place> {
+  const engine = engineOf(postgres)
   const [agent] = world.agents
   if (agent === undefined) throw new Error('there is no agent')
-  let seeds = seed
+  let seeds = options.seed
   const random = (): SeededRandom => new SeededRandom((seeds += 1))
-  const side = openSide({ world, agent, random: random(), tally })
+  const side = plan.open({ world, agent, random: random(), tally })
   const desks: AdminDesk[] = []
   const opened = async (): Promise<AdminDesk> => {
     const desk = await AdminDesk.open(world)
