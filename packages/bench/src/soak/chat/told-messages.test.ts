@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { messagesIn, ToldMessages } from './told-messages.ts'
 
 const piece = (id: number, text: string): string =>
-  `- 2026-01-01T00:00:00.000Z: a person wrote in your chat, as message ${id}:\n  | ann:\n  | ${text}`
+  `- 2026-01-01T00:00:00.000Z: a person wrote in your chat, as message ${id}, by “ann”:\n  | ${text}`
 const notice = (...pieces: string[]) => ({
   type: 'input_text',
   text: ['[parley] New', ...pieces, '[parley] That is all.'].join('\n'),

@@ -6,8 +6,8 @@ export interface ToldMessage {
   readonly text: string
 }
 
-/** Who wrote it stands behind the first bar, and what they wrote, one line of it, behind the second. */
-const TOLD = /a person wrote in your chat, as message (\d+):\n {2}\| .*\n {2}\| (.*)$/gm
+/** What was written, one line of it, stands behind a bar. */
+const TOLD = /a person wrote in your chat, as message (\d+), by .*:\n {2}\| (.*)$/gm
 
 /** What the notices in a request to a model told it of its chat, in the order in which the conversation has them. */
 export function messagesIn({ input }: JsonObject): readonly ToldMessage[] {
