@@ -18,6 +18,7 @@ const ELSEWHERE = [
   /--model NAME/, // packages/cli/src/commands/job/job.test.ts
   /^parley judge --url https/, // scripts/serving.test.ts
   /^parley agent (run|transcript) writer/, // packages/cli/src/e2e/turns.test.ts
+  /^parley agent chat writer/, // packages/cli/src/commands/agent/chat.test.ts
   /^parley contracts check/, // packages/cli/src/commands/contracts/contracts.test.ts
 ]
 
