@@ -13,6 +13,7 @@ import {
 import { HeldAgent } from './held-agent.ts'
 import type { Host, HostOptions } from './host-options.ts'
 import { removeFolder, removeLeft } from './left-folders.ts'
+import { pause } from './pause.ts'
 
 /** Claims are kept with this part of the lease left. */
 const RENEW_PART = 3
@@ -97,7 +98,7 @@ class OpenHost implements Host {
         if (signal.aborted) return
         if (this.#isDraining) continue
         this.#options.log('warn', `agents cannot be claimed: ${messageOf(error)}`)
-        await this.#sleep(RETRY_MS)
+        await pause(RETRY_MS, this.#ended.signal)
       }
     }
   }
@@ -151,7 +152,7 @@ class OpenHost implements Host {
   async #renewOn(): Promise<void> {
     const { signal } = this.#ended
     while (!signal.aborted) {
-      await this.#sleep(AGENT_LIMITS.leaseMs / RENEW_PART)
+      await pause(AGENT_LIMITS.leaseMs / RENEW_PART, this.#ended.signal)
       const held = [...this.#held.values()]
       if (signal.aborted) continue
       if (this.#options.now() - this.#sweptAt > SWEEP_MS) await this.#sweep()
@@ -265,19 +266,5 @@ class OpenHost implements Host {
   readonly #call: Joined['call'] = (name, input, signal) => {
     if (this.#joined === undefined) throw new ToolError('unavailable', 'there is no gateway yet')
     return this.#joined.call(name, input, signal)
-  }
-
-  #sleep(ms: number): Promise<void> {
-    const { signal } = this.#ended
-    if (signal.aborted) return Promise.resolve()
-    return new Promise((resolve) => {
-      const done = (): void => {
-        clearTimeout(timer)
-        signal.removeEventListener('abort', done)
-        resolve()
-      }
-      const timer = setTimeout(done, ms)
-      signal.addEventListener('abort', done, { once: true })
-    })
   }
 }

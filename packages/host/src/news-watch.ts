@@ -1,6 +1,7 @@
 import type { ResourceChange } from '@parley/agent'
 import { AGENT_LIMITS, messageOf, ToolError } from '@parley/protocol'
 import type { AgentOfGateway } from './gateway-calls.ts'
+import { pause } from './pause.ts'
 
 /** What the gateway says of it again, however often it is asked. */
 const REFUSED: ReadonlySet<string> = new Set(['invalid_argument', 'not_found'])
@@ -78,16 +79,4 @@ export class NewsWatch {
       await pause(AGENT_LIMITS.tellNewsMs, signal)
     }
   }
-}
-
-function pause(ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const done = (): void => {
-      clearTimeout(timer)
-      signal.removeEventListener('abort', done)
-      resolve()
-    }
-    const timer = setTimeout(done, ms)
-    signal.addEventListener('abort', done, { once: true })
-  })
 }
