@@ -61,7 +61,7 @@ struct shared {
   uint64_t forked_ns, go_ns, start_ns, end_ns, prelude_us, cpu_us, maxrss_bytes;
   uint64_t prelude_wait_us; // how long the program's process had waited for a processor before its time began
   uint64_t starved_us;      // as it was asked for last
-  bool starved_known;
+  bool starved_known, waits_still; // waits: it could run when asked, and may have been kept from it, for nobody knows how long
   bool joined;
   int wait_status;
   pid_t program; // leads the group that all of its processes begin in

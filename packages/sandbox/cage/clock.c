@@ -29,7 +29,7 @@ bool clock_answered(struct run *run) {
   run->asked = false;
   if (run->told) return false;
   uint64_t allowed_us = limits->wall_us + shared->starved_us;
-  if (allowed_us > limits->starved_wall_us) allowed_us = limits->starved_wall_us;
+  if (shared->waits_still || allowed_us > limits->starved_wall_us) allowed_us = limits->starved_wall_us;
   uint64_t until_ns = began_ns(shared) + allowed_us * 1000u;
   uint64_t now = now_ns(), look_ns = now + LOOK_AGAIN_MS * 1000000ull;
   if (until_ns <= now) return true;

@@ -239,13 +239,14 @@ static void count_left(void) {
 
 static void report(int socket) {
   bool early = !program_gone;
+  uint64_t decided_ns = now_ns(); // who gets no processor takes long to die
   count_left();
   // Whoever is killed together with a parent that does not listen leaves no account.
   uint64_t seen_us = cage.cgroup == 0 && looks > 0 ? look_at_tree().cpu_us : 0;
   kill_all();
   collect(0);
   free_segments();
-  if (early) shared->end_ns = now_ns();
+  if (early) shared->end_ns = decided_ns;
   struct rusage used;
   getrusage(RUSAGE_CHILDREN, &used);
   uint64_t cpu = (uint64_t)(used.ru_utime.tv_sec + used.ru_stime.tv_sec) * 1000000u + (uint64_t)(used.ru_utime.tv_usec + used.ru_stime.tv_usec);

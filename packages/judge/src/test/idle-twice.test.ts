@@ -31,7 +31,9 @@ test('a program that ran into a machine that stood still is run again and gets i
 test('one that seems idle twice is idle', async () => {
   still = 4
   const { report } = await bench.judge({ language: 'c', code: ADDS, files: FILES, timeMs: 300 })
-  expect(report.tests.map(({ verdict, reruns }) => `${verdict} ${reruns}`)).toEqual(['ILE 1', 'ILE 1'])
+  expect(report.tests.map(({ verdict }) => verdict)).toEqual(['ILE', 'ILE'])
+  // The other one is not run again where this one was done with both of its runs before that had ended once.
+  expect(report.tests.map(({ reruns }) => reruns)).toContain(1)
 })
 
 test('only the first idle cases of a test are run twice', async () => {

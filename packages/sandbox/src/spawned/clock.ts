@@ -26,8 +26,9 @@ export function startClock(
     if (starvedWallMs > wallMs && countsWaiting()) {
       const { pids, cpuMs } = treeUsage(run.pid)
       const elapsedMs = performance.now() - run.started
-      starved = starving.add(taskAccounts(pids), { cpuMs, elapsedMs })
-      const leftMs = Math.min(wallMs + starved, starvedWallMs) - elapsedMs
+      const { ms, waitsStill } = starving.add(taskAccounts(pids), { cpuMs, elapsedMs })
+      starved = ms
+      const leftMs = (waitsStill ? starvedWallMs : Math.min(wallMs + ms, starvedWallMs)) - elapsedMs
       if (leftMs > 0) {
         timer = startTimer(Math.min(leftMs, LOOK_AGAIN_MS))
         return

@@ -65,8 +65,10 @@ export function startRun(command: SpawnedCommand, request: RunRequest, signal?: 
       let why: RunStatus | null = null
       let peak = { cpuMs: 0, residentBytes: 0 }
       let said = ''
+      let decidedMs: number | undefined
       const end = (reason: RunStatus): void => {
         why ??= reason
+        decidedMs ??= performance.now()
         killTree(child)
       }
       const over = (): void => end('output-limit')
@@ -115,7 +117,8 @@ export function startRun(command: SpawnedCommand, request: RunRequest, signal?: 
         exitCode: why === null && failed === null ? result.exitCode : null,
         signal: failed === null ? (why === null ? result.signal : 'SIGKILL') : null,
         cpuMs,
-        wallMs: performance.now() - started,
+        // Who gets no processor takes long to die.
+        wallMs: (decidedMs ?? performance.now()) - started,
         starvedMs: clock.starvedMs,
         memoryBytes: peak.residentBytes,
         stdout: out.output(),

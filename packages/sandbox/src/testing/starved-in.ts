@@ -64,6 +64,16 @@ export function starvedIn(kinds: readonly StarvedKind[]): void {
       expect(wallMs).toBeLessThan(MOVED.starvedWallMs)
     })
 
+    test('one that was never given a processor is not idle, though no kernel counts a wait that goes on', async () => {
+      const clockMs = 1_000
+      const request = requestOf(['spin', 1], { wallMs: clockMs, starvedWallMs: 2 * clockMs })
+      const argv: [string, ...string[]] = ['/usr/bin/chrt', '--idle', '0', ...request.argv]
+      const { status, wallMs, starvedMs } = await box.run({ ...request, argv })
+      // In a control group of its own it has a share of the processor all the same, and ends.
+      if (status === 'ok') return
+      expect({ status, isStarved: wallMs - (starvedMs ?? 0) < clockMs }).toEqual({ status: 'wall-limit', isStarved: true })
+    })
+
     test('nobody gets more than the bound', async () => {
       // These would be starved for as long as anybody lets them.
       expect((await run(['feigns', 16], { wallMs: 400, starvedWallMs: 800 })).status).toBe('wall-limit')
