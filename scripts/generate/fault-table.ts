@@ -4,7 +4,9 @@ import { isJsonObject, parseJson } from '@parley/protocol'
 import { isTest, listFiles } from '../check/files.ts'
 
 const FAULTS_FILE = 'docs/runtime/faults.json'
-const TITLE = /(?<quote>['"`])(?<title>(?:(?!\k<quote>).)*\bfault \d+:(?:(?!\k<quote>).)*)\k<quote>/
+/** `fault 4:`, `faults 1, 2 and 4:` */
+const NUMBERS = /\bfaults? (\d+(?:(?:, | and )\d+)*): /g
+const TITLE = /(?<quote>['"`])(?<title>(?:(?!\k<quote>).)*\bfaults? \d+(?:(?:, | and )\d+)*:(?:(?!\k<quote>).)*)\k<quote>/
 const GROUP = /^\s*describe\b.*(?<quote>['"`])(?<title>(?:(?!\k<quote>).)+)\k<quote>,[^'"`]*$/
 
 /** Something that once went wrong in another runtime. `open`: what of it is not tested here yet, and why. */
@@ -53,7 +55,7 @@ export function faultRows(faults: readonly Fault[], tests: readonly NamedTest[])
   return ['| | what went wrong | what holds here |', '| --- | --- | --- |', ...rows].join('\n')
 }
 
-/** Tests and groups of a file whose title has `fault N:`, with the groups that they are in. */
+/** Tests and groups of a file whose title has `fault N:` or `faults N and M:`, with the groups that they are in. */
 export function namedTests(path: string, source: string): readonly NamedTest[] {
   let groups: readonly { readonly indent: number; readonly title: string }[] = []
   return source.split('\n').flatMap((line) => {
@@ -64,8 +66,9 @@ export function namedTests(path: string, source: string): readonly NamedTest[] {
     const group = GROUP.exec(line)?.groups
     if (group !== undefined) groups = [...groups, { indent, title: group['title'] ?? '' }]
     if (found === undefined) return []
-    const title = [...above, found].join(': ').replaceAll(/\bfault \d+: /g, '')
-    return [...found.matchAll(/\bfault (\d+):/g)].map(([, number]) => ({ fault: Number(number), title, path }))
+    const title = [...above, found].join(': ').replaceAll(NUMBERS, '')
+    const numbers = [...found.matchAll(NUMBERS)].flatMap(([, listed = '']) => listed.match(/\d+/g) ?? [])
+    return numbers.map((number) => ({ fault: Number(number), title, path }))
   })
 }
 

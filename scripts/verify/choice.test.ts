@@ -52,6 +52,13 @@ test('words touch no part, and neither does the note of the last landing', () =>
   expect(chosen(['packages/island/contracts/FORMAT.md']).run).toHaveLength(1)
 })
 
+test('words that a part reads touch that part', () => {
+  const reader = { ...part('reader', ['island']), paths: ['GUIDE.md'] }
+  const { run, leftOut } = choose([reader, ...PARTS], ['GUIDE.md'], ROOMS)
+  expect(run).toEqual([{ part: reader, why: 'GUIDE.md has changed' }])
+  expect(leftOut).toHaveLength(PARTS.length)
+})
+
 test('nothing changed, nothing run', () => {
   expect(choose(PARTS, [], ROOMS).leftOut).toEqual(PARTS.map((one) => ({ part: one, why: 'unchanged' })))
 })

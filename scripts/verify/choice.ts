@@ -11,7 +11,7 @@ export interface Chosen {
   readonly why: string
 }
 
-/** Nothing that a part runs reads these. */
+/** Nothing that a part runs reads these, but for what a part names. */
 const HARMLESS = [/^docs\//, /^[^/]+\.md$/, /^packages\/[^/]+\/README\.md$/, /^LICENSE$/, /^\.gitignore$/, /^\.ci\//]
 
 /** The parts that these files touch. A file of no room that is not known to be harmless touches all of them. */
@@ -20,7 +20,7 @@ export function choose(parts: readonly Part[], changed: readonly string[], rooms
   const everywhere = files.find((file) => roomOf(file) === undefined)
   const reasons = parts.map((part) => {
     const depends = roomsOf(part, rooms)
-    const own = files.find((file) => depends.has(roomOf(file) ?? ''))
+    const own = files.find((file) => depends.has(roomOf(file) ?? '')) ?? part.paths?.find((path) => changed.includes(path))
     const cause = everywhere ?? own
     return { part, cause }
   })

@@ -10,6 +10,8 @@ export interface Part {
   readonly files: readonly string[]
   /** The rooms that it tests. It depends on all that these and their tests import, too. */
   readonly rooms: readonly string[]
+  /** Files beside them that it reads, though they are none of a room. */
+  readonly paths?: readonly string[]
   /** How long it takes on two cores. */
   readonly minutes: number
 }

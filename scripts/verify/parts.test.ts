@@ -25,6 +25,11 @@ test('a part depends on the rooms whose tests it runs', () => {
   }
 })
 
+test('what a part reads beside its rooms is there', () => {
+  const named = PARTS.flatMap(({ paths = [] }) => paths)
+  expect(globSync([...named], { cwd: root }).toSorted()).toEqual(named.toSorted())
+})
+
 test('all parts together fit into an hour', () => {
   expect(PARTS.reduce((sum, { minutes }) => sum + minutes, 0)).toBeLessThanOrEqual(60)
 })

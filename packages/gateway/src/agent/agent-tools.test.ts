@@ -12,7 +12,7 @@ async function personAt(gw: TestGateway, username: string) {
 
 const errorOf = (reply: { _meta?: Record<string, unknown> }) => reply._meta?.['parley/error']
 
-test('fault 14: an agent is made from a preset, changed, found by its owner and admins alone, and gone when it is deleted', async () => {
+test('faults 14 and 15: an agent is made from a preset, changed, found by its owner and admins alone, and gone when it is deleted', async () => {
   const presets = async () =>
     new Map([
       ['default', Preset.parse({})],

@@ -11,6 +11,7 @@ const options = MountSettings.parse({})
 
 test.for([
   { kind: 'stdio', command: 'npx', args: ['-y', 'server'], env: [{ name: 'TOKEN', value: 'hunter2' }] },
+  { kind: 'http', url: 'https://hunter2@example.com/mcp' },
   { kind: 'http', url: 'https://u:hunter2@example.com/mcp?key=hunter2', headers: [{ name: 'X-Key', value: 'hunter2' }] },
 ])('what is kept and shown of %j holds no secret, and opens again for its agent and name alone', (given) => {
   const server = ServerSpec.parse(given)

@@ -56,7 +56,7 @@ function readSecrets(sealer: Sealer, id: AgentId, { name, sealed }: Pick<NewMoun
   return { server: ServerSpec.parse(server), signIn }
 }
 
-/** Names stay, values do not: any of them may be a secret, and so may a password or a query in a URL. */
+/** Names stay, values do not: any of them may be a secret, and so may a user, a password or a query in a URL. */
 function maskedServer(server: ServerSpec): JsonObject {
   const masked = (values: readonly { readonly name: string }[]): JsonObject[] =>
     values.map(({ name }) => ({ name, value: MASKED }))
@@ -66,6 +66,7 @@ function maskedServer(server: ServerSpec): JsonObject {
 
 function maskedUrl(text: string): string {
   const url = new URL(text)
+  if (url.username !== '') url.username = MASKED
   if (url.password !== '') url.password = MASKED
   for (const name of url.searchParams.keys()) url.searchParams.set(name, MASKED)
   return url.href

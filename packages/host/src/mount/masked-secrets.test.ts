@@ -22,6 +22,11 @@ test('values of variables, headers, passwords and queries are taken out of what 
   expect(mask(new URL(url).href)).not.toContain('%2B')
 })
 
+test('a token in the place of a user is a secret, and a lone % spoils nothing', () => {
+  const http = ServerSpec.parse({ kind: 'http', url: 'https://token%2Bone:100%@example.com/mcp' })
+  expect(maskOf({ server: http })('token+one token%2Bone 100%')).toBe('•••• •••• ••••')
+})
+
 test('an error stays what it is, also one whose words cannot be set', () => {
   const mask = (text: string): string => text.replaceAll('secret', '••••')
   const error = Object.assign(new TypeError('a secret'), { code: 'x' })

@@ -37,12 +37,21 @@ export function maskTexts(
 }
 
 function inUrl(text: string): readonly string[] {
-  const { password, search, searchParams } = new URL(text)
+  const { username, password, search, searchParams } = new URL(text)
   const written = search
     .slice(1)
     .split('&')
     .map((pair) => pair.slice(pair.indexOf('=') + 1))
-  return [password, decodeURIComponent(password), ...written, ...searchParams.values()]
+  return [username, password, decoded(username), decoded(password), ...written, ...searchParams.values()]
+}
+
+/** A lone `%` stands in a URL as it is. */
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return text
+  }
 }
 
 /** The same way, whose failures say nothing that is a secret: a server may repeat a header in its refusal. */
