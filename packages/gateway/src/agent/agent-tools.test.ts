@@ -61,6 +61,42 @@ test('faults 14 and 15: an agent is made from a preset, changed, found by its ow
 
 const WEB = { kind: 'http', url: 'https://example.com/mcp', headers: [{ name: 'X-Key', value: 'hunter2' }] }
 
+const NO_WRITES = `[[rule]]
+name = "no-writes"
+tool = "write_*"
+decision = "deny_continue"
+reason = "this one only reads"
+`
+
+test('a policy of a preset holds an agent from the start, and one that is wrong makes none', async () => {
+  const example = (decision: string) =>
+    `${NO_WRITES}\n[[example]]\ndecision = "${decision}"\ncall = { mount = "web", tool = "write_page" }\n`
+  const presets = async () =>
+    new Map([
+      ['reader', Preset.parse({ policy: example('deny_continue') })],
+      ['broken', Preset.parse({ policy: '[[rule]]\ndecision = "perhaps"' })],
+      ['failing', Preset.parse({ policy: example('allow') })],
+    ])
+  await using gw = await openTestGateway({ presets })
+  const ada = await personAt(gw, 'ada')
+  const { agent_id } = (await ada('agent.create', { preset: 'reader' })).structuredContent as { agent_id: string }
+  expect((await ada('policy.get', { agent_id })).structuredContent).toMatchObject({
+    policy: { version: 1, status: 'active', note: 'from the preset reader', created_by: 'ada', text: example('deny_continue') },
+  })
+  const tried = await ada('policy.test', { agent_id, call: { mount: 'web', name: 'write_page' } })
+  expect(tried.structuredContent).toMatchObject({ decision: 'deny_continue', rule: 'no-writes', layer: 'agent' })
+  for (const [preset, why] of [
+    ['broken', /^preset: the policy of presets\/broken\.toml: .*decision/],
+    ['failing', /^preset: the policy of presets\/failing\.toml: 1 of its examples/],
+  ] as const)
+    expect(errorOf(await ada('agent.create', { preset }))).toMatchObject({
+      code: 'invalid_argument',
+      field: 'preset',
+      message: expect.stringMatching(why),
+    })
+  expect((await ada('agent.list')).structuredContent).toMatchObject({ items: [{ agent_id }] })
+})
+
 test('an unknown preset is answered with those there are, a name that is taken and one too many with words', async () => {
   await using gw = await openTestGateway()
   expect(errorOf(await gw.admin('agent.create', { preset: 'none' }))).toMatchObject({

@@ -1,4 +1,4 @@
-import { cursorOf, type GatewayCaller, hashText, mintToken, pageOf, readCursor } from '@parley/access'
+import { cursorOf, type GatewayCaller, hashText, mintToken, nameOf, pageOf, readCursor } from '@parley/access'
 import {
   AGENT_LIMITS,
   AgentBudgets,
@@ -14,7 +14,8 @@ import {
   iso,
   makeId,
 } from '@parley/protocol'
-import { drainedTopic, type Store } from '@parley/store'
+import { failedExamples, policyIn } from '@parley/rulebook'
+import { drainedTopic, type NewAgent, type Store } from '@parley/store'
 import { withinShare } from '../blob/inputs-share.ts'
 import { wokenOrLate } from '../judge/polls.ts'
 import { type AgentWorld, serveTool } from './agent-world.ts'
@@ -38,6 +39,7 @@ export const agentCreate = serveTool(TOOLS['agent.create'], async (args, context
   }
   const settings = newSettings(args, preset)
   checkFolder(settings.folder, grant)
+  const policy = await presetPolicy(preset, args.preset)
   const agent = await withinShare({}, () =>
     store.agents.add({
       id,
@@ -48,6 +50,7 @@ export const agentCreate = serveTool(TOOLS['agent.create'], async (args, context
       preset: args.preset,
       settings,
       mounts: preset.mounts.map((mount) => sealedMount(mountSealer, id, { ...mount, signIn: null })),
+      ...(policy === undefined ? {} : { policy: { ...policy, by: nameOf(caller) } }),
       maxAgents: AGENT_LIMITS.perPerson,
     }),
   )
@@ -82,6 +85,27 @@ async function presetOf({ presets }: Pick<AgentWorld, 'presets'>, name: string):
     field: 'preset',
     hint: `there are: ${[...all.keys()].toSorted().join(', ')}`,
   })
+}
+
+/** Read when an agent is made, and refused as `policy.activate` would: an agent whose policy cannot be read could call nothing. */
+async function presetPolicy(
+  { policy: text }: Preset,
+  name: string,
+): Promise<Omit<NonNullable<NewAgent['policy']>, 'by'> | undefined> {
+  if (text === undefined) return undefined
+  const wrong = (why: string, cause?: unknown): ToolError =>
+    new ToolError('invalid_argument', `preset: the policy of presets/${name}.toml: ${why}`, {
+      field: 'preset',
+      hint: 'an admin corrects the file',
+      cause,
+    })
+  const failed = await policyIn(text)
+    .then((document) => failedExamples(document))
+    .catch((error: unknown) => {
+      throw error instanceof ToolError ? wrong(error.message.replace(/^text: /, ''), error) : error
+    })
+  if (failed.length > 0) throw wrong(`${failed.length} of its examples are decided otherwise than they say`)
+  return { text, note: `from the preset ${name}` }
 }
 
 /** A page of somebody's agents, newest first. */

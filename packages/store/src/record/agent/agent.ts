@@ -49,6 +49,8 @@ export interface NewAgent {
   readonly mounts: readonly NewMount[]
   /** Its transcript begins as that of another agent up to this byte, where a line ends, and the policy of that one holds it too. */
   readonly knows?: { readonly agentId: AgentId; readonly offset: number }
+  /** What holds it from the start: the first version of its own policy. */
+  readonly policy?: { readonly text: string; readonly note: string; readonly by: string }
   readonly maxAgents: number
 }
 export type NewMount = Pick<MountRecord, 'name' | 'sealed' | 'shown' | 'options'>

@@ -26,6 +26,7 @@ import {
   type NewMount,
   transcriptLog,
 } from './agent.ts'
+import { putFirstPolicy } from './first-policy.ts'
 import { attachMount, detachMount, putMount } from './mounts.ts'
 import { markAgent, removeAgent } from './removal.ts'
 import { checkAgentName, ownerOf, reportColumn, settingsColumn, toAgent, toMount, toSettings, uriHash } from './row.ts'
@@ -76,6 +77,7 @@ export class SqlAgents implements Agents {
       const count = await tx.get(sql.COUNT_OF, [ownerId])
       if (count !== undefined && integer(count, 'agents') > maxAgents) throw new ShareExceeded('agents', maxAgents)
       for (const mount of mounts) await putMount(tx, id, mount, { version: 1, now })
+      if (agent.policy !== undefined) await putFirstPolicy(tx, id, agent.policy, now)
       if (agent.knows !== undefined) await this.#copyFrom(tx, id, agent.knows)
       announceListed(tx, { id, ownerId })
       return changedAgent(tx, id, now)

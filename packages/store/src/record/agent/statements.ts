@@ -68,6 +68,9 @@ export const COUNT_SUBSCRIPTIONS: Sql = 'SELECT count(*) AS subscriptions FROM s
 export const UNLISTEN: Sql = 'DELETE FROM subscriptions WHERE agent_id = $1 AND hash = $2'
 export const SUBSCRIPTIONS: Sql = 'SELECT uri FROM subscriptions WHERE agent_id = $1 ORDER BY uri'
 
+/** $1 the subject of a new agent, $2 that agent, $3 the text, $4 its SHA-256, $5 a note, $6 whose word it is, $7 now: active from the start. */
+export const FIRST_POLICY: Sql = `INSERT INTO policies (subject, version, layer, agent_id, status, body, sha256, note, created_by, created_at,
+    activated_by, activated_at) VALUES ($1, 1, 'agent', $2, 'active', $3, $4, $5, $6, $7, $6, $7)`
 /** $1 the subject of a new agent, $2 that agent, $3 the subject of the one that it comes from: its active policy, as the first version. */
 export const COPY_POLICY: Sql = `INSERT INTO policies (subject, version, layer, user_id, agent_id, status, body, sha256, note, created_by,
     created_at, activated_by, activated_at)
