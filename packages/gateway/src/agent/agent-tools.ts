@@ -15,7 +15,7 @@ import {
   makeId,
 } from '@parley/protocol'
 import { failedExamples, policyIn } from '@parley/rulebook'
-import { drainedTopic, type NewAgent, type Store } from '@parley/store'
+import { type AgentRecord, drainedTopic, type NewAgent, type Store } from '@parley/store'
 import { withinShare } from '../blob/inputs-share.ts'
 import { wokenOrLate } from '../judge/polls.ts'
 import { type AgentWorld, serveTool } from './agent-world.ts'
@@ -164,11 +164,12 @@ function checkRename({ scopes }: GatewayCaller): void {
  * Its tokens end with the first step, so that nothing of it goes on while the rest is removed. A host that holds it ends what runs for it and
  * removes its folder; that is waited for, but not for ever: one that is away does it when it is back. A second call finishes what a first began.
  */
-export const agentDelete = serveTool(TOOLS['agent.delete'], async ({ agent_id: id }, context) => {
+export const agentDelete = serveTool(TOOLS['agent.delete'], async ({ agent_id: id, forget_unknown: forget }, context) => {
   context.target = id
   const { store, hostControls } = context.world
   const agent = await store.agents.byId(id)
   if (agent === undefined || !isTheirs(agent, context.caller)) throw noSuchAgent(id)
+  if (!forget && agent.status === 'active') await checkNothingUnknown(store, agent)
   const { kind } = await store.agents.held(id)
   const drained = new AbortController()
   const off = store.topics.subscribe(drainedTopic(id), () => drained.abort())
@@ -181,6 +182,19 @@ export const agentDelete = serveTool(TOOLS['agent.delete'], async ({ agent_id: i
   await store.agents.remove(id)
   return { agent_id: id, deleted: true as const }
 })
+
+const UNSURE_SHOWN = 10
+
+/** What somebody approved may have been done. The record that says so goes with the agent, so a person says first that this is meant. */
+async function checkNothingUnknown({ approvals }: Pick<Store, 'approvals'>, { id: agentId, name }: AgentRecord): Promise<void> {
+  const unsure = await approvals.list({ agentId, statuses: ['dispatched', 'unknown'], limit: UNSURE_SHOWN })
+  if (unsure.length === 0) return
+  const named = unsure.map(({ id, status }) => `${id} (${status === 'unknown' ? 'unknown' : 'under way'})`).join(', ')
+  throw new ToolError('conflict', `agent ${name} has calls that were approved and may have been made: ${named}`, {
+    field: 'forget_unknown',
+    hint: 'approval.resolve says what became of one; with forget_unknown the agent and what is known of them go',
+  })
+}
 
 export const agentToken = serveTool(TOOLS['agent.token'], async ({ agent_id: id, ttl_seconds: ttl, rotate }, context) => {
   context.target = id

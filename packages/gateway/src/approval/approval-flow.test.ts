@@ -103,6 +103,35 @@ test('what a host that is gone had sent is unknown, and only a person says what 
   expect(await contentOf(gw.admin('approval.resolve', { approval_id, outcome: 'not_done' }))).toMatchObject({ status: 'failed' })
 })
 
+test('an agent with a call that may have been made is deleted only by who says that this is meant', async () => {
+  const { gw, host, claim, ask, step, agent_id } = await worldOf()
+  const { approval_id } = await ask()
+  await gw.admin('approval.decide', { approval_id, decision: 'approve' })
+  await step(approval_id, 'dispatch')
+  const refused = (state: string) => ({
+    code: 'conflict',
+    field: 'forget_unknown',
+    message: expect.stringContaining(`${String(approval_id)} (${state})`),
+  })
+  expect(await errorOf(gw.admin('agent.delete', { agent_id }))).toMatchObject(refused('under way'))
+  await host.call('host.release', claim)
+  await host.claim()
+  expect(await errorOf(gw.admin('agent.delete', { agent_id }))).toMatchObject(refused('unknown'))
+  expect(await contentOf(gw.admin('agent.get', { agent_id }))).toMatchObject({ agent_id })
+  expect(await contentOf(gw.admin('agent.delete', { agent_id, forget_unknown: true }))).toEqual({ agent_id, deleted: true })
+})
+
+test('an agent is deleted at once when somebody has said what became of its calls', async () => {
+  const { gw, host, claim, ask, step, agent_id } = await worldOf()
+  const { approval_id } = await ask()
+  await gw.admin('approval.decide', { approval_id, decision: 'approve' })
+  await step(approval_id, 'dispatch')
+  await host.call('host.release', claim)
+  await host.claim()
+  await gw.admin('approval.resolve', { approval_id, outcome: 'done' })
+  expect(await contentOf(gw.admin('agent.delete', { agent_id }))).toEqual({ agent_id, deleted: true })
+})
+
 test('nobody sees, decides or waits for what is somebody else’s', async () => {
   const { gw, ask } = await worldOf()
   const { approval_id } = await ask()

@@ -72,8 +72,12 @@ export const agentDelete = tool({
   name: 'agent.delete',
   roles: ['user'],
   scopes: ['agents'],
-  doc: 'Ends an agent and removes all that is kept of it: tokens, mounts, logs, its folder on the host. Its token is refused within a second; calls under way are cut.',
-  input: z.strictObject({ agent_id: AgentId }),
+  doc: 'Ends an agent and removes all that is kept of it: tokens, mounts, logs, its folder on the host. Its token is refused within a second; calls under way are cut. Refused while a call that somebody approved is under way or `unknown`, unless `forget_unknown`.',
+  input: z.strictObject({
+    agent_id: AgentId,
+    /** What became of such calls can be found out nowhere then: their record goes with the agent. */
+    forget_unknown: z.boolean().default(false),
+  }),
   output: z.object({ agent_id: AgentId, deleted: z.literal(true) }),
   annotations: ENDS,
 })

@@ -63,7 +63,11 @@ const AGENTS: readonly CommandSpec[] = [
   {
     name: 'agent delete',
     summary: 'Ends an agent: its tokens, mounts and logs go',
-    options: JOB_OPTIONS,
+    options: {
+      'forget-unknown': { doc: 'also where an approved call is under way, or nobody knows what became of it' },
+      ...JOB_OPTIONS,
+    },
+    notes: ['Such calls are asked about at a terminal; parley approvals resolve says what became of one.'],
     positionals: [AGENT],
     run: async (invocation) => (await import('./agents.ts')).agentDelete(invocation),
   },

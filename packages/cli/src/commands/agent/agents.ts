@@ -1,9 +1,18 @@
-import { type Agent, type AgentId, AgentKind, AgentName, AGENT_LIMITS, EngineName, type ToolInput } from '@parley/protocol'
+import {
+  type Agent,
+  type AgentId,
+  AgentKind,
+  AgentName,
+  AGENT_LIMITS,
+  EngineName,
+  ToolError,
+  type ToolInput,
+} from '@parley/protocol'
 import { agoText, columns, named, plainText, timeText, type Cell } from '@parley/screen'
 import type { SteadyClient } from '@parley/client'
-import { type Invocation, usageError } from '@parley/command-line'
-import { parseDuration, readGivenText, show } from '@parley/command-line/commands'
-import { boundsOf, budgetsText, hasBounds, restText, wakeText } from '@parley/shell'
+import { CommandError, type Invocation, usageError } from '@parley/command-line'
+import { askYes, canAsk, parseDuration, readGivenText, show } from '@parley/command-line/commands'
+import { boundsOf, budgetsText, hasBounds, restText, toldByOption, wakeText } from '@parley/shell'
 import { allItems } from '../../caller/items-of.ts'
 import { withCaller } from '../../caller/with-caller.ts'
 import { showNewToken } from '../account/show-new-token.ts'
@@ -12,6 +21,8 @@ import { findAgentId } from './find-agent.ts'
 const PAGE = 200
 /** More than this is no list for a terminal. */
 const PAGES_MAX = 1_000
+/** Whoever deletes an agent is asked first by this name. */
+const FORGET = 'forget_unknown'
 const HEADER = ['name', 'kind', 'status', 'mounts', 'host', 'owner', 'changed', 'id']
 
 /** Does something with the agent that is named first. */
@@ -72,9 +83,18 @@ export const agentUpdate = (invocation: Invocation): Promise<number> => {
 }
 
 export const agentDelete = (invocation: Invocation): Promise<number> =>
-  withAgent(invocation, async (caller, agent_id) =>
-    show(invocation, await caller.call('agent.delete', { agent_id }), `${agent_id} is deleted.`),
-  )
+  withAgent(invocation, async (caller, agent_id) => {
+    const { io, values } = invocation
+    const deleted = (forget: boolean) => caller.call('agent.delete', { agent_id, ...(forget ? { forget_unknown: true } : {}) })
+    const result = await deleted(values.has('forget-unknown')).catch(async (error: unknown) => {
+      if (!(error instanceof ToolError) || error.field !== FORGET) throw error
+      if (!canAsk(io)) throw toldByOption(error, { [FORGET]: '--forget-unknown' })
+      const question = `${error.message}. Delete it all the same, with what is known of them?`
+      if (!(await askYes(io, question, 'no'))) throw new CommandError('interrupted', 'nothing was deleted', { exitCode: 130 })
+      return deleted(true)
+    })
+    return show(invocation, result, `${agent_id} is deleted.`)
+  })
 
 export const agentToken = (invocation: Invocation): Promise<number> => {
   const { values, io } = invocation

@@ -127,6 +127,41 @@ test('a call is sent with other arguments, from the line or from a file', async 
   await run(['approvals', 'deny', resource, ...at])
 })
 
+test(
+  'an agent whose approved call may have been made is deleted by who says so, in words or at a terminal',
+  MANY_PROCESSES,
+  async () => {
+    await using other = new Scratch()
+    await using there = await LocalGateway.open(other.data, { gate: 'ask' })
+    const sentBy = async (name: string): Promise<void> => {
+      const { agent_id } = await there.call('agent.create', { name })
+      await using asks = await AskingHost.open(there, agent_id, name)
+      const approval_id = await asks.ask()
+      await there.call('approval.decide', { approval_id, decision: 'approve' })
+      await asks.dispatch(approval_id)
+    }
+    await sentBy('mine')
+    await sentBy('yours')
+    const remove = (...more: string[]) => run(['agent', 'delete', 'mine', ...more, '--data', other.data])
+    expect(await remove()).toMatchObject({
+      code: 1,
+      err: expect.stringMatching(
+        /^parley: --forget-unknown: agent mine has calls that were approved and may have been made: apr_\w+ /,
+      ),
+    })
+    expect(await remove('--forget-unknown')).toMatchObject({ code: 0, out: expect.stringContaining('is deleted.') })
+    if (!hasTerminals()) return
+    const at = (typed: string) =>
+      onTerminal(other, ['agent', 'delete', 'yours', '--data', other.data], {
+        columns: 200,
+        rows: 40,
+        answers: [{ to: '[y/N]', typed }],
+      })
+    expect(await at('n\r')).toMatchObject({ code: 130 })
+    expect(await at('y\r')).toMatchObject({ code: 0, out: expect.stringContaining('is deleted.') })
+  },
+)
+
 test('it is shown by which rule somebody is asked, who has said yes, and who may', async () => {
   await gateway.call('user.add', { username: 'ada' })
   const { token } = await gateway.call('token.create', { role: 'user', username: 'ada' })
