@@ -60,6 +60,8 @@ test('every command of the README works in a fresh copy of the clone, and parley
         .replace('solution.cpp', 'solution.py')
         .replace('tests.zip', 'tests')
         .replace('NAME -- CMD', 'some -- cat')
+        // A local agent needs a model; what its policy says is the same for any.
+        .replace('--agent writer', '--agent helper')
       const ran = await run(`cd ${JSON.stringify(copy.root)} && ${path} && cd "some folder" && ${line}`, { cwd: copy.root, env })
       if (!(ran.code === 0 || (command.includes('--codex-config') && ran.err.includes('config.toml'))))
         failed.push({ command, ...ran })

@@ -56,6 +56,11 @@ test(
     await waitsAgain(bench, id)
     expect(await approvalThat(bench, { status: 'pending', caller_gone_at: null })).toBe(approval)
     expect(bench.counted()).toBe(0)
+    // Whoever follows the turn sees that it waits, and for what: under each host once.
+    const asked = async () => (await bench.transcript(id)).filter(({ line }) => line.type === 'asked').map(({ line }) => line)
+    const like = { approval_id: approval, kind: 'tool', mount: 'count', name: 'add' }
+    await expect.poll(asked, SLOW).toMatchObject([like, like])
+    expect(await bench.agents.gateway.call('agent.get', { agent_id: id })).toMatchObject({ approvals_pending: 1 })
     await bench.agents.gateway.call('approval.decide', { approval_id: approval, decision: 'approve' })
     expect(await bench.ended(told)).toMatchObject({ status: 'completed', outcome: { message: 'Counted.' } })
     expect(bench.counted()).toBe(1)

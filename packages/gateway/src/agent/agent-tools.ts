@@ -110,7 +110,7 @@ async function presetPolicy(
 
 /** A page of somebody's agents, newest first. */
 export async function agentPage(
-  store: Pick<Store, 'agents' | 'news' | 'prompts'>,
+  store: Pick<Store, 'agents' | 'approvals' | 'news' | 'prompts'>,
   caller: Pick<GatewayCaller, 'admin' | 'userId'>,
   page: { readonly ownerId?: UserId; readonly beforeCreatedAt?: number; readonly beforeId?: AgentId; readonly limit: number },
 ) {

@@ -1,5 +1,13 @@
 import type { MountCall, MountDecision, MountWait } from '@parley/agent'
-import { type ApprovalId, type JsonObject, type JsonValue, isJsonObject, parseJson } from '@parley/protocol'
+import {
+  type ApprovalId,
+  type JsonObject,
+  type JsonValue,
+  type TranscriptLine,
+  isJsonObject,
+  iso,
+  parseJson,
+} from '@parley/protocol'
 import type { PolicyAnswer } from '@parley/policy'
 import type { Caller } from '@parley/rpc'
 import { AgentPolicies, type AskedCall, type PolicySpec } from './agent-policies.ts'
@@ -10,6 +18,8 @@ const ALLOWED: MountDecision = { kind: 'allow' }
 const CHANGES_MAX = 10
 const ENGINE = 'engine'
 const WAITS_FOR_PERSON = 'waits for a person to decide'
+
+type AskedLine = Extract<TranscriptLine, { type: 'asked' }>
 
 export interface AgentGateOptions extends PersonAskerOptions {
   /** As the gateway has the agent now. */
@@ -44,10 +54,11 @@ export class AgentGate {
   readonly #policies: AgentPolicies
   /** Calls under way that a person let through, by their name in the log. */
   readonly #approved = new Map<number | string, ApprovalId>()
+  #told: ((line: AskedLine) => void) | undefined
 
   constructor(options: AgentGateOptions) {
     this.#options = options
-    this.#asking = new PersonAsker(options)
+    this.#asking = new PersonAsker({ ...options, asked: (question, id) => this.#tellAsked(question, id) })
     this.#policies = new AgentPolicies(options.spec, options.now)
   }
 
@@ -64,8 +75,19 @@ export class AgentGate {
     this.#asking.letGo()
   }
 
-  turnBegins(): void {
+  /** `told` hears, until the turn ends, which calls of the engine wait for a person. */
+  turnBegins(told: (line: AskedLine) => void): void {
     this.#policies.turnBegins()
+    this.#told = told
+  }
+
+  turnEnds(): void {
+    this.#told = undefined
+  }
+
+  #tellAsked({ caller, kind, mount, name, reason }: Question, id: ApprovalId): void {
+    if (caller !== ENGINE) return
+    this.#told?.({ type: 'asked', at: iso(this.#options.now()), approval_id: id, kind, mount, name, reason })
   }
 
   /** `isAgain`: a host before this one had asked about this very call. */

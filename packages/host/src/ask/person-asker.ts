@@ -46,6 +46,8 @@ export interface AskedAgain {
 
 export interface PersonAskerOptions extends AgentOfGateway {
   readonly log: (level: 'info' | 'warn', message: string) => void
+  /** Somebody is asked now. */
+  readonly asked?: (question: Question, id: ApprovalId) => void
   readonly timers?: Timers
 }
 
@@ -100,6 +102,7 @@ export class PersonAsker {
       return { kind: 'deny', reason: `nobody can be asked about it: ${error.message}`, endsTurn: false }
     }
     const id = asked.approval_id
+    if (asked.status === 'pending') this.#options.asked?.(about, id)
     try {
       // They may have changed while it was asked, when nobody waited yet.
       const isStale = changes !== this.#changes

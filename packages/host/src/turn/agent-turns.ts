@@ -169,6 +169,7 @@ export class AgentTurns {
       await this.#end(prompt, stop.signal.aborted ? INTERRUPTED : outcome, isTold)
     } finally {
       this.#current = undefined
+      this.#options.gate.turnEnds()
       this.#options.loop.ends()
     }
   }
@@ -218,7 +219,7 @@ export class AgentTurns {
       resumed: prompt.resumed,
     })
     await this.#transcript.flush()
-    this.#options.gate.turnBegins()
+    this.#options.gate.turnBegins((line) => this.#transcript.say(line))
     const engine = await this.#engine.ready(settings, prepared, stop)
     const { budget } = prepared
     const isLeft = left === 'said' && !engine.isNew

@@ -46,6 +46,8 @@ export const Agent = AgentSettings.extend({
   mounts: z.int(),
   /** What a local one is answering, and how many prompts wait behind it. */
   turn: z.object({ running: PromptId.nullable(), queued: z.int() }),
+  /** Calls of it that wait for a person to decide. */
+  approvals_pending: z.int(),
   /** For what a local one waits that ended its last turn with loop_yield; null: it did not, or a turn has begun. */
   rest: AgentRest.nullable(),
   created_at: z.iso.datetime(),

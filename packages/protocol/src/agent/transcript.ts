@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { PromptId } from '../ids.ts'
+import { ApprovalId, PromptId } from '../ids.ts'
 import { TokenUsage } from '../model/usage.ts'
 import { PromptOutcome } from './prompt.ts'
 import { NewsKind } from './wake.ts'
@@ -81,6 +81,16 @@ export const TranscriptLine = z.discriminatedUnion('type', [
     ),
   }),
   z.object({ type: z.literal('patch_ended'), at: At, call: z.string(), status: Act, error: z.string().nullable() }),
+  /** A call of the turn waits for a person; `mount` is null for what the engine does itself. */
+  z.object({
+    type: z.literal('asked'),
+    at: At,
+    approval_id: ApprovalId,
+    kind: z.string(),
+    mount: z.string().nullable(),
+    name: z.string(),
+    reason: z.string(),
+  }),
   z.object({ type: z.literal('usage'), at: At, call: z.string(), usage: TokenUsage, estimated: z.boolean() }),
   /** Older parts were summed up for the model. */
   z.object({ type: z.literal('compacted'), at: At, before: z.int(), after: z.int() }),

@@ -1,6 +1,11 @@
 import type { SteadyClient } from '@parley/client'
-import { AGENT_LIMITS, type AgentId, type Prompt } from '@parley/protocol'
+import type { AgentId, Prompt } from '@parley/protocol'
 import { readLines, type ReadLine } from './read-lines.ts'
+
+/** One call waits no longer than this: a longer one is taken for lost, and a gateway that shuts down answers those that wait. */
+const ONE_WAIT_MS = 30_000
+/** What is answered sooner than it was asked for comes from a gateway that shuts down; it is not asked again without a pause. */
+const PAUSE_MS = 500
 
 export interface FollowPromptOptions {
   /** Where the transcript ended before it was told. */
@@ -23,9 +28,10 @@ export async function followPrompt(
     readLines(caller, agent_id, { from, follows: true, signal: AbortSignal.any([over.signal, signal]) }),
     turn,
   )
+  // It is looked at when the turn is over; until then it may have failed without anybody who waits for it.
+  reading.catch(() => undefined)
   try {
-    const wait_ms = Math.min(waitMs, AGENT_LIMITS.runWaitMs)
-    const { prompt } = await caller.call('agent.wait', { agent_id, prompt_id, wait_ms }, { signal })
+    const prompt = await waitFor(caller, { agent_id, prompt_id }, { waitMs, signal })
     over.abort()
     await reading
     // What was written since the last look.
@@ -34,6 +40,22 @@ export async function followPrompt(
   } finally {
     over.abort()
     await reading.catch(() => undefined)
+  }
+}
+
+/** As it is when it has ended, or when the time is up. */
+async function waitFor(
+  caller: SteadyClient,
+  of: { readonly agent_id: AgentId; readonly prompt_id: Prompt['prompt_id'] },
+  { waitMs, signal }: Pick<FollowPromptOptions, 'waitMs' | 'signal'>,
+): Promise<Prompt> {
+  const { clock } = caller
+  const until = clock.now() + waitMs
+  for (;;) {
+    const wait_ms = Math.ceil(Math.max(0, Math.min(until - clock.now(), ONE_WAIT_MS)))
+    const { prompt, ended } = await caller.call('agent.wait', { ...of, wait_ms }, { signal })
+    if (ended || clock.now() >= until) return prompt
+    await clock.sleep(PAUSE_MS, signal)
   }
 }
 

@@ -1,9 +1,10 @@
-import type { TranscriptLine } from '@parley/protocol'
+import { ApprovalId, type TranscriptLine } from '@parley/protocol'
 import { expect, test } from 'vitest'
 import { lineText } from './line-text.ts'
 
 const AT = '2026-11-18T00:00:00.000Z'
 const call = 'c'
+const APPROVAL = ApprovalId.parse(`apr_${'0'.repeat(26)}`)
 
 test.each<[TranscriptLine, string | undefined]>([
   [{ type: 'message', at: AT, text: 'one\ntwo \u001b[31mred' }, 'one\ntwo red'],
@@ -20,6 +21,18 @@ test.each<[TranscriptLine, string | undefined]>([
   ],
   [{ type: 'patch', at: AT, call, changes: [{ path: 'a', kind: 'add', moved_to: null, diff: '+a' }] }, '* add a'],
   [{ type: 'warning', at: AT, message: 'w'.repeat(200) }, `warning: ${'w'.repeat(150)}…`],
+  [
+    {
+      type: 'asked',
+      at: AT,
+      approval_id: APPROVAL,
+      kind: 'command',
+      mount: null,
+      name: 'bash',
+      reason: 'no rule covers this call',
+    },
+    `? command bash waits for a person: parley approvals approve ${APPROVAL} (no rule covers this call)`,
+  ],
   [{ type: 'memory', conversation: 'x', entry: { type: 'item' } }, undefined],
   [{ type: 'plan', at: AT, explanation: null, steps: [{ step: 'a', status: 'completed' }] }, 'plan: [x] a'],
 ])('%j', (line, text) => {

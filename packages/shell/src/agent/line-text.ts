@@ -1,6 +1,7 @@
 import type { TranscriptLine } from '@parley/protocol'
 import { visibleName } from '@parley/protocol/visible'
 import { plainLines, plainText } from '@parley/screen'
+import { callText } from '../call-text.ts'
 
 const ONE_LINE_CHARS = 160
 
@@ -31,6 +32,8 @@ export function lineText(line: TranscriptLine): string | undefined {
       return oneLine(`* ${line.changes.map(({ kind, path }) => `${kind} ${path}`).join(', ')}`)
     case 'patch_ended':
       return line.status === 'completed' ? undefined : indented(`${line.status}: ${line.error ?? ''}`)
+    case 'asked':
+      return oneLine(`? ${callText(line)} waits for a person: parley approvals approve ${line.approval_id} (${line.reason})`)
     case 'compacted':
       return `(summed up: ${line.before} tokens to ${line.after})`
     case 'forked':

@@ -39,6 +39,8 @@ function wordsOf(line: TranscriptLine): string | undefined {
       return lineText(line)
     case 'turn_ended':
       return lineText(line) ?? 'its turn has ended'
+    // It is shown as what waits, and answered there.
+    case 'asked':
     case 'notice':
     case 'message':
     case 'reasoning':

@@ -15,6 +15,7 @@ export function unguardedStore(leftOut: LeftOut): (store: Store, db: Database) =
       ask: (...given) => approvals.ask(...given),
       propose: (...given) => approvals.propose(...given),
       byId: (id) => approvals.byId(id),
+      pending: (agentId) => approvals.pending(agentId),
       list: (page) => approvals.list(page),
       decide: (...given) => approvals.decide(...given),
       dispatch: (...given) => approvals.dispatch(...given),

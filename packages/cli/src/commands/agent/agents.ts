@@ -150,6 +150,7 @@ function showAgent(invocation: Invocation, agent: Agent): number {
     ['folder', folder ?? ''],
     ['budgets', budgetsText(agent.budgets)],
     ['turn', turnText(turn)],
+    ['waits', askedText(agent)],
     ['woken by', kind === 'local' ? wakeText(agent.wake) : ''],
     ['rests', agent.rest === null ? '' : restText(agent.rest, (at) => timeText(at, invocation.io))],
     ['made', agoText(agent.created_at, invocation.io)],
@@ -171,10 +172,16 @@ function turnText({ running, queued }: Agent['turn']): string {
   return [running === null ? '' : `answers ${running}`, waits].filter((text) => text !== '').join(', ')
 }
 
+function askedText({ approvals_pending: asked }: Agent): string {
+  if (asked === 0) return ''
+  return `${asked === 1 ? 'a call waits' : `${asked} calls wait`} for a person: parley approvals list`
+}
+
 function rowOf(
-  { name, kind, status, turn, mounts, host, owner, updated_at, agent_id }: Agent,
+  { name, kind, status, turn, mounts, host, owner, updated_at, agent_id, approvals_pending: asked }: Agent,
   { io }: Pick<Invocation, 'io'>,
 ): Cell[] {
-  const doing = turn.running === null ? status : `${status}, takes a turn`
+  const turns = turn.running === null ? status : `${status}, takes a turn`
+  const doing = asked === 0 ? turns : `${turns}, waits for a person`
   return [named(name), kind, doing, String(mounts), named(host ?? ''), named(owner), agoText(updated_at, io), agent_id]
 }

@@ -30,7 +30,8 @@ export const TURN_COMMANDS: readonly CommandSpec[] = [
     positionals: [AGENT, TEXT],
     rest: 'TEXT',
     notes: [
-      'Exit code: 0 completed, 1 failed or not ended yet, 130 interrupted.',
+      'Exit code: 0 completed, 1 failed, 3 not ended yet, 130 interrupted.',
+      'A call that waits for a person is shown with the command that approves it.',
       'Ctrl-C or SIGTERM ends the turn; once more leaves it to itself.',
       'With --json each line is {next_offset, line}, and the last one is the prompt with its outcome.',
       DASH_NOTE,

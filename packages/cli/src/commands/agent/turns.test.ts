@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { LocalGateway } from '../../fixture/local-gateway.ts'
-import { Scratch } from '../../fixture/parley.ts'
+import { MANY_PROCESSES, Scratch } from '../../fixture/parley.ts'
 import { commandsHere } from '../../fixture/run-here.ts'
 
 const scratch = new Scratch()
@@ -37,13 +37,23 @@ test('what a local agent is told waits in order, is listed, and is taken back', 
   expect((await run(['agent', 'prompts', 'mine', '--limit', '1', ...at])).out).toMatch(/^3 +queued .* from a pipe/m)
   expect((await run(['agent', 'show', 'mine', ...at])).out).toMatch(/^turn +3 wait$/m)
   const waited = await run(['agent', 'run', 'mine', 'four', '--wait', '0', ...at])
-  expect(waited).toMatchObject({ code: 1, err: expect.stringContaining('has not ended yet') })
+  expect(waited).toMatchObject({ code: 3, err: expect.stringContaining('has not ended yet') })
   expect(await run(['agent', 'abort', 'mine', '--queued', ...at])).toMatchObject({
     code: 0,
     out: 'It takes no turn. 4 that waited are taken back.\n',
   })
   const gone = await json(['agent', 'prompts', 'mine', ...at])
   expect(new Set(gone.items.map(({ status }: { status: string }) => status))).toEqual(new Set(['withdrawn']))
+})
+
+test('whoever follows a turn goes on when the gateway has started again', MANY_PROCESSES, async () => {
+  const running = scratch.begin(['agent', 'run', 'mine', 'over a restart', ...at])
+  const open = async () => (await json(['agent', 'prompts', 'mine', '--limit', '1', ...at])).items[0]
+  await expect.poll(open, { timeout: 60_000 }).toMatchObject({ text: 'over a restart', status: 'queued' })
+  await gateway.stop()
+  await gateway.start()
+  await json(['agent', 'abort', 'mine', '--queued', ...at])
+  expect(await running.exited).toMatchObject({ code: 130 })
 })
 
 test('budgets and a folder are set piece by piece, and taken back', async () => {

@@ -7,15 +7,18 @@ import { show, wholeNumber } from '@parley/command-line/commands'
 import { withAgent } from './agents.ts'
 import { givenText } from './given-text.ts'
 
+/** Nothing failed: it goes on, and nobody waits for it here any more. */
+const NOT_ENDED = 3
 const EXIT: Readonly<Record<Prompt['status'], number>> = {
-  queued: 1,
-  running: 1,
+  queued: NOT_ENDED,
+  running: NOT_ENDED,
   completed: 0,
   failed: 1,
   interrupted: 130,
   withdrawn: 130,
 }
 const LEFT = 130
+const WAITS = 'waits for a person'
 const WAIT_USUAL_S = 600
 const WAIT = { min: 0, max: AGENT_LIMITS.runWaitMs / 1_000 }
 const LIMIT = { min: 1, max: 100 }
@@ -104,9 +107,10 @@ export const agentPrompts = (invocation: Invocation): Promise<number> => {
     const { io } = invocation
     const answer = await caller.call('agent.prompts', { agent_id, ...(limit === undefined ? {} : { limit }) })
     if (answer.items.length === 0) io.err('it was told nothing yet; parley agent run tells it something\n')
+    const isAsked = answer.items.some(({ status }) => status === 'running') && (await waits(caller, agent_id))
     const rows = answer.items.map(({ number, status, created_at, by, text, outcome }) => [
       String(number),
-      status,
+      status === 'running' && isAsked ? `${status}, ${WAITS}` : status,
       agoText(created_at, io),
       named(by),
       prose(short(text)),
@@ -115,6 +119,9 @@ export const agentPrompts = (invocation: Invocation): Promise<number> => {
     return show(invocation, answer, columns([HEADER, ...rows], io.screen(), { mayGo: ['by'] }))
   })
 }
+
+const waits = async (caller: SteadyClient, agent_id: AgentId): Promise<boolean> =>
+  (await caller.call('agent.get', { agent_id })).approvals_pending > 0
 
 export const agentTranscript = (invocation: Invocation): Promise<number> => {
   const from = wholeNumber(invocation.values, 'from', OFFSET) ?? 0
@@ -141,8 +148,9 @@ async function showTranscript(
 /** One line: as text where it says something to people, with all of it where a program reads. */
 function tell({ text, line, nextOffset }: ReadLine, { io, values }: Invocation, { offsets = false } = {}): void {
   if (values.has('json')) return io.out(`{"next_offset":${nextOffset},"line":${text}}\n`)
-  const words = line === undefined ? undefined : lineText(line)
-  if (words === undefined) return
+  const said = line === undefined ? undefined : lineText(line)
+  if (said === undefined) return
+  const words = line?.type === 'asked' ? io.typed(said) : said
   const [first = '', ...rest] = words.split('\n')
   if (!offsets) return io.out(`${words}\n`)
   const indent = ' '.repeat(OFFSET_CHARS + 1)

@@ -128,6 +128,8 @@ export interface ApprovalRecords {
     bounds: ApprovalBounds,
   ): Promise<ApprovalRecord>
   byId(id: ApprovalId): Promise<ApprovalRecord | undefined>
+  /** How many calls of an agent wait for a decision. */
+  pending(agentId: AgentId): Promise<number>
   /** Newest first, of one owner or those that name them among its approvers, or of all; of one agent, in one of these statuses. */
   list(page: {
     readonly ownerId?: UserId

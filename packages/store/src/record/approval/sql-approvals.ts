@@ -105,6 +105,11 @@ export class SqlApprovals implements ApprovalRecords {
     return row && toApproval(row)
   }
 
+  async pending(agentId: AgentId): Promise<number> {
+    const row = await this.#db.get(sql.COUNT_OF_AGENT, [agentId])
+    return row === undefined ? 0 : integer(row, 'open')
+  }
+
   async list(page: Parameters<ApprovalRecords['list']>[0]): Promise<readonly ApprovalRecord[]> {
     const { ownerId = null, username, agentId = null, statuses = ApprovalStatus.options, limit } = page
     const { beforeCreatedAt = Number.MAX_SAFE_INTEGER, beforeId = '', search, since = 0 } = page
