@@ -120,6 +120,10 @@ test('a mount is masked wherever it is shown, replaced by its name, and refused 
   const again = (await ada('mount.attach', { agent_id, name: 'web', server: { ...WEB, url: 'https://example.org/' } }))
     .structuredContent
   expect(again).toMatchObject({ version: 3, server: { url: 'https://example.org/' } })
+  const secret = { ...WEB, url: 'https://example.org/?hunter2&key=hunter2#hunter2' }
+  const shown = (await ada('mount.attach', { agent_id, name: 'web', server: secret })).structuredContent
+  expect(JSON.stringify(shown)).not.toContain('hunter2')
+  expect(decodeURI(String((shown?.['server'] as { url?: string }).url))).toBe('https://example.org/?••••&key=••••#••••')
   const program = { kind: 'stdio', command: 'server', env: [{ name: 'KEY', value: 'hunter2' }], place: { kind: 'host' } }
   expect(errorOf(await ada('mount.attach', { agent_id, name: 'files', server: program }))).toMatchObject({
     code: 'forbidden',

@@ -68,8 +68,16 @@ function maskedUrl(text: string): string {
   const url = new URL(text)
   if (url.username !== '') url.username = MASKED
   if (url.password !== '') url.password = MASKED
-  for (const name of url.searchParams.keys()) url.searchParams.set(name, MASKED)
+  const pairs = url.search.slice(1).split('&')
+  if (url.search !== '') url.search = pairs.map(maskedPair).join('&')
+  if (url.hash !== '') url.hash = MASKED
   return url.href
+}
+
+/** Without a name before it, what stands there may be the secret itself. */
+function maskedPair(pair: string): string {
+  const at = pair.indexOf('=')
+  return at < 0 ? MASKED : `${pair.slice(0, at)}=${MASKED}`
 }
 
 const sealName = (id: AgentId, name: string): string => `mount/${id}/${name}`

@@ -27,6 +27,11 @@ test('a token in the place of a user is a secret, and a lone % spoils nothing', 
   expect(maskOf({ server: http })('token+one token%2Bone 100%')).toBe('•••• •••• ••••')
 })
 
+test('a query without a name and a fragment are secrets', () => {
+  const http = ServerSpec.parse({ kind: 'http', url: 'https://example.com/mcp?only%2Bsecret#after-it' })
+  expect(maskOf({ server: http })('only%2Bsecret only+secret after-it')).toBe('•••• •••• ••••')
+})
+
 test('an error stays what it is, also one whose words cannot be set', () => {
   const mask = (text: string): string => text.replaceAll('secret', '••••')
   const error = Object.assign(new TypeError('a secret'), { code: 'x' })

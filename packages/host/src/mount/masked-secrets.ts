@@ -37,12 +37,13 @@ export function maskTexts(
 }
 
 function inUrl(text: string): readonly string[] {
-  const { username, password, search, searchParams } = new URL(text)
+  const { username, password, search, searchParams, hash } = new URL(text)
   const written = search
     .slice(1)
     .split('&')
     .map((pair) => pair.slice(pair.indexOf('=') + 1))
-  return [username, password, decoded(username), decoded(password), ...written, ...searchParams.values()]
+  const parts = [username, password, hash.slice(1)]
+  return [...parts, ...parts.map(decoded), ...written, ...written.map(decoded), ...searchParams.values()]
 }
 
 /** A lone `%` stands in a URL as it is. */
