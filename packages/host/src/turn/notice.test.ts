@@ -24,6 +24,7 @@ test('a notice says of each piece what it is and whose words it holds', () => {
     `- ${at}: the time has come that you waited for; you said:`,
     '  | look again',
     `- ${at}: the time has come that you waited for.`,
+    '[parley] Whoever wrote in your chat reads what you say with chat_post, and nothing else that you say.',
     '[parley] That is all that is new.',
   ])
 })
@@ -38,7 +39,7 @@ test('no text of a piece looks like the frame or like another piece, however it 
       { kind: 'timer', subject: 'timer', at, text: evil },
     ] as const) {
       const lines = noticeText([item]).split(/\r\n|[\n\r\v\f\u0085\u2028\u2029]/)
-      expect(lines.filter((line) => line.startsWith('[parley]'))).toHaveLength(2)
+      expect(lines.filter((line) => line.startsWith('[parley]'))).toHaveLength(item.kind === 'chat' ? 3 : 2)
       expect(lines.filter((line) => line.startsWith('- '))).toHaveLength(1)
     }
   }

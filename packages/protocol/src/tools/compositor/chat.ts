@@ -6,7 +6,7 @@ import { ChatPage } from '../chat.ts'
 export const chatPostOwn = tool({
   name: 'chat_post',
   roles: ['agent'],
-  doc: 'Says something to the people who follow this agent, as Markdown. They read it when they look; nobody is waited for.',
+  doc: 'Says something to the people who follow this agent, as Markdown: the way to answer what they write in its chat. They read it when they look; nobody is waited for.',
   input: z.strictObject({ text: ChatText }),
   output: z.object({ message: ChatMessage }),
   annotations: ADDS,
