@@ -33,6 +33,7 @@ export { APPROVAL_LIMITS, APPROVAL_MOVES, ApprovalAnswer, ApprovalKind, Approval
 export { AgentBudgets } from './agent/budgets.ts'
 export { AGENT_LIMITS } from './agent/limits.ts'
 export { MountSignIn } from './agent/sign-in.ts'
+export { missingDownload } from './agent/downloader.ts'
 export { MountName, MountSettings, MountPlace, ServerSpec, MountReport, RESERVED_MOUNTS } from './agent/mount.ts'
 export { Preset } from './agent/preset.ts'
 export { PROMPT_MOVES, Prompt, PromptOutcome, PromptStatus, PromptText } from './agent/prompt.ts'

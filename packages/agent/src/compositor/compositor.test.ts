@@ -151,7 +151,7 @@ describe('a plain mount', () => {
     world.mount(plain, { name: 'base', plain: true })
     world.mount(other, { name: 'gh' })
     const client = await world.client()
-    expect(namesIn(await client.listTools()).slice(5)).toEqual(['echo', 'resources_evil', 'gh_echo', 'gh_ask', 'gh_hang'])
+    expect(namesIn(await client.listTools()).slice(5)).toEqual(['echo', 'resources_evil', 'link', 'gh_echo', 'gh_ask', 'gh_hang'])
     await client.callToolRaw('gh_echo', {})
     await client.callToolRaw('resources_evil', {})
     expect([plain.heard.filter((each) => each.startsWith('tools/call')), other.count('tools/call echo')]).toEqual([
@@ -169,7 +169,7 @@ describe('a plain mount', () => {
       { kind: 'resource', name: 'compositor://mounts', why: 'the compositor has a resource of its URI' },
     ])
     await world.compositor.detach('gh')
-    expect(await toolsOf(client)).toEqual(['echo', 'gh_echo'])
+    expect(await toolsOf(client)).toEqual(['echo', 'gh_echo', 'link'])
   })
 })
 

@@ -17,7 +17,7 @@ import type { CompositorLimits } from './compositor-limits.ts'
 import { endOf } from './end-of-call.ts'
 import type { AllowedCall, GatedCalls } from './gated-calls.ts'
 import { ownRoots } from './mount-options.ts'
-import type { MountTarget } from './mount-table.ts'
+import { type MountTarget, unknownName } from './mount-table.ts'
 import type { MountedServer } from './mounted-server.ts'
 import { withoutForgery } from './policy-error.ts'
 import { withApproval } from './shown/approved-result.ts'
@@ -85,11 +85,12 @@ export class MountDispatch<C extends Caller> {
   }
 
   async #allow(
-    { kind, target: { mount, name }, call, isBackground }: MountRequest<C>,
+    { kind, target: { mount, name, shown }, call, isBackground }: MountRequest<C>,
     asked: Pick<MountCall<C>, 'arguments' | 'completes'>,
   ): Promise<AllowedCall> {
-    // A gate may go by what the server says of its tool, so the tools are listed once before the first call.
-    if (kind === 'tool' && mount.lists.tool(name) === undefined) await mount.lists.get('tools')
+    // A gate may go by what the server says of its tool, so the tools are listed before the first call. What is not there is put before nobody.
+    if (kind !== 'resource' && (await mount.lists.lacks(kind === 'tool' ? 'tools' : 'prompts', name)))
+      throw unknownName(kind, shown)
     const engineCall = call.meta[ENGINE_CALL_META]
     return this.#gated.allow(
       {

@@ -11,6 +11,8 @@ import { readUri } from './shown/shown-uri.ts'
 export interface MountTarget<C extends Caller> {
   readonly mount: MountedServer<C>
   readonly name: string
+  /** As the client named it. */
+  readonly shown: string
 }
 
 /** What the compositor itself answers to. */
@@ -63,15 +65,13 @@ export class MountTable<C extends Caller> implements TakenNames {
   tool(shown: string): MountTarget<C> {
     const found = this.#named(shown)
     const name = found?.mount.view.toolNamed(found.name)
-    if (found === undefined || name === undefined)
-      throw new RpcError('invalid_params', `Unknown tool: ${shown}`, { field: 'name' })
-    return { mount: found.mount, name }
+    if (found === undefined || name === undefined) throw unknownName('tool', shown)
+    return { ...found, name }
   }
 
   prompt(shown: string): MountTarget<C> {
     const found = this.#named(shown)
-    if (found === undefined || found.mount.view.unwantedPrompt(found.name) !== undefined)
-      throw new RpcError('invalid_params', `Unknown prompt: ${shown}`, { field: 'name' })
+    if (found === undefined || found.mount.view.unwantedPrompt(found.name) !== undefined) throw unknownName('prompt', shown)
     return found
   }
 
@@ -91,9 +91,9 @@ export class MountTable<C extends Caller> implements TakenNames {
   #located(shown: string): MountTarget<C> | undefined {
     const read = readUri(shown)
     const mount = read === undefined ? undefined : this.#prefixed(read.mount)
-    if (read !== undefined && mount !== undefined) return { mount, name: read.uri }
+    if (read !== undefined && mount !== undefined) return { mount, name: read.uri, shown }
     const plain = this.#plain
-    return plain === undefined ? undefined : { mount: plain, name: shown }
+    return plain === undefined ? undefined : { mount: plain, name: shown, shown }
   }
 
   /** Of a plain mount: who has this name already. */
@@ -127,8 +127,13 @@ export class MountTable<C extends Caller> implements TakenNames {
   #named(shown: string): MountTarget<C> | undefined {
     const read = readName(shown)
     const mount = read === undefined ? undefined : this.#prefixed(read.mount)
-    if (read !== undefined && mount !== undefined) return { mount, name: read.name }
+    if (read !== undefined && mount !== undefined) return { mount, name: read.name, shown }
     const plain = this.#plain
-    return plain === undefined ? undefined : { mount: plain, name: shown }
+    return plain === undefined ? undefined : { mount: plain, name: shown, shown }
   }
+}
+
+/** What is not there, and what a mount is not to show: nobody hears which of the two. */
+export function unknownName(kind: 'tool' | 'prompt', shown: string): RpcError {
+  return new RpcError('invalid_params', `Unknown ${kind}: ${shown}`, { field: 'name' })
 }

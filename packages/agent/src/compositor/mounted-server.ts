@@ -11,6 +11,7 @@ import {
   MAY_ASK,
   OutputWrapping,
   Upstream,
+  WireError,
 } from '@parley/rpc'
 import { AskingTurns } from './asking-turns.ts'
 import type { CompositorLimits } from './compositor-limits.ts'
@@ -62,6 +63,8 @@ export class MountedServer<C extends Caller> {
   readonly #life = new AbortController()
   #since: number
   #lastError: string | undefined
+  /** Of the last try. */
+  #transport: ClientTransport | undefined
   #restarts = 0
   /** Tries in a row that failed. */
   #failures = 0
@@ -222,7 +225,9 @@ export class MountedServer<C extends Caller> {
         await this.upstream.open()
         return
       } catch (error) {
-        this.#failed(messageOf(error))
+        // Of a server that ended its transport has said the same already.
+        const isSilent = error instanceof WireError && error.code === 'timeout'
+        this.#failed(`${messageOf(error)}${isSilent ? (this.#transport?.said?.() ?? '') : ''}`)
       }
     }
   }
@@ -237,7 +242,8 @@ export class MountedServer<C extends Caller> {
     const late = setTimeout(() => waiting.abort(new Error(`no connection within ${limits.startMs} ms`)), limits.startMs)
     this.#life.signal.addEventListener('abort', stop, { once: true })
     try {
-      return await unlessAborted(ports.connect(this.name, { capabilities, signal: waiting.signal }), waiting.signal)
+      this.#transport = await unlessAborted(ports.connect(this.name, { capabilities, signal: waiting.signal }), waiting.signal)
+      return this.#transport
     } finally {
       clearTimeout(late)
       this.#life.signal.removeEventListener('abort', stop)
@@ -248,6 +254,7 @@ export class MountedServer<C extends Caller> {
     if (this.#place.at === 'closed') return
     if (this.#place.at === 'restarting') this.#restarts++
     this.#failures = 0
+    this.#transport = undefined
     this.#instructions = client.server.instructions
     this.#move('active')
     this.lists.connected(client)

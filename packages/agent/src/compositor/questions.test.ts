@@ -2,7 +2,7 @@ import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '@parle
 import { type Client, type ClientOptions, type ClientTransport, InputRequired, memoryPair, memoryTransport } from '@parley/rpc'
 import { spawnServer } from '@parley/rpc/testing'
 import { afterEach, describe, expect, test } from 'vitest'
-import { ProbeServer, said } from './fixture/probe-server.ts'
+import { ProbeServer, said, tool } from './fixture/probe-server.ts'
 import { openTestCompositor, textOf } from './fixture/test-compositor.ts'
 
 const closing: (() => unknown)[] = []
@@ -76,7 +76,7 @@ function rudeServer(): ClientTransport {
       if (!isJsonObject(message)) return
       if (message.method === 'server/discover')
         send(message.id, { resultType: 'complete', supportedVersions: ['2026-07-28'], capabilities: { tools: {} } })
-      else if (message.method === 'tools/list') send(message.id, { resultType: 'complete', tools: [] })
+      else if (message.method === 'tools/list') send(message.id, { resultType: 'complete', tools: [tool('x')] })
       else send(message.id, { resultType: 'input_required', inputRequests })
     },
     () => {},

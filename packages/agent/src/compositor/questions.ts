@@ -58,7 +58,12 @@ export class Questions<C extends Caller> {
     const roots = method === 'roots/list' ? ownRoots(options) : undefined
     if (roots !== undefined) return roots
     const question = questionOf(request)
-    if (question === undefined) throw refusal(`${method} is nothing that can be asked`)
+    if (question === undefined)
+      throw refusal(
+        OF_CLIENTS.includes(method)
+          ? `the program answers with our own message (${method}), so it is no MCP server`
+          : `${method} is nothing that can be asked`,
+      )
     const forbidden = forbiddenQuestion(options, question)
     if (forbidden !== undefined) throw refusal(forbidden)
     if (flight === undefined)
@@ -204,6 +209,9 @@ function questionOf({ method, params }: ServerQuestion): InputRequest | undefine
     ? { method, params }
     : undefined
 }
+
+/** Only clients send these: a server that does merely repeats what it reads. */
+const OF_CLIENTS: readonly string[] = ['initialize', 'server/discover']
 
 const CANNOT_BE_ASKED = 'the client whose call this is did not declare that it can be asked this'
 

@@ -108,6 +108,10 @@ export class ExecutorProcessTransport implements ClientTransport, AsyncDisposabl
     }
   }
 
+  said(): string {
+    return this.#lastWords.told(this.#options.mask)
+  }
+
   /** Ends the process; settles when it was told to, or that has failed for good. */
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#close()
@@ -128,8 +132,11 @@ export class ExecutorProcessTransport implements ClientTransport, AsyncDisposabl
   #message(line: Buffer): void {
     if (line.length === 0 || this.#endReason !== undefined) return
     const text = line.toString('utf8')
-    if (!isUtf8(line) || !isMessage(text))
+    if (!isUtf8(line) || !isMessage(text)) {
+      this.#lastWords.strayed(text)
       return this.#options.log('debug', `Failed to parse remote MCP server message (${this.#options.name}): ${shown(text)}`)
+    }
+    this.#lastWords.spoke()
     if (this.#sink !== undefined) return void this.#sink.receive(text)
     this.#earlyChars += text.length
     if (this.#earlyChars > EARLY_CHARS) return this.#fatal(`it said more than ${EARLY_CHARS} characters before anybody listened`)
@@ -160,7 +167,7 @@ export class ExecutorProcessTransport implements ClientTransport, AsyncDisposabl
   #finish(reason: string): void {
     this.#stdout.end()
     this.#stderr.end()
-    this.#over(`${reason}${this.#lastWords.told(this.#options.mask)}`)
+    this.#over(`${reason}${this.said()}`)
   }
 
   /** What was read so far cannot be gone on from. */

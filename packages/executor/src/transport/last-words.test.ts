@@ -37,6 +37,25 @@ test('what it said cannot write over a terminal, and is bounded', () => {
   expect(told).toMatch(/^…x+the end$/)
 })
 
+test('a server that does not answer is told of with what it said, and with what it said in place of a first message', () => {
+  const process = new ScriptedProcess()
+  const transport = new ExecutorProcessTransport(process, {
+    name: 'srv',
+    log: () => undefined,
+    mask: (text) => text.replace('k3y', '••••'),
+  })
+  const sink = { receive: () => true, fail: () => undefined, sessionLost: () => undefined, ended: () => undefined }
+  transport.open(sink)
+  expect(transport.said()).toBe('')
+  process.out(1, 'Welcome, k3y!\nMore\n')
+  process.out(2, 'no way to the registry\n', 'stderr')
+  expect(transport.said()).toBe(
+    '; its output began with what is no message: Welcome, ••••!; it said last: no way to the registry',
+  )
+  process.out(3, '{"jsonrpc":"2.0","method":"x"}\nthanks\n')
+  expect(transport.said()).toBe('; it said last: no way to the registry')
+})
+
 test('a secret is taken out before the words are cut: no part of it is left', () => {
   const secret = 'hunter2'.repeat(100)
   expect(endOf(`key ${secret}!`, 1, (text) => text.replaceAll(secret, '••••'))).toBe(

@@ -7,15 +7,27 @@ const TOLD_CHARS = 300
 /** What Node writes below the error that ended it; the error is what helps. */
 const BELOW_AN_ERROR = /^\s+at |^Node\.js v|^\s*[{}]?\s*$/
 
-/** The last complaints of a server: they tell why it ended. */
+/** The last complaints of a server, and what it said in place of a first message: they tell why it ended, or does not answer. */
 export class LastWords {
   #text = ''
+  #stray = ''
+  #hasSpoken = false
 
   add(line: string): void {
     if (!BELOW_AN_ERROR.test(line)) this.#text = `${this.#text}\n${line}`.slice(-KEPT_CHARS)
   }
 
-  /** What is added to the word that it ended; empty where it said nothing. */
+  /** A line of its output that is no message. After the first message it says nothing of why the server does not speak. */
+  strayed(line: string): void {
+    if (!this.#hasSpoken && this.#stray === '') this.#stray = line.slice(0, KEPT_CHARS)
+  }
+
+  spoke(): void {
+    this.#hasSpoken = true
+    this.#stray = ''
+  }
+
+  /** What is added to the word that it ended or does not answer; empty where it said nothing. */
   told(mask: (text: string) => string = (text) => text): string {
     const lines = mask(this.#text)
       .split('\n')
@@ -24,7 +36,12 @@ export class LastWords {
       .slice(-TOLD_LINES)
       .map((line) => visibleLine(line.trim()))
       .join(' / ')
-    if (last === '') return ''
-    return `; it said last: ${last.length <= TOLD_CHARS ? last : `…${last.slice(1 - TOLD_CHARS)}`}`
+    const stray = visibleLine(mask(this.#stray).trim())
+    return [
+      stray === ''
+        ? ''
+        : `; its output began with what is no message: ${stray.length <= TOLD_CHARS ? stray : `${stray.slice(0, TOLD_CHARS - 1)}…`}`,
+      last === '' ? '' : `; it said last: ${last.length <= TOLD_CHARS ? last : `…${last.slice(1 - TOLD_CHARS)}`}`,
+    ].join('')
   }
 }

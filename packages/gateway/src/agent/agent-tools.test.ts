@@ -128,7 +128,7 @@ test('a mount is masked wherever it is shown, replaced by its name, and refused 
   expect(errorOf(await ada('mount.attach', { agent_id, name: 'files', server: program }))).toMatchObject({
     code: 'forbidden',
     field: 'server.place',
-    message: expect.stringContaining('grant.set'),
+    message: expect.stringContaining('(parley grant set USER --unboxed on)'),
   })
   await gw.admin('grant.set', { username: 'ada', unboxed: true })
   expect((await gw.admin('grant.list')).structuredContent).toMatchObject({ items: [{ username: 'ada', unboxed: true }] })

@@ -20,5 +20,7 @@ export async function executorRefusal(
   if (agent === undefined || agent.status === 'deleting') return lost
   const grant = await grants.of(agent.ownerId)
   const isGranted = mayUse({ name: executor, labels: await labelsOf({ workers }, executor, grant) }, grant)
-  return isGranted ? undefined : `to run programs on ${executor} must be granted to its owner by an admin (grant.set)`
+  return isGranted
+    ? undefined
+    : `to run programs on ${executor} must be granted to its owner by an admin (parley grant set USER --executor ${executor})`
 }

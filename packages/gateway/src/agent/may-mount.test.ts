@@ -12,6 +12,13 @@ test.for<[string, ServerSpec, Grant, string | undefined]>([
   ['a box with a network, granted', stdio({ network: true }), granted({ private_http: true }), undefined],
   ['unboxed grants no network to a box', stdio({ network: true }), granted({ unboxed: true }), 'server.network'],
   ['a URL', ServerSpec.parse({ kind: 'http', url: 'https://example.com/mcp' }), NO_GRANT, undefined],
+  ...['127.1', '[::1]', '10.0.0.1', 'localhost'].flatMap((host): [string, ServerSpec, Grant, string | undefined][] => {
+    const server = ServerSpec.parse({ kind: 'http', url: `http://${host}:9/mcp` })
+    return [
+      [`${host}, which is not public`, server, NO_GRANT, 'server.url'],
+      [`${host}, granted`, server, granted({ private_http: true }), undefined],
+    ]
+  }),
   ['a host', stdio({ place: { kind: 'host' } }), NO_GRANT, 'server.place'],
   ['a host, granted', stdio({ place: { kind: 'host' } }), granted({ unboxed: true }), undefined],
   ['an executor', at('box'), NO_GRANT, 'server.place.executor'],
@@ -33,4 +40,15 @@ test.for<[string, ServerSpec, Grant, string | undefined]>([
   ['unboxed grants no folder', stdio({ folder: '/srv', place: { kind: 'host' } }), granted({ unboxed: true }), 'server.folder'],
 ])('%s', ([, server, grant, field]) => {
   expect(mountRefusal(server, grant, [{ key: 'gpu', value: 'yes' }])?.field).toBe(field)
+})
+
+test.for<[ServerSpec, string]>([
+  [stdio({ place: { kind: 'host' } }), '--unboxed on'],
+  [at('box'), '--executor box'],
+  [stdio({ network: true }), '--private-http on'],
+  [stdio({ folder: '/srv/x' }), '--folder /srv/x'],
+  [ServerSpec.parse({ kind: 'http', url: 'http://127.0.0.1/' }), '--private-http on'],
+])('a refusal says what an admin types to let it be: %j', ([server, words]) => {
+  expect(mountRefusal(server, NO_GRANT)?.reason).toMatch(/ must be granted by an admin \(parley grant set USER --/)
+  expect(mountRefusal(server, NO_GRANT)?.reason).toContain(`(parley grant set USER ${words})`)
 })

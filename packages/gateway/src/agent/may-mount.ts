@@ -1,5 +1,6 @@
 import { posix } from 'node:path'
 import type { Grant, ServerSpec, WorkerLabels } from '@parley/protocol'
+import { closedHost } from '@parley/protocol/public-address'
 import type { Store } from '@parley/store'
 
 /** What a person may not have mounted: the field that asks for too much, and why. */
@@ -10,31 +11,36 @@ export interface MountRefusal {
 
 /**
  * Whether somebody who was granted this may have that mounted. Whoever attaches a program runs it somewhere: what is not a box, a
- * folder of the agent's own or a public address is an admin's to give. Whether an address is public is found out when it is dialled.
+ * folder of the agent's own or a public address is an admin's to give. Where a name leads is found out when it is dialled.
  * `labels` are those of the executor that it names.
  */
 export function mountRefusal(server: ServerSpec, grant: Grant, labels: WorkerLabels = []): MountRefusal | undefined {
-  if (server.kind === 'http') return undefined
+  if (server.kind === 'http') {
+    const host = grant.private_http ? undefined : closedHost(server.url)
+    if (host === undefined) return undefined
+    return refusal('server.url', `${host} is not a public address: to reach it must be granted`, '--private-http on')
+  }
   const { place, folder } = server
   if (place.kind === 'host' && !grant.unboxed)
-    return refusal('server.place', 'to run a program on a host outside of a box must be granted')
+    return refusal('server.place', 'to run a program on a host outside of a box must be granted', '--unboxed on')
   if (place.kind === 'executor' && !mayUse({ name: place.executor, labels }, grant))
-    return refusal('server.place.executor', `to run programs on ${place.executor} must be granted`)
+    return refusal(
+      'server.place.executor',
+      `to run programs on ${place.executor} must be granted`,
+      `--executor ${place.executor}`,
+    )
   // A box that has a network has that of its host, with all that is reached from there.
   if (place.kind === 'boxed' && server.network && !grant.private_http)
-    return refusal(
-      'server.network',
-      'a network reaches also what is not public, so it must be granted (parley grant set USER --private-http on)',
-    )
+    return refusal('server.network', 'a network reaches also what is not public, so it must be granted', '--private-http on')
   if (folder !== undefined && place.kind !== 'executor' && !isBelow(folder, grant.folders))
-    return refusal('server.folder', `${folder} is not below a folder that was granted`)
+    return refusal('server.folder', `to use ${folder}, it or a folder above it must be granted`, `--folder ${folder}`)
   return undefined
 }
 
 /** Whether a local agent of somebody who was granted this may work in that folder of its host; null is one of its own. */
 export function folderRefusal(folder: string | null, grant: Pick<Grant, 'folders'>): MountRefusal | undefined {
   if (folder === null || isBelow(folder, grant.folders)) return undefined
-  return refusal('folder', `${folder} is not below a folder that was granted`)
+  return refusal('folder', `to use ${folder}, it or a folder above it must be granted`, `--folder ${folder}`)
 }
 
 /** The same, with the labels that its executor last told of. */
@@ -69,7 +75,11 @@ export const mayUse = (
 /** No name of a worker has this in it. */
 const isLabel = (granted: string): boolean => granted.includes('=')
 
-const refusal = (field: string, reason: string): MountRefusal => ({ field, reason: `${reason} by an admin (grant.set)` })
+/** `granted`: the words after USER that an admin types to let it be. */
+const refusal = (field: string, reason: string, granted: string): MountRefusal => ({
+  field,
+  reason: `${reason} by an admin (parley grant set USER ${granted})`,
+})
 
 /** By the text alone: links are followed by the host, which looks again. */
 function isBelow(folder: string, granted: readonly string[]): boolean {

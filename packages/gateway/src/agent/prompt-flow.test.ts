@@ -202,7 +202,9 @@ test('a folder of a host is for those who were granted it, and no longer when th
   const claim = await host.claim()
   expect(await host.call('host.agent_get', claim)).toMatchObject({ folder: '/srv/x', folder_refused: null, transcript_offset: 0 })
   await gw.admin('grant.set', { username: 'admin', folders: [] })
-  expect(await host.call('host.agent_get', claim)).toMatchObject({ folder_refused: expect.stringContaining('grant.set') })
+  expect(await host.call('host.agent_get', claim)).toMatchObject({
+    folder_refused: expect.stringContaining('(parley grant set USER --folder /srv'),
+  })
   expect(await errorOf(gw.admin('agent.update', { agent_id, folder: '/srv/y' }))).toMatchObject({ code: 'forbidden' })
   expect(await contentOf(gw.admin('agent.update', { agent_id, folder: null }))).toMatchObject({ folder: null })
 })

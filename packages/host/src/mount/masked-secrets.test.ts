@@ -1,6 +1,7 @@
 import { ServerSpec } from '@parley/protocol'
+import { type ClientTransport, connectClient } from '@parley/rpc'
 import { expect, test } from 'vitest'
-import { maskedError, maskOf } from './masked-secrets.ts'
+import { maskedError, maskedTransport, maskOf } from './masked-secrets.ts'
 
 const SECRET = 'tök en+/='
 
@@ -38,4 +39,20 @@ test('an error stays what it is, also one whose words cannot be set', () => {
   expect(maskedError(error, mask)).toBe(error)
   expect(error).toMatchObject({ message: 'a ••••', code: 'x' })
   expect(maskedError(new DOMException('a secret', 'AbortError'), mask)).toMatchObject({ message: 'a ••••', name: 'AbortError' })
+})
+
+test('what ended or does not answer is told of without secrets, and with what may help', async () => {
+  const given: ClientTransport = {
+    kind: 'stdio',
+    said: () => '; it said last: a secret',
+    open: (sink) => {
+      sink.ended({ code: undefined, reason: 'a secret' })
+      return { kind: 'stdio', send: () => undefined, bufferedBytes: () => 0, close: () => Promise.resolve() }
+    },
+  }
+  const transport = maskedTransport(given, (text) => text.replaceAll('secret', '••••'), '; there is no network')
+  await expect(connectClient(transport, { clientInfo: { name: 'test', version: '1' } })).rejects.toThrow(
+    'the connection is closed: a ••••; there is no network',
+  )
+  expect(transport.said?.()).toBe('; it said last: a ••••; there is no network')
 })

@@ -55,16 +55,17 @@ function decoded(text: string): string {
   }
 }
 
-/** The same way, whose failures say nothing that is a secret: a server may repeat a header in its refusal. */
-export function maskedTransport(transport: ClientTransport, mask: MaskText): ClientTransport {
+/** The same way, whose failures say nothing that is a secret: a server may repeat a header in its refusal. `hint` is added where its end is told. */
+export function maskedTransport(transport: ClientTransport, mask: MaskText, hint = ''): ClientTransport {
   return {
     kind: transport.kind,
+    said: () => `${mask(transport.said?.() ?? '')}${hint}`,
     open: async (sink, limits, warn) => {
       const masked: Sink = {
         receive: (text, during) => sink.receive(text, during),
         sessionLost: () => sink.sessionLost(),
         fail: (id, error) => sink.fail(id, maskedError(error, mask)),
-        ended: ({ code, reason }) => sink.ended({ code, reason: mask(reason) }),
+        ended: ({ code, reason }) => sink.ended({ code, reason: `${mask(reason)}${hint}` }),
       }
       try {
         return await transport.open(masked, limits, (message) => warn(mask(message)))

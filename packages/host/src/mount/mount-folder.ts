@@ -8,7 +8,9 @@ import { messageOf } from '@parley/protocol'
  */
 export async function mountFolder(folder: string, roots: readonly string[]): Promise<string> {
   if (roots.length === 0)
-    throw new Error(`${folder} cannot be used: this host gives no folders to mounts (parley host --root, or parley up --root)`)
+    throw new Error(
+      `${folder} cannot be used: this host gives no folders to mounts (start it with --root: parley host --root DIR, parley up --root DIR or npm start -- --root DIR)`,
+    )
   const real = await realpath(folder).catch((error: unknown) => {
     throw new Error(`${folder} cannot be used: ${messageOf(error)}`, { cause: error })
   })

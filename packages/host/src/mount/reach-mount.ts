@@ -11,7 +11,7 @@ import {
   ProcessError,
   startMcpServer,
 } from '@parley/executor'
-import type { AgentClaim, HeldMount, ServerSpec } from '@parley/protocol'
+import { type AgentClaim, type HeldMount, missingDownload, type ServerSpec } from '@parley/protocol'
 import { type ClientTransport, DEFAULT_LIMITS, httpTransport } from '@parley/rpc'
 import { type AgentFolders, agentFolders } from './agent-folders.ts'
 import { type BoxOptions, openBoxes } from './boxes.ts'
@@ -114,6 +114,8 @@ export function openHostMounts(options: HostMountsOptions): HostMounts {
     const { server } = mount
     const signIn = signInOf(mount)
     const mask = maskOf(mount, () => signIn?.secrets ?? [])
+    const missing = missingDownload(server)
+    const hint = missing === undefined ? '' : `; ${missing}`
     const say: Log = (level, message) => log(level, mask(`${claim.agent_id} ${mount.name}: ${message}`))
     try {
       signal.throwIfAborted()
@@ -123,9 +125,9 @@ export function openHostMounts(options: HostMountsOptions): HostMounts {
       const transport = await start({ server, claim, ownFolder, log: say, mask })
       if (signal.aborted) await transport[Symbol.asyncDispose]()
       signal.throwIfAborted()
-      return maskedTransport(transport, mask)
+      return maskedTransport(transport, mask, hint)
     } catch (error) {
-      throw maskedError(error, mask)
+      throw maskedError(error, (text) => `${mask(text)}${hint}`)
     }
   }
   return { reach, sandbox, folders, close: () => processes.close(STOP_MS) }

@@ -18,7 +18,7 @@ export const RESERVED_MOUNTS: readonly string[] = [
 export const MountName = z
   .string()
   .regex(/^[a-z][a-z0-9-]{0,31}$/, 'must have 1 to 32 small letters, digits or -, and begin with a letter')
-  .refine((name) => !RESERVED_MOUNTS.includes(name), 'is a name of the compositor itself')
+  .refine((name) => !RESERVED_MOUNTS.includes(name), 'is a name that agents’ own tools have; choose another')
 export type MountName = z.infer<typeof MountName>
 
 /** One variable of an environment, or one header. */

@@ -67,6 +67,25 @@ export class MountLists {
     return this.#tools.byName.get(name)
   }
 
+  /**
+   * Whether the server lists nothing of this name. It is asked anew before that is said, for it may have got more without telling; of a list
+   * that could not be read, or not to its end, nobody knows.
+   */
+  async lacks(kind: 'tools' | 'prompts', name: string): Promise<boolean> {
+    const list = this.#of(kind)
+    const has = (): boolean =>
+      kind === 'tools' ? this.tool(name) !== undefined : this.known(kind).some((item) => item.name === name)
+    if (has()) return false
+    const before = list.items
+    await this.get(kind)
+    if (has()) return false
+    if (list.items === before) {
+      list.told++
+      await this.get(kind)
+    }
+    return !has() && list.items !== undefined && list.problem === undefined && list.cut === undefined
+  }
+
   problems(): readonly string[] {
     return [...this.#lists.values()].flatMap(({ problem, cut }) => [problem, cut].filter((words) => words !== undefined))
   }

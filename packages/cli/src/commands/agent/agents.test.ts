@@ -61,7 +61,7 @@ test('an agent is made, changed, shown, given a token and deleted, by its name, 
   })
   expect(readFileSync(join(scratch.folder, 'tok'), 'utf8')).toMatch(/^agt_\S+\n$/)
   expect(statSync(join(scratch.folder, 'tok')).mode & 0o777).toBe(0o600)
-  expect(await run(['agent', 'delete', 'yours', ...here])).toMatchObject({ code: 0, out: `${id} is deleted.\n` })
+  expect(await run(['agent', 'delete', 'yours', ...here])).toMatchObject({ code: 0, out: 'yours is deleted.\n' })
   expect((await json(['agent', 'list', ...here])).items).toHaveLength(1)
   expect(other.url).toMatch(/^http:/)
 })
@@ -91,6 +91,12 @@ test('what is mounted is listed without what is secret in it', async () => {
   const attach = (...more: string[]) => run(['mount', 'attach', 'mounted', ...more])
   const env = ['--env', 'A=of-the-line', '--env-from', 'vars', '--allow', 'x', '--deny', 'y', '--plain', '--eager']
   expect(await attach('files', ...env, ...at, '--', 'server', '--flag')).toMatchObject({ code: 0, err: '' })
+  expect(await attach('npm', ...at, '--', 'npx', 'server')).toMatchObject({
+    code: 0,
+    out: 'npm is mounted for mounted.\n',
+    err: expect.stringContaining('a box has no network'),
+  })
+  expect(await run(['mount', 'detach', 'mounted', 'npm', ...at])).toMatchObject({ out: 'npm is taken off mounted.\n' })
   expect(await attach('web', 'https://example.com/mcp?key=k3y', '--header', 'Authorization: Bearer t0ken', ...at)).toMatchObject({
     code: 0,
   })
@@ -119,11 +125,23 @@ test('what is mounted is listed without what is secret in it', async () => {
   for (const secret of ['of-the-line', 'from the file', 'k3y', 't0ken'])
     expect(table.out + JSON.stringify(items)).not.toContain(secret)
   expect(await run(['mount', 'detach', 'mounted', 'web', ...at])).toMatchObject({
-    out: expect.stringMatching(/^web is taken off agt_/),
+    out: expect.stringMatching(/^web is taken off mounted\.$/m),
   })
   expect(await run(['mount', 'detach', 'mounted', 'web', ...at])).toMatchObject({
-    out: expect.stringMatching(/^web was not mounted/),
+    out: expect.stringMatching(/^web was not mounted for mounted\.$/m),
   })
+})
+
+test('what must be granted is told of by the option that was typed, with what an admin types', async () => {
+  await gateway.call('user.add', { username: 'eve' })
+  const { token } = await gateway.call('token.create', { role: 'user', username: 'eve' })
+  const eve = { env: { PARLEY_TOKEN: token, PARLEY_URL: gateway.url } }
+  await json(['agent', 'create', 'hers'], eve)
+  const attach = async (...more: string[]) => (await run(['mount', 'attach', 'hers', 'm', ...more], eve)).err
+  expect(await attach('--place', 'host', '--', 'x')).toMatch(/^parley: --place: .* \(parley grant set USER --unboxed on\)\n$/)
+  expect(await attach('--place', 'executor:box', '--', 'x')).toMatch(/^parley: --place: .* --executor box\)\n$/)
+  expect(await attach('--folder', '/srv/x', '--', 'x')).toMatch(/^parley: --folder: .* --folder \/srv\/x\)\n$/)
+  expect(await attach('http://localhost:9/')).toMatch(/^parley: SERVER: localhost is not .* --private-http on\)\n$/)
 })
 
 test('what was granted is set piece by piece and shown', async () => {
@@ -149,7 +167,7 @@ test.each([
   [['agent', 'create', '--preset', 'broken', AT], 1, 'presets/broken.toml: is not a file'],
   [['agent', 'show', 'a/b', AT], 2, 'AGENT "a/b" is no id of an agent'],
   [['agent', 'token', 'x', '--ttl', 'soon'], 2, '--ttl must be a number'],
-  [['mount', 'attach', 'x', 'tools', '--', 'cmd'], 2, 'NAME is a name of the compositor itself'],
+  [['mount', 'attach', 'x', 'tools', '--', 'cmd'], 2, 'NAME "tools" is a name that agents’ own tools have; choose another'],
   [['mount', 'attach', 'x', 'm'], 2, 'mount attach needs either a URL or a command'],
   [['mount', 'attach', 'x', 'm', 'https://a', '--', 'cmd'], 2, 'mount attach needs either a URL or a command'],
   [['mount', 'attach', 'x', 'm', 'ftp://a'], 2, 'SERVER must be an http:// or https:// URL'],

@@ -12,7 +12,7 @@ import { agoText, columns, named, plainText, timeText, type Cell } from '@parley
 import type { SteadyClient } from '@parley/client'
 import { CommandError, type Invocation, usageError } from '@parley/command-line'
 import { askYes, canAsk, parseDuration, readGivenText, show } from '@parley/command-line/commands'
-import { boundsOf, budgetsText, hasBounds, restText, toldByOption, wakeText } from '@parley/shell'
+import { agentName, boundsOf, budgetsText, hasBounds, mountsText, restText, toldByOption, wakeText } from '@parley/shell'
 import { allItems } from '../../caller/items-of.ts'
 import { withCaller } from '../../caller/with-caller.ts'
 import { showNewToken } from '../account/show-new-token.ts'
@@ -65,7 +65,7 @@ export const agentList = (invocation: Invocation): Promise<number> =>
   })
 
 export const agentShow = (invocation: Invocation): Promise<number> =>
-  withAgent(invocation, async (caller, agent_id) => showAgent(invocation, await caller.call('agent.get', { agent_id })))
+  withAgent(invocation, async (caller, agent_id) => showAgent(invocation, caller, await caller.call('agent.get', { agent_id })))
 
 export const agentUpdate = (invocation: Invocation): Promise<number> => {
   const { values } = invocation
@@ -78,13 +78,14 @@ export const agentUpdate = (invocation: Invocation): Promise<number> => {
     throw usageError('agent update needs something to change', 'parley agent update --help')
   return withAgent(invocation, async (caller, agent_id) => {
     const before = hasBounds(values) ? await caller.call('agent.get', { agent_id }) : undefined
-    return showAgent(invocation, await caller.call('agent.update', { agent_id, ...changes, ...boundsOf(values, before) }))
+    return showAgent(invocation, caller, await caller.call('agent.update', { agent_id, ...changes, ...boundsOf(values, before) }))
   })
 }
 
 export const agentDelete = (invocation: Invocation): Promise<number> =>
   withAgent(invocation, async (caller, agent_id) => {
     const { io, values } = invocation
+    const name = await agentName(caller, agent_id)
     const deleted = (forget: boolean) => caller.call('agent.delete', { agent_id, ...(forget ? { forget_unknown: true } : {}) })
     const result = await deleted(values.has('forget-unknown')).catch(async (error: unknown) => {
       if (!(error instanceof ToolError) || error.field !== FORGET) throw error
@@ -93,23 +94,24 @@ export const agentDelete = (invocation: Invocation): Promise<number> =>
       if (!(await askYes(io, question, 'no'))) throw new CommandError('interrupted', 'nothing was deleted', { exitCode: 130 })
       return deleted(true)
     })
-    return show(invocation, result, `${agent_id} is deleted.`)
+    return show(invocation, result, `${name} is deleted.`)
   })
 
 export const agentToken = (invocation: Invocation): Promise<number> => {
   const { values, io } = invocation
   const ttl = values.text('ttl')
   const more = { ...(ttl === undefined ? {} : { ttl_seconds: parseDuration('--ttl', ttl) }), rotate: values.has('rotate') }
-  return withAgent(invocation, (caller, agent_id) =>
-    showNewToken(
+  return withAgent(invocation, async (caller, agent_id) => {
+    const name = await agentName(caller, agent_id)
+    return showNewToken(
       invocation,
       () => caller.call('agent.token', { agent_id, ...more }),
       ({ id, expires_at, revoked }) => {
         const ended = revoked === 0 ? '' : ` ${revoked === 1 ? 'One before it has' : `${revoked} before it have`} ended.`
-        return `${id} is a token of ${agent_id}, good until ${timeText(expires_at, io)}.${ended}`
+        return `${id} is a token of ${name}, good until ${timeText(expires_at, io)}.${ended}`
       },
-    ),
-  )
+    )
+  })
 }
 
 type Settings = Partial<Pick<ToolInput<'agent.update'>, 'instructions' | 'model' | 'engine' | 'folder'>>
@@ -136,15 +138,17 @@ function nameOf(what: string, given: string | undefined): { readonly name?: stri
   throw usageError(`${what} ${name.error.issues[0]?.message}`)
 }
 
-function showAgent(invocation: Invocation, agent: Agent): number {
-  const { name, agent_id, kind, owner, preset, status, host, mounts, model, engine, folder, instructions, turn } = agent
+async function showAgent(invocation: Invocation, caller: SteadyClient, agent: Agent): Promise<number> {
+  if (invocation.values.has('json')) return show(invocation, agent, '')
+  const { name, agent_id, kind, owner, preset, status, host, model, engine, folder, instructions, turn } = agent
+  const { items } = await caller.call('mount.list', { agent_id })
   const rows = [
     ['agent', `${name} (${agent_id})`],
     ['kind', kind],
     ['owner', owner],
     ['preset', preset],
     ['status', host === null ? status : `${status}, on ${host}`],
-    ['mounts', String(mounts)],
+    ['mounts', invocation.io.typed(mountsText(name, items))],
     ['model', model ?? ''],
     ['engine', engine ?? ''],
     ['folder', folder ?? ''],

@@ -1,6 +1,7 @@
 import { ServerSpec } from '@parley/protocol'
 import { CommandError, type Invocation, usageError } from '@parley/command-line'
 import { readSecretLine, show } from '@parley/command-line/commands'
+import { agentName } from '@parley/shell'
 import { browserSignIn, scopesIn } from '../../mcp-config/browser-sign-in.ts'
 import { withAgent } from './agents.ts'
 
@@ -22,7 +23,7 @@ export const mountLogin = (invocation: Invocation): Promise<number> => {
       })
     const sign_in = await browserSignIn(invocation, { name, url: server.url, ...client, ...(scopes && { scopes }) })
     const signed = await caller.call('mount.sign_in', { agent_id, name, sign_in })
-    return show(invocation, signed, `Signed in at ${name} for ${agent_id}.`)
+    return show(invocation, signed, `Signed in at ${name} for ${await agentName(caller, agent_id)}.`)
   })
 }
 

@@ -2,6 +2,7 @@ import { type Mount, MountName, ServerSpec, type MountPlace, type ToolInput, Wor
 import { columns, named, prose, type Cell } from '@parley/screen'
 import { type Invocation, usageError, type Values } from '@parley/command-line'
 import { envPairs, readGivenText, show } from '@parley/command-line/commands'
+import { agentName, MOUNT_WORDS, mountNotes, toldByOption } from '@parley/shell'
 import { withAgent } from './agents.ts'
 
 const HEADER = ['name', 'state', 'tools', 'place', 'server', 'error']
@@ -13,19 +14,24 @@ type NamedValues = { readonly name: string; readonly value: string }[]
 export const mountAttach = (invocation: Invocation): Promise<number> => {
   const { positionals, values } = invocation
   const name = MountName.safeParse(positionals[1])
-  if (!name.success) throw usageError(`NAME ${name.error.issues[0]?.message}`)
+  if (!name.success) throw usageError(`NAME ${JSON.stringify(positionals[1])} ${name.error.issues[0]?.message}`)
   const server = serverOf(invocation)
   const options = optionsOf(values)
   return withAgent(invocation, async (caller, agent_id) => {
-    const mount = await caller.call('mount.attach', { agent_id, name: name.data, server, options })
-    return show(invocation, mount, `${mount.name} is mounted for ${agent_id}.`)
+    const mount = await caller.call('mount.attach', { agent_id, name: name.data, server, options }).catch((error: unknown) => {
+      throw toldByOption(error, MOUNT_WORDS)
+    })
+    const code = show(invocation, mount, `${mount.name} is mounted for ${await agentName(caller, agent_id)}.`)
+    for (const note of mountNotes(ServerSpec.parse(server))) invocation.io.err(`${note}\n`)
+    return code
   })
 }
 
 export const mountDetach = (invocation: Invocation): Promise<number> =>
   withAgent(invocation, async (caller, agent_id) => {
     const result = await caller.call('mount.detach', { agent_id, name: invocation.positionals[1] ?? '' })
-    return show(invocation, result, `${result.name} ${result.detached ? 'is taken off' : 'was not mounted for'} ${agent_id}.`)
+    const agent = await agentName(caller, agent_id)
+    return show(invocation, result, `${result.name} ${result.detached ? 'is taken off' : 'was not mounted for'} ${agent}.`)
   })
 
 export const mountList = (invocation: Invocation): Promise<number> =>

@@ -56,5 +56,7 @@ export interface ClientLink {
 /** A way to reach a server, not opened yet. One transport is opened once. */
 export interface ClientTransport {
   readonly kind: Wire
+  /** What its server said beside messages, as words that follow why it could not be spoken with; empty where it said nothing. */
+  said?(): string
   open(sink: Sink, limits: ClientLimits, warn: (message: string) => void): Promise<ClientLink> | ClientLink
 }
