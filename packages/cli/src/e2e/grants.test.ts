@@ -1,7 +1,8 @@
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { said, SDK_SERVER, stdio, toolsOf } from '../fixture/agent-bench.ts'
+import { messageOf } from '@parley/protocol'
+import { AgentBench, said, SDK_SERVER, stdio, toolsOf } from '../fixture/agent-bench.ts'
 import { MANY_PROCESSES } from '../fixture/parley.ts'
 import { shell, say, TurnBench } from '../fixture/turn-bench.ts'
 
@@ -36,3 +37,30 @@ test('a link in a granted folder leads no program and no agent into another pers
     outcome: { code: 'folder_refused', message: expect.stringContaining('a link leads out of the folder that was granted') },
   })
 })
+
+test(
+  'an address that is not public is reached no more when that is taken back, and again when it is granted',
+  MANY_PROCESSES,
+  async () => {
+    await using bench = await AgentBench.open()
+    const { gateway, scratch } = bench
+    const proxy = await scratch.start(['proxy', '--port', '0', '--no-auth', '--json', '--', process.execPath, SDK_SERVER])
+    await bench.host('one')
+    const id = await bench.agent('mine', { far: { kind: 'http', url: proxy.ready.mcp } })
+    const client = await bench.as(id)
+    await expect.poll(() => toolsOf(client, 'far'), { timeout: 60_000 }).toContain('far_pid')
+    const call = (): Promise<string> => said(client, 'far_pid').catch(messageOf)
+    const pid = await call()
+    expect(pid).toMatch(/^\d+$/)
+    await gateway.call('grant.set', { username: 'admin', private_http: false })
+    await expect.poll(call, { timeout: 30_000 }).not.toMatch(/^\d+$/)
+    const errors = async () => {
+      // It is dialled when it is needed.
+      await toolsOf(client, 'far')
+      return (await gateway.call('mount.list', { agent_id: id })).items.map(({ state }) => state?.error)
+    }
+    await expect.poll(errors, { timeout: 30_000 }).toEqual([expect.stringContaining('is not a public address')])
+    await gateway.call('grant.set', { username: 'admin', private_http: true })
+    await expect.poll(call, { timeout: 60_000 }).toMatch(/^\d+$/)
+  },
+)
