@@ -11,6 +11,8 @@ export interface EnginePorts {
   readonly ownFolder: string
   /** The conversation's working folder. */
   readonly folder: string
+  /** It was found to be there without links, so one that leads elsewhere by now is refused. */
+  readonly unlinked?: boolean
   /** Survives this process. */
   readonly transcripts: Transcripts
   /** Left out: this machine has no sandbox that could hold what a model runs. */

@@ -15,6 +15,8 @@ export interface ConversationOptions {
   readonly instructions: string
   /** An absolute path. Commands run here, files are read and patched here. */
   readonly folder: string
+  /** The folder was found to be there without links, so one that leads elsewhere by now is refused. */
+  readonly unlinked?: boolean
   readonly approvals: ApprovalMode
   readonly reach: Reach
   /** Whether commands have a network. */

@@ -1,16 +1,6 @@
 import { type Compositor, openCompositor } from '@parley/agent'
-import {
-  AGENT_LIMITS,
-  type AgentClaim,
-  type AgentId,
-  CALLER_META,
-  type HeldMount,
-  messageOf,
-  type MountSignIn,
-  type ToolOutput,
-  within,
-} from '@parley/protocol'
-import type { Caller, ClientTransport } from '@parley/rpc'
+import { AGENT_LIMITS, type AgentClaim, type AgentId, CALLER_META, messageOf, type ToolOutput, within } from '@parley/protocol'
+import type { Caller } from '@parley/rpc'
 import { type FrameLink, serveFrames } from '@parley/rpc/frame'
 import { CallLog } from './call-log.ts'
 import { callRecorder } from './call-recorder.ts'
@@ -21,8 +11,7 @@ import { openPolicyDesk } from './ask/policy-desk.ts'
 import { type HeldBackgroundDesk, openBackgroundDesk } from './background-desk.ts'
 import { openChatDesk } from './chat-desk.ts'
 import type { GatewayCall } from './gateway-calls.ts'
-import { mountReport } from './mount/mount-report.ts'
-import { composedMount } from './composed-mount.ts'
+import { HeldMounts } from './held-mounts.ts'
 import type { ReachMount } from './mount/reach-mount.ts'
 import { NewsWatch } from './news-watch.ts'
 import { AgentLoop } from './turn/agent-loop.ts'
@@ -32,8 +21,6 @@ import type { TurnPorts } from './turn/turn-ports.ts'
 
 /** How many requests one gateway may have under way for all clients of an agent. */
 const TUNNEL_REQUESTS = 4_096
-/** Several changes of mounts that come together are told as one. */
-const REPORT_MS = 100
 /** How long the last lines of its log are waited for. */
 const LAST_LINES_MS = 2_000
 
@@ -60,7 +47,7 @@ export class HeldAgent {
   readonly #options: HeldAgentOptions
   readonly #ended = new AbortController()
   readonly #links = new Set<FrameLink>()
-  readonly #mounts = new Map<string, HeldMount>()
+  readonly #mounts: HeldMounts
   #spec: Spec
   readonly #calls: CallLog
   readonly #agentGate: AgentGate
@@ -73,7 +60,6 @@ export class HeldAgent {
   #turns: AgentTurns | undefined
   readonly #background: HeldBackgroundDesk
   #updating: Promise<void> = Promise.resolve()
-  #reporting: NodeJS.Timeout | undefined
   #resting: NodeJS.Timeout | undefined
   #isClosing = false
 
@@ -89,6 +75,7 @@ export class HeldAgent {
       offset: spec.calls_offset,
       failed: options.failed,
     })
+    this.#mounts = new HeldMounts({ ...options, signal: this.#ended.signal, spec: () => this.#spec })
     this.#agentGate = new AgentGate({
       claim,
       call,
@@ -97,7 +84,7 @@ export class HeldAgent {
       spec,
       refresh: () => this.update(),
       now: options.now,
-      versionOf: (mount) => this.#mounts.get(mount)?.version ?? null,
+      versionOf: (mount) => this.#mounts.versionOf(mount),
     })
     const of = { claim, call, signal: this.#ended.signal, log: options.log, changed: () => this.#rest() }
     this.#loop = new AgentLoop({ ...of, rest: spec.rest, goesOn: () => this.#turns?.goesOn === true })
@@ -128,7 +115,7 @@ export class HeldAgent {
           this.#loop.refusal(asked) ?? this.#agentGate.decideMount(asked, wait, this.#engineCalls.isAgain(asked)),
       },
       recorder: callRecorder({ calls: this.#calls, gate: this.#agentGate, engineCalls: this.#engineCalls, now }),
-      connect: (name, need) => this.#connect(name, need.signal),
+      connect: (name, need) => this.#mounts.connect(name, need.signal),
       policy: openPolicyDesk({ claim, call, signal }, this.#agentGate),
       chat: openChatDesk({ claim, call, signal }),
       subscriptions: {
@@ -143,8 +130,7 @@ export class HeldAgent {
       now,
     })
     this.#compositor = compositor
-    compositor.watchMounts(() => this.#report())
-    await this.#converge(compositor)
+    await this.#mounts.show(compositor)
     if (isLocal) this.#takeTurns(compositor)
   }
 
@@ -180,7 +166,7 @@ export class HeldAgent {
       if (this.#compositor === undefined) return
       // Whoever waits for other policies does not wait for what is written down of subscriptions.
       void this.#compositor.reconsider()
-      await this.#converge(this.#compositor)
+      await this.#mounts.converge()
       this.#rest()
     })
     this.#updating = this.#updating.catch((error: unknown) => {
@@ -228,57 +214,13 @@ export class HeldAgent {
     this.#isClosing = true
     this.#agentGate.letGo()
     clearTimeout(this.#resting)
-    clearTimeout(this.#reporting)
+    this.#mounts.close()
     for (const link of this.#links) link.close('the agent is let go of')
     await this.#turns?.close()
     await this.#compositor?.close()
     // Where no gateway is there, nobody will write them down: they must not keep us.
     await within(this.#calls.idle(), LAST_LINES_MS)
     this.#ended.abort()
-  }
-
-  /** Mounts what is new, takes off what is gone, and replaces what was attached again. */
-  async #converge(compositor: Compositor): Promise<void> {
-    const wanted = new Map(this.#spec.mounts.map((mount) => [mount.name, mount]))
-    for (const [name, mount] of this.#mounts) {
-      const now = wanted.get(name)
-      if (now !== undefined && now.version === mount.version && now.refused === mount.refused) continue
-      this.#mounts.delete(name)
-      await compositor.detach(name)
-    }
-    for (const [name, mount] of wanted) {
-      if (this.#mounts.has(name)) continue
-      this.#mounts.set(name, mount)
-      compositor.attach(composedMount(mount))
-    }
-    this.#report()
-  }
-
-  async #connect(name: string, signal: AbortSignal): Promise<ClientTransport> {
-    const mount = this.#mounts.get(name)
-    if (mount === undefined) throw new Error(`${name} is not mounted any more`)
-    if (mount.refused !== null) throw new Error(mount.refused)
-    const { call, reachMount } = this.#options
-    const keep = (renewed: HeldMount, sign_in: MountSignIn): Promise<unknown> =>
-      call('host.mount_renewed', { ...this.claim, name: renewed.name, version: renewed.version, sign_in }, this.#ended.signal)
-    const { name: agentName, private_http: privateHttp } = this.#spec
-    return reachMount({ claim: this.claim, name: agentName, privateHttp, keep }, mount, signal)
-  }
-
-  #report(): void {
-    if (this.#isClosing) return
-    this.#reporting ??= setTimeout(() => void this.#tellMounts(), REPORT_MS)
-  }
-
-  async #tellMounts(): Promise<void> {
-    this.#reporting = undefined
-    const { call, log } = this.#options
-    const mounts = (this.#compositor?.mounts() ?? []).map(mountReport)
-    try {
-      await call('host.agent_report', { ...this.claim, mounts }, this.#ended.signal)
-    } catch (error) {
-      if (!this.#ended.signal.aborted) log('warn', `its mounts cannot be told: ${messageOf(error)}`)
-    }
   }
 
   /** While it takes a turn, and while somebody has to watch what may wake it. */

@@ -3,7 +3,7 @@ import type { Placeholder } from '@parley/sandbox'
 import { existsSync } from 'node:fs'
 import { mkdir, readFile, readdir, rename, rm, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { processesLeft } from '@parley/sandbox/testing'
 import { type Bench, openBench } from './fixture/open-bench.ts'
 import { removeTree } from './remove-tree.ts'
@@ -45,6 +45,17 @@ test('a command writes in the folder, is heard while it runs, and its end is tol
   expect(outcome).toMatchObject({ exitCode: 3, signal: null, timedOut: false, message: null, out: `${folder}\n`, err: 'bad\n' })
   expect(outcome.heard.toSorted()).toEqual(['stderr bad\n', `stdout ${folder}\n`])
   expect(await readFile(join(folder, 'made'), 'utf8')).toBe('made\n')
+})
+
+test('a folder that was looked at before and is a link by now is not followed', async () => {
+  await symlink(folder, join(bench.folder, 'linked'))
+  const linked = join(bench.folder, 'linked')
+  const late = openSandboxCommands({ sandbox: bench.sandbox, folder: linked, unlinked: true, hidden: [], network: false })
+  onTestFinished(() => late.close())
+  expect(await run(request('pwd', { folder: linked }), never, late)).toMatchObject({
+    exitCode: null,
+    message: expect.stringContaining('which is not where the work began'),
+  })
 })
 
 test('it starts where it is asked to, and finds programs by their names', async () => {

@@ -42,6 +42,8 @@ export interface SandboxCommandsOptions {
   readonly sandbox: Sandbox
   /** The folder of the conversation: all that a command may write to. */
   readonly folder: string
+  /** It was found to be there without links, so one that leads elsewhere by now is refused. */
+  readonly unlinked?: boolean
   /** What no command may see beside the homes: data, other jobs. What lies in `folder` stays visible. */
   readonly hidden: readonly string[]
   /** More of that, and names that no command may make, asked before each one: what is answered holds for it. */
@@ -104,7 +106,7 @@ class BoxedCommands implements SandboxCommands {
     this.#options = options
     this.#limits = { ...COMMAND_LIMITS, ...options.limits }
     const { folderBytes, folderEntries } = this.#limits
-    this.#folder = existsSync(options.folder) ? realpathSync(options.folder) : options.folder
+    this.#folder = options.unlinked !== true && existsSync(options.folder) ? realpathSync(options.folder) : options.folder
     this.#folderWatch = new FolderWatch(this.#folder, { bytes: folderBytes, entries: folderEntries })
   }
 

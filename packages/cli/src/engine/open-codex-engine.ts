@@ -78,6 +78,7 @@ export async function openCodexEngine(
         codex: options.codex,
         home: home.folder,
         folder: ports.folder,
+        unlinked: ports.unlinked === true,
         writable: ports.reach !== 'read-only',
         hidden: [...options.hidden, ports.ownFolder],
         readable: [...options.readable, ...(ports.mountSocket === undefined ? [] : [ports.mountSocket])],

@@ -9,6 +9,8 @@ export interface CodexBoxOptions {
   /** CODEX_HOME; like the working folder it is there to write to. */
   readonly home: string
   readonly folder: string
+  /** Whether a folder that is, or lies behind, a link is refused. */
+  readonly unlinked: boolean
   /** Whether the folder may be written to. */
   readonly writable: boolean
   readonly hidden: readonly string[]
@@ -35,13 +37,14 @@ const LIMITS: RunLimits = {
 
 /** Starts Codex in a box that holds it: its own user, the folder and CODEX_HOME to write to, one way out. */
 export function startInBox(options: CodexBoxOptions): StartCodex {
-  const { start, codex, home, folder, writable, hidden, readable, network } = options
+  const { start, codex, home, folder, unlinked, writable, hidden, readable, network } = options
   const environment = boxEnvironment(codex, home)
   return async (args) => {
     const program = await start(
       {
         kind: 'workspace',
         folder,
+        unlinked,
         writable,
         alsoWritable: [home],
         hidden,

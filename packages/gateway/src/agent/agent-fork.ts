@@ -6,11 +6,13 @@ import { agentView } from './agent-view.ts'
 import { serveTool } from './agent-world.ts'
 import { findAgent } from './find-agent.ts'
 import { openedMount, sealedMount } from './mount-secrets.ts'
+import { checkFork } from './out-of-policy.ts'
 
 /** The new one belongs to the owner of the other, whoever made it: its secrets come along. */
 export const agentFork = serveTool(TOOLS['agent.fork'], async ({ agent_id: from, offset, name }, context) => {
   const { store, mountSealer, random, now } = context.world
   const agent = await findAgent(store, from, context.caller)
+  checkFork(context.caller)
   if (agent.kind === 'external')
     throw new ToolError('conflict', `agent ${agent.name} is external: what it knows is not here`, {
       hint: 'agent.create makes another with the same preset',

@@ -39,6 +39,15 @@ export class AgentService implements Service<GatewayCaller> {
     return this.#relay.instructions
   }
 
+  /** Whether the way to its host is open now. */
+  get isReached(): boolean {
+    return this.#relay.isConnected()
+  }
+  /** Finds the host that holds it by now, as a call would. */
+  reach(): Promise<void> {
+    return this.#relay.connect()
+  }
+
   /** For how long nobody has used it: no request, no session, no watch. */
   quietMs(now: number): number {
     return this.#uses > 0 ? 0 : now - this.#usedAt

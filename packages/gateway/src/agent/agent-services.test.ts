@@ -94,6 +94,31 @@ test('without a host it is 503 with a time to come back, and the agent waits for
   expect((await gw.admin('agent.get', { agent_id: id })).structuredContent).toMatchObject({ status: 'waking' })
 })
 
+test('an agent whose host is gone is 503 again, and a session that was open goes on with the next host', async () => {
+  const gw = kept(await openTestGateway({ limits: { wakeMs: 50 } }))
+  const first = kept(await TestHost.open(gw, 'h1'))
+  first.serve = (id) => serviceOf(id, 'h1')
+  const { token } = await agentAt(gw)
+  const claiming = first.claim(30_000)
+  // A busy machine may take longer than that to open the way.
+  await expect.poll(async () => (await request(gw.gateway.url, token, 'tools/list')).status, { timeout: 60_000 }).toBe(200)
+  const client = await clientOf(gw, token, 'ws', 'legacy')
+  expect(told(await client.callToolRaw('any', {}))).toMatchObject({ by: 'h1' })
+  await first.call('host.release', await claiming)
+  first.kill()
+  const answer = async () => {
+    const { status, headers } = await request(gw.gateway.url, token, 'tools/list')
+    return { status, retry: headers.get('retry-after') }
+  }
+  await expect.poll(answer, { timeout: 30_000 }).toEqual({ status: 503, retry: '2' })
+  expect(await answer()).toEqual({ status: 503, retry: '2' })
+  const second = kept(await TestHost.open(gw, 'h2'))
+  second.serve = (id) => serviceOf(id, 'h2')
+  takeAll(second)
+  await expect.poll(async () => (await answer()).status, { timeout: 60_000 }).toBe(200)
+  await expect.poll(() => client.callToolRaw('any', {}).then((result) => told(result).by, String), { timeout: 60_000 }).toBe('h2')
+})
+
 test('a host that is asked before it has heard that it holds the agent is asked again', async () => {
   const gw = kept(await openTestGateway())
   const host = kept(await TestHost.open(gw))

@@ -30,7 +30,7 @@ export class AgentServices {
   readonly #options: Required<AgentServicesOptions>
   readonly #log: Logger
   readonly #services = new Map<AgentId, AgentService>()
-  readonly #opening = new Map<AgentId, Promise<AgentService>>()
+  readonly #opening = new Map<AgentId, Promise<unknown>>()
   readonly #closing = new AbortController()
   readonly #sweeping: NodeJS.Timeout
 
@@ -53,10 +53,12 @@ export class AgentServices {
   ready(caller: GatewayCaller): GatewayCaller | Promise<GatewayCaller> {
     const { agentId } = caller
     if (agentId === null) throw new Denied(403, 'forbidden', 'this token names no agent')
-    if (this.#services.has(agentId)) return caller
+    const service = this.#services.get(agentId)
+    if (service?.isReached === true) return caller
     let opening = this.#opening.get(agentId)
     if (opening === undefined) {
-      opening = this.#open(agentId).finally(() => this.#opening.delete(agentId))
+      const open = service === undefined ? this.#open(agentId) : this.#reachAgain(agentId, service)
+      opening = open.finally(() => this.#opening.delete(agentId))
       this.#opening.set(agentId, opening)
     }
     return opening.then(() => caller)
@@ -81,10 +83,29 @@ export class AgentServices {
       this.#services.set(id, service)
       return service
     } catch (error) {
-      if (error instanceof Denied) throw error
-      this.#log.warn({ agent: id, err: error }, 'an agent cannot be reached')
-      throw new Denied(503, 'unavailable', `the agent cannot be reached now: ${messageOf(error)}`, RETRY_SECONDS)
+      throw this.#denied(id, error)
     }
+  }
+
+  /** Its host is gone: whoever comes is told so at the door. Sessions and watches that are open stay, and go on when a host is there. */
+  async #reachAgain(id: AgentId, service: AgentService): Promise<void> {
+    const reached = service.reach().then(
+      () => undefined,
+      (error: unknown) => error,
+    )
+    const late = new AbortController()
+    try {
+      const failure = await Promise.race([reached, wokenOrLate(late.signal, this.#options.wakeMs).then(noHost)])
+      if (failure !== undefined) throw this.#denied(id, failure)
+    } finally {
+      late.abort()
+    }
+  }
+
+  #denied(id: AgentId, error: unknown): Denied {
+    if (error instanceof Denied) return error
+    this.#log.warn({ agent: id, err: error }, 'an agent cannot be reached')
+    return new Denied(503, 'unavailable', `the agent cannot be reached now: ${messageOf(error)}`, RETRY_SECONDS)
   }
 
   /** Again while there is time: a host may be asked for an agent before it has heard that it holds it, or after it has let go. */

@@ -204,3 +204,18 @@ test('fault 13: who watches their agents is told when one comes, changes and goe
     await socket.closed
   }
 })
+
+test('a token for agents forks none, since a rule that names one does not hold its fork; one that decides does', async () => {
+  await using gw = await openTestGateway()
+  const made = (await gw.admin('agent.create', { kind: 'local', model: 'm' })).structuredContent
+  const forkBy = async (...scopes: string[]) => {
+    const { token } = await mint(gw, { role: 'user', username: 'admin', scopes })
+    return callTool(gw.gateway.url, token, 'agent.fork', { agent_id: made?.['agent_id'] })
+  }
+  expect(errorOf(await forkBy('agents', 'admin'))).toMatchObject({
+    code: 'forbidden',
+    field: 'agent_id',
+    message: expect.stringContaining('needs approvals beside agents'),
+  })
+  expect((await forkBy('agents', 'approvals')).structuredContent).toMatchObject({ kind: 'local' })
+})

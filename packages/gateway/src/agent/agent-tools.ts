@@ -23,6 +23,7 @@ import { agentView } from './agent-view.ts'
 import { findAgent, isTheirs, noSuchAgent } from './find-agent.ts'
 import { folderRefusal, mountRefusalAt } from './may-mount.ts'
 import { sealedMount } from './mount-secrets.ts'
+import { checkRename } from './out-of-policy.ts'
 
 export const agentCreate = serveTool(TOOLS['agent.create'], async (args, context) => {
   const { caller, world } = context
@@ -151,14 +152,6 @@ export const agentUpdate = serveTool(TOOLS['agent.update'], async ({ agent_id: i
   }
   return agentView(store, await store.agents.update(id, { ...(name === undefined ? {} : { name }), settings }))
 })
-
-/** Policies go by names: who may not decide about them does not get an agent out of one by another name. */
-function checkRename({ scopes }: GatewayCaller): void {
-  if (scopes === null || scopes.includes('approvals')) return
-  throw new ToolError('forbidden', 'name: policies go by it, so a token with scopes needs approvals beside agents to change it', {
-    field: 'name',
-  })
-}
 
 /**
  * Its tokens end with the first step, so that nothing of it goes on while the rest is removed. A host that holds it ends what runs for it and

@@ -17,7 +17,7 @@ import { workerViews } from '../worker/worker-view.ts'
 import { type AgentWorld, serveTool } from './agent-world.ts'
 import { asHost, fenceOf } from './held-agent.ts'
 import { restView } from './agent-view.ts'
-import { folderRefusal, mountRefusalAt } from './may-mount.ts'
+import { folderRefusal, grantedAbove, mountGrantedAbove, mountRefusalAt } from './may-mount.ts'
 import { openedMount, sealedSecrets } from './mount-secrets.ts'
 import { activePolicies, countedCalls, layersOf } from '@parley/rulebook'
 
@@ -156,7 +156,8 @@ export const hostAgentGet = serveTool(
           mounts.map(async (mount) => {
             const { server, signIn } = openedMount(mountSealer, id, mount)
             const refused = (await mountRefusalAt(store, server, grant))?.reason ?? null
-            return { name: mount.name, server, options: mount.options, version: mount.version, sign_in: signIn, refused }
+            const held = { name: mount.name, server, options: mount.options, version: mount.version, sign_in: signIn }
+            return { ...held, refused, folder_granted: mountGrantedAbove(server, grant) }
           }),
         ),
         subscriptions: [...subscriptions],
@@ -175,6 +176,7 @@ export const hostAgentGet = serveTool(
         ...(await countedCalls(store, id, layersOf(active))),
         private_http: grant.private_http,
         folder_refused: folderRefusal(settings.folder, grant)?.reason ?? null,
+        folder_granted: settings.folder === null ? null : grantedAbove(settings.folder, grant),
       }
     }),
   QUIET,

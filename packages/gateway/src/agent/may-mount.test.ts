@@ -1,6 +1,6 @@
 import { type Grant, ServerSpec, NO_GRANT } from '@parley/protocol'
 import { expect, test } from 'vitest'
-import { mountRefusal } from './may-mount.ts'
+import { grantedAbove, mountGrantedAbove, mountRefusal } from './may-mount.ts'
 
 const stdio = (more: object): ServerSpec => ServerSpec.parse({ kind: 'stdio', command: 'x', ...more })
 const granted = (more: Partial<Grant>): Grant => ({ ...NO_GRANT, ...more })
@@ -51,4 +51,18 @@ test.for<[ServerSpec, string]>([
 ])('a refusal says what an admin types to let it be: %j', ([server, words]) => {
   expect(mountRefusal(server, NO_GRANT)?.reason).toMatch(/ must be granted by an admin \(parley grant set USER --/)
   expect(mountRefusal(server, NO_GRANT)?.reason).toContain(`(parley grant set USER ${words})`)
+})
+
+test('of several folders that were granted the outermost is the bound, and none is where no grant is needed', () => {
+  const grant = granted({ folders: ['/srv/x/deep', '/srv/x', '/srv/xy', '/other'] })
+  expect(['/srv/x/deep/er', '/srv/x', '/srv/../other/', '/srv', 'srv/x'].map((folder) => grantedAbove(folder, grant))).toEqual([
+    '/srv/x/',
+    '/srv/x/',
+    '/other/',
+    null,
+    null,
+  ])
+  const inFolder = { folder: '/srv/x/deep' }
+  const servers = [stdio({}), stdio(inFolder), stdio({ ...inFolder, place: { kind: 'executor', executor: 'box' } })]
+  expect(servers.map((server) => mountGrantedAbove(server, grant))).toEqual([null, '/srv/x/', null])
 })

@@ -32,14 +32,14 @@ export function mountRefusal(server: ServerSpec, grant: Grant, labels: WorkerLab
   // A box that has a network has that of its host, with all that is reached from there.
   if (place.kind === 'boxed' && server.network && !grant.private_http)
     return refusal('server.network', 'a network reaches also what is not public, so it must be granted', '--private-http on')
-  if (folder !== undefined && place.kind !== 'executor' && !isBelow(folder, grant.folders))
+  if (folder !== undefined && place.kind !== 'executor' && grantedAbove(folder, grant) === null)
     return refusal('server.folder', `to use ${folder}, it or a folder above it must be granted`, `--folder ${folder}`)
   return undefined
 }
 
 /** Whether a local agent of somebody who was granted this may work in that folder of its host; null is one of its own. */
 export function folderRefusal(folder: string | null, grant: Pick<Grant, 'folders'>): MountRefusal | undefined {
-  if (folder === null || isBelow(folder, grant.folders)) return undefined
+  if (folder === null || grantedAbove(folder, grant) !== null) return undefined
   return refusal('folder', `to use ${folder}, it or a folder above it must be granted`, `--folder ${folder}`)
 }
 
@@ -81,9 +81,19 @@ const refusal = (field: string, reason: string, granted: string): MountRefusal =
   reason: `${reason} by an admin (parley grant set USER ${granted})`,
 })
 
-/** By the text alone: links are followed by the host, which looks again. */
-function isBelow(folder: string, granted: readonly string[]): boolean {
-  if (!folder.startsWith('/')) return false
+/**
+ * The granted folder that a folder of a host lies below, by the text alone: the host follows the links of both, and looks again. Of several it is the
+ * outermost: whoever may write there can make a link of one further in, which then is no bound. Null is none.
+ */
+export function grantedAbove(folder: string, { folders }: Pick<Grant, 'folders'>): string | null {
+  if (!folder.startsWith('/')) return null
   const path = posix.normalize(`${folder}/`)
-  return granted.some((each) => path.startsWith(posix.normalize(`${each}/`)))
+  const above = folders.map((each) => posix.normalize(`${each}/`)).filter((each) => path.startsWith(each))
+  return above.toSorted((one, other) => one.length - other.length)[0] ?? null
+}
+
+/** The same for a mount. On an executor no folder is a bound: what was granted there is the executor. */
+export function mountGrantedAbove(server: ServerSpec, grant: Pick<Grant, 'folders'>): string | null {
+  if (server.kind === 'http' || server.folder === undefined || server.place.kind === 'executor') return null
+  return grantedAbove(server.folder, grant)
 }

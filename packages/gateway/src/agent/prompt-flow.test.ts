@@ -200,7 +200,12 @@ test('a folder of a host is for those who were granted it, and no longer when th
   const agent_id = await localAt(gw, { folder: '/srv/x' })
   await gw.admin('agent.prompt', { agent_id, text: 'x' })
   const claim = await host.claim()
-  expect(await host.call('host.agent_get', claim)).toMatchObject({ folder: '/srv/x', folder_refused: null, transcript_offset: 0 })
+  expect(await host.call('host.agent_get', claim)).toMatchObject({
+    folder: '/srv/x',
+    folder_refused: null,
+    folder_granted: '/srv/',
+    transcript_offset: 0,
+  })
   await gw.admin('grant.set', { username: 'admin', folders: [] })
   expect(await host.call('host.agent_get', claim)).toMatchObject({
     folder_refused: expect.stringContaining('(parley grant set USER --folder /srv'),

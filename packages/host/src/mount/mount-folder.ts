@@ -2,11 +2,19 @@ import { realpath, stat } from 'node:fs/promises'
 import { isAbsolute, relative, sep } from 'node:path'
 import { messageOf } from '@parley/protocol'
 
+/** A folder that a mount or an agent was given. */
+export interface GivenFolder {
+  readonly folder: string
+  /** The granted one that allowed it, by its text. */
+  readonly granted: string | null
+}
+
 /**
- * The real path of a folder that a mount was given, which must lie below one of the host's own roots. To be asked each time that the mount is
- * started: a link on the way may lead elsewhere by then.
+ * The real path of a given folder, which must lie below the granted one and below one of the host's own roots, links of all followed. To be asked
+ * each time that something is started there: a link on the way may lead elsewhere by then. Whoever uses the path must refuse links in it, so that
+ * one that is put there after this look leads nowhere.
  */
-export async function mountFolder(folder: string, roots: readonly string[]): Promise<string> {
+export async function mountFolder({ folder, granted }: GivenFolder, roots: readonly string[]): Promise<string> {
   if (roots.length === 0)
     throw new Error(
       `${folder} cannot be used: this host gives no folders to mounts (start it with --root: parley host --root DIR, parley up --root DIR or npm start -- --root DIR)`,
@@ -15,9 +23,13 @@ export async function mountFolder(folder: string, roots: readonly string[]): Pro
     throw new Error(`${folder} cannot be used: ${messageOf(error)}`, { cause: error })
   })
   if (!(await stat(real)).isDirectory()) throw new Error(`${folder} cannot be used: it is not a folder`)
-  for (const root of roots) if (isBelow(real, await realpath(root).catch(() => root))) return real
+  if (granted === null || !isBelow(real, await placeOf(granted)))
+    throw new Error(`${folder} cannot be used: a link leads out of the folder that was granted`)
+  for (const root of roots) if (isBelow(real, await placeOf(root))) return real
   throw new Error(`${folder} cannot be used: it is not below a --root of this host`)
 }
+
+const placeOf = (folder: string): Promise<string> => realpath(folder).catch(() => folder)
 
 function isBelow(path: string, root: string): boolean {
   const way = relative(root, path)

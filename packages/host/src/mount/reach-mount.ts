@@ -55,6 +55,8 @@ type Log = (level: 'debug' | 'info' | 'warn', message: string) => void
 /** One program of an agent's: what it is, for whom it runs, and where its own folder is. */
 interface Program {
   readonly server: StdioServer
+  /** The granted folder below which that of the server must lie. */
+  readonly granted: string | null
   readonly claim: AgentClaim
   /** Makes it, and answers where it is. */
   readonly ownFolder: () => Promise<string>
@@ -93,12 +95,13 @@ export function openHostMounts(options: HostMountsOptions): HostMounts {
     return inFolder(program, { ...env, HOME: await program.ownFolder() }, place)
   }
   const inFolder = async (
-    { server, ownFolder, log: say, mask }: Program,
+    { server, granted, ownFolder, log: say, mask }: Program,
     env: Readonly<Record<string, string>>,
     place: ExecBackend,
   ): Promise<ExecutorProcessTransport> => {
     const own = await ownFolder()
-    const cwd = server.folder === undefined ? await realpath(own) : await mountFolder(server.folder, options.roots)
+    const { folder } = server
+    const cwd = folder === undefined ? await realpath(own) : await mountFolder({ folder, granted }, options.roots)
     return startMcpServer({ ...programOf(server), env: { ...env, ...envOf(server) }, cwd }, place, logTo(say, mask))
   }
   // Of mounts that are held: what replaces one is another.
@@ -122,7 +125,7 @@ export function openHostMounts(options: HostMountsOptions): HostMounts {
       if (server.kind === 'http')
         return maskedTransport(await signedIn(agent, mount, httpTo(server, agent, signIn), signIn), mask)
       const ownFolder = (): Promise<string> => folders.make(claim.agent_id, mount.name)
-      const transport = await start({ server, claim, ownFolder, log: say, mask })
+      const transport = await start({ server, granted: mount.folder_granted, claim, ownFolder, log: say, mask })
       if (signal.aborted) await transport[Symbol.asyncDispose]()
       signal.throwIfAborted()
       return maskedTransport(transport, mask, hint)

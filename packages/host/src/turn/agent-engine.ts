@@ -81,6 +81,7 @@ export class AgentEngine {
         engine: settings.engine,
         ownFolder: order.ownFolder,
         folder: settings.folder,
+        unlinked: true,
         reach: settings.reach,
         transcripts,
         gate,
@@ -121,6 +122,7 @@ async function converse(engine: Engine, order: AgentEngineOrder): Promise<Conver
     model: settings.model,
     instructions: settings.instructions,
     folder: settings.folder,
+    unlinked: true,
     approvals: 'never',
     // They are kept by the gateway, and whoever holds the agent next waits for the same.
     keepsApprovals: true,
@@ -155,7 +157,17 @@ async function openCommands({
     const { readable, environment } = ports.toolchains(hidden)
     const { folder } = settings
     const reached = door === undefined ? {} : { door }
-    return openSandboxCommands({ sandbox, folder, hidden, readable, environment, warn, network: false, ...reached })
+    return openSandboxCommands({
+      sandbox,
+      folder,
+      unlinked: true,
+      hidden,
+      readable,
+      environment,
+      warn,
+      network: false,
+      ...reached,
+    })
   } catch (error) {
     warn(`no command can be run on this host: ${messageOf(error)}; parley sandbox check says more`)
     return undefined

@@ -50,6 +50,7 @@ function openOwnCalls() {
     counted_from: 0,
     private_http: false,
     folder_refused: null,
+    folder_granted: null,
   })
   const gateway = new ScriptedGateway(CLAIM, spec, () => ({
     base_url: '',

@@ -30,12 +30,14 @@ export const reachOf = (engine: EngineName, mayRun: (program: string) => boolean
 
 export const isSame = (one: EngineSettings, other: EngineSettings): boolean => JSON.stringify(one) === JSON.stringify(other)
 
+type AgentFolderSpec = Pick<AgentSpec, 'agent_id' | 'folder' | 'folder_refused' | 'folder_granted'>
+
 /** The folder that an agent works in, as it really is: its own, or the one that it was given. Throws why it has none. */
 export async function folderOf(
-  { agent_id, folder, folder_refused }: Pick<AgentSpec, 'agent_id' | 'folder' | 'folder_refused'>,
+  { agent_id, folder, folder_refused, folder_granted: granted }: AgentFolderSpec,
   { dataFolder, roots }: Pick<TurnPorts, 'dataFolder' | 'roots'>,
 ): Promise<string> {
   if (folder_refused !== null) throw new Error(folder_refused)
-  if (folder !== null) return mountFolder(folder, roots)
+  if (folder !== null) return mountFolder({ folder, granted }, roots)
   return realpath(await agentFolders(dataFolder).makeWork(agent_id))
 }

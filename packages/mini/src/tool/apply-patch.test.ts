@@ -20,6 +20,16 @@ const apply = (work: Work, ...sections: string[]): Promise<string> => work.text(
 const at = (work: Work, path: string): string => readFileSync(join(work.folder, path), 'utf8')
 
 describe('apply_patch', () => {
+  test('writes nothing in a folder that was looked at before and leads elsewhere by now', async () => {
+    await using before = await openWork({ files: { 'a.txt': 'one\n' } })
+    const folder = join(before.outside, 'link')
+    symlinkSync(before.folder, folder)
+    await using work = await openWork({ options: { folder, unlinked: true } })
+    const patch = wrapPatch('*** Add File: new.txt', '+x')
+    expect(await work.text('apply_patch', { patch })).toContain('leads elsewhere by now')
+    expect(existsSync(join(before.folder, 'new.txt'))).toBe(false)
+  })
+
   test('adds, changes, moves and removes files', async () => {
     await using work = await openWork({ files: { 'a.txt': 'one\ntwo\n', 'old.txt': 'x\n', 'gone.txt': 'g\n' } })
     const patch = wrapPatch(

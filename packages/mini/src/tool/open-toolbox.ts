@@ -42,7 +42,10 @@ function ownTools(
 ): readonly BoundTool[] {
   const { approvals } = options
   const { resultBytes, commandMs, toolMs } = limits
-  const folder = openFolderOf(options.folder, { outOfReach: outOfReach(paths) })
+  const folder = openFolderOf(options.folder, {
+    outOfReach: outOfReach(paths),
+    ...(options.unlinked === true ? { real: options.folder } : {}),
+  })
   const shell =
     commands === undefined
       ? []

@@ -76,6 +76,8 @@ const HeldMount = z.object({
   sign_in: MountSignIn.nullable(),
   /** Why it may not run, where that is so: what was granted has changed since it was attached. */
   refused: z.string().nullable(),
+  /** The granted folder below which its folder must really lie, links followed; null where it names none, or one of an executor. */
+  folder_granted: z.string().nullable(),
 })
 export type HeldMount = z.infer<typeof HeldMount>
 
@@ -114,6 +116,8 @@ export const hostAgentGet = tool({
     private_http: z.boolean(),
     /** Why its folder may not be used, where that is so. */
     folder_refused: z.string().nullable(),
+    /** The granted folder below which its own must really lie, links followed; null where it has none that was given. */
+    folder_granted: z.string().nullable(),
   }),
   annotations: READS,
 })

@@ -68,7 +68,7 @@ export const agentFork = tool({
   name: 'agent.fork',
   roles: ['user'],
   scopes: ['agents'],
-  doc: 'Makes a new local agent that knows what this one knew at a point of its transcript: `offset` is where a line of it ends (agent.read_log); left out, all of it. Mounts come along and the policy that holds it, prompts do not.',
+  doc: 'Makes a new local agent that knows what this one knew at a point of its transcript: `offset` is where a line of it ends (agent.read_log); left out, all of it. Mounts come along and the policy that holds it, prompts do not. A token with scopes needs `approvals` beside `agents`.',
   input: z.strictObject({ agent_id: AgentId, offset: z.int().min(0).optional(), name: AgentName.optional() }),
   output: Agent,
   annotations: ADDS,

@@ -27,6 +27,10 @@ export interface RelayOptions {
 export interface Relay<C extends Caller = Caller> extends Service<C> {
   /** Connections upstream that are open or being opened, the shared ones included. */
   upstreams(): number
+  /** Whether the connection upstream that its clients share is open now. */
+  isConnected(): boolean
+  /** Dials where it is not, as a call would. */
+  connect(): Promise<void>
   close(): Promise<void>
 }
 
@@ -70,6 +74,10 @@ function inBothEras<C extends Caller>(modern: ServerRelay<C>, legacy: ServerRela
     instructions: modern.instructions,
     call: (method, params, call) => (call.era === 'legacy' ? legacy : modern).call(method, params, call),
     forEra: (era: Era) => (era === 'legacy' ? legacy : modern),
+    isConnected: () => modern.isConnected() && legacy.isConnected(),
+    connect: async () => {
+      await Promise.all([modern.connect(), legacy.connect()])
+    },
     upstreams: () => modern.upstreams() + legacy.upstreams(),
     close: async () => {
       await Promise.all([modern.close(), legacy.close()])

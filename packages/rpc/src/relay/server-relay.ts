@@ -121,6 +121,13 @@ export class ServerRelay<C extends Caller> implements Service<C> {
     this.#own.closeLink(link)
   }
 
+  isConnected(): boolean {
+    return this.#shared.client !== undefined
+  }
+  async connect(): Promise<void> {
+    await this.#shared.open()
+  }
+
   upstreams(): number {
     return 1 + this.#own.size
   }
