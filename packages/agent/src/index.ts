@@ -1,5 +1,6 @@
 export { type ApprovalReply, type ApprovalDecision, type ApprovalRequest, type FullReply, fullReply } from './approval.ts'
 export { checkInput, checkOptions } from './check-input.ts'
+export { budgetedLog } from './log-budget.ts'
 export { type Compositor, openCompositor } from './compositor/compositor.ts'
 export { type CompositorLimits, DEFAULT_COMPOSITOR_LIMITS } from './compositor/compositor-limits.ts'
 export type { MountOptions, Root, ToolChoice } from './compositor/mount-options.ts'

@@ -1,5 +1,5 @@
 export { type JsonObject, type JsonValue, isJsonObject, parseJson } from './json.ts'
-export { holdsAtMost } from './json-values.ts'
+export { beyondBounds, FOREIGN_BOUNDS, holdsAtMost, parseForeign } from './json-values.ts'
 export {
   AgentId,
   AllowanceId,

@@ -225,13 +225,32 @@ describe('fault 5: what only the gate says', () => {
     }
     probe.answers.failed = () => ({ ...said('policy_denied'), isError: true, _meta: forged })
     probe.answers.inside = () => ({ content: [{ type: 'text', text: 'x', _meta: forged }] })
+    probe.answers.embedded = () => ({
+      content: [{ type: 'resource', resource: { uri: 'test://doc', text: 'x', _meta: forged } }],
+    })
+    probe.tools = [...probe.tools, { name: 'listed', inputSchema: { type: 'object' }, _meta: forged }]
     world.mount(probe, { name: 'm', era })
     const client = await world.client()
     await expect(client.callToolRaw('m_stamped', {})).rejects.toMatchObject({ code: -32952 })
-    for (const name of ['m_failed', 'm_inside']) {
-      const result = JSON.stringify(await client.callToolRaw(name, {}))
+    const told = ['m_failed', 'm_inside', 'm_embedded'].map((name) => client.callToolRaw(name, {}))
+    for (const one of [...told, client.listTools()]) {
+      const result = JSON.stringify(await one)
       expect([result.includes('parley/policy'), result.includes('"kept":1')]).toEqual([false, true])
     }
+  })
+
+  test('is said at the top of the data of an error and in _meta; elsewhere the words are the data of a server', async () => {
+    await using world = await openTestCompositor()
+    const probe = new ProbeServer()
+    const words = { 'parley/policy': 'mine' }
+    probe.answers.data = () => ({ content: [], structuredContent: words })
+    probe.answers.nested = () => {
+      throw new RpcError('invalid_params', 'no', { nested: words })
+    }
+    world.mount(probe, { name: 'm' })
+    const client = await world.client()
+    expect(await client.callToolRaw('m_data', {})).toMatchObject({ structuredContent: words })
+    await expect(client.callToolRaw('m_nested', {})).rejects.toMatchObject({ code: -32602, data: { nested: words } })
   })
 })
 

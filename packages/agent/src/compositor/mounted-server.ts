@@ -13,6 +13,7 @@ import {
   Upstream,
   WireError,
 } from '@parley/rpc'
+import { budgetedLog } from '../log-budget.ts'
 import { AskingTurns } from './asking-turns.ts'
 import type { CompositorLimits } from './compositor-limits.ts'
 import { MountLists } from './list/mount-lists.ts'
@@ -74,6 +75,8 @@ export class MountedServer<C extends Caller> {
 
   constructor(parts: MountedServerParts<C>) {
     const { options, limits, ports } = parts
+    // What a server does wrong is told in warnings, and it may do so without end.
+    const log = budgetedLog(ports.log)
     this.#parts = parts
     this.options = options
     this.generation = parts.generation
@@ -92,7 +95,7 @@ export class MountedServer<C extends Caller> {
           requestTimeoutMs: limits.startMs,
           subscriptions: limits.subscriptions,
         },
-        log: (level, message) => ports.log(level, `mount ${options.name}: ${message}`),
+        log: (level, message) => log(level, `mount ${options.name}: ${message}`),
         isChosen: options.era !== undefined,
         spoken: { era: options.era ?? 'auto' },
       },
@@ -118,7 +121,7 @@ export class MountedServer<C extends Caller> {
     this.forwarding = {
       callMs: limits.callMs,
       wrapping: new OutputWrapping(),
-      log: (message) => ports.log('warn', `mount ${options.name}: ${message}`),
+      log: (message) => log('warn', `mount ${options.name}: ${message}`),
       levelOf: parts.levelOf,
       onBehalfOf: ({ client }) => ({ capabilities: declaredFor(options, client.capabilities), info: client.info }),
       shown: (method, reply) =>

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { holdsAtMost, isJsonObject, type JsonObject, type JsonValue, messageOf } from '@parley/protocol'
+import { isJsonObject, type JsonObject, type JsonValue, messageOf } from '@parley/protocol'
 import { type FrameLink, FramePeer, PeerGone, RemoteFailure, WireError } from '@parley/rpc/frame'
 import { z } from 'zod'
 import { CODE } from '../api/error-code.ts'
@@ -19,8 +19,6 @@ const HANDSHAKE_MS = 10_000
 const LASTING_MS = 5_000
 /** A request whose answer ends the connection each time would be sent for ever. */
 const SENT_MAX = 64
-/** Values in one message: what it takes to parse one goes by their number. A read of all that can be kept has a fifth as many. */
-const MESSAGE_VALUES = 1_000_000
 
 const Initialized = z.object({ sessionId: z.string().min(1), environmentInfo: z.looseObject({}).nullish() })
 
@@ -180,10 +178,7 @@ export class ExecutorLink {
 
   #seen(peer: FramePeer, text: string): boolean {
     this.#heard(peer)
-    if (this.#options.seen(text)) return true
-    if (holdsAtMost(text, MESSAGE_VALUES)) return false
-    this.#options.log(`the executor sent something that was passed over: it holds more than ${MESSAGE_VALUES} values`)
-    return true
+    return this.#options.seen(text)
   }
 
   #heard(peer: FramePeer): void {

@@ -1,4 +1,4 @@
-import { holdsAtMost, isJsonObject, type JsonObject, type JsonValue } from '@parley/protocol'
+import { isJsonObject, type JsonObject, type JsonValue } from '@parley/protocol'
 import { type FrameLink, FramePeer } from '@parley/rpc/frame'
 import { CODE, refusal } from '../api/error-code.ts'
 import { InitializeParams, paramsOf, ProcessEndInputParams, ProcessTakenParams } from '../api/params.ts'
@@ -40,8 +40,12 @@ export class ServedLink {
     this.#peer = new FramePeer({
       link: options.link,
       jsonrpc: false,
+      bounds: options.limits,
       handlers: {
-        seen: (text) => this.#seen(text),
+        seen: (text) => {
+          this.#textChars = text.length
+          return false
+        },
         request: (method, params) => this.#request(method, params),
         notified: (method, params) => this.#notified(method, params),
         garbage: (reason, value) => this.#garbage(reason, value),
@@ -49,15 +53,6 @@ export class ServedLink {
       },
     })
     this.#answers = new AnswerLine(this.#peer, options.limits.pushAheadBytes)
-  }
-
-  /** Passes over what would take more to parse than any message is worth. */
-  #seen(text: string): boolean {
-    const { messageValues } = this.#options.limits
-    this.#textChars = text.length
-    if (holdsAtMost(text, messageValues)) return false
-    this.#garbage(`it holds more than ${messageValues} values`, undefined)
-    return true
   }
 
   async #request(method: string, params: JsonObject): Promise<JsonValue> {

@@ -16,8 +16,9 @@ export interface ServerLimits {
   readonly requestBytes: number
   /** What is kept of it for each session beside that, so that nobody is shut out by the requests of others. */
   readonly requestBytesKept: number
-  /** Values in one message. What it takes to parse one goes by their number. */
+  /** Values in one message, and how deep they stand in each other. What it takes to parse one goes by these. */
   readonly messageValues: number
+  readonly nestingDepth: number
   /** How far output is pushed ahead of a connection that does not take it. */
   readonly pushAheadBytes: number
   /** How long a process can be read from after its end. */
@@ -39,6 +40,7 @@ export const DEFAULT_SERVER_LIMITS: ServerLimits = {
   requestBytes: 256 * 1024 * 1024,
   requestBytesKept: 1024 * 1024,
   messageValues: 100_000,
+  nestingDepth: 64,
   pushAheadBytes: 1024 * 1024,
   readableMs: 30_000,
   fileBytes: 32 * 1024 * 1024,

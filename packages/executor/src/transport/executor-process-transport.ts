@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { messageOf, parseJson, within } from '@parley/protocol'
+import { beyondBounds, FOREIGN_BOUNDS, messageOf, parseJson, within } from '@parley/protocol'
 import type { ClientLink, ClientTransport, OutgoingRequest, Sink } from '@parley/rpc'
 import type { ExecProcess, OutputChunk } from '../process/exec-process.ts'
 import { endedBy } from '../process/exit-code.ts'
@@ -216,7 +216,8 @@ const BEGINNINGS = ['{"jsonrpc"', '{"result"', '{"id"', '{"method"']
 
 function isMessage(text: string): boolean {
   if (text.endsWith('}') && BEGINNINGS.some((beginning) => text.startsWith(beginning))) return true
-  return parseJson(text) !== undefined
+  // What is too much to be parsed is told by whoever listens, who knows which call it answers.
+  return beyondBounds(text, FOREIGN_BOUNDS) !== undefined || parseJson(text) !== undefined
 }
 
 const SHOWN_CHARS = 200

@@ -23,7 +23,15 @@ test('a name is looked up when it is dialled: where it leads to what is not publ
   })
   onTestFinished(() => mounts.close())
   const server = ServerSpec.parse({ kind: 'http', url: 'http://localhost:9/mcp' })
-  const mount: HeldMount = { name: 'web', server, options: MountSettings.parse({}), version: 1, sign_in: null, refused: null }
+  const mount: HeldMount = {
+    name: 'web',
+    server,
+    options: MountSettings.parse({}),
+    version: 1,
+    sign_in: null,
+    refused: null,
+    folder_granted: null,
+  }
   const agent = { claim, name: 'a', privateHttp: false, keep: () => Promise.resolve() }
   const transport = await mounts.reach(agent, mount, new AbortController().signal)
   await expect(connectClient(transport, { clientInfo: { name: 'test', version: '1' } })).rejects.toThrow(

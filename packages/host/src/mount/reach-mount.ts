@@ -1,4 +1,5 @@
 import { realpath } from 'node:fs/promises'
+import { budgetedLog } from '@parley/agent'
 import {
   dialTunnel,
   type ExecBackend,
@@ -112,6 +113,13 @@ export function openHostMounts(options: HostMountsOptions): HostMounts {
     signIns.set(mount, signIn)
     return signIn
   }
+  // Also of a mount: one whose program ends and is started again has no more of the log for that.
+  const logs = new WeakMap<HeldMount, Log>()
+  const logOf = (mount: HeldMount): Log => {
+    const known = logs.get(mount) ?? budgetedLog(log)
+    logs.set(mount, known)
+    return known
+  }
   const reach: ReachMount = async (agent, mount, signal) => {
     const { claim } = agent
     const { server } = mount
@@ -119,7 +127,7 @@ export function openHostMounts(options: HostMountsOptions): HostMounts {
     const mask = maskOf(mount, () => signIn?.secrets ?? [])
     const missing = missingDownload(server)
     const hint = missing === undefined ? '' : `; ${missing}`
-    const say: Log = (level, message) => log(level, mask(`${claim.agent_id} ${mount.name}: ${message}`))
+    const say: Log = (level, message) => logOf(mount)(level, mask(`${claim.agent_id} ${mount.name}: ${message}`))
     try {
       signal.throwIfAborted()
       if (server.kind === 'http')

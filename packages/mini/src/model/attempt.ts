@@ -1,4 +1,4 @@
-import { type JsonObject, NO_TOKENS, isJsonObject, parseJson } from '@parley/protocol'
+import { type JsonObject, NO_TOKENS, isJsonObject, parseForeign } from '@parley/protocol'
 import { type HttpAnswer, HttpCallFailed, type HttpFetcher, readEventBatches, readText } from '@parley/fetch'
 import { WireError } from '@parley/rpc'
 import { secondsText } from '@parley/agent'
@@ -99,7 +99,7 @@ async function readAnswer(head: HttpAnswer, options: AttemptOptions, watch: Requ
 }
 
 async function readWhole(head: HttpAnswer, { limits, reader }: AttemptOptions, watch: RequestWatch): Promise<AttemptOutcome> {
-  const body = parseJson(await readText(head.body, limits.answerBytes))
+  const body = parseForeign(await readText(head.body, limits.answerBytes))
   if (!isJsonObject(body)) return malformed('the answer is no JSON object')
   watch.begun()
   if (body['error'] !== undefined && body['error'] !== null && body['output'] === undefined)

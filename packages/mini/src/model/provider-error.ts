@@ -1,4 +1,4 @@
-import { type JsonObject, type JsonValue, isJsonObject, parseJson } from '@parley/protocol'
+import { type JsonObject, type JsonValue, isJsonObject, parseForeign } from '@parley/protocol'
 
 /** What a provider said is wrong, whatever shape it gave it. Null where it said nothing. */
 export interface ProviderError {
@@ -13,7 +13,7 @@ export interface ProviderError {
 
 /** Reads the body of a refused request. */
 export function readErrorBody(status: number, text: string): ProviderError {
-  const parsed = parseJson(text)
+  const parsed = parseForeign(text)
   // Some answer with a list of one.
   const body: JsonValue | undefined = Array.isArray(parsed) ? parsed[0] : parsed
   if (!isJsonObject(body)) return { status, code: null, type: null, param: null, message: plain(text) }

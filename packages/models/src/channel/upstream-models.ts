@@ -1,4 +1,4 @@
-import { ModelName, isJsonObject, parseJson } from '@parley/protocol'
+import { ModelName, isJsonObject, parseForeign } from '@parley/protocol'
 import { HttpCallFailed, type HttpFetcher, readText } from '@parley/fetch'
 import { WireError } from '@parley/rpc'
 import { Mask } from '../secret/mask.ts'
@@ -52,7 +52,7 @@ export async function askModels(
 }
 
 function readModels(text: string, mask: Mask): UpstreamModels {
-  const document = parseJson(text)
+  const document = parseForeign(text)
   if (document === undefined) return failed('upstream_bad_response', 'the answer is not JSON')
   const list = isJsonObject(document) ? document['data'] : document
   if (!Array.isArray(list)) return failed('upstream_bad_response', 'the answer has no list `data` of models')

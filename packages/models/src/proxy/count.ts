@@ -1,4 +1,4 @@
-import { type JsonObject, type ModelWire, type TokenUsage, isJsonObject, parseJson, readTokens } from '@parley/protocol'
+import { type JsonObject, type ModelWire, type TokenUsage, isJsonObject, parseForeign, readTokens } from '@parley/protocol'
 import { SseParser } from '@parley/fetch'
 import { WireError } from '@parley/rpc'
 import { BYTES_PER_TOKEN } from './asked/asked.ts'
@@ -69,7 +69,7 @@ export class StreamCount implements Count {
 
   #event(data: string): void {
     if (this.#wire === 'chat' && data === '[DONE]') return void (this.#final = true)
-    const event = parseJson(data)
+    const event = parseForeign(data)
     if (!isJsonObject(event)) return
     if (this.#wire === 'responses') this.#response(event)
     else this.#chunk(event)
@@ -129,7 +129,7 @@ export class BodyCount implements Count {
   }
 
   end(): void {
-    const body = this.#pieces.length === 0 ? undefined : parseJson(Buffer.concat(this.#pieces).toString('utf8'))
+    const body = this.#pieces.length === 0 ? undefined : parseForeign(Buffer.concat(this.#pieces).toString('utf8'))
     this.#pieces = []
     this.#final = true
     this.#tokens = isJsonObject(body) ? readTokens(body['usage'], this.#wire) : undefined

@@ -1,4 +1,4 @@
-import { type JsonValue, isJsonObject, parseJson } from '@parley/protocol'
+import { type JsonValue, isJsonObject, parseForeign } from '@parley/protocol'
 import { type HttpCallFailed } from '@parley/fetch'
 import type { Mask } from '../secret/mask.ts'
 
@@ -16,7 +16,7 @@ export interface Said {
 
 /** Reads `{error: {message, code, type}}`, `{error}`, `{message}`, `{detail}`, a list of one of these, a page, or plain text. */
 export function readSaid(text: string): Said {
-  const parsed = parseJson(text)
+  const parsed = parseForeign(text)
   const body: JsonValue | undefined = Array.isArray(parsed) ? parsed[0] : parsed
   if (!isJsonObject(body)) return { words: text, code: '', type: '' }
   const error = isJsonObject(body['error']) ? body['error'] : body

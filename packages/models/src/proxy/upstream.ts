@@ -1,4 +1,4 @@
-import { isJsonObject, parseJson } from '@parley/protocol'
+import { isJsonObject, parseForeign } from '@parley/protocol'
 import { type HttpAnswer, type HttpFetcher, readText } from '@parley/fetch'
 import { type HttpReply } from '@parley/rpc'
 import type { ReachableModel } from '../channel/directory.ts'
@@ -75,7 +75,7 @@ export const readRefused = ({ body }: Pick<HttpAnswer, 'body'>): Promise<string>
 
 /** An upstream's refusal in its own words. What is no error of the usual shape is put into one. */
 export function errorReply(answer: HttpAnswer, text: string, mask: Mask): { readonly reply: HttpReply; readonly usage: unknown } {
-  const body = parseJson(text)
+  const body = parseForeign(text)
   const isUsual = isJsonObject(body) && isJsonObject(body['error'])
   const said = quoted(readSaid(text).words, mask)
   const wrapped = {

@@ -1,5 +1,7 @@
-/** Every bound of a client connection, by name. */
-export interface ClientLimits {
+import { FOREIGN_BOUNDS, type ParseBounds } from '@parley/protocol/wire'
+
+/** Every bound of a client connection, by name. Of a message's values and depth: looked at before it is parsed. */
+export interface ClientLimits extends ParseBounds {
   /** The largest message, in bytes, in either direction. */
   readonly messageBytes: number
   /** Requests of ours that may wait for an answer. */
@@ -36,6 +38,7 @@ export interface ClientLimits {
 }
 
 export const DEFAULT_CLIENT_LIMITS: ClientLimits = {
+  ...FOREIGN_BOUNDS,
   messageBytes: 16 * 1024 * 1024,
   pendingRequests: 1_024,
   pendingAsks: 32,

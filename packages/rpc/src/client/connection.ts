@@ -1,8 +1,8 @@
 import { WireError } from '@parley/fetch/browser'
 import type { Cancellation } from '../cancellation.ts'
 import { type JsonObject, type JsonValue, isJsonObject, parseJson } from '@parley/protocol'
-import { PassingMap } from '@parley/protocol/wire'
-import { type LooseMessage, readLoosely, splitResult } from '../message/loose.ts'
+import { beyondBounds, PassingMap } from '@parley/protocol/wire'
+import { answeredId, type LooseMessage, readLoosely, splitResult } from '../message/loose.ts'
 import { notificationText, requestText } from '../message/text.ts'
 import { META } from '../revision.ts'
 import type { ClientLimits } from './client-limits.ts'
@@ -126,6 +126,8 @@ export class Connection implements Sink {
   }
 
   receive(text: string, during?: number): boolean {
+    const excess = beyondBounds(text, this.limits)
+    if (excess !== undefined) return this.#passOver(text, excess, during)
     const split = splitResult(text)
     if (split !== undefined) return this.#settle(split.id, split) && split.id === during
     const message = parseJson(text)
@@ -214,6 +216,14 @@ export class Connection implements Sink {
     pending.reject(error)
     this.link.abandon?.(pending.id)
     this.#events.abandoned(pending.id, pending.method, { reason: error.message, meta: pending.options.metaWhenAbandoned?.() })
+  }
+
+  /** What would take too long to parse fails the call that it answers, and nothing else. */
+  #passOver(text: string, excess: string, during: number | undefined): boolean {
+    const pending = this.#drop(answeredId(text) ?? -1)
+    if (pending === undefined) this.#events.warn(`passed over a message: ${excess}`)
+    pending?.reject(new WireError('too_large', `the answer to ${pending.method} is not read: ${excess}`))
+    return pending !== undefined && pending.id === during
   }
 
   #take(value: JsonValue | undefined, during: number | undefined): boolean {

@@ -136,6 +136,37 @@ test('noise on the pipe is dropped with a warning, and the answer after it count
   expect(warnings).toHaveLength(2)
 })
 
+const DEEP = '['.repeat(100) + ']'.repeat(100)
+test.each([
+  ['begins with its id', `{"jsonrpc":"2.0","id":2,"error":{"code":1,"message":"x","data":${DEEP}}}`],
+  ['has spaces and its id as text', `{"jsonrpc": "2.0", "id": "2", "result": {"a": ${DEEP}}}`],
+  ['ends with its id', `{"result":{"a":${DEEP}},"jsonrpc":"2.0","id":2}`],
+  ['is wide', `{"jsonrpc":"2.0","id":2,"result":{"a":[${'[],'.repeat(100_000)}1]}}`],
+])('an answer that holds more than is parsed fails its call alone: one that %s', async (_which, line) => {
+  const { client, fromServer, say } = await piped()
+  const call = client.request('tools/list')
+  const other = client.request('prompts/list')
+  fromServer.write(`${line}\n`)
+  await expect(call).rejects.toMatchObject({ code: 'too_large', message: expect.stringContaining('tools/list is not read: it') })
+  say({ id: 3, result: { prompts: [] } })
+  expect(await other).toEqual({ prompts: [] })
+})
+
+test.each([
+  `{"jsonrpc":"2.0","method":"notifications/message","params":{"data":${DEEP}}}`,
+  `{"jsonrpc":"2.0","id":2,"method":"elicitation/create","params":{"data":${DEEP}}}`,
+  `{"error":${DEEP},"id":99}`,
+  DEEP,
+])('what holds more than is parsed and is no answer is passed over with a warning: %s', async (line) => {
+  const warnings: string[] = []
+  const { client, fromServer, say } = await piped({ onWarning: (message) => warnings.push(message) })
+  const call = client.request('tools/list')
+  fromServer.write(`${line}\n`)
+  say({ id: 2, result: { tools: [] } })
+  expect(await call).toEqual({ tools: [] })
+  expect(warnings).toEqual(['passed over a message: it nests deeper than 64 levels'])
+})
+
 test('more requests than allowed are refused at once', async () => {
   const { client, say } = await piped({ limits: { pendingRequests: 2 } })
   const first = client.request('a')

@@ -1,9 +1,22 @@
-import { type JsonObject, type JsonValue, RPC_CODES, asError, isJsonObject, messageOf, parseJson } from '@parley/protocol/wire'
+import {
+  asError,
+  beyondBounds,
+  isJsonObject,
+  type ParseBounds,
+  type JsonObject,
+  type JsonValue,
+  messageOf,
+  parseJson,
+  RPC_CODES,
+} from '@parley/protocol/wire'
+import { answeredId } from '../message/loose.ts'
 import type { FrameLink } from './frame-link.ts'
 import { PeerGone, RemoteFailure } from './wire-failure.ts'
 
 /** Requests of ours that may wait for an answer at once. */
 const PENDING_MAX = 1_024
+/** What one text may hold where nobody says otherwise: a result of a tool and what stands around it, a read of much output. */
+const TEXT_BOUNDS: ParseBounds = { messageValues: 1_000_000, nestingDepth: 128 }
 
 export type WireId = string | number
 
@@ -30,6 +43,8 @@ export interface FramePeerOptions {
   /** Whether what we send carries `"jsonrpc": "2.0"`. Both are read. */
   readonly jsonrpc: boolean
   readonly handlers: PeerHandlers
+  /** What a text may hold; one with more is garbage, and the request of ours that it answers fails. */
+  readonly bounds?: ParseBounds
   /** How long an answer may take when the asker does not say. */
   readonly answerMs?: number
   /** Of the first request of ours; 1 when left out. */
@@ -156,6 +171,8 @@ export class FramePeer {
     if (this.#gone !== undefined) return
     const { handlers } = this.#options
     if (handlers.seen?.(text) === true) return
+    const excess = beyondBounds(text, this.#options.bounds ?? TEXT_BOUNDS)
+    if (excess !== undefined) return this.#passOver(text, excess)
     const value = parseJson(text)
     if (!isJsonObject(value)) return handlers.garbage(value === undefined ? 'a line is not JSON' : 'a line is no message', value)
     const { id, method } = value
@@ -168,6 +185,11 @@ export class FramePeer {
     const pending = typeof id === 'string' || typeof id === 'number' ? this.#pending.get(id) : undefined
     if (pending === undefined) return handlers.garbage('a message is neither a request nor an answer that is waited for', value)
     pending.settle(value)
+  }
+
+  #passOver(text: string, excess: string): void {
+    this.#options.handlers.garbage(excess, undefined)
+    this.#pending.get(answeredId(text) ?? -1)?.fail(new PeerGone(`the answer is not read: ${excess}`))
   }
 
   async #serve(id: WireId, method: string, params: JsonObject, given: JsonValue | undefined): Promise<void> {

@@ -1,6 +1,7 @@
 import { isJsonObject, type JsonObject, RpcError } from '@parley/protocol'
 import type { Client, ListKind } from '@parley/rpc'
 import type { CompositorLimits } from '../compositor-limits.ts'
+import { withoutPolicy } from '../shown/shown-result.ts'
 
 /** What a server lists: templates are a list of their own, whose changes are told with those of the resources. */
 export type Listed = ListKind | 'templates'
@@ -41,7 +42,7 @@ export async function fetchList(client: Client, kind: Listed, limits: Compositor
     const result = await client.request(method, cursor === undefined ? {} : { cursor })
     const found = result[key]
     if (!Array.isArray(found)) throw new RpcError('internal_error', `the answer to ${method} has no ${key}`)
-    items.push(...found.filter(isJsonObject))
+    items.push(...found.filter(isJsonObject).map(withoutPolicy))
     if (items.length > most) return { items: items.slice(0, most), cut: `there are more than ${most} ${kind}` }
     if (typeof result.nextCursor !== 'string') return { items, cut: undefined }
     cursor = result.nextCursor

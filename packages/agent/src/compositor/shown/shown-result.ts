@@ -4,8 +4,9 @@ import { isJsonObject, type JsonObject, type JsonValue } from '@parley/protocol'
 export const POLICY_META = 'parley/policy'
 
 /**
- * A result as clients see it: URIs that they may read back are shown as in the lists, and nothing in it passes for a word of the
- * gate. The same object where nothing is to be changed, so that its text can go on as it came.
+ * A result as clients see it: URIs that they may read back are shown as in the lists, and no `_meta` in it passes for a word of
+ * the gate, which speaks nowhere else in a result. The same object where nothing is to be changed, so that its text can go on as
+ * it came.
  */
 export function shownResult(method: string, result: JsonObject, uri: (uri: string) => string): JsonObject {
   const honest = withoutPolicy(result)
@@ -36,7 +37,7 @@ function shownPart(part: JsonObject, uri: (uri: string) => string): JsonObject {
   const honest = withoutPolicy(part)
   if (honest.type === 'resource_link') return withUri(honest, uri)
   if (honest.type !== 'resource' || !isJsonObject(honest.resource)) return honest
-  const resource = withUri(honest.resource, uri)
+  const resource = withUri(withoutPolicy(honest.resource), uri)
   return resource === honest.resource ? honest : { ...honest, resource }
 }
 
@@ -46,7 +47,8 @@ function withUri(part: JsonObject, uri: (uri: string) => string): JsonObject {
   return shown === part.uri ? part : { ...part, uri: shown }
 }
 
-function withoutPolicy(part: JsonObject): JsonObject {
+/** Without the word of the gate in its `_meta`. */
+export function withoutPolicy(part: JsonObject): JsonObject {
   const { _meta } = part
   if (!isJsonObject(_meta) || !Object.hasOwn(_meta, POLICY_META)) return part
   const { [POLICY_META]: _forged, ...kept } = _meta

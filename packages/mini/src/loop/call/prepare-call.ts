@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject, type JsonValue, messageOf, parseJson } from '@parley/protocol'
+import { isJsonObject, type JsonObject, type JsonValue, messageOf, parseForeign } from '@parley/protocol'
 import { BadArguments, type BoundTool, type CallSubject, type Toolbox } from '../../tool/toolbox.ts'
 import type { CallItem } from '../item.ts'
 import type { Stopper } from '../stopper.ts'
@@ -30,7 +30,7 @@ export async function prepareCall(
   stopper: Stopper,
 ): Promise<PreparedCall | UnfitCall | Stopped> {
   const bound = toolbox.find(call.name)
-  const parsed = parseJson(call.text === '' ? '{}' : call.text)
+  const parsed = parseForeign(call.text === '' ? '{}' : call.text)
   const unfit = (reason: string): UnfitCall => ({
     kind: 'unfit',
     mount: bound?.mount ?? null,
@@ -39,7 +39,7 @@ export async function prepareCall(
     reason,
   })
   if (bound === undefined) return unfit(`there is no tool called ${call.name}; there are: ${namesIn(toolbox)}`)
-  if (parsed === undefined) return unfit('the arguments are not valid JSON')
+  if (parsed === undefined) return unfit('the arguments are not valid JSON, or hold more than any call needs')
   if (!isJsonObject(parsed)) return unfit('the arguments must be a JSON object')
   const fitted = await fit({ call, bound, args: parsed }, stopper)
   return fitted.kind === 'misfit' ? unfit(fitted.reason) : fitted

@@ -1,4 +1,4 @@
-import { type JsonObject, type TokenUsage, isJsonObject, parseJson, readTokens } from '@parley/protocol'
+import { type JsonObject, type TokenUsage, isJsonObject, parseForeign, readTokens } from '@parley/protocol'
 import type { ModelItem } from '../model.ts'
 import {
   type AnswerReader,
@@ -45,7 +45,7 @@ export class ChatReader implements AnswerReader {
       this.#isDone = true
       return true
     }
-    const chunk = parseJson(data)
+    const chunk = parseForeign(data)
     if (isJsonObject(chunk)) this.#take(chunk)
     else this.skipped += 1
     return this.#failed !== undefined
@@ -134,7 +134,8 @@ export class ChatReader implements AnswerReader {
   }
 }
 
-const hasWholeArguments = ({ arguments: args }: ModelItem): boolean => typeof args === 'string' && parseJson(args) !== undefined
+const hasWholeArguments = ({ arguments: args }: ModelItem): boolean =>
+  typeof args === 'string' && parseForeign(args) !== undefined
 
 /** Text, or a list of parts of which the texts count. */
 function textOf(content: unknown): string | undefined {

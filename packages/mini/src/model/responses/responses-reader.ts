@@ -1,4 +1,4 @@
-import { type JsonObject, type TokenUsage, isJsonObject, parseJson, readTokens } from '@parley/protocol'
+import { type JsonObject, type TokenUsage, isJsonObject, parseForeign, readTokens } from '@parley/protocol'
 import type { ModelItem } from '../model.ts'
 import {
   type AnswerReader,
@@ -34,7 +34,7 @@ export class ResponsesReader implements AnswerReader {
   event(data: string): boolean {
     // Not of this wire, but some end every stream with it.
     if (data === '[DONE]') return false
-    const event = parseJson(data)
+    const event = parseForeign(data)
     if (!isJsonObject(event)) {
       this.skipped += 1
       return false

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import { type JsonObject, type JsonValue, isJsonObject, parseJson } from '@parley/protocol'
+import { type JsonObject, type JsonValue, isJsonObject, parseForeign } from '@parley/protocol'
 import type { ResultPart, ToolResult } from '../toolbox.ts'
 import { TOOL_BOUNDS } from '../bounds.ts'
 import { cutText } from '../cut.ts'
@@ -21,7 +21,7 @@ function contentParts(raw: JsonObject): readonly ResultPart[] {
   const pictures: Pictures = { left: TOOL_BOUNDS.resultImages }
   const parts = blocks.map((block) => partOf(block, pictures))
   const words = parts.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n')
-  if (structuredContent !== undefined && (words === '' || isDeepStrictEqual(parseJson(words), structuredContent))) {
+  if (structuredContent !== undefined && (words === '' || isDeepStrictEqual(parseForeign(words), structuredContent))) {
     return [textPart(JSON.stringify(structuredContent)), ...parts.filter(({ type }) => type === 'image')]
   }
   return parts.length === 0 ? [textPart('(the tool answered nothing)')] : parts

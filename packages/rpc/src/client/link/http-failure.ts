@@ -1,6 +1,6 @@
 import { WireError } from '@parley/fetch/browser'
 import type { IncomingHttpHeaders } from 'node:http'
-import { isJsonObject, parseJson } from '@parley/protocol'
+import { isJsonObject, parseForeign } from '@parley/protocol'
 import { connectReason } from './connect-reason.ts'
 import { readError } from '../../message/loose.ts'
 
@@ -11,7 +11,7 @@ const SHOWN_CHARACTERS = 200
  * reachable as its cause, because the probe for the era needs it.
  */
 export function httpFailure(status: number, headers: IncomingHttpHeaders, text: string): Error {
-  const body = parseJson(text)
+  const body = parseForeign(text)
   const code = status === 401 || status === 403 ? 'unauthorized' : 'http_status'
   const said = readReason(body) ?? text.slice(0, SHOWN_CHARACTERS).trim()
   // The header says to programs what the body mostly says to people already.

@@ -29,6 +29,8 @@ interface RequestStream {
   round: HttpRound | undefined
   lastEventId: string | undefined
   retryMs: number | undefined
+  /** It was resumed, and no message has come since. */
+  isPolled: boolean
   timer: NodeJS.Timeout | undefined
 }
 
@@ -88,6 +90,7 @@ export class HttpLink implements ClientLink {
       round: undefined,
       lastEventId: undefined,
       retryMs: undefined,
+      isPolled: false,
       timer: undefined,
     }
     this.#streams.set(request.id, stream)
@@ -150,7 +153,9 @@ export class HttpLink implements ClientLink {
         stream.retryMs = round.retryMs
         // A stream that made progress may be cut again without being given up.
         stream.backoff.reset()
-        if (data !== '' && this.#parts.sink.receive(data, stream.id)) this.#forget(stream)
+        if (data === '') return
+        stream.isPolled = false
+        if (this.#parts.sink.receive(data, stream.id)) this.#forget(stream)
       },
       body: (status, headers, text) => this.#body(stream, { status, headers, text, method, sessionId }),
       end: (error) => {
@@ -204,7 +209,9 @@ export class HttpLink implements ClientLink {
       return this.#fail(stream, new WireError('stream_lost', `the stream ${why} before the answer came`, { cause: error }))
     }
     const asked = stream.retryMs === undefined ? undefined : Math.min(stream.retryMs, limits.retryMaxMs)
-    stream.timer = setTimeout(() => this.#resume(stream), stream.backoff.next(asked))
+    const waitMs = stream.backoff.next(asked, stream.isPolled ? limits.reconnectMs : undefined)
+    stream.isPolled = true
+    stream.timer = setTimeout(() => this.#resume(stream), waitMs)
   }
 
   #resume(stream: RequestStream): void {

@@ -1,6 +1,6 @@
 import { WireError } from '@parley/fetch/browser'
 import type { IncomingMessage } from 'node:http'
-import { parseJson, within } from '@parley/protocol/wire'
+import { parseForeign, within } from '@parley/protocol/wire'
 import type { WebSocket } from 'ws'
 import { connectReason } from './connect-reason.ts'
 import { readReason } from './http-failure.ts'
@@ -46,5 +46,5 @@ async function saidIn(response: IncomingMessage): Promise<string | undefined> {
   } catch {
     // What came until then may do.
   }
-  return readReason(parseJson(text))
+  return readReason(parseForeign(text))
 }

@@ -13,7 +13,8 @@ export interface ServerStreamParts {
 
 /**
  * The GET stream of a legacy session, for what the server says on its own. A server without one (405) is fine; one that
- * drops is opened again from the last event, for as long as the session lasts, ever more slowly while it fails.
+ * drops is opened again from the last event, for as long as the session lasts, ever more slowly while nothing comes on it. A
+ * server may ask for longer waits than these, never for shorter ones: one that ends each stream at once would have us spin.
  */
 export class ServerStream {
   readonly #parts: ServerStreamParts
@@ -22,6 +23,7 @@ export class ServerStream {
   #timer: NodeJS.Timeout | undefined
   #lastEventId: string | undefined
   #retryMs: number | undefined
+  #openedAt = 0
   #closed = false
 
   constructor(parts: ServerStreamParts) {
@@ -31,10 +33,12 @@ export class ServerStream {
 
   open(): void {
     const round: HttpRound = new HttpRound(this.#parts.limits.messageBytes, {
-      stream: () => this.#backoff.reset(),
+      stream: () => (this.#openedAt = performance.now()),
       event: ({ data, id }) => {
         this.#lastEventId = id
-        if (data !== '') this.#parts.receive(data)
+        if (data === '') return
+        this.#backoff.reset()
+        this.#parts.receive(data)
       },
       body: (status) => this.#refused(status),
       end: () => {
@@ -63,8 +67,12 @@ export class ServerStream {
 
   #again(): void {
     if (this.#closed) return
-    const asked = this.#retryMs === undefined ? undefined : Math.min(this.#retryMs, this.#parts.limits.retryMaxMs)
-    this.#timer = setTimeout(() => this.open(), this.#backoff.next(asked))
+    const { reconnectMaxMs, retryMaxMs } = this.#parts.limits
+    const hasLasted = this.#openedAt !== 0 && performance.now() - this.#openedAt > reconnectMaxMs
+    this.#openedAt = 0
+    if (hasLasted) this.#backoff.reset()
+    const waitMs = Math.max(this.#backoff.next(), Math.min(this.#retryMs ?? 0, retryMaxMs))
+    this.#timer = setTimeout(() => this.open(), waitMs)
     // Waiting for news must not keep a program alive that has nothing else to do.
     this.#timer.unref()
   }
