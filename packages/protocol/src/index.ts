@@ -36,6 +36,7 @@ export { MountSignIn } from './agent/sign-in.ts'
 export { MountName, MountSettings, MountPlace, ServerSpec, MountReport, RESERVED_MOUNTS } from './agent/mount.ts'
 export { Preset } from './agent/preset.ts'
 export { PROMPT_MOVES, Prompt, PromptOutcome, PromptStatus, PromptText } from './agent/prompt.ts'
+export { CallLine } from './agent/call-line.ts'
 export { TranscriptLine } from './agent/transcript.ts'
 export {
   BACKGROUND_CALL_MOVES,

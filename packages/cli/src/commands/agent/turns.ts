@@ -1,4 +1,14 @@
-import { followPrompt, lineText, type ReadLine, readLines, transcriptEnd } from '@parley/shell'
+import {
+  callsWords,
+  followPrompt,
+  lineText,
+  type ReadLine,
+  readLines,
+  showCalls,
+  tellIfExternal,
+  toldByOffset,
+  transcriptEnd,
+} from '@parley/shell'
 import type { SteadyClient } from '@parley/client'
 import { AGENT_LIMITS, type AgentId, AgentName, type Prompt } from '@parley/protocol'
 import { agoText, columns, named, plainText, prose } from '@parley/screen'
@@ -89,11 +99,16 @@ export const agentAbort = (invocation: Invocation): Promise<number> =>
 export const agentFork = (invocation: Invocation): Promise<number> => {
   const { values } = invocation
   const offset = wholeNumber(values, 'at', OFFSET)
-  const given = AgentName.optional().safeParse(values.text('name'))
-  if (!given.success) throw usageError(`--name ${given.error.issues[0]?.message}`)
+  const typed = values.text('name')
+  const [, place] = invocation.positionals
+  if (typed !== undefined && place !== undefined) throw usageError('agent fork: NAME is given twice, with --name and without')
+  const given = AgentName.optional().safeParse(place ?? typed)
+  if (!given.success) throw usageError(`${place === undefined ? '--name' : 'NAME'} ${given.error.issues[0]?.message}`)
   const more = { ...(offset === undefined ? {} : { offset }), ...(given.data === undefined ? {} : { name: given.data }) }
   return withAgent(invocation, async (caller, agent_id) => {
-    const agent = await caller.once('agent.fork', { agent_id, ...more })
+    const agent = await caller.once('agent.fork', { agent_id, ...more }).catch((error: unknown) => {
+      throw toldByOffset(error, '--at')
+    })
     return show(invocation, agent, `${agent.name} is made: ${agent.agent_id}`)
   })
 }
@@ -118,7 +133,15 @@ export const agentPrompts = (invocation: Invocation): Promise<number> => {
 
 export const agentTranscript = (invocation: Invocation): Promise<number> => {
   const from = wholeNumber(invocation.values, 'from', OFFSET) ?? 0
-  return withAgent(invocation, (caller, agent_id) => showTranscript(caller, agent_id, { invocation, from }))
+  return withAgent(invocation, async (caller, agent_id) => {
+    await tellIfExternal(caller, agent_id, invocation.io)
+    return showTranscript(caller, agent_id, { invocation, from })
+  })
+}
+
+export const agentCalls = (invocation: Invocation): Promise<number> => {
+  const words = callsWords(invocation)
+  return withAgent(invocation, (caller, agent_id) => showCalls(caller, agent_id, invocation, words))
 }
 
 async function showTranscript(
