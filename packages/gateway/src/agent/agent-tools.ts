@@ -14,7 +14,7 @@ import {
   iso,
   makeId,
 } from '@parley/protocol'
-import { failedExamples, policyIn } from '@parley/rulebook'
+import { failedExamples, failedText, policyIn } from '@parley/rulebook'
 import { type AgentRecord, drainedTopic, type NewAgent, type Store } from '@parley/store'
 import { withinShare } from '../blob/inputs-share.ts'
 import { wokenOrLate } from '../judge/polls.ts'
@@ -104,7 +104,7 @@ async function presetPolicy(
     .catch((error: unknown) => {
       throw error instanceof ToolError ? wrong(error.message.replace(/^text: /, ''), error) : error
     })
-  if (failed.length > 0) throw wrong(`${failed.length} of its examples are decided otherwise than they say`)
+  if (failed.length > 0) throw wrong(failedText(failed))
   return { text, note: `from the preset ${name}` }
 }
 
