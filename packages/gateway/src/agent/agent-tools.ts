@@ -40,13 +40,15 @@ export const agentCreate = serveTool(TOOLS['agent.create'], async (args, context
   const settings = newSettings(args, preset)
   checkFolder(settings.folder, grant)
   const policy = await presetPolicy(preset, args.preset)
+  const kind = args.kind ?? preset.kind ?? (settings.model === null ? 'external' : 'local')
+  const warnings = await modelWarnings(world, kind, settings.model)
   const agent = await withinShare({}, () =>
     store.agents.add({
       id,
       ownerId,
       ...(args.name === undefined ? {} : { name: args.name }),
       base: args.preset,
-      kind: args.kind ?? preset.kind ?? (settings.model === null ? 'external' : 'local'),
+      kind,
       preset: args.preset,
       settings,
       mounts: preset.mounts.map((mount) => sealedMount(mountSealer, id, { ...mount, signIn: null })),
@@ -55,7 +57,7 @@ export const agentCreate = serveTool(TOOLS['agent.create'], async (args, context
     }),
   )
   context.target = agent.id
-  return agentView(store, agent)
+  return { ...(await agentView(store, agent)), warnings }
 })
 
 /** What is given wins over the preset. */
@@ -67,6 +69,23 @@ function newSettings(args: ToolArguments<'agent.create'>, preset: Preset): Agent
     budgets: args.budgets ?? preset.budgets ?? AgentBudgets.parse({}),
     folder: args.folder ?? preset.folder ?? null,
     wake: args.wake ?? preset.wake ?? WakeRules.parse({}),
+  }
+}
+
+/** A model may be set up after its agent, so one that nobody knows is no mistake yet: whoever names it hears of it before the first turn fails. */
+async function modelWarnings(
+  { directory }: Pick<AgentWorld, 'directory'>,
+  kind: AgentRecord['kind'],
+  model: string | null,
+): Promise<string[]> {
+  if (kind !== 'local' || model === null) return []
+  try {
+    await directory.resolve(model, null)
+    return []
+  } catch (error) {
+    if (!(error instanceof ToolError)) throw error
+    const said = error.message.replace(/^\w+: /, '')
+    return [error.hint === undefined ? said : `${said}; ${error.hint}`]
   }
 }
 
@@ -138,7 +157,7 @@ export const agentGet = serveTool(TOOLS['agent.get'], async ({ agent_id: id }, {
 export const agentUpdate = serveTool(TOOLS['agent.update'], async ({ agent_id: id, name, ...given }, context) => {
   context.target = id
   const { store } = context.world
-  const { ownerId } = await findAgent(store, id, context.caller)
+  const { ownerId, kind } = await findAgent(store, id, context.caller)
   if (name !== undefined) checkRename(context.caller)
   if (given.folder !== undefined) checkFolder(given.folder, await store.grants.of(ownerId))
   const settings: Partial<AgentSettings> = {
@@ -149,7 +168,9 @@ export const agentUpdate = serveTool(TOOLS['agent.update'], async ({ agent_id: i
     ...(given.folder === undefined ? {} : { folder: given.folder }),
     ...(given.wake === undefined ? {} : { wake: given.wake }),
   }
-  return agentView(store, await store.agents.update(id, { ...(name === undefined ? {} : { name }), settings }))
+  const warnings = await modelWarnings(context.world, kind, given.model ?? null)
+  const agent = await store.agents.update(id, { ...(name === undefined ? {} : { name }), settings })
+  return { ...(await agentView(store, agent)), warnings }
 })
 
 /** Policies go by names: who may not decide about them does not get an agent out of one by another name. */

@@ -187,38 +187,6 @@ test('whose it is: an admin’s for all, a person’s own, and nobody’s who is
   expect(await errorOf(bob('policy.test', { agent_id, call: { tool: 'x', mount: 'm' } }))).toMatchObject({ code: 'not_found' })
 })
 
-test('a call that the agent cannot make is tried all the same, with a warning that names the one that was meant', async () => {
-  const { gw, agent_id } = await worldOf()
-  const server = { kind: 'stdio', command: 'true' }
-  const options = { renames: [{ from: 'mv', to: 'move' }], deny: ['rm'] }
-  await contentOf(gw.admin('mount.attach', { agent_id, name: 'files', server, options }))
-  const warned = async (call: object) => (await contentOf(gw.admin('policy.test', { agent_id, call })))['warnings']
-  const meant = (name: string) => ({ mount: 'files', name })
-  for (const call of [{ mount: 'files', tool: 'read_file' }, { tool: 'shell' }, { command: 'files_x' }])
-    expect(await warned(call)).toEqual([])
-  expect(await warned({ tool: 'files_read_file' })).toMatchObject([{ code: 'no_mount', meant: meant('read_file') }])
-  expect(await warned({ tool: 'files_move' })).toMatchObject([{ code: 'no_mount', meant: meant('mv') }])
-  expect(await warned({ mount: 'files', tool: 'move' })).toMatchObject([{ code: 'renamed', meant: meant('mv') }])
-  expect(await warned({ mount: 'files', tool: 'rm' })).toMatchObject([{ code: 'not_shown', meant: null }])
-  expect(await warned({ mount: 'nosuch', tool: 'zz' })).toEqual([
-    { code: 'no_such_mount', message: 'nothing is mounted as nosuch for mine; there are: files', meant: null },
-  ])
-})
-
-test('the same text again is another version, and says so; one whose examples fail does not become active, and says which', async () => {
-  const { gw, agent_id } = await worldOf()
-  const set = (text: string) => contentOf(gw.admin('policy.set', { agent_id, text }))
-  expect(await set(DENY_WRITES)).toMatchObject({ version: 1, same_as: null })
-  expect(await set(ASK_ALL)).toMatchObject({ version: 2, same_as: null })
-  expect(await set(DENY_WRITES)).toMatchObject({ version: 3, same_as: 1 })
-  const { version, review } = await set(DENY_WRITES.replace(/"deny_continue"\n$/, '"allow"\n'))
-  const { digest } = review as { digest: string }
-  expect(await errorOf(gw.admin('policy.activate', { agent_id, version, digest }))).toMatchObject({
-    message:
-      'version: 1 of its examples is decided otherwise than written: example 1 wants allow and is deny_continue by the rule writes',
-  })
-})
-
 test('a call is tried without being made: by all layers, or with a draft in the place of one', async () => {
   const { gw, agent_id, activate } = await worldOf()
   const call = { mount: 'files', tool: 'write', args: { path: '/a' } }

@@ -24,7 +24,8 @@ export function triedCallWarnings(
   const found = mounts.find((each) => each.name === mount)
   if (found === undefined) {
     const names = mounts.slice(0, MOUNTS_SHOWN).map((each) => each.name)
-    const there = names.length === 0 ? 'nothing is' : `there are: ${names.join(', ')}${mounts.length > names.length ? ', …' : ''}`
+    const there =
+      names.length === 0 ? 'it has no mounts' : `there are: ${names.join(', ')}${mounts.length > names.length ? ', …' : ''}`
     return [{ code: 'no_such_mount', message: `nothing is mounted as ${mount} for ${agent}; ${there}`, meant: null }]
   }
   return kind === 'tool' ? hiddenTool(name, found) : []

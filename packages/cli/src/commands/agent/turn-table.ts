@@ -1,5 +1,5 @@
 import type { CommandSpec, Invocation } from '@parley/command-line'
-import { CALLS_OPTIONS } from '@parley/shell'
+import { CALLS_OPTIONS, FORK_OPTIONS } from '@parley/shell'
 import { JOB_OPTIONS, WHERE_NOTE } from '../../option/job-options.ts'
 import { AGENT } from './agent-argument.ts'
 
@@ -49,11 +49,7 @@ export const TURN_COMMANDS: readonly CommandSpec[] = [
   {
     name: 'agent fork',
     summary: 'Makes a new agent that knows what this one knew at a point',
-    options: {
-      at: { doc: 'where, by an offset that agent transcript shows (default: its end)', value: 'OFFSET' },
-      name: { doc: 'the same as NAME', value: 'NAME' },
-      ...JOB_OPTIONS,
-    },
+    options: { ...FORK_OPTIONS, ...JOB_OPTIONS },
     positionals: [AGENT, { name: 'NAME', doc: 'what to call it (default: as the other, with a number)', optional: true }],
     run: inTurns(({ agentFork }) => agentFork),
   },

@@ -46,6 +46,14 @@ test('what a local agent is told waits in order, is listed, and is taken back', 
   expect(new Set(gone.items.map(({ status }: { status: string }) => status))).toEqual(new Set(['withdrawn']))
 })
 
+test('a model that nobody knows is warned of when it is named, and the agent is made all the same', async () => {
+  const words = (model: string) => `warning: there is no model ${model}; parley model list names those there are: none yet\n`
+  const made = await run(['agent', 'create', 'hopeful', '--model', 'nonesuch', ...at])
+  expect(made).toMatchObject({ code: 0, err: words('nonesuch') })
+  expect(await run(['agent', 'update', 'hopeful', '--model', 'none1', ...at])).toMatchObject({ code: 0, err: words('none1') })
+  expect(await run(['agent', 'update', 'hopeful', '--name', 'patient', ...at])).toMatchObject({ code: 0, err: '' })
+})
+
 test('budgets and a folder are set piece by piece, and taken back', async () => {
   const made = [
     'agent',

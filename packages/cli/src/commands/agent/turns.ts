@@ -1,18 +1,19 @@
 import {
   callsWords,
   followPrompt,
+  forkAgent,
+  forkWords,
   lineText,
   type ReadLine,
   readLines,
   showCalls,
   tellIfExternal,
-  toldByOffset,
   transcriptEnd,
 } from '@parley/shell'
 import type { SteadyClient } from '@parley/client'
-import { AGENT_LIMITS, type AgentId, AgentName, type Prompt } from '@parley/protocol'
+import { AGENT_LIMITS, type AgentId, type Prompt } from '@parley/protocol'
 import { agoText, columns, named, plainText, prose } from '@parley/screen'
-import { type Invocation, usageError } from '@parley/command-line'
+import type { Invocation } from '@parley/command-line'
 import { show, wholeNumber } from '@parley/command-line/commands'
 import { withAgent } from './agents.ts'
 import { givenText } from './given-text.ts'
@@ -97,20 +98,8 @@ export const agentAbort = (invocation: Invocation): Promise<number> =>
   })
 
 export const agentFork = (invocation: Invocation): Promise<number> => {
-  const { values } = invocation
-  const offset = wholeNumber(values, 'at', OFFSET)
-  const typed = values.text('name')
-  const [, place] = invocation.positionals
-  if (typed !== undefined && place !== undefined) throw usageError('agent fork: NAME is given twice, with --name and without')
-  const given = AgentName.optional().safeParse(place ?? typed)
-  if (!given.success) throw usageError(`${place === undefined ? '--name' : 'NAME'} ${given.error.issues[0]?.message}`)
-  const more = { ...(offset === undefined ? {} : { offset }), ...(given.data === undefined ? {} : { name: given.data }) }
-  return withAgent(invocation, async (caller, agent_id) => {
-    const agent = await caller.once('agent.fork', { agent_id, ...more }).catch((error: unknown) => {
-      throw toldByOffset(error, '--at')
-    })
-    return show(invocation, agent, `${agent.name} is made: ${agent.agent_id}`)
-  })
+  const words = forkWords(invocation)
+  return withAgent(invocation, (caller, agent_id) => forkAgent(caller, agent_id, invocation, words))
 }
 
 export const agentPrompts = (invocation: Invocation): Promise<number> => {
