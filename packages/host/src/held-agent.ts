@@ -5,6 +5,7 @@ import {
   type AgentId,
   CALLER_META,
   type HeldMount,
+  LET_GO,
   messageOf,
   type MountSignIn,
   type ToolOutput,
@@ -229,7 +230,7 @@ export class HeldAgent {
     this.#agentGate.letGo()
     clearTimeout(this.#resting)
     clearTimeout(this.#reporting)
-    for (const link of this.#links) link.close('the agent is let go of')
+    for (const link of this.#links) link.close(LET_GO)
     await this.#turns?.close()
     await this.#compositor?.close()
     // Where no gateway is there, nobody will write them down: they must not keep us.
@@ -256,8 +257,7 @@ export class HeldAgent {
 
   async #connect(name: string, signal: AbortSignal): Promise<ClientTransport> {
     const mount = this.#mounts.get(name)
-    if (mount === undefined) throw new Error(`${name} is not mounted any more`)
-    if (mount.refused !== null) throw new Error(mount.refused)
+    if (mount?.refused !== null) throw new Error(mount?.refused ?? `${name} is not mounted any more`)
     const { call, reachMount } = this.#options
     const keep = (renewed: HeldMount, sign_in: MountSignIn): Promise<unknown> =>
       call('host.mount_renewed', { ...this.claim, name: renewed.name, version: renewed.version, sign_in }, this.#ended.signal)

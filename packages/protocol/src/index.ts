@@ -53,7 +53,16 @@ export { Approvers, PolicyCounts, ExampleCall, PolicyDocument, PolicyExample, Po
 export { POLICY_LIMITS } from './policy/limits.ts'
 export { PolicyStatus, PolicySubject, policySubjectText } from './policy/version.ts'
 export { Grant, NO_GRANT } from './tools/grant.ts'
-export { AgentClaim, CALLER_META, CallerMeta, GateDefault, type HeldMount, HostAction, type HostView } from './tools/host.ts'
+export {
+  AgentClaim,
+  CALLER_META,
+  CallerMeta,
+  GateDefault,
+  type HeldMount,
+  HostAction,
+  type HostView,
+  LET_GO,
+} from './tools/host.ts'
 export type { Approval } from './tools/approval.ts'
 export type { PolicyEntry, PolicyReview } from './tools/policy.ts'
 export type { ApprovalStep, HeldApproval } from './tools/host-approval.ts'
