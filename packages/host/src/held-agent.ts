@@ -1,5 +1,14 @@
 import { type Compositor, openCompositor } from '@parley/agent'
-import { AGENT_LIMITS, type AgentClaim, type AgentId, CALLER_META, messageOf, type ToolOutput, within } from '@parley/protocol'
+import {
+  AGENT_LIMITS,
+  type AgentClaim,
+  type AgentId,
+  CALLER_META,
+  LET_GO,
+  messageOf,
+  type ToolOutput,
+  within,
+} from '@parley/protocol'
 import type { Caller } from '@parley/rpc'
 import { type FrameLink, serveFrames } from '@parley/rpc/frame'
 import { CallLog } from './call-log.ts'
@@ -215,7 +224,7 @@ export class HeldAgent {
     this.#agentGate.letGo()
     clearTimeout(this.#resting)
     this.#mounts.close()
-    for (const link of this.#links) link.close('the agent is let go of')
+    for (const link of this.#links) link.close(LET_GO)
     await this.#turns?.close()
     await this.#compositor?.close()
     // Where no gateway is there, nobody will write them down: they must not keep us.

@@ -14,7 +14,7 @@ export { type Beside, decide, denialCode, type PolicyAnswer, type TraceStep } fr
 export type { LayerPolicy, PolicyOutcome } from './decide/layer-says.ts'
 export { compileInSteps, compileTextInSteps } from './document/compile-in-steps.ts'
 export { exampleCall } from './document/example-call.ts'
-export { readPolicy } from './document/read-policy.ts'
+export { readPolicy, tomlFault } from './document/read-policy.ts'
 export { type ParsedPolicy, parsePolicy } from './document/parse-policy.ts'
 export { policyOrDenial } from './document/unreadable.ts'
 export { type PolicyProblem, problemText } from './document/problem.ts'

@@ -1,6 +1,20 @@
 import { expect, test } from 'vitest'
 import * as z from 'zod'
-import { READS, TOOLS, describeTool, tool } from './index.ts'
+import { COMPOSITOR_TOOLS, READS, TOOLS, describeTool, tool } from './index.ts'
+
+test('what tools list has no format but those that JSON Schema names', () => {
+  const formatsIn = (value: unknown): unknown[] => {
+    if (typeof value !== 'object' || value === null) return []
+    const own = 'format' in value && typeof value.format === 'string' ? [value.format] : []
+    return [...own, ...Object.values(value).flatMap(formatsIn)]
+  }
+  const listed = [...Object.values(TOOLS), ...Object.values(COMPOSITOR_TOOLS)].map((spec) => describeTool(spec))
+  expect(new Set(listed.flatMap((described) => formatsIn([described.inputSchema, described.outputSchema])))).toEqual(
+    new Set(['date-time', 'uri']),
+  )
+  const { folder } = Object(describeTool(TOOLS['agent.update']).inputSchema['properties'])
+  expect(folder.anyOf[0]).toEqual({ type: 'string', maxLength: 4_096, pattern: '^\\/.*' })
+})
 
 test('a tool is listed with closed arguments and a result that may grow', () => {
   const spec = tool({

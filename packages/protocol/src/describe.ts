@@ -59,13 +59,37 @@ function inOneObject(schema: AnswerSchema): z.ZodObject {
   return z.object(Object.fromEntries(fields))
 }
 
+/** Those that JSON Schema 2020-12 names. Of any other validators warn; zod has some of its own, each with a pattern that says the same. */
+const FORMATS: ReadonlySet<string> = new Set([
+  'date-time',
+  'date',
+  'time',
+  'duration',
+  'email',
+  'idn-email',
+  'hostname',
+  'idn-hostname',
+  'ipv4',
+  'ipv6',
+  'uri',
+  'uri-reference',
+  'iri',
+  'iri-reference',
+  'uuid',
+  'uri-template',
+  'json-pointer',
+  'relative-json-pointer',
+  'regex',
+])
+
 /**
  * A result may grow a field without breaking whoever kept the schema, so only `strictObject` closes an object.
- * Two kinds of noise go too: a pattern of 300 characters beside `date-time`, and the bounds of a safe integer.
+ * Three kinds of noise go too: a pattern of 300 characters beside `date-time`, the bounds of a safe integer, and formats that nobody else knows.
  */
 function soften({ zodSchema, jsonSchema }: { zodSchema: z.core.$ZodTypes; jsonSchema: z.core.JSONSchema.BaseSchema }): void {
   if (zodSchema._zod.def.type === 'object' && zodSchema._zod.def.catchall === undefined) delete jsonSchema.additionalProperties
   if (jsonSchema.format === 'date-time') delete jsonSchema.pattern
+  if (jsonSchema.format !== undefined && !FORMATS.has(jsonSchema.format)) delete jsonSchema.format
   if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum
   if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum
 }

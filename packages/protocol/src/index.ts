@@ -37,6 +37,7 @@ export { missingDownload } from './agent/downloader.ts'
 export { MountName, MountSettings, MountPlace, ServerSpec, MountReport, RESERVED_MOUNTS } from './agent/mount.ts'
 export { Preset } from './agent/preset.ts'
 export { PROMPT_MOVES, Prompt, PromptOutcome, PromptStatus, PromptText } from './agent/prompt.ts'
+export { CallLine } from './agent/call-line.ts'
 export { TranscriptLine } from './agent/transcript.ts'
 export {
   BACKGROUND_CALL_MOVES,
@@ -53,7 +54,16 @@ export { Approvers, PolicyCounts, ExampleCall, PolicyDocument, PolicyExample, Po
 export { POLICY_LIMITS } from './policy/limits.ts'
 export { PolicyStatus, PolicySubject, policySubjectText } from './policy/version.ts'
 export { Grant, NO_GRANT } from './tools/grant.ts'
-export { AgentClaim, CALLER_META, CallerMeta, GateDefault, type HeldMount, HostAction, type HostView } from './tools/host.ts'
+export {
+  AgentClaim,
+  CALLER_META,
+  CallerMeta,
+  GateDefault,
+  type HeldMount,
+  HostAction,
+  type HostView,
+  LET_GO,
+} from './tools/host.ts'
 export type { Approval } from './tools/approval.ts'
 export type { PolicyEntry, PolicyReview } from './tools/policy.ts'
 export type { ApprovalStep, HeldApproval } from './tools/host-approval.ts'

@@ -2,5 +2,5 @@ export { type ActivePolicies, activePolicies, layersOf, layersWith } from './act
 export { CallChain } from './call-chain.ts'
 export { countedCalls } from './counted-calls.ts'
 export { policyEntry, policyIn } from './policy-view.ts'
-export { failedExamples, reviewPolicy } from './review-policy.ts'
+export { failedExamples, failedText, reviewPolicy } from './review-policy.ts'
 export { verifyCalls } from './verify-calls.ts'

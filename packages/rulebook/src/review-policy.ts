@@ -54,6 +54,20 @@ export async function failedExamples(
   return failed
 }
 
+const FAILED_SHOWN = 5
+
+/** Which of its examples fail, for a refusal. */
+export function failedText(failed: PolicyReview['examples']['failed']): string {
+  const each = failed
+    .slice(0, FAILED_SHOWN)
+    .map(
+      ({ example, wanted, decided, rule }) =>
+        `example ${example} wants ${wanted} and is ${decided}${rule === null ? ' without any rule' : ` by the rule ${rule}`}`,
+    )
+  const more = failed.length - each.length
+  return `${failed.length} of its examples ${failed.length === 1 ? 'is' : 'are'} decided otherwise than written: ${each.join('; ')}${more > 0 ? `; and ${more} more` : ''}`
+}
+
 async function replayed(
   store: Pick<Store, 'agents' | 'logs' | 'policies'>,
   subject: PolicySubject,

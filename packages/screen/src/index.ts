@@ -1,4 +1,5 @@
 export { type Cell, columns, named, prose } from './columns.ts'
+export { logLine } from './log-line.ts'
 export { indentedText, markdownText } from './markdown-text.ts'
 export { broken, fit, plainLines, plainText, widthOf, wrap } from './plain-text.ts'
 export { NO_SCREEN, type Paint, type Screen, type Style, bar, painterFor, verdictStyle } from './screen.ts'

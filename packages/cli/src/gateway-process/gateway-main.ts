@@ -12,6 +12,7 @@ liveOnStdin(async (line) => {
   const served = await serveGateway(parsePlan(line), {
     random: randomBytes,
     err: (text) => void process.stderr.write(text),
+    isTerminal: process.stderr.isTTY,
   })
   return { ready: served.ready, close: () => served.close(GRACE_MS) }
 }, LAST_RESORT_MS)

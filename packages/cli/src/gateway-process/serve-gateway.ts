@@ -1,6 +1,7 @@
 import { type GatewayOptions, createLogger, hasSecret, openGateway, presetsIn } from '@parley/gateway'
 import type { Store } from '@parley/store'
 import { CommandError } from '@parley/command-line'
+import { logLine } from '@parley/screen'
 import { parse as parseToml } from 'smol-toml'
 import { channelSeedsOf, quotaOf } from '../config/gateway-models.ts'
 import type { Settings } from '../config/setting.ts'
@@ -19,8 +20,9 @@ import { readTls } from './read-tls.ts'
 
 export interface GatewayPorts {
   readonly random: (size: number) => Uint8Array
-  /** Where log lines go. */
+  /** Where log lines go, and whether a person reads them there. */
   readonly err: (text: string) => void
+  readonly isTerminal: boolean
 }
 export interface ServedGateway {
   readonly ready: Ready
@@ -28,10 +30,14 @@ export interface ServedGateway {
 }
 
 /** Opens data folder, database and gateway, in this order: whoever holds the lock owns everything else in the folder. */
-export async function serveGateway({ settings, cwd }: GatewayPlan, { random, err }: GatewayPorts): Promise<ServedGateway> {
+export async function serveGateway(
+  { settings, cwd }: GatewayPlan,
+  { random, err: tell, isTerminal }: GatewayPorts,
+): Promise<ServedGateway> {
   const tls = readTls(settings, '.')
   checkExposure({ host: settings.host, hasTls: tls !== undefined, insecure: settings.insecure })
   const data = dataDirAt(cwd, settings.dataDir)
+  const err = isTerminal ? (line: string): void => tell(logLine(line, 'gateway')) : tell
   const log = createLogger({ level: settings.logLevel, destination: { write: err }, secrets: secretsOf(settings) })
   if (makeDataDir(data).isOpenToOthers) log.warn({ path: data.path }, 'the data folder is open to other users: chmod 700 it')
   if (isNameless(settings)) log.warn('other machines are turned away until --public-url or PARLEY_ALLOWED_HOSTS names this one')

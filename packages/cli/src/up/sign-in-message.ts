@@ -22,7 +22,7 @@ export function signInMessage({ sign_in, admin }: Pick<Ready, 'sign_in' | 'admin
   return [
     `Sign in as ${admin} by this link. It works once, within 15 minutes:`,
     `  ${sign_in}`,
-    `${admin} has no password yet; tokens made before it has one end with it. Set one on the page, or with: parley user passwd ${admin}${same}`,
+    `${admin} has no password yet; tokens made before it has one end with it, its agents’ too, unless --keep-tokens is given. Set one on the page, or with: parley user passwd ${admin}${same}`,
     'Until then every start prints a new link.',
   ]
 }

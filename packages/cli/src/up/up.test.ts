@@ -87,7 +87,9 @@ test.each([['up', '--no-judge'], ['gateway']])(
     const first = await say()
     if (start[0] === 'up') expect(first).toMatch(/^ {2}judge {2}none \(--no-judge\)\n {2}host {3}starting$/m)
     expect(first).toMatch(/Sign in as admin by this link\. It works once, within 15 minutes:\n {2}http:\S+#link=/)
-    expect(first).toContain('admin has no password yet; tokens made before it has one end with it.')
+    expect(first).toContain(
+      'admin has no password yet; tokens made before it has one end with it, its agents’ too, unless --keep-tokens is given.',
+    )
     const [, program = ''] = /with: (\S+) user passwd admin --data 'my data'\n/.exec(first) ?? []
     expect(program).toMatch(/\/bin\/parley$/)
     const line = `printf 'correct horse battery\\n' | ${program} user passwd admin --data 'my data'`

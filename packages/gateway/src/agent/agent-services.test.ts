@@ -131,6 +131,22 @@ test('a host that is asked before it has heard that it holds the agent is asked 
   expect(host.refusals).toBe(0)
 })
 
+test('a host that lets go of an agent, as when it stops, is nothing to warn of; one that breaks off is', async () => {
+  const gw = kept(await openTestGateway())
+  const host = kept(await TestHost.open(gw))
+  host.serve = (id) => serviceOf(id, 'h1')
+  takeAll(host)
+  const { token } = await agentAt(gw)
+  const isReached = async () => (await request(gw.gateway.url, token, 'tools/list')).status
+  await expect.poll(isReached, { timeout: 60_000 }).toBe(200)
+  const gone = () => gw.logged.filter((line) => line.includes('the upstream server is gone'))
+  expect(host.endTunnels('the agent is let go of')).toBe(1)
+  // The way is dialled again when it is needed.
+  const another = async () => (await isReached()) === 200 && host.endTunnels('it broke')
+  await expect.poll(another, { timeout: 60_000 }).toBe(1)
+  await expect.poll(gone, { timeout: 60_000 }).toEqual([expect.stringContaining('the upstream server is gone: it broke')])
+})
+
 test('a host that is killed loses the agent to the next one, and a call under way is not sent again', async () => {
   const gw = kept(await openTestGateway())
   const first = kept(await TestHost.open(gw, 'h1'))

@@ -1,5 +1,5 @@
 import { type GatewayCaller } from '@parley/access'
-import { AGENT_LIMITS, type AgentId, APPROVAL_LIMITS, CALLER_META, messageOf } from '@parley/protocol'
+import { AGENT_LIMITS, type AgentId, APPROVAL_LIMITS, CALLER_META, LET_GO, messageOf } from '@parley/protocol'
 import { type Call, type ClientTransport, DEFAULT_RELAY_LIMITS, Denied, HELD, openRelay, type Relay } from '@parley/rpc'
 import { frameTransport, tunnelFrames } from '@parley/rpc/frame'
 import { NotFound, agentTopic } from '@parley/store'
@@ -119,6 +119,7 @@ export class AgentServices {
           era: 'modern',
           stamp: stampOf,
           limits: { callMs: CALL_MS },
+          ordinaryEnd: LET_GO,
           log: (level, message) => this.#log[level]({ agent: id }, message),
         })
       } catch (error) {

@@ -14,7 +14,7 @@ import {
   iso,
   makeId,
 } from '@parley/protocol'
-import { failedExamples, policyIn } from '@parley/rulebook'
+import { failedExamples, failedText, policyIn } from '@parley/rulebook'
 import { type AgentRecord, drainedTopic, type NewAgent, type Store } from '@parley/store'
 import { withinShare } from '../blob/inputs-share.ts'
 import { wokenOrLate } from '../judge/polls.ts'
@@ -41,13 +41,15 @@ export const agentCreate = serveTool(TOOLS['agent.create'], async (args, context
   const settings = newSettings(args, preset)
   checkFolder(settings.folder, grant)
   const policy = await presetPolicy(preset, args.preset)
+  const kind = args.kind ?? preset.kind ?? (settings.model === null ? 'external' : 'local')
+  const warnings = await modelWarnings(world, kind, settings.model)
   const agent = await withinShare({}, () =>
     store.agents.add({
       id,
       ownerId,
       ...(args.name === undefined ? {} : { name: args.name }),
       base: args.preset,
-      kind: args.kind ?? preset.kind ?? (settings.model === null ? 'external' : 'local'),
+      kind,
       preset: args.preset,
       settings,
       mounts: preset.mounts.map((mount) => sealedMount(mountSealer, id, { ...mount, signIn: null })),
@@ -56,7 +58,7 @@ export const agentCreate = serveTool(TOOLS['agent.create'], async (args, context
     }),
   )
   context.target = agent.id
-  return agentView(store, agent)
+  return { ...(await agentView(store, agent)), warnings }
 })
 
 /** What is given wins over the preset. */
@@ -68,6 +70,23 @@ function newSettings(args: ToolArguments<'agent.create'>, preset: Preset): Agent
     budgets: args.budgets ?? preset.budgets ?? AgentBudgets.parse({}),
     folder: args.folder ?? preset.folder ?? null,
     wake: args.wake ?? preset.wake ?? WakeRules.parse({}),
+  }
+}
+
+/** A model may be set up after its agent, so one that nobody knows is no mistake yet: whoever names it hears of it before the first turn fails. */
+async function modelWarnings(
+  { directory }: Pick<AgentWorld, 'directory'>,
+  kind: AgentRecord['kind'],
+  model: string | null,
+): Promise<string[]> {
+  if (kind !== 'local' || model === null) return []
+  try {
+    await directory.resolve(model, null)
+    return []
+  } catch (error) {
+    if (!(error instanceof ToolError)) throw error
+    const said = error.message.replace(/^\w+: /, '')
+    return [error.hint === undefined ? said : `${said}; ${error.hint}`]
   }
 }
 
@@ -105,7 +124,7 @@ async function presetPolicy(
     .catch((error: unknown) => {
       throw error instanceof ToolError ? wrong(error.message.replace(/^text: /, ''), error) : error
     })
-  if (failed.length > 0) throw wrong(`${failed.length} of its examples are decided otherwise than they say`)
+  if (failed.length > 0) throw wrong(failedText(failed))
   return { text, note: `from the preset ${name}` }
 }
 
@@ -139,7 +158,7 @@ export const agentGet = serveTool(TOOLS['agent.get'], async ({ agent_id: id }, {
 export const agentUpdate = serveTool(TOOLS['agent.update'], async ({ agent_id: id, name, ...given }, context) => {
   context.target = id
   const { store } = context.world
-  const { ownerId } = await findAgent(store, id, context.caller)
+  const { ownerId, kind } = await findAgent(store, id, context.caller)
   if (name !== undefined) checkRename(context.caller)
   if (given.folder !== undefined) checkFolder(given.folder, await store.grants.of(ownerId))
   const settings: Partial<AgentSettings> = {
@@ -150,7 +169,9 @@ export const agentUpdate = serveTool(TOOLS['agent.update'], async ({ agent_id: i
     ...(given.folder === undefined ? {} : { folder: given.folder }),
     ...(given.wake === undefined ? {} : { wake: given.wake }),
   }
-  return agentView(store, await store.agents.update(id, { ...(name === undefined ? {} : { name }), settings }))
+  const warnings = await modelWarnings(context.world, kind, given.model ?? null)
+  const agent = await store.agents.update(id, { ...(name === undefined ? {} : { name }), settings })
+  return { ...(await agentView(store, agent)), warnings }
 })
 
 /**

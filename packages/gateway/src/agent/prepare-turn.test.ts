@@ -182,6 +182,20 @@ describe.each(ENGINES)('the turn of an agent on %s', (engine) => {
     expect(await turn.booked(1)).toMatchObject([{ claimId: claim.claim_id, prompt: 1 }])
   })
 
+  test('a model that is gone since is told in words for an agent', async () => {
+    const answers = [{ events: RESPONSES_EVENTS }]
+    const script = ModelScript.parse({ schema_version: 'script.v1', model: 'played', display_name: 'Played', answers })
+    await using bench = await open({ script })
+    const turn = await bench.turn({ model: 'played' })
+    for (const { name } of await bench.gw.store.channels.list()) await bench.gw.admin('channel.delete', { name })
+    await bench.call('agent.update', { agent_id: turn.agentId, model: 'none1' })
+    expect(await turn.refused()).toMatchObject({
+      code: 'not_found',
+      message: 'there is no model none1',
+      hint: expect.stringMatching(/^its owner sets another with agent\.update; models\.list names those there are: /),
+    })
+  })
+
   test('a script is played as for a job: bounds on money are no affair of it, those on tokens are', async () => {
     const answers = [{ events: RESPONSES_EVENTS }]
     const script = ModelScript.parse({ schema_version: 'script.v1', model: 'played', display_name: 'Played', answers })

@@ -13,7 +13,9 @@ export const hostPrepareTurn = serveTool(TOOLS['host.prepare_turn'], ({ prompt_i
   asHost(claim, context, async (fence, agent) => {
     const { world, caller } = context
     const { store, directory, random, urlFor } = world
-    const reachable = await directory.resolve(modelOf(agent), null)
+    const reachable = await directory.resolve(modelOf(agent), null).catch((error: unknown) => {
+      throw forAgent(error)
+    })
     const prompt = await runningPrompt(world, agent, promptId)
     const budget = await budgetLeft(world, agent, { prompt, reachable })
     const { text: apiKey, hash } = mintModelKey(random)
@@ -35,6 +37,15 @@ function modelOf({ kind, name, settings: { model } }: AgentRecord): string {
       hint: 'its owner sets one with agent.update; models.list has those that there are',
     })
   return model
+}
+
+/** What is wrong with the model of an agent is told to whoever reads its turns. */
+function forAgent(error: unknown): unknown {
+  if (!(error instanceof ToolError) || error.code !== 'not_found') return error
+  return new ToolError(error.code, error.message.replace(/^model: /, ''), {
+    hint: `its owner sets another with agent.update; ${error.hint ?? ''}`,
+    cause: error,
+  })
 }
 
 async function runningPrompt({ store }: AgentWorld, { id }: AgentRecord, promptId: PromptId): Promise<PromptRecord> {

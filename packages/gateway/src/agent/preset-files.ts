@@ -1,6 +1,7 @@
 import { readFile, readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { Preset, messageOf } from '@parley/protocol'
+import { Preset } from '@parley/protocol'
+import { tomlFault } from '@parley/policy'
 import type { Presets } from './agent-world.ts'
 
 const PRESET_FILE = /^([a-z0-9][a-z0-9-]{0,63})\.toml$/
@@ -33,6 +34,7 @@ async function presetIn(folder: string, file: string, parseToml: (text: string) 
     const [issue] = parsed.error.issues
     return wrong(`${issue?.path.join('.')} ${issue?.message}`.trim())
   } catch (error) {
-    return wrong(messageOf(error).split('\n')[0] ?? '')
+    // Not the line itself: a preset may hold secrets, and whoever makes an agent reads this.
+    return wrong(tomlFault(error))
   }
 }

@@ -2,6 +2,7 @@ import { nameOf } from '@parley/access'
 import {
   type AgentId,
   type Allowance,
+  POLICY_LIMITS,
   type PolicyDocument,
   type PolicySubject,
   TOOLS,
@@ -10,10 +11,20 @@ import {
 } from '@parley/protocol'
 import { type PolicyAnswer, decide, exampleCall } from '@parley/policy'
 import type { Activated, PolicyRecord, Store } from '@parley/store'
-import { activePolicies, failedExamples, layersOf, layersWith, policyEntry, policyIn, reviewPolicy } from '@parley/rulebook'
+import {
+  activePolicies,
+  failedExamples,
+  failedText,
+  layersOf,
+  layersWith,
+  policyEntry,
+  policyIn,
+  reviewPolicy,
+} from '@parley/rulebook'
 import { findAgent } from '../agent/find-agent.ts'
 import { type AgentWorld, serveTool } from '../agent/agent-world.ts'
 import { policySubject } from './policy-subject.ts'
+import { triedCallWarnings } from './tried-call-warnings.ts'
 
 export const policyGet = serveTool(TOOLS['policy.get'], async ({ version, ...whose }, { caller, world: { store } }) => {
   const subject = await policySubject(store, whose, caller, 'read')
@@ -31,7 +42,10 @@ export const policySet = serveTool(TOOLS['policy.set'], async ({ text, note, ...
   context.target = targetOf(subject)
   const document = await policyIn(text)
   const policy = await store.policies.add(subject, { text, note, by: nameOf(caller) })
-  return reviewed(world, policy, document)
+  const same = (await store.policies.list(subject, { limit: POLICY_LIMITS.versions })).find(
+    ({ version, sha256 }) => version !== policy.version && sha256 === policy.sha256,
+  )
+  return { ...(await reviewed(world, policy, document)), same_as: same?.version ?? null }
 })
 
 export const policyReplay = serveTool(TOOLS['policy.replay'], async ({ version, ...whose }, context) => {
@@ -58,7 +72,7 @@ export const policyActivate = serveTool(TOOLS['policy.activate'], async ({ versi
   const policy = await versionOf(world, subject, version)
   const failed = await failedExamples(await policyIn(policy.text))
   if (failed.length > 0)
-    throw new ToolError('conflict', `version: ${failed.length} of its examples are decided otherwise than they say`, {
+    throw new ToolError('conflict', `version: ${failedText(failed)}`, {
       field: 'version',
       hint: 'mend the rules or the examples, and policy.set it again',
     })
@@ -113,7 +127,8 @@ export const policyTest = serveTool(TOOLS['policy.test'], async (args, { caller,
   const layers = args.text === undefined ? layersOf(active) : layersWith(active, args.layer, await policyIn(args.text))
   const allowances = await store.policies.allowances(agent.id)
   const tried = triedCall(args, agent.ownerName, agent.name)
-  const mount = (await store.agents.mounts(agent.id)).find(({ name }) => name === tried.mount)
+  const mounts = await store.agents.mounts(agent.id)
+  const mount = mounts.find(({ name }) => name === tried.mount)
   const call = { ...tried, agent: { ...tried.agent, id: agent.id }, mountVersion: mount?.version ?? null }
   const decideFor = (client: string): PolicyAnswer =>
     decide({ ...call, caller: { ...call.caller, name: client }, session: client }, layers, { allowances, uncovered: gate })
@@ -129,6 +144,7 @@ export const policyTest = serveTool(TOOLS['policy.test'], async (args, { caller,
     layer,
     allowances: [...answered],
     trace: trace.map(({ passedOver, ...step }) => ({ ...step, passed_over: [...passedOver] })),
+    warnings: triedCallWarnings(tried, agent.name, mounts),
   }
 })
 

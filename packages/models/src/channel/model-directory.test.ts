@@ -400,7 +400,7 @@ describe('resolve', () => {
       await expect(directory.resolve(model, null)).rejects.toMatchObject({
         code: 'not_found',
         field: 'model',
-        hint: expect.stringContaining('models.list names those there are: gpt-c;'),
+        hint: expect.stringContaining('models.list names those there are: gpt-c'),
       })
   })
 

@@ -15,7 +15,7 @@ export function noSuchModel(model: string, channel: string | null, items: readon
   const where = channel === null || channel === '' ? '' : ` at channel ${channel}`
   return new ToolError('not_found', `model: there is no model ${model}${where}`, {
     field: 'model',
-    hint: `models.list names those there are: ${shown(there.map((item) => item.model))}; without a model current_code is judged as it is`,
+    hint: `models.list names those there are: ${shown(there.map((item) => item.model))}`,
   })
 }
 

@@ -19,10 +19,16 @@ export function readPolicy(text: string): ParsedPolicy {
 
 /** What is wrong and where, on one line: the parser's own words go over several and name the place in a drawing. */
 function tomlProblem(error: unknown, text: string): string {
-  const [first = ''] = messageOf(error).split('\n', 1)
-  const problem = first.replace('Invalid TOML document', 'this is no TOML')
+  const problem = tomlFault(error)
   if (!(error instanceof TomlError)) return problem
   const line = text.split(/\r?\n/)[error.line - 1]?.trim() ?? ''
   const shown = line.length > LINE_CHARS ? `${line.slice(0, LINE_CHARS)}…` : line
-  return `line ${error.line}, column ${error.column}: ${problem}${shown === '' ? '' : `: ${visibleLine(shown)}`}`
+  return `${problem}${shown === '' ? '' : `: ${visibleLine(shown)}`}`
+}
+
+/** The same without any of the text, for what may hold secrets. */
+export function tomlFault(error: unknown): string {
+  const [first = ''] = messageOf(error).split('\n', 1)
+  const problem = first.replace('Invalid TOML document', 'this is no TOML')
+  return error instanceof TomlError ? `line ${error.line}, column ${error.column}: ${problem}` : problem
 }

@@ -17,6 +17,9 @@ const Changes = {
   wake: WakeRules.optional(),
 }
 
+/** `warnings`: what it can be made with, and take no turns: a model that nobody knows. */
+const Changed = Agent.extend({ warnings: z.array(z.string()) })
+
 export const agentCreate = tool({
   name: 'agent.create',
   roles: ['user'],
@@ -30,7 +33,7 @@ export const agentCreate = tool({
     kind: AgentKind.optional(),
     ...Changes,
   }),
-  output: Agent,
+  output: Changed,
   annotations: ADDS,
 })
 
@@ -64,7 +67,7 @@ export const agentUpdate = tool({
   scopes: ['agents'],
   doc: 'Changes an agent. Left out: stays as it is. What it is doing goes on; the change counts from its next turn, that of budgets from its next call of the model.',
   input: z.strictObject({ agent_id: AgentId, name: AgentName.optional(), ...Changes }),
-  output: Agent,
+  output: Changed,
   annotations: SETS,
 })
 

@@ -21,6 +21,9 @@ export const HostAction = z.enum(['update', 'prompt', 'news', 'abort', 'release'
 export type HostAction = z.infer<typeof HostAction>
 
 /** Whom a request on the tunnel of an agent is made for: under this name in its `_meta`. */
+/** Why a host that stops, or hands an agent on, ends the tunnels to it: an ordinary end, of which nobody has to be warned. */
+export const LET_GO = 'the agent is let go of'
+
 export const CALLER_META = 'parley/caller'
 /** `link` tells the sessions of one token apart. */
 export const CallerMeta = z.object({ key: z.string(), link: z.string().optional() })

@@ -82,7 +82,11 @@ export const policySet = tool({
   scopes: ['approvals'],
   doc: 'Writes a new version of a policy down and answers what it would change: which of its examples fail, and which calls that were made would be decided otherwise. Nothing changes before policy.activate.',
   input: Whose.extend({ text: Text, note: Note.default('') }),
-  output: PolicyEntry.extend({ review: PolicyReview }),
+  output: PolicyEntry.extend({
+    review: PolicyReview,
+    /** The newest version before it that has the very same text. */
+    same_as: z.int().nullable(),
+  }),
   annotations: ADDS,
 })
 
@@ -152,6 +156,14 @@ export const policyTest = tool({
         rule: z.string().nullable(),
         delegated: z.boolean(),
         passed_over: z.array(z.string()),
+      }),
+    ),
+    /** Why it may be none that the agent can make, and which one may be meant. */
+    warnings: z.array(
+      z.object({
+        code: z.enum(['no_such_mount', 'no_mount', 'renamed', 'not_shown']),
+        message: z.string(),
+        meant: z.object({ mount: z.string(), name: z.string() }).nullable(),
       }),
     ),
   }),

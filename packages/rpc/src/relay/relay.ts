@@ -20,6 +20,8 @@ export interface RelayOptions {
   readonly stamp?: (call: Call) => JsonObject
   readonly limits?: Partial<RelayLimits>
   readonly clientLimits?: Partial<ClientLimits>
+  /** The reason with which the server ends connections as it should: nobody is warned of that. */
+  readonly ordinaryEnd?: string
   readonly log?: (level: 'info' | 'warn', message: string) => void
 }
 
@@ -61,6 +63,7 @@ function partsOf(options: RelayOptions, era: EraChoice): RelayParts {
     limits: { ...DEFAULT_RELAY_LIMITS, ...options.limits },
     clientLimits: { pendingRequests: SHARED_PENDING_REQUESTS, ...options.clientLimits },
     log: options.log ?? (() => {}),
+    ...(options.ordinaryEnd === undefined ? {} : { ordinaryEnd: options.ordinaryEnd }),
     ...(options.stamp === undefined ? {} : { stamp: options.stamp }),
     isChosen: options.era !== undefined && options.era !== 'auto',
     spoken: { era },

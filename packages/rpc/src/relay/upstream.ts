@@ -21,6 +21,7 @@ export interface RelayParts {
   readonly limits: RelayLimits
   readonly clientLimits: Partial<ClientLimits>
   readonly stamp?: (call: Call) => JsonObject
+  readonly ordinaryEnd?: string
   readonly log: (level: 'info' | 'warn', message: string) => void
   /** The era was named by whoever opened the relay, and stays what it is. */
   readonly isChosen: boolean
@@ -157,7 +158,7 @@ export class Upstream<C extends Caller> {
     this.#client = undefined
     if (this.#life.signal.aborted) return
     this.#notBefore = performance.now() + this.#backoff.next()
-    this.#parts.log('warn', `the upstream server is gone: ${reason}`)
+    if (reason !== this.#parts.ordinaryEnd) this.#parts.log('warn', `the upstream server is gone: ${reason}`)
     this.#orphans.ended?.(reason)
     // Somebody waits for news: do not wait for a call to dial again.
     if (this.watches.size > 0) this.#redial()

@@ -34,7 +34,10 @@ export interface ApproveWords {
 
 /** What was typed beside a yes, as `approval.decide` takes it. */
 export async function approveWords(invocation: Invocation): Promise<ApproveWords> {
-  const { values } = invocation
+  const { values, positionals } = invocation
+  // Another may have come since somebody looked: a yes is only to what was shown.
+  if (positionals[0] === '@last')
+    throw usageError('approvals approve needs an id', 'parley approvals show @last shows the newest')
   const exclusive = ['session', 'rule', 'rule-file', 'arguments'].filter((name) => values.has(name)).map((name) => `--${name}`)
   if (exclusive.length > 1) throw usageError(`${exclusive.join(' and ')} exclude each other`)
   const minutes = wholeNumber(values, 'minutes', MINUTES)

@@ -3,7 +3,7 @@ import { type AgentId, POLICY_LIMITS, type ToolOutput } from '@parley/protocol'
 import { CommandError, type Invocation, usageError } from '@parley/command-line'
 import { askYes, canAsk, readGivenText, show, wholeNumber } from '@parley/command-line/commands'
 import { type MayActivate, mayActivate, type Sureness } from './may-activate.ts'
-import { historyText, triedText, writtenText } from './policy-text.ts'
+import { historyText, triedText, warningText, writtenText } from './policy-text.ts'
 import { reviewText } from './review-text.ts'
 import { layerOf, triedCall } from './tried-call.ts'
 import { type NamedPolicy, policyName, type PolicyOwner, whoseWords } from './whose.ts'
@@ -16,7 +16,7 @@ export interface PolicyCommand {
   readonly whose: PolicyOwner
 }
 
-type Drafted = ToolOutput<'policy.set'>
+type Drafted = ToolOutput<'policy.replay'> & Partial<Pick<ToolOutput<'policy.set'>, 'same_as'>>
 
 const VERSION = { min: 1, max: Number.MAX_SAFE_INTEGER }
 const HISTORY_LIMIT = 200
@@ -86,7 +86,9 @@ export async function setPolicy(
   const { caller, invocation, whose } = command
   const drafted = await caller.once('policy.set', { ...whose, ...draft })
   if (invocation.values.has('activate')) return activateShown(command, drafted, 'looser')
-  return show(invocation, drafted, draftText(command, drafted))
+  const { review, status } = drafted
+  show(invocation, drafted, draftText(command, drafted))
+  return status !== 'active' && review.examples.failed.length > 0 ? NOT_ACTIVATED : 0
 }
 
 export async function replayPolicy(command: PolicyCommand, version: number): Promise<number> {
@@ -168,12 +170,14 @@ export async function testPolicy(
   trial: ReturnType<typeof trialOf>,
 ): Promise<number> {
   const tried = await caller.call('policy.test', { agent_id, ...trial })
+  for (const warning of tried.warnings) invocation.io.err(`warning: ${warningText(warning, trial.call)}\n`)
   return show(invocation, tried, triedText(tried, invocation.io))
 }
 
-function seenText({ invocation, named }: PolicyCommand, { version, review }: Drafted): string {
+function seenText({ invocation, named }: PolicyCommand, { version, review, same_as: same = null }: Drafted): string {
   const base = review.base_version === null ? 'none is active' : `version ${review.base_version} is active`
-  return `Version ${version} of ${policyName(named)}; ${base}.\n${reviewText(review, invocation.io)}`
+  const again = same === null ? '' : `, the same text as version ${same}`
+  return `Version ${version} of ${policyName(named)}${again}; ${base}.\n${reviewText(review, invocation.io)}`
 }
 
 function draftText(command: PolicyCommand, drafted: Drafted): string {

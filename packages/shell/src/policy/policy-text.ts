@@ -1,9 +1,10 @@
 import type { Allowance, PolicyEntry, ToolOutput } from '@parley/protocol'
-import { visibleName, visibleText } from '@parley/protocol/visible'
+import { visibleLine, visibleName, visibleText } from '@parley/protocol/visible'
 import { agoText, columns, named, prose, timeText } from '@parley/screen'
 import { callText } from '../call-text.ts'
 import type { Io } from '@parley/command-line'
 
+type Tried = ToolOutput<'policy.test'>
 type Reader = Pick<Io, 'env' | 'now' | 'screen'>
 
 const HISTORY_HEADER = ['version', 'status', 'by', 'written', 'activated', 'note']
@@ -35,8 +36,15 @@ export function historyText(items: readonly PolicyEntry[], io: Reader): string {
   return columns([HISTORY_HEADER, ...rows], io.screen(), { mayGo: ['by', 'written'] })
 }
 
+/** Why a call that was tried may not be the one that was meant, with the one that may be, as it is typed. */
+export function warningText({ message, meant }: Tried['warnings'][number], call: object): string {
+  const kind = 'prompt' in call ? 'prompt' : 'tool'
+  const said = visibleLine(message)
+  return meant === null ? said : `${said} (did you mean --mount ${meant.mount} --${kind} ${visibleName(meant.name)}?)`
+}
+
 /** What would be decided, and what each layer said to it. */
-export function triedText({ decision, rule, layer, reason, allowances, trace }: ToolOutput<'policy.test'>, io: Reader): string {
+export function triedText({ decision, rule, layer, reason, allowances, trace }: Tried, io: Reader): string {
   const rows = [
     ['decision', decision],
     ['rule', rule ?? ''],

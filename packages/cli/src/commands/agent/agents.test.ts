@@ -18,6 +18,7 @@ let gateway: LocalGateway
 beforeAll(async () => {
   const presets = join(scratch.folder, 'presets')
   mkdirSync(join(presets, 'broken.toml'), { recursive: true })
+  writeFileSync(join(presets, 'odd.toml'), 'kind = "local"\nkey secret\n')
   gateway = await LocalGateway.open(scratch.data, { presets: presetsIn(presets, parse) })
 })
 afterAll(async () => {
@@ -165,6 +166,7 @@ test.each([
   [['agent', 'create', 'a b'], 2, 'NAME must have 1 to 63 letters'],
   [['agent', 'create', '--preset', 'none', AT], 1, 'there is no preset none'],
   [['agent', 'create', '--preset', 'broken', AT], 1, 'presets/broken.toml: is not a file'],
+  [['agent', 'create', '--preset', 'odd', AT], 1, 'presets/odd.toml: line 2, column 5: this is no TOML'],
   [['agent', 'show', 'a/b', AT], 2, 'AGENT "a/b" is no id of an agent'],
   [['agent', 'token', 'x', '--ttl', 'soon'], 2, '--ttl must be a number'],
   [['mount', 'attach', 'x', 'tools', '--', 'cmd'], 2, 'NAME "tools" is a name that agents’ own tools have; choose another'],

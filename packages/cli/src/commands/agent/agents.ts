@@ -12,7 +12,17 @@ import { agoText, columns, named, plainText, timeText, type Cell } from '@parley
 import type { SteadyClient } from '@parley/client'
 import { CommandError, type Invocation, usageError } from '@parley/command-line'
 import { askYes, canAsk, parseDuration, readGivenText, show } from '@parley/command-line/commands'
-import { agentName, boundsOf, budgetsText, hasBounds, mountsText, restText, toldByOption, wakeText } from '@parley/shell'
+import {
+  agentName,
+  boundsOf,
+  budgetsText,
+  hasBounds,
+  mountsText,
+  restText,
+  tellWarnings,
+  toldByOption,
+  wakeText,
+} from '@parley/shell'
 import { allItems } from '../../caller/items-of.ts'
 import { withCaller } from '../../caller/with-caller.ts'
 import { showNewToken } from '../account/show-new-token.ts'
@@ -46,6 +56,7 @@ export const agentCreate = (invocation: Invocation): Promise<number> => {
   return withCaller(invocation, 'user', async (caller) => {
     const agent = await caller.call('agent.create', input)
     const { name } = agent
+    tellWarnings(invocation.io, agent.warnings)
     const next =
       agent.kind === 'local'
         ? `parley agent run ${name} TEXT tells it something.`
@@ -78,7 +89,9 @@ export const agentUpdate = (invocation: Invocation): Promise<number> => {
     throw usageError('agent update needs something to change', 'parley agent update --help')
   return withAgent(invocation, async (caller, agent_id) => {
     const before = hasBounds(values) ? await caller.call('agent.get', { agent_id }) : undefined
-    return showAgent(invocation, caller, await caller.call('agent.update', { agent_id, ...changes, ...boundsOf(values, before) }))
+    const agent = await caller.call('agent.update', { agent_id, ...changes, ...boundsOf(values, before) })
+    tellWarnings(invocation.io, agent.warnings)
+    return showAgent(invocation, caller, agent)
   })
 }
 

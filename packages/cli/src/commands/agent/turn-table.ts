@@ -1,4 +1,5 @@
 import type { CommandSpec, Invocation } from '@parley/command-line'
+import { CALLS_OPTIONS, FORK_OPTIONS } from '@parley/shell'
 import { JOB_OPTIONS, WHERE_NOTE } from '../../option/job-options.ts'
 import { AGENT } from './agent-argument.ts'
 
@@ -49,12 +50,8 @@ export const TURN_COMMANDS: readonly CommandSpec[] = [
   {
     name: 'agent fork',
     summary: 'Makes a new agent that knows what this one knew at a point',
-    options: {
-      at: { doc: 'where, by an offset that agent transcript shows (default: its end)', value: 'OFFSET' },
-      name: { doc: 'what to call it (default: as the other, with a number)', value: 'NAME' },
-      ...JOB_OPTIONS,
-    },
-    positionals: [AGENT],
+    options: { ...FORK_OPTIONS, ...JOB_OPTIONS },
+    positionals: [AGENT, { name: 'NAME', doc: 'what to call it (default: as the other, with a number)', optional: true }],
     run: inTurns(({ agentFork }) => agentFork),
   },
   {
@@ -75,5 +72,17 @@ export const TURN_COMMANDS: readonly CommandSpec[] = [
     positionals: [AGENT],
     notes: ['With --json each line is {next_offset, line}, what its engine remembers among them.'],
     run: inTurns(({ agentTranscript }) => agentTranscript),
+  },
+  {
+    name: 'agent calls',
+    summary: 'Shows what an agent called',
+    more: 'A line a call: when, who, decided how and by which rule, how it ended.',
+    options: { ...CALLS_OPTIONS, ...JOB_OPTIONS },
+    positionals: [AGENT],
+    notes: [
+      'The newest 64 MiB of 90 days are kept; parley audit verify says whether they are as they were written.',
+      'With --json each line is {next_offset, line} as it was written, up to three to a call, and --last counts these.',
+    ],
+    run: inTurns(({ agentCalls }) => agentCalls),
   },
 ]

@@ -56,6 +56,14 @@ test('whoever follows a turn goes on when the gateway has started again', MANY_P
   expect(await running.exited).toMatchObject({ code: 130 })
 })
 
+test('a model that nobody knows is warned of when it is named, and the agent is made all the same', async () => {
+  const words = (model: string) => `warning: there is no model ${model}; parley model list names those there are: none yet\n`
+  const made = await run(['agent', 'create', 'hopeful', '--model', 'nonesuch', ...at])
+  expect(made).toMatchObject({ code: 0, err: words('nonesuch') })
+  expect(await run(['agent', 'update', 'hopeful', '--model', 'none1', ...at])).toMatchObject({ code: 0, err: words('none1') })
+  expect(await run(['agent', 'update', 'hopeful', '--name', 'patient', ...at])).toMatchObject({ code: 0, err: '' })
+})
+
 test('budgets and a folder are set piece by piece, and taken back', async () => {
   const made = [
     'agent',
@@ -110,6 +118,7 @@ test('a transcript is shown with its offsets, and a fork is made at one of them'
   expect(await run(['agent', 'transcript', 'told', ...at])).toMatchObject({ code: 0, out: '' })
   const forked = await json(['agent', 'fork', 'told', '--name', 'other', ...at])
   expect(forked).toMatchObject({ name: 'other', kind: 'local' })
+  expect(await json(['agent', 'fork', 'told', 'third', ...at])).toMatchObject({ name: 'third' })
   const shown = await run(['agent', 'transcript', 'other', ...at])
   expect(shown.out).toMatch(new RegExp(`^ *\\d+ \\(what is above was known to ${agent_id}\\)\\n$`))
   const [line] = (await run(['agent', 'transcript', 'other', '--json', ...at])).out.trim().split('\n')
@@ -124,6 +133,9 @@ test.each([
   [['agent', 'run', 'mine', 'a', '--wait', 'long'], '--wait must be'],
   [['agent', 'fork', 'mine', '--at', 'x'], '--at must be'],
   [['agent', 'fork', 'mine', '--name', 'a b'], '--name must'],
+  [['agent', 'fork', 'mine', 'a b'], 'NAME must'],
+  [['agent', 'fork', 'mine', 'one', '--name', 'two'], 'NAME is given twice'],
+  [['agent', 'calls', 'mine', '--last', '0'], '--last must be'],
   [['agent', 'create', 'x', '--folder', 'here'], '--folder must be a whole path'],
   [['agent', 'create', 'x', '--turn-usd', 'much'], '--turn-usd must be dollars'],
   [['agent', 'create', 'x', '--kind', 'mine'], '--kind'],
@@ -135,7 +147,18 @@ test.each([
 test.each([
   [['agent', 'prompt', 'theirs', 'hello', AT], 'is external'],
   [['agent', 'fork', 'theirs', AT], 'is external'],
-  [['agent', 'fork', 'mine', '--at', '7', AT], 'offset'],
 ])('%j is refused with words', async (args, words) => {
   expect(await run(placed(args))).toMatchObject({ code: 1, out: '', err: expect.stringContaining(words) })
+})
+
+test.each([
+  [['agent', 'fork', 'mine', '--at', '7', AT], '--at: must be where a line of the transcript ends'],
+  [['agent', 'transcript', 'mine', '--from', '40000', AT], '--from: the log ends at 0'],
+  [['agent', 'calls', 'mine', '--from', '40000', AT], '--from: the log ends at 0'],
+])('an offset that is none is told in words of the shell: %j', async (args, words) => {
+  expect(await run(placed(args))).toEqual({
+    code: 2,
+    out: '',
+    err: `parley: ${words} (give an offset as it is shown before a line, or leave it out)\n`,
+  })
 })

@@ -1,8 +1,19 @@
-import { followPrompt, lineText, type ReadLine, readLines, transcriptEnd } from '@parley/shell'
+import {
+  callsWords,
+  followPrompt,
+  forkAgent,
+  forkWords,
+  lineText,
+  type ReadLine,
+  readLines,
+  showCalls,
+  tellIfExternal,
+  transcriptEnd,
+} from '@parley/shell'
 import type { SteadyClient } from '@parley/client'
-import { AGENT_LIMITS, type AgentId, AgentName, type Prompt } from '@parley/protocol'
+import { AGENT_LIMITS, type AgentId, type Prompt } from '@parley/protocol'
 import { agoText, columns, named, plainText, prose } from '@parley/screen'
-import { type Invocation, usageError } from '@parley/command-line'
+import type { Invocation } from '@parley/command-line'
 import { show, wholeNumber } from '@parley/command-line/commands'
 import { withAgent } from './agents.ts'
 import { givenText } from './given-text.ts'
@@ -90,15 +101,8 @@ export const agentAbort = (invocation: Invocation): Promise<number> =>
   })
 
 export const agentFork = (invocation: Invocation): Promise<number> => {
-  const { values } = invocation
-  const offset = wholeNumber(values, 'at', OFFSET)
-  const given = AgentName.optional().safeParse(values.text('name'))
-  if (!given.success) throw usageError(`--name ${given.error.issues[0]?.message}`)
-  const more = { ...(offset === undefined ? {} : { offset }), ...(given.data === undefined ? {} : { name: given.data }) }
-  return withAgent(invocation, async (caller, agent_id) => {
-    const agent = await caller.once('agent.fork', { agent_id, ...more })
-    return show(invocation, agent, `${agent.name} is made: ${agent.agent_id}`)
-  })
+  const words = forkWords(invocation)
+  return withAgent(invocation, (caller, agent_id) => forkAgent(caller, agent_id, invocation, words))
 }
 
 export const agentPrompts = (invocation: Invocation): Promise<number> => {
@@ -125,7 +129,15 @@ const waits = async (caller: SteadyClient, agent_id: AgentId): Promise<boolean> 
 
 export const agentTranscript = (invocation: Invocation): Promise<number> => {
   const from = wholeNumber(invocation.values, 'from', OFFSET) ?? 0
-  return withAgent(invocation, (caller, agent_id) => showTranscript(caller, agent_id, { invocation, from }))
+  return withAgent(invocation, async (caller, agent_id) => {
+    await tellIfExternal(caller, agent_id, invocation.io)
+    return showTranscript(caller, agent_id, { invocation, from })
+  })
+}
+
+export const agentCalls = (invocation: Invocation): Promise<number> => {
+  const words = callsWords(invocation)
+  return withAgent(invocation, (caller, agent_id) => showCalls(caller, agent_id, invocation, words))
 }
 
 async function showTranscript(

@@ -3,6 +3,7 @@ import { APPROVE_OPTIONS, LIST_OPTIONS } from '@parley/shell'
 import { JOB_OPTIONS, WHERE_NOTE } from '../../option/job-options.ts'
 
 const APPROVAL = { name: 'APPROVAL', doc: 'its id, or a beginning of it that no other has' }
+const SEEN = { ...APPROVAL, doc: `${APPROVAL.doc}, or @last: the newest that waits` }
 const REASON = { reason: { doc: 'what the agent is told', value: 'TEXT' } } as const satisfies Record<string, OptionSpec>
 
 /** What people are asked about, and what they say. */
@@ -19,7 +20,7 @@ export const APPROVAL_COMMANDS: readonly CommandSpec[] = [
     summary: 'Shows a call that is asked about, with its arguments',
     more: 'Also by which rule of whose policy, who has said yes, and whether you may decide.',
     options: { whole: { doc: 'only the arguments, as they will be sent: secrets too, and nothing left out' }, ...JOB_OPTIONS },
-    positionals: [APPROVAL],
+    positionals: [SEEN],
     run: async (invocation) => (await import('./approvals.ts')).approvalsShow(invocation),
   },
   {
@@ -33,7 +34,7 @@ export const APPROVAL_COMMANDS: readonly CommandSpec[] = [
     name: 'approvals deny',
     summary: 'Says no to a call; the agent goes on without it',
     options: { abort: { doc: 'ends the turn of the agent, too' }, ...REASON, ...JOB_OPTIONS },
-    positionals: [APPROVAL],
+    positionals: [SEEN],
     run: async (invocation) => (await import('./approvals.ts')).approvalsDeny(invocation),
   },
   {

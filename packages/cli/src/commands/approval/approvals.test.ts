@@ -87,6 +87,26 @@ test('what was decided is found again by a text in it, and by when it was asked'
   expect(await run(['approvals', 'list', '--since', 'yesterdy', ...at])).toMatchObject({ code: 2 })
 })
 
+test('the newest that waits is shown and denied as @last, and let through only by its id; a list is as long as is asked for', async () => {
+  const older = await ask({ name: 'older' })
+  const newest = await ask({ name: 'newest' })
+  const { items } = await json(['approvals', 'list', '--limit', '1', ...at])
+  expect(items).toMatchObject([{ approval_id: newest }])
+  expect((await run(['approvals', 'show', '@last', ...at])).out).toContain('tool files newest')
+  expect(await run(['approvals', 'approve', '@last', ...at])).toMatchObject({
+    code: 2,
+    err: expect.stringContaining('needs an id'),
+  })
+  expect(await json(['approvals', 'deny', '@last', ...at])).toMatchObject({ approval_id: newest, status: 'denied' })
+  expect(await json(['approvals', 'deny', '@last', ...at])).toMatchObject({ approval_id: older })
+  for (const { approval_id } of (await json(['approvals', 'list', ...at])).items)
+    await run(['approvals', 'deny', approval_id, ...at])
+  expect(await run(['approvals', 'deny', '@last', ...at])).toMatchObject({
+    code: 1,
+    err: expect.stringContaining('@last: nothing waits for you'),
+  })
+})
+
 test('calls of the same tool are told apart in the list, which says when they end and who decided; the same answer again says so', async () => {
   const long = await ask({ name: 'tell', arguments_json: JSON.stringify({ path: 'p'.repeat(80) }) })
   const listed = await run(['approvals', 'list', '--search', 'tell', ...at])

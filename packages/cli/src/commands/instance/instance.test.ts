@@ -1,7 +1,8 @@
-import { copyFileSync, existsSync, mkdirSync, statSync, writeFileSync } from 'node:fs'
+import { chmodSync, copyFileSync, existsSync, mkdirSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { MANY_PROCESSES, Scratch } from '../../fixture/parley.ts'
+import { hasTerminals, onTerminal } from '../../fixture/pty.ts'
 import { commandsHere } from '../../fixture/run-here.ts'
 
 test('a backup of a running instance, restored elsewhere with its secret, has everything', MANY_PROCESSES, async () => {
@@ -151,4 +152,19 @@ test('version, help and a wrong word, as a person would try them', MANY_PROCESSE
     out: '',
     err: 'parley: there is no command usr (did you mean parley user?)\n',
   })
+})
+
+test.skipIf(!hasTerminals())('at a terminal the log of a gateway looks as that of its workers', MANY_PROCESSES, async () => {
+  await using scratch = new Scratch()
+  mkdirSync(scratch.data, { recursive: true })
+  chmodSync(scratch.data, 0o755)
+  for (const start of [['gateway'], ['up', '--no-judge', '--no-host']]) {
+    const { out } = await onTerminal(scratch, [...start, '--port', '0', '--data', scratch.data], {
+      columns: 400,
+      rows: 40,
+      answers: [{ to: 'every start prints a new link', typed: '\u0003' }],
+    })
+    expect(out).toMatch(/^\d{4}-\S+Z gateway warn: the data folder is open to other users: chmod 700 it \(path=\S+\)\r?$/m)
+    expect(out).not.toMatch(/^\{/m)
+  }
 })

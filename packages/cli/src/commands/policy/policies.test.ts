@@ -73,12 +73,13 @@ describe('the policy of an agent, from its first draft to its end', { shuffle: f
 
   test('one whose examples fail is written down and never activated', async () => {
     const drafted = await run(['policy', 'set', 'fails.toml', ...mine])
-    expect(drafted).toMatchObject({ code: 0, err: '' })
+    expect(drafted).toMatchObject({ code: 1, err: '' })
     expect(drafted.out).toContain('Version 1 of the policy of mine; none is active.\n0 of 1 example holds.\n')
     expect(drafted.out).toContain('example 1 fails: it says allow, and by the rule all it is ask\n')
     expect(drafted.out).toContain('It cannot become active while examples fail.')
     const insisted = await run(['policy', 'set', 'fails.toml', '--activate', '--yes', ...mine])
     expect(insisted).toMatchObject({ code: 1, err: expect.stringContaining('1 of its examples fails') })
+    expect(insisted.out).toContain('Version 2 of the policy of mine, the same text as version 1; none is active.')
     const asJson = await run(['policy', 'set', 'fails.toml', '--activate', '--json', ...mine])
     expect(JSON.parse(asJson.out)).toMatchObject({ status: 'draft', review: { examples: { run: 1 } } })
     expect(JSON.parse(asJson.err)).toMatchObject({ error: { code: 'not_activated' } })
@@ -115,6 +116,20 @@ describe('the policy of an agent, from its first draft to its end', { shuffle: f
     expect(await run([...call, '--file', 'bad.toml'])).toMatchObject({
       code: 2,
       err: expect.stringContaining('--file bad.toml: line 2, '),
+    })
+  })
+
+  test('a call that may be none is tried with a warning on stderr', async () => {
+    const server = { kind: 'stdio', command: 'true' } as const
+    const { agent_id } = await json(['agent', 'show', 'mine', ...at])
+    await gateway.call('mount.attach', { agent_id, name: 'files', server })
+    expect(await run(['policy', 'test', '--tool', 'files_read', ...mine])).toMatchObject({
+      code: 0,
+      err: 'warning: without a mount files_read is an engine’s own; the mount files shows read by this name (did you mean --mount files --tool read?)\n',
+    })
+    expect(await run(['policy', 'test', '--mount', 'nosuch', '--tool', 'zz', ...mine])).toMatchObject({
+      code: 0,
+      err: 'warning: nothing is mounted as nosuch for mine; there are: files\n',
     })
   })
 

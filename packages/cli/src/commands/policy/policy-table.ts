@@ -36,7 +36,7 @@ export const POLICY_COMMANDS: readonly CommandSpec[] = [
       ...WHOSE,
     },
     positionals: [FILE],
-    notes: ['With --json one line: the version with its review.', RULES_NOTE, WHERE_NOTE],
+    notes: ['With --json one line: the version with its review. Exit code 1 where an example fails.', RULES_NOTE, WHERE_NOTE],
     run: inPolicies(({ policySet }) => policySet),
   },
   {

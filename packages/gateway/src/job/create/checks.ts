@@ -1,4 +1,4 @@
-import { JOB_LIMITS, TOOLS, type ToolArguments, isPriced, wrongArgument } from '@parley/protocol'
+import { JOB_LIMITS, TOOLS, type ToolArguments, ToolError, isPriced, wrongArgument } from '@parley/protocol'
 import type { ModelDirectory } from '@parley/models'
 
 export type CreateArguments = ToolArguments<'job.create'>
@@ -45,10 +45,19 @@ export async function checkRoute(
   directory: Pick<ModelDirectory, 'resolve'>,
 ): Promise<{ readonly channel: string } | null> {
   if (args.model === undefined) return null
-  const { channel, prices } = await directory.resolve(args.model, args.upstream_channel || null)
+  const { channel, prices } = await directory.resolve(args.model, args.upstream_channel || null).catch((error: unknown) => {
+    throw orWithoutModel(error)
+  })
   if ((args.budget?.microusd ?? null) !== null && !isPriced(prices))
     throw wrongArgument('budget.microusd', `${args.model} has no price to count by`, 'bound it by budget.tokens')
   return { channel: channel.name }
+}
+
+/** A job needs no model. */
+function orWithoutModel(error: unknown): unknown {
+  if (!(error instanceof ToolError) || error.code !== 'not_found' || error.field !== 'model') return error
+  const hint = `${error.hint ?? ''}; without a model current_code is judged as it is`
+  return new ToolError(error.code, error.message, { field: error.field, hint, cause: error })
 }
 
 function codeOf({ language, current_code: code = '', current_code_cpp: cpp = '' }: CreateArguments): string {
