@@ -17,6 +17,7 @@ export const COMMAND_OF: Readonly<Record<string, string>> = {
   'approval.decide': 'parley approvals approve APPROVAL',
   'approval.get': 'parley approvals show APPROVAL',
   'approval.list': 'parley approvals list',
+  'approval.resolve': 'parley approvals resolve APPROVAL',
   'audit.export': 'parley audit export',
   'audit.search': 'parley audit search',
   'audit.verify': 'parley audit verify',
