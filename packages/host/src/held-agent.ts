@@ -3,6 +3,7 @@ import {
   AGENT_LIMITS,
   type AgentClaim,
   type AgentId,
+  type ByteRoom,
   CALLER_META,
   type HeldMount,
   messageOf,
@@ -41,6 +42,8 @@ export interface HeldAgentOptions {
   readonly claim: AgentClaim
   readonly call: GatewayCall
   readonly reachMount: ReachMount
+  /** For what is kept of what mounts say, by owner. */
+  readonly keptRoom: ByteRoom
   /** For those that are ours to run. */
   readonly turns: TurnPorts
   readonly version: string
@@ -82,24 +85,19 @@ export class HeldAgent {
     this.claim = options.claim
     this.#spec = spec
     const { call, claim } = options
-    this.#calls = new CallLog({
-      claim,
-      call,
-      signal: this.#ended.signal,
-      offset: spec.calls_offset,
-      failed: options.failed,
-    })
+    const { signal } = this.#ended
+    this.#calls = new CallLog({ claim, call, signal, offset: spec.calls_offset, failed: options.failed })
     this.#agentGate = new AgentGate({
       claim,
       call,
-      signal: this.#ended.signal,
+      signal,
       log: options.log,
       spec,
       refresh: () => this.update(),
       now: options.now,
       versionOf: (mount) => this.#mounts.get(mount)?.version ?? null,
     })
-    const of = { claim, call, signal: this.#ended.signal, log: options.log, changed: () => this.#rest() }
+    const of = { claim, call, signal, log: options.log, changed: () => this.#rest() }
     this.#loop = new AgentLoop({ ...of, rest: spec.rest, goesOn: () => this.#turns?.goesOn === true })
     this.#watch = new NewsWatch({ ...of, listens: spec.subscriptions })
     const mounts = (): Spec['mounts'] => this.#spec.mounts
@@ -119,7 +117,7 @@ export class HeldAgent {
   async #begin(): Promise<void> {
     const { subscriptions: listened, kind } = this.#spec
     const isLocal = kind === 'local'
-    const { call, claim, version, now, log } = this.#options
+    const { call, claim, version, now, log, keptRoom } = this.#options
     const { signal } = this.#ended
     const compositor = await openCompositor({
       info: { name: 'parley', version, role: 'agent' },
@@ -138,6 +136,7 @@ export class HeldAgent {
         remove: (uri) => this.#watch.listen(uri, false, null),
         ...(isLocal ? this.#watch.shelf : {}),
       },
+      keptShare: () => keptRoom.share(this.#spec.owner),
       ...(isLocal ? { loop: this.#loop, background: this.#background, isEngine } : {}),
       log,
       now,
@@ -261,8 +260,8 @@ export class HeldAgent {
     const { call, reachMount } = this.#options
     const keep = (renewed: HeldMount, sign_in: MountSignIn): Promise<unknown> =>
       call('host.mount_renewed', { ...this.claim, name: renewed.name, version: renewed.version, sign_in }, this.#ended.signal)
-    const { name: agentName, private_http: privateHttp } = this.#spec
-    return reachMount({ claim: this.claim, name: agentName, privateHttp, keep }, mount, signal)
+    const { name: agentName, owner, private_http: privateHttp } = this.#spec
+    return reachMount({ claim: this.claim, name: agentName, owner, privateHttp, keep }, mount, signal)
   }
 
   #report(): void {
