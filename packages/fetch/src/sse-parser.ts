@@ -12,6 +12,8 @@ const CR = 13
 const COLON = 58
 const SPACE = 32
 const DATA_LENGTH = 4
+/** A longer id is passed over: it is kept, and sent with the next request. */
+const ID_CHARS = 1_024
 
 /**
  * Reads `text/event-stream` from chunks as they come. Lines are cut as bytes and decoded whole, so a character that is
@@ -35,6 +37,11 @@ export class SseParser {
   constructor(eventBytes: number, onEvent: (event: SseEvent) => void) {
     this.#eventBytes = eventBytes
     this.#onEvent = onEvent
+  }
+
+  /** What is held of an event that has not ended. */
+  get heldBytes(): number {
+    return this.#heldBytes + this.#dataBytes
   }
 
   push(chunk: Buffer): void {
@@ -86,7 +93,7 @@ export class SseParser {
     const name = colon === -1 ? line : line.slice(0, colon)
     const value = colon === -1 ? '' : line.slice(line.charCodeAt(colon + 1) === SPACE ? colon + 2 : colon + 1)
     if (name === 'event') this.#type = value
-    else if (name === 'id' && !value.includes('\0')) this.lastEventId = value
+    else if (name === 'id' && value.length <= ID_CHARS && !value.includes('\0')) this.lastEventId = value
     else if (name === 'retry' && /^\d{1,9}$/.test(value)) this.retryMs = Number(value)
   }
 

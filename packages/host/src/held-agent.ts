@@ -3,6 +3,7 @@ import {
   AGENT_LIMITS,
   type AgentClaim,
   type AgentId,
+  type ByteRoom,
   CALLER_META,
   LET_GO,
   messageOf,
@@ -37,6 +38,8 @@ export interface HeldAgentOptions {
   readonly claim: AgentClaim
   readonly call: GatewayCall
   readonly reachMount: ReachMount
+  /** For what is kept of what mounts say, by owner. */
+  readonly keptRoom: ByteRoom
   /** For those that are ours to run. */
   readonly turns: TurnPorts
   readonly version: string
@@ -77,25 +80,20 @@ export class HeldAgent {
     this.claim = options.claim
     this.#spec = spec
     const { call, claim } = options
-    this.#calls = new CallLog({
-      claim,
-      call,
-      signal: this.#ended.signal,
-      offset: spec.calls_offset,
-      failed: options.failed,
-    })
-    this.#mounts = new HeldMounts({ ...options, signal: this.#ended.signal, spec: () => this.#spec })
+    const { signal } = this.#ended
+    this.#calls = new CallLog({ claim, call, signal, offset: spec.calls_offset, failed: options.failed })
+    this.#mounts = new HeldMounts({ ...options, signal, spec: () => this.#spec })
     this.#agentGate = new AgentGate({
       claim,
       call,
-      signal: this.#ended.signal,
+      signal,
       log: options.log,
       spec,
       refresh: () => this.update(),
       now: options.now,
       versionOf: (mount) => this.#mounts.versionOf(mount),
     })
-    const of = { claim, call, signal: this.#ended.signal, log: options.log, changed: () => this.#rest() }
+    const of = { claim, call, signal, log: options.log, changed: () => this.#rest() }
     this.#loop = new AgentLoop({ ...of, rest: spec.rest, goesOn: () => this.#turns?.goesOn === true })
     this.#watch = new NewsWatch({ ...of, listens: spec.subscriptions })
     const mounts = (): Spec['mounts'] => this.#spec.mounts
@@ -115,7 +113,7 @@ export class HeldAgent {
   async #begin(): Promise<void> {
     const { subscriptions: listened, kind } = this.#spec
     const isLocal = kind === 'local'
-    const { call, claim, version, now, log } = this.#options
+    const { call, claim, version, now, log, keptRoom } = this.#options
     const { signal } = this.#ended
     const compositor = await openCompositor({
       info: { name: 'parley', version, role: 'agent' },
@@ -134,6 +132,7 @@ export class HeldAgent {
         remove: (uri) => this.#watch.listen(uri, false, null),
         ...(isLocal ? this.#watch.shelf : {}),
       },
+      keptShare: () => keptRoom.share(this.#spec.owner),
       ...(isLocal ? { loop: this.#loop, background: this.#background, isEngine } : {}),
       log,
       now,

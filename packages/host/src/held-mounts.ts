@@ -9,7 +9,7 @@ import type { ReachMount } from './mount/reach-mount.ts'
 /** Several changes of mounts that come together are told as one. */
 const REPORT_MS = 100
 
-type Spec = Pick<ToolOutput<'host.agent_get'>, 'name' | 'mounts' | 'private_http'>
+type Spec = Pick<ToolOutput<'host.agent_get'>, 'name' | 'owner' | 'mounts' | 'private_http'>
 
 export interface HeldMountsOptions {
   readonly claim: AgentClaim
@@ -84,7 +84,8 @@ export class HeldMounts {
     const { call, claim, reachMount, signal: ended, spec } = this.#options
     const keep = (renewed: HeldMount, sign_in: MountSignIn): Promise<unknown> =>
       call('host.mount_renewed', { ...claim, name: renewed.name, version: renewed.version, sign_in }, ended)
-    return reachMount({ claim, name: spec().name, privateHttp, keep }, mount, signal)
+    const { name: agentName, owner } = spec()
+    return reachMount({ claim, name: agentName, owner, privateHttp, keep }, mount, signal)
   }
 
   /** Nothing is told from now on. */

@@ -3,6 +3,7 @@ import {
   AGENT_LIMITS,
   type AgentClaim,
   AgentId,
+  ByteRoom,
   iso,
   type JsonObject,
   messageOf,
@@ -13,6 +14,7 @@ import {
 import { HeldAgent } from './held-agent.ts'
 import type { Host, HostOptions } from './host-options.ts'
 import { removeFolder, removeLeft } from './left-folders.ts'
+import { KEPT_ROOM } from './mount/mount-rooms.ts'
 import { pause } from './pause.ts'
 
 /** Claims are kept with this part of the lease left. */
@@ -31,6 +33,7 @@ export async function openHost(options: HostOptions): Promise<Host> {
 
 class OpenHost implements Host {
   readonly #options: HostOptions
+  readonly #keptRoom = new ByteRoom(KEPT_ROOM)
   readonly #held = new Map<AgentId, HeldAgent>()
   /** Those that are being taken: a tunnel to one may be asked for before it is there. */
   readonly #taking = new Map<AgentId, Promise<void>>()
@@ -136,6 +139,7 @@ class OpenHost implements Host {
       claim,
       call: this.#call,
       reachMount,
+      keptRoom: this.#keptRoom,
       turns,
       version,
       now,

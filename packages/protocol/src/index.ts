@@ -1,5 +1,7 @@
 export { type JsonObject, type JsonValue, isJsonObject, parseJson } from './json.ts'
-export { beyondBounds, FOREIGN_BOUNDS, holdsAtMost, parseForeign } from './json-values.ts'
+export { ByteRoom, ByteShare } from './foreign/byte-room.ts'
+export { keptText } from './foreign/kept-text.ts'
+export { beyondBounds, FOREIGN_BOUNDS, holdsAtMost, parseForeign, valuesIn } from './foreign/json-values.ts'
 export {
   AgentId,
   AllowanceId,

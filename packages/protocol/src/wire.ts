@@ -1,6 +1,9 @@
 /** What the wires need of the protocol: no schemas, so that a server on a pipe answers before they are loaded. */
 export { isJsonObject, type JsonObject, type JsonValue, parseJson } from './json.ts'
-export { beyondBounds, FOREIGN_BOUNDS, holdsAtMost, type ParseBounds, parseForeign } from './json-values.ts'
+export { ByteRoom, ByteShare } from './foreign/byte-room.ts'
+export { answeredId } from './foreign/answered-id.ts'
+export { keptText } from './foreign/kept-text.ts'
+export { beyondBounds, FOREIGN_BOUNDS, holdsAtMost, nestsWithin, type ParseBounds, parseForeign } from './foreign/json-values.ts'
 export { CallCancelled, RPC_CODES, type RpcCodeName, RpcError } from './rpc-error.ts'
 export { type Moves, Place } from './moves.ts'
 export { Meter, type Rate } from './meter.ts'

@@ -1,15 +1,12 @@
+import type { ParseBounds } from '@parley/protocol/wire'
 import { DEFAULT_TASK_LIMITS, type TaskLimits } from '@parley/task'
 
-/** Every bound of the wires, by name. A limit that is reached says so to whoever reached it. */
-export interface Limits extends TaskLimits {
+/** Every bound of the wires, by name, those of what one message or batch holds among them. A limit that is reached says so to whoever reached it. */
+export interface Limits extends TaskLimits, ParseBounds {
   /** The largest message that is taken, in bytes. */
   readonly messageBytes: number
   /** The largest answer, and all answers to a batch together. */
   readonly answerBytes: number
-  /** Values in one message or batch: what a message costs goes by their number, and a short text may hold millions. */
-  readonly messageValues: number
-  /** How deep arrays and objects may nest. */
-  readonly nestingDepth: number
   /** Messages in one batch (2025-03-26). */
   readonly batchMessages: number
   /** Requests that one connection or session may have under way. One on which more are sent, one behind the other, is closed. */

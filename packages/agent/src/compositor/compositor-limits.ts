@@ -5,6 +5,11 @@ export interface CompositorLimits {
   readonly toolsPerMount: number
   /** The same for its resources and for its templates. */
   readonly resourcesPerMount: number
+  /** What all lists of one mount may hold together, and those of all mounts; as much as they take in memory, about. */
+  readonly listBytesPerMount: number
+  readonly listBytes: number
+  /** What is kept of an error of a mount or of one of its lists, in characters. */
+  readonly errorChars: number
   /** Pages of one list that are followed at a mount. */
   readonly listPages: number
   /** Entries of one page of a list that a client is given. */
@@ -50,6 +55,9 @@ export const DEFAULT_COMPOSITOR_LIMITS: CompositorLimits = {
   mounts: 64,
   toolsPerMount: 512,
   resourcesPerMount: 10_000,
+  listBytesPerMount: 16 * 1024 * 1024,
+  listBytes: 64 * 1024 * 1024,
+  errorChars: 4_096,
   listPages: 100,
   pageItems: 1_000,
   toolPageItems: 100,

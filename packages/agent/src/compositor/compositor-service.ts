@@ -45,6 +45,7 @@ export class CompositorService<C extends Caller> implements Service<C> {
   readonly capabilities = CAPABILITIES
   readonly #mounts: MountSet<C>
   readonly #limits: CompositorLimits
+  readonly #windows: WindowCache
   readonly #dispatch: MountDispatch<C>
   readonly #catalogue: Catalogue<C>
   readonly #tools: BuiltInTools<C>
@@ -55,6 +56,7 @@ export class CompositorService<C extends Caller> implements Service<C> {
     this.info = options.info
     this.#mounts = mounts
     this.#limits = limits
+    this.#windows = new WindowCache(limits, options.now, options.keptShare?.())
     this.#dispatch = new MountDispatch(mounts.gated, mounts.questions, limits)
     this.#catalogue = new Catalogue(mounts.table)
     this.#listsMarkedOnly = options.toolSearch === 'instead'
@@ -67,7 +69,7 @@ export class CompositorService<C extends Caller> implements Service<C> {
       dispatch: this.#dispatch,
       resources: mounts.resources,
       subscriptions: mounts.subscriptions,
-      windows: new WindowCache(limits, options.now),
+      windows: this.#windows,
       limits,
       hasSearch: options.toolSearch !== undefined,
       policy: options.policy,
@@ -160,6 +162,7 @@ export class CompositorService<C extends Caller> implements Service<C> {
   }
   close(): Promise<void> {
     this.#background?.close()
+    this.#windows.close()
     return this.#mounts.close()
   }
 

@@ -1,4 +1,4 @@
-import { COMPOSITOR_TOOLS } from '@parley/protocol'
+import { ByteRoom, COMPOSITOR_TOOLS } from '@parley/protocol'
 import type { Caller, ListKind } from '@parley/rpc'
 import { InvalidArgument } from '../errors.ts'
 import { ClientWatches } from './client-watches.ts'
@@ -30,12 +30,14 @@ export class MountSet<C extends Caller> {
   readonly #limits: CompositorLimits
   readonly #listWatchers = new Set<(kind: ListKind) => void>()
   readonly #mountWatchers = new Set<(name: string) => void>()
+  readonly #listRoom: ByteRoom
   #generation = 0
   #isClosed = false
 
   constructor(options: CompositorOptions<C>, limits: CompositorLimits) {
     this.#options = options
     this.#limits = limits
+    this.#listRoom = new ByteRoom({ bytes: limits.listBytes, bytesPerOwner: limits.listBytesPerMount })
     const { log, now } = options
     const changed = (): void => this.resources.changed(SUBSCRIPTIONS_URI)
     this.table = new MountTable(
@@ -70,6 +72,10 @@ export class MountSet<C extends Caller> {
       limits: this.#limits,
       ports: this.#options,
       taken: this.table,
+      listShares: () => {
+        const { keptShare } = this.#options
+        return [this.#listRoom.share(options.name), ...(keptShare === undefined ? [] : [keptShare()])]
+      },
       questions: this.questions,
       levelOf: (id) => this.levels.of(id),
       changed: () => this.#changed(mount.name),

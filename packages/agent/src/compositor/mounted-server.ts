@@ -1,4 +1,14 @@
-import { iso, type JsonObject, messageOf, Place, RpcError, unlessAborted, within } from '@parley/protocol'
+import {
+  type ByteShare,
+  iso,
+  type JsonObject,
+  keptText,
+  messageOf,
+  Place,
+  RpcError,
+  unlessAborted,
+  within,
+} from '@parley/protocol'
 import {
   type Call,
   type Caller,
@@ -22,7 +32,7 @@ import { MOUNT_MOVES, type MountState, type MountStatus } from './mount-state.ts
 import type { CompositorOptions } from './ports.ts'
 import { isOwnAnswer, type Questions } from './questions.ts'
 import { resultOver } from './shown/result-size.ts'
-import { MountView, type TakenNames } from './shown/shown-lists.ts'
+import { MountView, shownLeftOut, type TakenNames } from './shown/shown-lists.ts'
 import { shownResult } from './shown/shown-result.ts'
 
 /** One connection carries the calls of every client, the requests of the compositor itself, and all listening. */
@@ -35,6 +45,8 @@ export interface MountedServerParts<C extends Caller> {
   readonly limits: CompositorLimits
   readonly ports: Pick<CompositorOptions<C>, 'info' | 'connect' | 'log' | 'now'>
   readonly taken: TakenNames
+  /** Shares of the rooms in which a list of it is kept. */
+  readonly listShares: () => readonly ByteShare[]
   /** Answers what its server asks. */
   readonly questions: Questions<C>
   readonly levelOf: (linkId: string) => LogLevel | undefined
@@ -113,6 +125,7 @@ export class MountedServer<C extends Caller> {
     this.lists = new MountLists({
       limits,
       now: ports.now,
+      shares: parts.listShares,
       ready: () => this.ready(),
       changed: parts.listChanged,
       noted: parts.changed,
@@ -211,7 +224,7 @@ export class MountedServer<C extends Caller> {
       restarts: this.#restarts,
       last_error: this.#lastError ?? null,
       tools: tools.items.flatMap(({ name }) => (typeof name === 'string' ? name : [])),
-      left_out: leftOut.slice(0, this.#parts.limits.leftOutShown),
+      left_out: shownLeftOut(leftOut, this.#parts.limits.leftOutShown),
       problems: lists.problems(),
     }
   }
@@ -219,6 +232,7 @@ export class MountedServer<C extends Caller> {
   async close(): Promise<void> {
     if (this.#place.at !== 'closed') this.#move('closed')
     this.#life.abort(new Error(`mount ${this.name} was detached`))
+    this.lists.close()
     await this.upstream.close()
   }
 
@@ -274,7 +288,7 @@ export class MountedServer<C extends Caller> {
   #failed(words: string): void {
     if (this.#place.at === 'closed') return
     this.#failures++
-    this.#lastError = words
+    this.#lastError = keptText(words, this.#parts.limits.errorChars)
     if (this.#place.may('failed')) this.#move('failed')
   }
 

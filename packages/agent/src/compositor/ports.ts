@@ -2,6 +2,7 @@ import type {
   ApprovalId,
   BackgroundCall,
   BackgroundCallEnd,
+  ByteShare,
   CallId,
   COMPOSITOR_TOOLS,
   JsonObject,
@@ -192,6 +193,8 @@ export interface CompositorOptions<C extends Caller> {
   /** Offers `tools_search`: beside all tools, or instead of those that are not marked. Left out: not at all. */
   readonly toolSearch?: 'beside' | 'instead'
   readonly limits?: Partial<CompositorLimits>
+  /** A share of a room that several compositors have for what they keep of servers. Left out: the limits of each are all. */
+  readonly keptShare?: () => ByteShare
   readonly log: (level: 'info' | 'warn', message: string) => void
   /** Milliseconds since 1970. */
   readonly now: () => number

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { ByteRoom } from '@parley/protocol'
 import type { ClientLink } from '@parley/rpc'
 import { ScriptedProcess } from './fixture/scripted-process.ts'
 import { ExecutorProcessTransport, type ProcessTransportOptions } from './executor-process-transport.ts'
@@ -201,6 +202,20 @@ test('a line over its bound on stdout closes with words, and the process is ende
   expect(ends).toEqual(['a line has more than 100 bytes'])
   await expect.poll(() => process.happened).toContain('terminate')
   process.out(2, `${MESSAGE}\n`)
+})
+
+test('a message for which there is no room closes with words, and what had come of it is let go of', async () => {
+  const room = new ByteRoom({ bytes: 100, bytesPerOwner: 100 })
+  const { process, open, ends, got } = openOn(new ScriptedProcess(), { share: room.share('ann') })
+  open()
+  process.out(1, `{"a":"${'x'.repeat(60)}`)
+  expect(room.share('bob').hold(50)).toBe(false)
+  process.out(2, `"}\n`)
+  expect([got.length, room.share('bob').hold(50)]).toEqual([1, true])
+  process.out(3, 'y'.repeat(60))
+  expect(ends).toEqual(['there is no room for what has come of unfinished messages'])
+  expect(room.share('ann').hold(50)).toBe(true)
+  await expect.poll(() => process.happened).toContain('terminate')
 })
 
 test('8 MiB on stdout are taken, one byte more is not; a line of stderr is cut at 1 MiB with words', () => {

@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { beyondBounds, FOREIGN_BOUNDS, messageOf, parseJson, within } from '@parley/protocol'
+import { beyondBounds, type ByteShare, FOREIGN_BOUNDS, messageOf, parseJson, within } from '@parley/protocol'
 import type { ClientLink, ClientTransport, OutgoingRequest, Sink } from '@parley/rpc'
 import type { ExecProcess, OutputChunk } from '../process/exec-process.ts'
 import { endedBy } from '../process/exit-code.ts'
@@ -31,6 +31,8 @@ export interface ProcessTransportOptions {
   /** Takes secrets out of what the server said last, where its end is told. */
   readonly mask?: (text: string) => string
   readonly stdoutLineBytes?: number
+  /** Room for what has come of an unfinished message; a server for whose message there is none is ended. */
+  readonly share?: ByteShare
   readonly openWaitMs?: number
   readonly endInputMs?: number
 }
@@ -65,6 +67,9 @@ export class ExecutorProcessTransport implements ClientTransport, AsyncDisposabl
       stdoutLineBytes,
       (line) => this.#message(line),
       () => this.#fatal(`a line has more than ${stdoutLineBytes} bytes`),
+      options.share === undefined
+        ? undefined
+        : { share: options.share, full: () => this.#fatal('there is no room for what has come of unfinished messages') },
     )
     this.#stderr = new LineBuffer(
       STDERR_LINE_BYTES,
@@ -181,6 +186,7 @@ export class ExecutorProcessTransport implements ClientTransport, AsyncDisposabl
   #over(reason: string): void {
     if (this.#endReason !== undefined) return
     this.#stderr.end()
+    this.#stdout.drop()
     this.#endReason = reason
     this.#sink?.ended({ code: undefined, reason })
   }

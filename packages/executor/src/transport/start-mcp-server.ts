@@ -1,3 +1,4 @@
+import type { ByteShare } from '@parley/protocol'
 import type { ExecBackend } from '../backend/exec-spec.ts'
 import { ExecutorProcessTransport, type TransportLog } from './executor-process-transport.ts'
 
@@ -16,6 +17,8 @@ export interface StartMcpServerOptions {
   readonly mask?: (text: string) => string
   /** The longest message that is taken from the server. */
   readonly stdoutLineBytes?: number
+  /** Room for what has come of an unfinished message; a server for whose message there is none is ended. */
+  readonly share?: ByteShare
 }
 
 let started = 0

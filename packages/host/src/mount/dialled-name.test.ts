@@ -32,7 +32,7 @@ test('a name is looked up when it is dialled: where it leads to what is not publ
     refused: null,
     folder_granted: null,
   }
-  const agent = { claim, name: 'a', privateHttp: false, keep: () => Promise.resolve() }
+  const agent = { claim, name: 'a', owner: 'ann', privateHttp: false, keep: () => Promise.resolve() }
   const transport = await mounts.reach(agent, mount, new AbortController().signal)
   await expect(connectClient(transport, { clientInfo: { name: 'test', version: '1' } })).rejects.toThrow(
     'localhost is not a public address',

@@ -23,6 +23,7 @@ export interface SignInPorts {
 /** Who wants to reach the mount, and how its renewed tokens are kept. */
 export interface SignedInAgent {
   readonly name: string
+  readonly owner: string
   readonly privateHttp: boolean
   readonly keep: (mount: HeldMount, signIn: MountSignIn) => Promise<unknown>
 }

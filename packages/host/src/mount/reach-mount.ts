@@ -12,12 +12,13 @@ import {
   ProcessError,
   startMcpServer,
 } from '@parley/executor'
-import { type AgentClaim, type HeldMount, missingDownload, type ServerSpec } from '@parley/protocol'
+import { type AgentClaim, ByteRoom, type ByteShare, type HeldMount, missingDownload, type ServerSpec } from '@parley/protocol'
 import { type ClientTransport, DEFAULT_LIMITS, httpTransport } from '@parley/rpc'
 import { type AgentFolders, agentFolders } from './agent-folders.ts'
 import { type BoxOptions, openBoxes } from './boxes.ts'
 import { type HostSandbox, openHostSandbox } from './host-sandbox.ts'
 import { maskedError, maskedTransport, maskOf, type MaskText } from './masked-secrets.ts'
+import { MESSAGE_ROOM } from './mount-rooms.ts'
 import { mountFolder } from './mount-folder.ts'
 import { HeldSignIn, type SignedInAgent, signedInTransport, type SignInPorts, unsignedTransport } from './mount-sign-in.ts'
 import { checkPublic, publicLookup } from './public-address.ts'
@@ -63,6 +64,7 @@ interface Program {
   readonly ownFolder: () => Promise<string>
   readonly log: Log
   readonly mask: MaskText
+  readonly share: ByteShare
 }
 
 /** What a server gets to end by itself. */
@@ -96,15 +98,19 @@ export function openHostMounts(options: HostMountsOptions): HostMounts {
     return inFolder(program, { ...env, HOME: await program.ownFolder() }, place)
   }
   const inFolder = async (
-    { server, granted, ownFolder, log: say, mask }: Program,
+    { server, granted, ownFolder, share, log: say, mask }: Program,
     env: Readonly<Record<string, string>>,
     place: ExecBackend,
   ): Promise<ExecutorProcessTransport> => {
     const own = await ownFolder()
     const { folder } = server
     const cwd = folder === undefined ? await realpath(own) : await mountFolder({ folder, granted }, options.roots)
-    return startMcpServer({ ...programOf(server), env: { ...env, ...envOf(server) }, cwd }, place, logTo(say, mask))
+    return startMcpServer({ ...programOf(server), env: { ...env, ...envOf(server) }, cwd }, place, {
+      ...logTo(say, mask),
+      share,
+    })
   }
+  const messages = new ByteRoom(MESSAGE_ROOM)
   // Of mounts that are held: what replaces one is another.
   const signIns = new WeakMap<HeldMount, HeldSignIn>()
   const signInOf = (mount: HeldMount): HeldSignIn | undefined => {
@@ -131,9 +137,10 @@ export function openHostMounts(options: HostMountsOptions): HostMounts {
     try {
       signal.throwIfAborted()
       if (server.kind === 'http')
-        return maskedTransport(await signedIn(agent, mount, httpTo(server, agent, signIn), signIn), mask)
+        return maskedTransport(await signedIn(agent, mount, httpTo(server, agent, signIn, messages), signIn), mask)
       const ownFolder = (): Promise<string> => folders.make(claim.agent_id, mount.name)
-      const transport = await start({ server, granted: mount.folder_granted, claim, ownFolder, log: say, mask })
+      const share = messages.share(agent.owner)
+      const transport = await start({ server, granted: mount.folder_granted, claim, ownFolder, share, log: say, mask })
       if (signal.aborted) await transport[Symbol.asyncDispose]()
       signal.throwIfAborted()
       return maskedTransport(transport, mask, hint)
@@ -146,13 +153,15 @@ export function openHostMounts(options: HostMountsOptions): HostMounts {
 
 function httpTo(
   { url, headers }: Extract<ServerSpec, { kind: 'http' }>,
-  { privateHttp }: SignedInAgent,
+  { owner, privateHttp }: SignedInAgent,
   signIn: HeldSignIn | undefined,
+  messages: ByteRoom,
 ): ClientTransport {
   if (!privateHttp) checkPublic(url)
   return httpTransport({
     url,
     headers: byName(headers),
+    room: () => messages.share(owner),
     ...(privateHttp ? {} : { lookup: publicLookup() }),
     ...(signIn === undefined ? {} : { currentToken: () => signIn.token }),
   })
@@ -173,7 +182,7 @@ async function signedIn(
 async function onExecutor(
   { url, token }: Pick<HostMountsOptions, 'url' | 'token'>,
   name: string,
-  { server, claim, log, mask }: Program,
+  { server, claim, share, log, mask }: Program,
 ): Promise<ExecutorProcessTransport> {
   const executor = await openExecutor({
     dial: () => dialTunnel(url, { executor: name, claim, token }),
@@ -183,7 +192,10 @@ async function onExecutor(
   })
   try {
     const cwd = server.folder ?? executorFolder(executor)
-    return await startMcpServer({ ...programOf(server), env: envOf(server), cwd }, closingWith(executor), logTo(log, mask))
+    return await startMcpServer({ ...programOf(server), env: envOf(server), cwd }, closingWith(executor), {
+      ...logTo(log, mask),
+      share,
+    })
   } catch (error) {
     await executor.close()
     throw error

@@ -1,6 +1,6 @@
 import { type RequestListener, createServer } from 'node:http'
 import { PassThrough } from 'node:stream'
-import { ToolError } from '@parley/protocol'
+import { ByteRoom, ToolError } from '@parley/protocol'
 import { expect, test } from 'vitest'
 import { closeHttp, listen } from './fixture/sdk1-server.ts'
 import { LineReader } from '../stdio/lines.ts'
@@ -108,6 +108,27 @@ test('an answer beyond the limit is refused, and the connection goes on', async 
     await expect(connectClient(httpTransport({ url }), FACE)).rejects.toMatchObject({ code: 'bad_message' })
   })
 })
+
+test.each(['application/json', 'text/event-stream'])(
+  'an answer as %s for which there is no room fails its call',
+  async (type) => {
+    const room = new ByteRoom({ bytes: 5_000, bytesPerOwner: 5_000 })
+    const begun = `data: ${'x'.repeat(4_000)}`
+    const answer: RequestListener = (_request, response) => {
+      response.writeHead(200, { 'content-type': type }).write(begun)
+      if (isLarge) response.write(begun)
+      else response.end('\n\n')
+    }
+    let isLarge = true
+    await withHttp(answer, async (url) => {
+      const transport = () => httpTransport({ url, room: () => room.share('ann') })
+      await expect(connectClient(transport(), FACE)).rejects.toMatchObject({ code: 'overloaded' })
+      isLarge = false
+      await expect(connectClient(transport(), FACE)).rejects.not.toMatchObject({ code: 'overloaded' })
+    })
+    expect(room.share('bob').hold(5_000)).toBe(true)
+  },
+)
 
 test('a pipe that ends in the middle of a line says so, and every call under way fails', async () => {
   const { client, fromServer } = await piped()

@@ -1,5 +1,5 @@
 import { WireError } from '@parley/fetch/browser'
-import { type JsonObject, RPC_CODES, RpcError, isJsonObject } from '@parley/protocol'
+import { type JsonObject, RPC_CODES, RpcError, isJsonObject, keptText } from '@parley/protocol'
 import {
   type Era,
   LATEST_LEGACY,
@@ -61,7 +61,7 @@ export async function shakeHands(connection: Connection, face: ClientFace, signa
   if (!isLegacyRevision(revision)) {
     throw new WireError(
       'unsupported_version',
-      `the server wants to speak ${JSON.stringify(revision)}, which this client does not`,
+      `the server wants to speak ${keptText(JSON.stringify(revision), WORD_CHARS)}, which this client does not`,
     )
   }
   connection.link.agreed?.('legacy', revision)
@@ -138,7 +138,10 @@ function offeredRevision(error: unknown): ModernRevision | undefined {
 function pickRevision(versions: readonly unknown[]): ModernRevision | undefined {
   const chosen = MODERN_REVISIONS.toReversed().find((revision) => versions.includes(revision))
   if (chosen === undefined && versions.some((version) => typeof version === 'string' && looksModern(version))) {
-    throw new WireError('unsupported_version', `the server speaks ${versions.join(', ')}, none of which this client does`)
+    throw new WireError(
+      'unsupported_version',
+      `the server speaks ${keptText(versions.join(', '), WORD_CHARS)}, none of which this client does`,
+    )
   }
   return chosen
 }
@@ -148,15 +151,26 @@ function notModern(choice: EraChoice, why: string): undefined {
   return undefined
 }
 
+/** What is kept of a server's own words, for as long as the connection lasts. */
+const WORD_CHARS = 256
+const ABOUT_CHARS = 32 * 1024
+const INSTRUCTION_CHARS = 32 * 1024
+
+const word = (said: unknown): string | undefined => (typeof said === 'string' ? keptText(said, WORD_CHARS) : undefined)
+
 function readInfo(info: unknown): Implementation {
   if (!isJsonObject(info)) return { name: 'unknown', version: '0' }
   const { name, version } = info
-  return { ...info, name: typeof name === 'string' ? name : 'unknown', version: typeof version === 'string' ? version : '0' }
+  const more = JSON.stringify(info).length > ABOUT_CHARS ? {} : info
+  return { ...more, name: word(name) ?? 'unknown', version: word(version) ?? '0' }
 }
 
 function readAbout(result: JsonObject): Pick<Agreement, 'capabilities' | 'instructions'> {
+  const { capabilities = {}, instructions } = result
+  if (JSON.stringify(capabilities).length > ABOUT_CHARS)
+    throw new WireError('bad_message', `the server names capabilities of more than ${ABOUT_CHARS} characters`)
   return {
-    capabilities: isJsonObject(result.capabilities) ? result.capabilities : {},
-    instructions: typeof result.instructions === 'string' ? result.instructions : undefined,
+    capabilities: isJsonObject(capabilities) ? capabilities : {},
+    instructions: typeof instructions === 'string' ? keptText(instructions, INSTRUCTION_CHARS) : undefined,
   }
 }

@@ -1,4 +1,5 @@
 import {
+  answeredId,
   asError,
   beyondBounds,
   isJsonObject,
@@ -9,7 +10,6 @@ import {
   parseJson,
   RPC_CODES,
 } from '@parley/protocol/wire'
-import { answeredId } from '../message/loose.ts'
 import type { FrameLink } from './frame-link.ts'
 import { PeerGone, RemoteFailure } from './wire-failure.ts'
 

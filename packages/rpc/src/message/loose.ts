@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject, type JsonValue, parseJson, RpcError } from '@parley/protocol/wire'
+import { isJsonObject, keptText, type JsonObject, type JsonValue, parseJson, RpcError } from '@parley/protocol/wire'
 
 /**
  * What a server sends, as far as it can be understood. A client does not choose its servers, so it takes what `classify` would
@@ -32,13 +32,16 @@ export function readLoosely(value: JsonValue | undefined, during: number | undef
   }
 }
 
+/** What is kept of the words of an error: it may be told and kept in many places. */
+const ERROR_CHARS = 16 * 1024
+
 /** The error of an answer, or `undefined` when it is not shaped like one. */
 export function readError(error: JsonValue | undefined, cause?: unknown): RpcError | undefined {
   if (!isJsonObject(error) || typeof error['code'] !== 'number') return undefined
   const { code, message, data } = error
   return new RpcError(
     code,
-    typeof message === 'string' ? message : `error ${code}`,
+    typeof message === 'string' ? keptText(message, ERROR_CHARS) : `error ${code}`,
     data,
     cause === undefined ? undefined : { cause },
   )
@@ -79,19 +82,6 @@ function assemble(idText: string, text: string): SplitResult | undefined {
   if (id === undefined || !text.endsWith('}')) return undefined
   const result = parseJson(text)
   return isJsonObject(result) ? { id, result, text } : undefined
-}
-
-const ENDS_CHARS = 256
-const ID_THEN_ANSWER =
-  /^\s*\{\s*(?:"jsonrpc"\s*:\s*"2\.0"\s*,\s*)?"id"\s*:\s*"?(\d{1,15})"?\s*,\s*(?:"jsonrpc"\s*:\s*"2\.0"\s*,\s*)?"(?:result|error)"/
-const ANSWER_FIRST = /^\s*\{\s*(?:"jsonrpc"\s*:\s*"2\.0"\s*,\s*)?"(?:result|error)"/
-const ID_LAST = /,\s*"id"\s*:\s*"?(\d{1,15})"?\s*(?:,\s*"jsonrpc"\s*:\s*"2\.0"\s*)?\}\s*$/
-
-/** Which request of ours a text answers that is too much to be parsed: by its beginning and its end alone. */
-export function answeredId(text: string): number | undefined {
-  const head = text.slice(0, ENDS_CHARS)
-  const id = ID_THEN_ANSWER.exec(head) ?? (ANSWER_FIRST.test(head) ? ID_LAST.exec(text.slice(-ENDS_CHARS)) : null)
-  return id === null ? undefined : Number(id[1])
 }
 
 const PLAIN_ID_DIGITS = 15

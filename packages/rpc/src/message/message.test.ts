@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { parseJson } from '@parley/protocol'
-import { classify, decodeUtf8, nestsWithin } from './message.ts'
+import { nestsWithin } from '@parley/protocol/wire'
+import { classify, decodeUtf8 } from './message.ts'
 
 const kindOf = (text: string) => {
   const value = parseJson(text)

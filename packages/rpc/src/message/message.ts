@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer'
-import { isJsonObject, type JsonObject, type JsonValue, RPC_CODES } from '@parley/protocol/wire'
+import { isJsonObject, type JsonObject, type JsonValue, nestsWithin, RPC_CODES } from '@parley/protocol/wire'
 
 export type RequestId = string | number
 
@@ -41,21 +41,6 @@ const NO_PARAMS: JsonObject = Object.freeze({})
 /** Decodes bytes strictly: what is not UTF-8 is not JSON, and must not be repaired in silence. */
 export function decodeUtf8(bytes: Buffer): string | undefined {
   return isUtf8(bytes) ? bytes.toString('utf8') : undefined
-}
-
-/** Whether arrays and objects nest at most so deep. The parser itself does not recurse, but what walks its output does. */
-export function nestsWithin(value: unknown, depth: number): boolean {
-  if (typeof value !== 'object' || value === null) return true
-  if (depth <= 0) return false
-  if (Array.isArray(value)) {
-    for (const item of value) if (typeof item === 'object' && item !== null && !nestsWithin(item, depth - 1)) return false
-    return true
-  }
-  for (const key in value) {
-    const item: unknown = Reflect.get(value, key)
-    if (typeof item === 'object' && item !== null && !nestsWithin(item, depth - 1)) return false
-  }
-  return true
 }
 
 /** Tells what one parsed value is. Total: whatever comes in, the answer says what to do with it. */

@@ -1,3 +1,4 @@
+import type { ByteShare } from '@parley/protocol'
 import type { CompositorLimits } from '../compositor-limits.ts'
 import type { ResourceContent } from '../shown/resource-content.ts'
 
@@ -11,10 +12,12 @@ export class WindowCache {
   readonly #limits: Pick<CompositorLimits, 'windowCacheBytes' | 'windowCacheMs'>
   readonly #now: () => number
   readonly #kept = new Map<string, Kept>()
+  readonly #share: ByteShare | undefined
   #bytes = 0
 
-  constructor(limits: Pick<CompositorLimits, 'windowCacheBytes' | 'windowCacheMs'>, now: () => number) {
+  constructor(limits: Pick<CompositorLimits, 'windowCacheBytes' | 'windowCacheMs'>, now: () => number, share?: ByteShare) {
     this.#limits = limits
+    this.#share = share
     this.#now = now
   }
 
@@ -35,6 +38,13 @@ export class WindowCache {
       if (this.#bytes <= this.#limits.windowCacheBytes) break
       this.forget(oldest)
     }
+    // Where there is no room beside what others keep, the server is asked again for each window.
+    if (this.#share?.hold(this.#bytes) === false) this.forget(key)
+  }
+
+  /** Nobody reads on any more. */
+  close(): void {
+    for (const key of this.#kept.keys()) this.forget(key)
   }
 
   forget(key: string): void {
@@ -42,5 +52,6 @@ export class WindowCache {
     if (kept === undefined) return
     this.#kept.delete(key)
     this.#bytes -= kept.content.bytes
+    this.#share?.hold(this.#bytes)
   }
 }

@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject, messageOf, settlesWithin } from '@parley/protocol'
+import { type ByteShare, isJsonObject, type JsonObject, keptText, messageOf, RpcError, settlesWithin } from '@parley/protocol'
 import type { Client, ListKind } from '@parley/rpc'
 import type { CompositorLimits } from '../compositor-limits.ts'
 import { type Listed, LISTED, changedWith, fetchList, methodOf } from './fetch-list.ts'
@@ -15,11 +15,16 @@ interface CachedList {
   owed: boolean
   problem: string | undefined
   cut: string | undefined
+  bytes: number
+  /** Of the rooms of the agent and of the host. */
+  readonly shares: readonly ByteShare[]
 }
 
 export interface MountListsParts {
   readonly limits: CompositorLimits
   readonly now: () => number
+  /** Shares of the rooms in which the lists are kept: one of each for each list. */
+  readonly shares: () => readonly ByteShare[]
   /** The connection, as soon as there is one. */
   readonly ready: () => Promise<Client>
   /** A list is another one than it was. */
@@ -31,12 +36,14 @@ export interface MountListsParts {
 /** The lists of one mount: asked for once, kept until the server tells of a change, and never waited for longer than a bound. */
 export class MountLists {
   readonly #parts: MountListsParts
-  readonly #lists = new Map<Listed, CachedList>(LISTED.map((kind) => [kind, newList()]))
+  readonly #lists: ReadonlyMap<Listed, CachedList>
   #tells: ReadonlySet<ListKind> = new Set()
+  #isClosed = false
   #tools: { readonly from: readonly JsonObject[]; readonly byName: ReadonlyMap<string, JsonObject> } | undefined
 
   constructor(parts: MountListsParts) {
     this.#parts = parts
+    this.#lists = new Map(LISTED.map((kind) => [kind, newList(parts.shares())]))
   }
 
   /** The list as it is now, or as it last was when that does not come in time. */
@@ -110,6 +117,15 @@ export class MountLists {
     this.#parts.changed(kind)
   }
 
+  /** Nothing of them is needed any more. */
+  close(): void {
+    this.#isClosed = true
+    for (const list of this.#lists.values()) {
+      list.items = undefined
+      hold(list, 0)
+    }
+  }
+
   #of(kind: Listed): CachedList {
     const list = this.#lists.get(kind)
     if (list === undefined) throw new Error(`there is no list ${kind}`)
@@ -125,12 +141,15 @@ export class MountLists {
     try {
       const client = await this.#parts.ready()
       const { told } = list
-      const { items, cut } = await fetchList(client, kind, this.#parts.limits)
+      const { items, cut, bytes } = await fetchList(client, kind, this.#parts.limits)
+      if (this.#isClosed) return
+      if (!hold(list, bytes))
+        throw new RpcError('overloaded', `there is no room for its ${bytes} bytes beside what other mounts list`)
       Object.assign(list, { items, current: told, fetchedAt: this.#parts.now(), cut })
       this.#note(list, undefined)
       this.#settleDebt(kind)
     } catch (error) {
-      this.#note(list, `${methodOf(kind)} failed: ${messageOf(error)}`)
+      this.#note(list, keptText(`${methodOf(kind)} failed: ${messageOf(error)}`, this.#parts.limits.errorChars))
     }
   }
 
@@ -154,7 +173,18 @@ function byName(tools: readonly JsonObject[]): ReadonlyMap<string, JsonObject> {
 
 const KINDS: readonly ListKind[] = ['tools', 'prompts', 'resources']
 
-function newList(): CachedList {
+/** Holds so much in every room, or what it held in all of them. */
+function hold(list: CachedList, bytes: number): boolean {
+  for (const [at, share] of list.shares.entries()) {
+    if (share.hold(bytes)) continue
+    for (const before of list.shares.slice(0, at)) before.hold(list.bytes)
+    return false
+  }
+  list.bytes = bytes
+  return true
+}
+
+function newList(shares: readonly ByteShare[]): CachedList {
   return {
     items: undefined,
     told: 0,
@@ -164,5 +194,7 @@ function newList(): CachedList {
     owed: false,
     problem: undefined,
     cut: undefined,
+    bytes: 0,
+    shares,
   }
 }

@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject } from '@parley/protocol'
+import { isJsonObject, type JsonObject, keptText } from '@parley/protocol'
 import type { LeftOut } from '../mount-state.ts'
 import type { MountOptions, ShownChoice } from '../mount-options.ts'
 import { shownName, toolNameFault } from './mount-name.ts'
@@ -143,6 +143,13 @@ function gather(
   }
   return { items, leftOut }
 }
+
+/** Of a name that is not shown, where it is told that it is not. */
+const LEFT_OUT_CHARS = 256
+
+/** What is told of what was left out: a server's names are as long as it likes. */
+export const shownLeftOut = (all: readonly LeftOut[], most: number): readonly LeftOut[] =>
+  all.slice(0, most).map((one) => ({ ...one, name: keptText(one.name, LEFT_OUT_CHARS) }))
 
 /** The annotations of a tool as it was listed. */
 export function annotationsOf(tool: JsonObject | undefined): JsonObject | undefined {

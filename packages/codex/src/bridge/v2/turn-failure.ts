@@ -1,5 +1,5 @@
 import type { TurnEnd, TurnFailure } from '@parley/agent'
-import { type JsonObject, type JsonValue, isJsonObject, parseJson } from '@parley/protocol'
+import { type JsonObject, type JsonValue, isJsonObject, parseForeign } from '@parley/protocol'
 import { numberOrNull, objectOf, objectOrNull, textOf } from './fields.ts'
 
 /** Codex's own words for what went wrong, in ours. */
@@ -62,7 +62,7 @@ function statusIn(message: string): number | null {
 }
 
 function providerError(message: string): JsonObject | null {
-  const body = message.startsWith('{') ? parseJson(message) : undefined
+  const body = message.startsWith('{') ? parseForeign(message) : undefined
   return isJsonObject(body) ? objectOrNull(body, 'error') : null
 }
 

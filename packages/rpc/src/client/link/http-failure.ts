@@ -1,10 +1,11 @@
 import { WireError } from '@parley/fetch/browser'
 import type { IncomingHttpHeaders } from 'node:http'
-import { isJsonObject, parseForeign } from '@parley/protocol'
+import { isJsonObject, keptText, parseForeign } from '@parley/protocol'
 import { connectReason } from './connect-reason.ts'
 import { readError } from '../../message/loose.ts'
 
 const SHOWN_CHARACTERS = 200
+const REASON_CHARS = 2_000
 
 /**
  * What a refused POST means. A JSON-RPC error in the body is the server's own word and wins; the status stays
@@ -13,7 +14,7 @@ const SHOWN_CHARACTERS = 200
 export function httpFailure(status: number, headers: IncomingHttpHeaders, text: string): Error {
   const body = parseForeign(text)
   const code = status === 401 || status === 403 ? 'unauthorized' : 'http_status'
-  const said = readReason(body) ?? text.slice(0, SHOWN_CHARACTERS).trim()
+  const said = readReason(body) ?? keptText(text, SHOWN_CHARACTERS).trim()
   // The header says to programs what the body mostly says to people already.
   const shown = said === '' ? String(headers['www-authenticate'] ?? '') : said
   const message = `the server answered ${status}${shown === '' ? '' : `: ${shown}`}`
@@ -25,9 +26,9 @@ export function httpFailure(status: number, headers: IncomingHttpHeaders, text: 
 /** The words in the body of a refusal, where it has any. */
 export function readReason(body: unknown): string | undefined {
   if (!isJsonObject(body)) return undefined
-  if (typeof body.message === 'string') return body.message
-  if (typeof body.error === 'string') return body.error
-  return isJsonObject(body.error) && typeof body.error.message === 'string' ? body.error.message : undefined
+  const words = [body.message, body.error, isJsonObject(body.error) ? body.error.message : undefined]
+  const said = words.find((word) => typeof word === 'string')
+  return said === undefined ? undefined : keptText(said, REASON_CHARS)
 }
 
 /** The HTTP status behind a failure, if there was one. */

@@ -1,11 +1,12 @@
 import { WireError } from '@parley/fetch/browser'
+import type { ByteShare } from '@parley/protocol/wire'
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Pool } from 'undici'
 import type { Era, Revision } from '../../revision.ts'
 import { Backoff } from '../backoff.ts'
 import type { ClientLimits } from '../client-limits.ts'
 import { httpFailure, unreachable } from './http-failure.ts'
-import { HttpRound } from './http-round.ts'
+import { HttpRound, type HttpRoundEvents } from './http-round.ts'
 import { ServerStream } from './server-stream.ts'
 import type { OutgoingRequest, Sink, ClientLink } from './client-link.ts'
 
@@ -17,6 +18,7 @@ export interface HttpLinkParts {
   readonly headers: Readonly<Record<string, string>>
   /** Of this moment; left out: `headers` say all. */
   readonly currentToken?: () => string
+  readonly room?: () => ByteShare
   readonly sink: Sink
   readonly limits: ClientLimits
   readonly warn: (message: string) => void
@@ -66,6 +68,7 @@ export class HttpLink implements ClientLink {
     this.#serverStream?.close()
     this.#serverStream = new ServerStream({
       limits: this.#parts.limits,
+      newRound: (events) => this.#newRound(events),
       warn: this.#parts.warn,
       open: (round, lastEventId) => this.#get(round, lastEventId),
       receive: (text) => this.#parts.sink.receive(text),
@@ -104,7 +107,7 @@ export class HttpLink implements ClientLink {
 
   send(text: string): Promise<void> {
     return new Promise((resolve, reject) => {
-      const round = new HttpRound(this.#parts.limits.messageBytes, {
+      const round = this.#newRound({
         event: () => {},
         body: (status, headers, body) => (status >= 200 && status < 300 ? resolve() : reject(httpFailure(status, headers, body))),
         end: () => resolve(),
@@ -134,7 +137,7 @@ export class HttpLink implements ClientLink {
     this.#closed = true
     this.#serverStream?.close()
     for (const id of [...this.#streams.keys()]) this.abandon(id)
-    if (this.#sessionId !== undefined) await this.#endSession(this.#sessionId)
+    if (this.#sessionId !== undefined) await this.#endSession()
     await this.#parts.pool.destroy()
   }
 
@@ -145,8 +148,12 @@ export class HttpLink implements ClientLink {
     return headers
   }
 
+  #newRound(events: HttpRoundEvents): HttpRound {
+    return new HttpRound(this.#parts.limits.messageBytes, events, this.#parts.room?.())
+  }
+
   #roundFor(stream: RequestStream, method: string, sessionId: string | undefined): HttpRound {
-    const round: HttpRound = new HttpRound(this.#parts.limits.messageBytes, {
+    const round: HttpRound = this.#newRound({
       stream: (headers) => this.#noteSession(method, headers),
       event: ({ data, id }) => {
         stream.lastEventId = id
@@ -221,9 +228,8 @@ export class HttpLink implements ClientLink {
   }
 
   #get(round: HttpRound, lastEventId: string | undefined): void {
-    const headers: Record<string, string> = { ...this.#withToken(this.#postHeaders), accept: 'text/event-stream' }
-    delete headers['content-type']
-    if (lastEventId !== undefined) headers['last-event-id'] = lastEventId
+    const last = lastEventId === undefined ? {} : { 'last-event-id': lastEventId }
+    const headers = { ...this.#bareHeaders(), accept: 'text/event-stream', ...last }
     this.#parts.pool.dispatch({ path: this.#path, method: 'GET', headers, bodyTimeout: this.#parts.limits.silentStreamMs }, round)
   }
 
@@ -237,23 +243,16 @@ export class HttpLink implements ClientLink {
     this.#streams.delete(stream.id)
   }
 
-  #endSession(sessionId: string): Promise<void> {
-    const { pool, headers, limits } = this.#parts
+  #endSession(): Promise<void> {
+    const { pool, limits } = this.#parts
     return new Promise((resolve) => {
       const timer = setTimeout(resolve, limits.closeMs)
       const done = (): void => {
         clearTimeout(timer)
         resolve()
       }
-      const round = new HttpRound(limits.messageBytes, { event: () => {}, body: done, end: done, unreachable: done })
-      pool.dispatch(
-        {
-          path: this.#path,
-          method: 'DELETE',
-          headers: { ...this.#withToken(headers), ...this.#versionHeader(), 'mcp-session-id': sessionId },
-        },
-        round,
-      )
+      const round = this.#newRound({ event: () => {}, body: done, end: done, unreachable: done })
+      pool.dispatch({ path: this.#path, method: 'DELETE', headers: this.#bareHeaders() }, round)
     })
   }
 
@@ -262,7 +261,9 @@ export class HttpLink implements ClientLink {
     return currentToken === undefined ? headers : { ...headers, authorization: `Bearer ${currentToken()}` }
   }
 
-  #versionHeader(): Record<string, string> {
-    return this.#revision === undefined ? {} : { 'mcp-protocol-version': this.#revision }
+  /** Of a request without a body. */
+  #bareHeaders(): Record<string, string> {
+    const { 'content-type': _ofBody, ...headers } = this.#withToken(this.#postHeaders)
+    return headers
   }
 }

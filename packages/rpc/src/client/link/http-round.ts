@@ -1,5 +1,6 @@
 import { WireError } from '@parley/fetch/browser'
 import { type SseEvent, SseParser } from '@parley/fetch/sse'
+import type { ByteShare } from '@parley/protocol/wire'
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Dispatcher } from 'undici'
 
@@ -20,6 +21,7 @@ export interface HttpRoundEvents {
 export class HttpRound implements Dispatcher.DispatchHandler {
   readonly #limitBytes: number
   readonly #events: HttpRoundEvents
+  readonly #share: ByteShare | undefined
   #controller: Dispatcher.DispatchController | undefined
   #parser: SseParser | undefined
   #chunks: Buffer[] = []
@@ -28,8 +30,10 @@ export class HttpRound implements Dispatcher.DispatchHandler {
   #headers: IncomingHttpHeaders = {}
   #cancelled = false
 
-  constructor(limitBytes: number, events: HttpRoundEvents) {
+  /** `share`: the room that what has come of an unfinished message takes. */
+  constructor(limitBytes: number, events: HttpRoundEvents, share?: ByteShare) {
     this.#limitBytes = limitBytes
+    this.#share = share
     this.#events = events
   }
 
@@ -70,17 +74,24 @@ export class HttpRound implements Dispatcher.DispatchHandler {
       if (this.#bytes > this.#limitBytes)
         return controller.abort(new WireError('too_large', `an answer has more than ${this.#limitBytes} bytes`))
       this.#chunks.push(chunk)
-      return
+      return this.#hold(controller, this.#bytes)
     }
     try {
       this.#parser.push(chunk)
+      this.#hold(controller, this.#parser.heldBytes)
     } catch (error) {
       if (!(error instanceof WireError)) throw error
       controller.abort(error)
     }
   }
 
+  #hold(controller: Dispatcher.DispatchController, bytes: number): void {
+    if (this.#share?.hold(bytes) === false)
+      controller.abort(new WireError('overloaded', 'there is no room for what has come of unfinished answers'))
+  }
+
   onResponseEnd(): void {
+    this.#share?.hold(0)
     if (this.#cancelled) return
     if (this.#parser !== undefined) return this.#events.end(undefined)
     const only = this.#chunks.length === 1 ? this.#chunks[0] : undefined
@@ -88,6 +99,7 @@ export class HttpRound implements Dispatcher.DispatchHandler {
   }
 
   onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
+    this.#share?.hold(0)
     if (this.#cancelled) return
     if (this.#parser !== undefined) this.#events.end(error)
     else this.#events.unreachable(error)

@@ -1,5 +1,6 @@
 import { WireError } from '@parley/fetch/browser'
 import type { LookupFunction } from 'node:net'
+import type { ByteShare } from '@parley/protocol/wire'
 import { Pool } from 'undici'
 import type { ClientLimits } from '../client-limits.ts'
 import { HttpLink } from './http-link.ts'
@@ -16,6 +17,8 @@ export interface HttpTransportOptions {
   readonly socketPath?: string
   /** Finds the addresses of the URL's host each time a connection is made, where not every one may be dialled. Not asked for an address. */
   readonly lookup?: LookupFunction
+  /** A share, for each answer, of the room for what has come of unfinished ones. Left out: `messageBytes` of each is the only bound. */
+  readonly room?: () => ByteShare
 }
 
 /** Streamable HTTP, both eras. */
@@ -32,6 +35,7 @@ export function httpTransport(options: HttpTransportOptions): ClientTransport {
       new HttpLink({
         pool: openPool(url, { socketPath, lookup }, limits),
         ...dialled,
+        ...(options.room === undefined ? {} : { room: options.room }),
         headers: baseHeaders(options),
         ...(options.currentToken === undefined ? {} : { currentToken: options.currentToken }),
         sink,

@@ -1,9 +1,10 @@
 import { Backoff } from '../backoff.ts'
 import type { ClientLimits } from '../client-limits.ts'
-import { HttpRound } from './http-round.ts'
+import type { HttpRound, HttpRoundEvents } from './http-round.ts'
 
 export interface ServerStreamParts {
   readonly limits: ClientLimits
+  readonly newRound: (events: HttpRoundEvents) => HttpRound
   readonly warn: (message: string) => void
   readonly open: (round: HttpRound, lastEventId: string | undefined) => void
   readonly receive: (text: string) => void
@@ -32,7 +33,7 @@ export class ServerStream {
   }
 
   open(): void {
-    const round: HttpRound = new HttpRound(this.#parts.limits.messageBytes, {
+    const round: HttpRound = this.#parts.newRound({
       stream: () => (this.#openedAt = performance.now()),
       event: ({ data, id }) => {
         this.#lastEventId = id

@@ -1,4 +1,4 @@
-import { type JsonValue, parseJson } from './json.ts'
+import { type JsonValue, parseJson } from '../json.ts'
 
 const QUOTE = 0x22
 const COMMA = 0x2c
@@ -28,9 +28,23 @@ export const FOREIGN_BOUNDS: ParseBounds = { messageValues: 500_000, nestingDept
  * seconds and a gigabyte, and 16 MiB of `[[[` most of a minute. Looking is as fast for all, and stops at the first too many. Of
  * what is no JSON it says nothing.
  */
-export function beyondBounds(text: string, { messageValues, nestingDepth }: ParseBounds): string | undefined {
+export function beyondBounds(text: string, bounds: ParseBounds): string | undefined {
+  const { messageValues, nestingDepth } = bounds
   // A value takes at least one character, and so does a level.
   if (text.length <= messageValues && text.length <= nestingDepth) return undefined
+  const { values, depth } = countIn(text, bounds)
+  if (values > messageValues) return `it holds more than ${messageValues} values`
+  return depth > nestingDepth ? `it nests deeper than ${nestingDepth} levels` : undefined
+}
+
+/** How many values a text holds. */
+export const valuesIn = (text: string): number => countIn(text, { messageValues: Infinity, nestingDepth: Infinity }).values
+
+/** Values, and the depth of what is open, up to the first that is too many. */
+function countIn(
+  text: string,
+  { messageValues, nestingDepth }: ParseBounds,
+): { readonly values: number; readonly depth: number } {
   let values = 1
   let depth = 0
   for (let at = 0; at < text.length; at += 1) {
@@ -39,12 +53,11 @@ export function beyondBounds(text: string, { messageValues, nestingDepth }: Pars
     else if (code === CLOSE_ARRAY || code === CLOSE_OBJECT) depth -= 1
     else if (code === COMMA || code === OPEN_ARRAY || code === OPEN_OBJECT) {
       values += 1
-      if (values > messageValues) return `it holds more than ${messageValues} values`
       if (code !== COMMA) depth += 1
-      if (depth > nestingDepth) return `it nests deeper than ${nestingDepth} levels`
+      if (values > messageValues || depth > nestingDepth) break
     }
   }
-  return undefined
+  return { values, depth }
 }
 
 /** Whether a text holds at most so many values, however deep. */
@@ -74,4 +87,19 @@ function endOfString(text: string, start: number): number {
     }
   }
   return text.length
+}
+
+/** Whether arrays and objects nest at most so deep. The parser itself does not recurse, but what walks its output does. */
+export function nestsWithin(value: unknown, depth: number): boolean {
+  if (typeof value !== 'object' || value === null) return true
+  if (depth <= 0) return false
+  if (Array.isArray(value)) {
+    for (const item of value) if (typeof item === 'object' && item !== null && !nestsWithin(item, depth - 1)) return false
+    return true
+  }
+  for (const key in value) {
+    const item: unknown = Reflect.get(value, key)
+    if (typeof item === 'object' && item !== null && !nestsWithin(item, depth - 1)) return false
+  }
+  return true
 }
