@@ -122,7 +122,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     }),
   )
   const models = openModelProxy({ ...world, counts: metrics.models })
-  const tunnel = new Tunnels(world, (claim, executor) => executorRefusal(store, claim, executor))
+  const tunnel = new Tunnels(world, (claim, caller, executor) => executorRefusal(store, claim, caller, executor))
   const agents = new AgentServices(world, tunnel, { version: options.version, ...options.limits })
   const serviceFor = (caller: GatewayCaller) =>
     (caller.agentId === null ? undefined : agents.of(caller.agentId)) ?? roleService(caller)

@@ -3,11 +3,25 @@ import type { HeldMount } from '@parley/protocol'
 
 /** A mount as the compositor takes it: how it is shown and what it may ask, without where its server is. */
 export function composedMount({ name, options }: HeldMount): MountOptions {
-  const { plain, eager, allow, deny, renames, resources, prompts, roots, asks, samples, era } = options
+  const {
+    plain,
+    eager,
+    allow,
+    deny,
+    renames,
+    resources,
+    prompts,
+    roots,
+    asks,
+    samples,
+    era,
+    call_timeout_ms: callTimeoutMs,
+  } = options
   return {
     name,
     plain,
     eager,
+    callTimeoutMs,
     ...(era === undefined ? {} : { era }),
     tools: {
       ...(allow === undefined ? {} : { only: allow }),

@@ -246,7 +246,11 @@ const keysIn = (keys: JsonValue | undefined): readonly string[] =>
   Array.isArray(keys) ? keys.filter((key) => typeof key === 'string') : []
 
 /** What went wrong on the way to a mount names it; what its server said is passed on as it is. */
-function ofMount<C extends Caller>({ name }: MountedServer<C>, error: unknown): unknown {
+function ofMount<C extends Caller>({ name, forwarding, options }: MountedServer<C>, error: unknown): unknown {
   if (!(error instanceof RpcError) || !(error.cause instanceof WireError)) return error
-  return new RpcError(error.code, `mount ${name}: ${error.message}`, error.data, { cause: error.cause })
+  const isLate = error.cause.code === 'timeout' && forwarding.callMs === options.callTimeoutMs
+  const words = isLate
+    ? `the call took longer than ${forwarding.callMs} ms, the most that its option call_timeout_ms allows; it was cancelled, and may or may not have run`
+    : error.message
+  return new RpcError(error.code, `mount ${name}: ${words}`, error.data, { cause: error.cause })
 }

@@ -38,6 +38,8 @@ export interface MountOptions {
   readonly eager?: boolean
   /** The era that is spoken with it. Left out: modern where it can. */
   readonly era?: Era
+  /** How long one call may take, `callMs` of the compositor at most. Left out: that. */
+  readonly callTimeoutMs?: number
   readonly tools?: ToolChoice
   readonly resources?: ShownChoice
   readonly prompts?: ShownChoice

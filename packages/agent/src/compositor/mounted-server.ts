@@ -132,7 +132,7 @@ export class MountedServer<C extends Caller> {
     })
     this.upstream.watches.addLists((kind) => this.lists.invalidate(kind))
     this.forwarding = {
-      callMs: limits.callMs,
+      callMs: Math.min(options.callTimeoutMs ?? limits.callMs, limits.callMs),
       wrapping: new OutputWrapping(),
       log: (message) => log('warn', `mount ${options.name}: ${message}`),
       levelOf: parts.levelOf,

@@ -15,6 +15,29 @@ async function listening(client: Client, told: string[]): Promise<void> {
 }
 
 describe('a mount that is slow or dead delays nobody', () => {
+  test('a call that takes longer than its mount may is cancelled there, whatever it tells of its progress', async () => {
+    await using world = await openTestCompositor()
+    const probe = new ProbeServer()
+    const cancelled = Promise.withResolvers<void>()
+    probe.answers['hang'] = async (_params, call) => {
+      let done = 0
+      const working = setInterval(() => call.progress((done += 1)), 5)
+      await new Promise<void>((resolve) => call.cancellation.addEventListener('abort', () => resolve(), { once: true }))
+      clearInterval(working)
+      cancelled.resolve()
+      return { content: [] }
+    }
+    world.mount(probe, { name: 'm', callTimeoutMs: 500 })
+    const client = await world.client()
+    let progress = 0
+    await expect(client.callToolRaw('m_hang', {}, { onProgress: () => (progress += 1) })).rejects.toThrow(
+      'mount m: the call took longer than 500 ms, the most that its option call_timeout_ms allows',
+    )
+    expect(progress).toBeGreaterThan(0)
+    await cancelled.promise
+    expect(textOf(await client.callToolRaw('m_echo', {}))).toBe('echo {}')
+  })
+
   test('fault 26: one that hangs is left out of a list in time, its state says so, and its list is told when it comes', async () => {
     await using world = await openTestCompositor({ limits: { listMs: 30 } })
     const [slow, quick] = [new ProbeServer(), new ProbeServer()]

@@ -4,9 +4,8 @@ import type { Sealer } from '@parley/models'
 import { withinShare } from '../blob/inputs-share.ts'
 import { agentView } from './agent-view.ts'
 import { serveTool } from './agent-world.ts'
-import { findAgent } from './find-agent.ts'
+import { checkFork, findAgent } from './find-agent.ts'
 import { openedMount, sealedMount } from './mount-secrets.ts'
-import { checkFork } from './out-of-policy.ts'
 
 /** The new one belongs to the owner of the other, whoever made it: its secrets come along. */
 export const agentFork = serveTool(TOOLS['agent.fork'], async ({ agent_id: from, offset, name }, context) => {

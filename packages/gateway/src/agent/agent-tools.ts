@@ -20,10 +20,9 @@ import { withinShare } from '../blob/inputs-share.ts'
 import { wokenOrLate } from '../judge/polls.ts'
 import { type AgentWorld, serveTool } from './agent-world.ts'
 import { agentView } from './agent-view.ts'
-import { findAgent, isTheirs, noSuchAgent } from './find-agent.ts'
+import { checkRename, findAgent, isTheirs, noSuchAgent } from './find-agent.ts'
 import { folderRefusal, mountRefusalAt } from './may-mount.ts'
 import { sealedMount } from './mount-secrets.ts'
-import { checkRename } from './out-of-policy.ts'
 
 export const agentCreate = serveTool(TOOLS['agent.create'], async (args, context) => {
   const { caller, world } = context

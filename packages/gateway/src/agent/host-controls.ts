@@ -67,10 +67,10 @@ export class HostControls {
     this.#watched.set(id, { claim, link, known: version ?? 0, aborted: undefined, look, off })
   }
 
-  /** The host has let go of it, or lost it. */
-  forget({ agent_id: id, claim_id: claimId }: AgentClaim): void {
+  /** The host has let go of it, or lost it: the one that is told on such a connection. */
+  forget({ agent_id: id, claim_id: claimId }: AgentClaim, isTheirs: (link: Link<GatewayCaller>) => boolean): void {
     const watched = this.#watched.get(id)
-    if (watched?.claim.claim_id !== claimId) return
+    if (watched?.claim.claim_id !== claimId || !isTheirs(watched.link)) return
     watched.off()
     this.#watched.delete(id)
   }
@@ -115,7 +115,7 @@ export class HostControls {
   /** A connection that lags hears of it when it asks again. */
   #tell({ claim, link }: Watched, action: HostAction): boolean {
     if (link.signal.aborted) {
-      this.forget(claim)
+      this.forget(claim, (each) => each === link)
       return false
     }
     return link.notify(NOTIFICATIONS.host_control.method, { ...claim, action })

@@ -1,13 +1,16 @@
+import { AgentClaim } from '@parley/protocol'
 import { expect, test } from 'vitest'
 import { keeping } from '../fixture/keeping.ts'
 import { TestHost } from '../fixture/test-host.ts'
-import { type TestGateway, openTestGateway } from '../fixture/test-gateway.ts'
+import { CLAIM_STAYS, callersOf, sensibleArguments } from '../fixture/every-tool.ts'
+import { type TestGateway, type ToolReply, callTool, openTestGateway } from '../fixture/test-gateway.ts'
 
 const kept = keeping()
 
 async function agentAt(gw: TestGateway): Promise<string> {
   return String((await gw.admin('agent.create')).structuredContent?.['agent_id'])
 }
+const errorOf = ({ _meta }: ToolReply) => _meta?.['parley/error']
 const wake = (gw: TestGateway, id: string) => gw.store.agents.wake(id as Parameters<typeof gw.store.agents.wake>[0])
 const stateOf = async (gw: TestGateway, agent_id: string) => (await gw.admin('agent.get', { agent_id })).structuredContent
 
@@ -67,6 +70,47 @@ test('what an agent listens to and what it called is kept under its claim, and n
   expect(await first.call('host.renew', { claims: [claim] })).toMatchObject({ lost: [agent_id] })
   expect(await second.call('host.renew', { claims: [next] })).toMatchObject({ lost: [] })
   expect(await second.call('host.agent_get', next)).toMatchObject({ subscriptions: ['test://a'], calls_offset: line.length + 1 })
+})
+
+test(
+  'what one host holds is nobody else’s: not to read, to write, to let go of, or to be told of',
+  { timeout: 120_000 },
+  async () => {
+    const gw = kept(await openTestGateway({ limits: CLAIM_STAYS }))
+    const callers = kept(await callersOf(gw))
+    const other = kept(await TestHost.open(gw, 'h2'))
+    const all = await sensibleArguments(gw, callers.judge)
+    const claim = AgentClaim.parse(all['host.agent_get'])
+    // From now on the one that holds it is told what changes.
+    await callers.call('host.agent_get', { ...claim })
+    const under = Object.entries(all).filter(([name, args]) => name.startsWith('host.') && args['claim_id'] === claim.claim_id)
+    expect(under.length).toBeGreaterThan(20)
+    for (const [name, args] of under)
+      expect({ name, error: errorOf(await other.reply(name, args)) }).toMatchObject({ name, error: { code: 'lease_lost' } })
+    expect(await other.call('host.renew', { claims: [claim] })).toMatchObject({ lost: [claim.agent_id] })
+    expect(await other.call('host.release', { ...claim, asleep: true })).toMatchObject({ released: true })
+    expect(await stateOf(gw, claim.agent_id)).toMatchObject({ status: 'awake', host: 'h1' })
+    await gw.admin('agent.update', { agent_id: claim.agent_id, instructions: 'Other ones.' })
+    await expect.poll(() => callers.host.told('host_control')).toContainEqual({ ...claim, action: 'update' })
+    expect(other.told('host_control')).toEqual([])
+    // Without a connection nobody knows who asks, whatever the token is.
+    const { token } = callers.host
+    for (const [name, args] of under)
+      expect({ name, error: errorOf(await callTool(gw.gateway.url, token, name, args)) }).toMatchObject({
+        name,
+        error: { code: 'no_session' },
+      })
+  },
+)
+
+test('a host that comes back on another connection goes on with what it holds', async () => {
+  const gw = kept(await openTestGateway())
+  const host = kept(await TestHost.open(gw))
+  await wake(gw, await agentAt(gw))
+  const claim = await host.claim()
+  await host.reconnect()
+  expect(await host.call('host.renew', { claims: [claim] })).toMatchObject({ lost: [] })
+  expect(await host.call('host.agent_get', claim)).toMatchObject({ agent_id: claim.agent_id })
 })
 
 test('a host that is told to drain gets nothing, and its name tells what it holds', async () => {

@@ -15,23 +15,13 @@ import {
 import { withinShare } from '../blob/inputs-share.ts'
 import { workerViews } from '../worker/worker-view.ts'
 import { type AgentWorld, serveTool } from './agent-world.ts'
-import { asHost, fenceOf } from './held-agent.ts'
+import { asHost, fenceOf, forgetClaim, hostOf } from './held-agent.ts'
 import { restView } from './agent-view.ts'
 import { folderRefusal, grantedAbove, mountGrantedAbove, mountRefusalAt } from './may-mount.ts'
 import { openedMount, sealedSecrets } from './mount-secrets.ts'
 import { activePolicies, countedCalls, layersOf } from '@parley/rulebook'
 
 const QUIET = { audit: 'failures' } as const
-
-/** Who asks, by the name that it spoke for on this connection: what it holds is written down under it. */
-function hostOf({ call, world }: ToolContext<AgentWorld>): string {
-  const name = call?.link === undefined ? undefined : world.workers.nameOn(call.link)
-  if (name === undefined)
-    throw new ToolError('no_session', 'a host says on its connection that it is here before it asks for agents', {
-      hint: 'call worker.heartbeat first',
-    })
-  return name
-}
 
 export const hostClaimNext = serveTool(
   TOOLS['host.claim_next'],
@@ -78,15 +68,18 @@ async function announced({ topics }: Pick<Store, 'topics'>, { id, ownerId }: Age
 
 export const hostRenew = serveTool(
   TOOLS['host.renew'],
-  async ({ claims }, { call, world: { store, hostControls } }) => {
+  async ({ claims }, context) => {
+    const host = hostOf(context)
+    const { call, world } = context
+    const { store, hostControls } = world
     const lost: AgentId[] = []
     for (const claim of claims) {
       try {
-        await store.leases.renew(fenceOf(claim), AGENT_LIMITS.leaseMs)
+        await store.leases.renew(fenceOf(claim, host), AGENT_LIMITS.leaseMs)
         if (call?.link !== undefined) hostControls.watch(claim, call.link)
       } catch (error) {
         if (!(error instanceof LeaseLost)) throw error
-        hostControls.forget(claim)
+        forgetClaim(claim, host, context)
         lost.push(claim.agent_id)
       }
     }
@@ -96,16 +89,17 @@ export const hostRenew = serveTool(
 )
 
 export const hostRelease = serveTool(TOOLS['host.release'], async ({ asleep, ...claim }, context) => {
-  const { store, hostControls } = context.world
+  const { store } = context.world
   context.target = claim.agent_id
-  hostControls.forget(claim)
+  const host = hostOf(context)
+  forgetClaim(claim, host, context)
   const agent = await store.agents.byId(claim.agent_id)
   // Whoever deletes it waits for this.
   if (agent === undefined || agent.status === 'deleting') await store.topics.publish(drainedTopic(claim.agent_id))
   try {
-    if (asleep) await store.agents.sleep(fenceOf(claim))
+    if (asleep) await store.agents.sleep(fenceOf(claim, host))
     else {
-      await store.leases.release(fenceOf(claim), { countClaim: false })
+      await store.leases.release(fenceOf(claim, host), { countClaim: false })
       if (agent !== undefined) await announced(store, agent)
     }
   } catch (error) {

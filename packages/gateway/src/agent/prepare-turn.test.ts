@@ -135,9 +135,8 @@ describe.each(ENGINES)('the turn of an agent on %s', (engine) => {
     await using bench = await open()
     const turn = await bench.begin(await bench.agent())
     const args = { ...turn.claim, prompt_id: turn.promptId }
-    const { url } = bench.gw.gateway
     const refused = async (changes: object) =>
-      (await callTool(url, bench.host.token, 'host.prepare_turn', { ...args, ...changes }))._meta?.['parley/error']
+      (await bench.host.reply('host.prepare_turn', { ...args, ...changes }))._meta?.['parley/error']
     await bench.gw.store.agents.update(turn.agentId, { settings: { model: null } })
     expect(await turn.refused()).toMatchObject({ code: 'conflict', hint: expect.stringContaining('agent.update') })
     await bench.call('agent.update', { agent_id: turn.agentId, model: MODEL })
@@ -171,7 +170,7 @@ describe.each(ENGINES)('the turn of an agent on %s', (engine) => {
     const claim = await bench.host.claim()
     // The claim holds, and nobody has said yet that it answers this prompt.
     const args = { ...claim, prompt_id: turn.promptId }
-    const early = await callTool(bench.gw.gateway.url, bench.host.token, 'host.prepare_turn', args)
+    const early = await bench.host.reply('host.prepare_turn', args)
     expect(early._meta?.['parley/error']).toMatchObject({ code: 'conflict', hint: expect.stringContaining('host.next_prompt') })
     expect(await bench.host.call('host.next_prompt', claim)).toMatchObject({
       prompt: { prompt_id: turn.promptId, resumed: true },

@@ -3,7 +3,7 @@ import { ENGINES, type TestEngine, startEngine } from '@parley/store/testing'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import * as z from 'zod'
 import { CLAIM_STAYS, callersOf, placesIn, sensibleArguments, withValue } from '../fixture/every-tool.ts'
-import { callTool, openTestGateway } from '../fixture/test-gateway.ts'
+import { openTestGateway } from '../fixture/test-gateway.ts'
 
 /** The largest that JavaScript counts to and one more, one beyond 32 bits, and one below nothing. */
 const ODD_NUMBERS = [2 ** 53 - 1, 2 ** 53, 2 ** 31, -1]
@@ -29,16 +29,15 @@ describe.each(ENGINES)('numbers of arguments on %s', (engine) => {
 
   test('whatever they are, no tool fails for a fault of ours', { timeout: 300_000 }, async () => {
     await using gw = await openTestGateway({ limits: CLAIM_STAYS }, await host.migratedUrl())
-    const { judge, tokenOf } = await callersOf(gw)
-    const otherwise = await sensibleArguments(gw, judge)
+    await using callers = await callersOf(gw)
+    const otherwise = await sensibleArguments(gw, callers.judge)
     expect(FIELDS).toContainEqual(['blob.write', 'offset'])
     const faults: unknown[] = []
     for (const [name, path] of FIELDS) {
       const args = otherwise[name]
       if (args === undefined) throw new Error(`${name} has a number (${path}): say here how it is called`)
-      const token = tokenOf(name)
       for (const value of ODD_NUMBERS) {
-        const reply = await callTool(gw.gateway.url, token, name, withValue(args, path, value))
+        const reply = await callers.call(name, withValue(args, path, value))
         const error = reply._meta?.['parley/error']
         if (!isJsonObject(error)) continue
         const isNamed = error['code'] === 'invalid_argument' && error['field'] === path

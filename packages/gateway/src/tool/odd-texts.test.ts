@@ -57,6 +57,7 @@ describe.each(ENGINES)('texts of arguments on %s', (engine) => {
     judge = callers.judge
   })
   afterAll(async () => {
+    await callers[Symbol.asyncDispose]()
     await gw[Symbol.asyncDispose]()
     await host.stop()
   })
@@ -70,7 +71,7 @@ describe.each(ENGINES)('texts of arguments on %s', (engine) => {
       const args = otherwise[name]
       if (args === undefined) throw new Error(`${name} has a text (${path}): say in fixture/every-tool.ts how it is called`)
       for (const value of ODD_TEXTS) {
-        const reply = await callTool(gw.gateway.url, callers.tokenOf(name), name, withValue(args, path, value))
+        const reply = await callers.call(name, withValue(args, path, value))
         const error = reply._meta?.['parley/error']
         const isNamed = isJsonObject(error) && error['code'] === 'invalid_argument' && error['field'] === path
         if (!isNamed) faults.push([name, path, JSON.stringify(value), error ?? 'taken'])
@@ -85,7 +86,7 @@ describe.each(ENGINES)('texts of arguments on %s', (engine) => {
       for (const value of ODD_TEXTS) {
         const args = withValue(otherwise[name] ?? {}, path, value)
         const whole = path.startsWith('report_json') ? withValue(args, 'report_json.status', 'failed') : args
-        const error = (await callTool(gw.gateway.url, callers.tokenOf(name), name, whole))._meta?.['parley/error']
+        const error = (await callers.call(name, whole))._meta?.['parley/error']
         const isInternal = isJsonObject(error) && error['code'] === 'internal'
         if (isInternal) faults.push([name, path, JSON.stringify(value), error])
       }

@@ -82,6 +82,12 @@ test('without a claim that holds, a host reaches nothing; nobody but a host may 
     await expect(ask(wrong)).rejects.toMatchObject({ status: 400 })
   await expect(ask({ ...claim, claim_id: String(Number(claim.claim_id) + 1) })).rejects.toMatchObject({ status: 403 })
   await expect(ask(claim, 'box', annToken)).rejects.toMatchObject({ status: 403 })
+  const other = await TestHost.open(gw, 'h2')
+  onTestFinished(() => other[Symbol.asyncDispose]())
+  await expect(ask(claim, 'box', other.token)).rejects.toMatchObject({
+    status: 403,
+    message: expect.stringContaining('does not hold'),
+  })
   await expect(ask(claim, 'nobody')).rejects.toMatchObject({ status: 404 })
   await host.call('host.release', { ...claim, asleep: true })
   await expect(ask(claim)).rejects.toMatchObject({ status: 403, message: expect.stringContaining('does not hold') })

@@ -45,7 +45,11 @@ interface Waiting {
 type GatewayKnock = Knock<GatewayCaller>
 
 /** Why a host may not reach an executor for the agent that it claims to hold; `undefined`: it may. */
-export type ExecutorRefusal = (claim: AgentClaim, executor: string) => Promise<string | undefined>
+export type ExecutorRefusal = (
+  claim: AgentClaim,
+  caller: Pick<GatewayCaller, 'tokenId'>,
+  executor: string,
+) => Promise<string | undefined>
 
 /** On whose behalf somebody asks: how many they may wait for is bounded by `person`, and `target` is what is written down. */
 interface Asker {
@@ -119,7 +123,7 @@ export class Tunnels implements TunnelRoute<GatewayCaller> {
     if (!claim.success) throw new Denied(400, 'invalid_argument', 'agent_id and claim_id must be a claim of this host')
     const id = claim.data.agent_id
     const asker = { person: `agent ${id}`, target: `${executor} for ${id}` }
-    const refused = await this.#refusal(claim.data, executor)
+    const refused = await this.#refusal(claim.data, caller, executor)
     if (refused !== undefined) throw this.#denied(caller, refused, asker.target)
     return asker
   }

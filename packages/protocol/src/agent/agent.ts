@@ -20,6 +20,7 @@ export type AgentStatus = z.infer<typeof AgentStatus>
 
 /** What is set of an agent, by its owner or by the preset it was made from. */
 export const AgentSettings = z.object({
+  /** The tools that set them count bytes; what was taken before by characters is read all the same. */
   instructions: z.string().max(AGENT_LIMITS.instructionsBytes),
   model: z.string().max(256).nullable(),
   engine: EngineName.nullable(),

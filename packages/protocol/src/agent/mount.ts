@@ -86,8 +86,8 @@ export const MountSettings = z.strictObject({
   samples: z.boolean().default(false),
   /** The era that is spoken with it; left out, modern where it can. */
   era: z.enum(['legacy', 'modern']).optional(),
-  /** How long one call may take. */
-  call_timeout_ms: z.int().min(1_000).max(86_400_000).default(600_000),
+  /** How long one call may take until it is cancelled: an hour at most, as every call. */
+  call_timeout_ms: z.int().min(1_000).max(86_400_000).default(3_600_000),
 })
 export type MountSettings = z.infer<typeof MountSettings>
 

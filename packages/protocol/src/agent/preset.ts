@@ -3,6 +3,7 @@ import { AgentKind, AgentSettings } from './agent.ts'
 import { AGENT_LIMITS } from './limits.ts'
 import { MountName, MountSettings, ServerSpec } from './mount.ts'
 import { POLICY_LIMITS } from '../policy/limits.ts'
+import { textWithin } from './text-within.ts'
 
 /** What new agents are made from: a file of the installation's, or the built-in `default`. */
 export const Preset = z.strictObject({
@@ -10,8 +11,9 @@ export const Preset = z.strictObject({
   /** Left out: local where there is a model, else external. */
   kind: AgentKind.optional(),
   ...AgentSettings.partial().shape,
+  instructions: textWithin(AGENT_LIMITS.instructionsBytes).optional(),
   /** TOML, as for policy.set: what holds a new agent from the start, as the first version of its own policy. */
-  policy: z.string().min(1).max(POLICY_LIMITS.textBytes).optional(),
+  policy: textWithin(POLICY_LIMITS.textBytes).min(1).optional(),
   mounts: z
     .array(z.strictObject({ name: MountName, server: ServerSpec, options: MountSettings.prefault({}) }))
     .max(AGENT_LIMITS.mounts)

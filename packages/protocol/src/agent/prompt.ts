@@ -29,7 +29,7 @@ export const PromptOutcome = z.strictObject({
 })
 export type PromptOutcome = z.infer<typeof PromptOutcome>
 
-/** What somebody tells a local agent at once. */
+/** What somebody told a local agent at once. The tools that take it count bytes; what was taken before by characters is read all the same. */
 export const PromptText = z.string().min(1).max(AGENT_LIMITS.promptBytes)
 
 /** What somebody told a local agent, and what became of it. */

@@ -1,15 +1,17 @@
 import * as z from 'zod'
 import { Agent, AgentKind, AgentName, AgentSettings } from '../agent/agent.ts'
 import { AgentBudgets } from '../agent/budgets.ts'
+import { AGENT_LIMITS } from '../agent/limits.ts'
 import { WakeRules } from '../agent/wake.ts'
 import { AgentId, TokenId, UserId } from '../ids.ts'
 import { ADDS, ENDS, READS, SETS, tool } from '../tool.ts'
+import { textWithin } from '../agent/text-within.ts'
 import { ModelName } from './models.ts'
 
 const PresetName = z.string().regex(/^[a-z0-9][a-z0-9-]{0,63}$/, 'must have small letters, digits and hyphens')
 
 const Changes = {
-  instructions: AgentSettings.shape.instructions.optional(),
+  instructions: textWithin(AGENT_LIMITS.instructionsBytes).optional(),
   model: ModelName.optional(),
   engine: AgentSettings.shape.engine.unwrap().optional(),
   budgets: AgentBudgets.optional(),

@@ -5,6 +5,7 @@ import { PolicyLayer } from '../policy/decision.ts'
 import { PolicyRule } from '../policy/document.ts'
 import { POLICY_LIMITS } from '../policy/limits.ts'
 import { ENDS, READS, SETS, tool } from '../tool.ts'
+import { textWithin } from '../agent/text-within.ts'
 
 const Reason = z.string().max(APPROVAL_LIMITS.reasonChars)
 const MANY = 100
@@ -86,7 +87,7 @@ export const approvalDecide = tool({
     approval_id: ApprovalId,
     decision: ApprovalAnswer,
     reason: Reason.optional(),
-    arguments_json: z.string().max(APPROVAL_LIMITS.argumentsBytes).optional(),
+    arguments_json: textWithin(APPROVAL_LIMITS.argumentsBytes).optional(),
     /** For `approve_rule`: instead of one that matches just this call. It must match this call, and allow it. */
     rule: PolicyRule.optional(),
     minutes: z

@@ -6,6 +6,7 @@ import { PolicyLayer } from '../policy/decision.ts'
 import { Approvers } from '../policy/document.ts'
 import { POLICY_LIMITS } from '../policy/limits.ts'
 import { ENDS, READS, SETS, tool } from '../tool.ts'
+import { textWithin } from '../agent/text-within.ts'
 import { OwnPolicy } from './compositor/policy.ts'
 import { AgentClaim } from './host.ts'
 
@@ -69,7 +70,7 @@ export const hostPropose = tool({
   doc: 'Asks people for another policy of the agent that this host holds, as the agent wrote it.',
   input: z.strictObject({
     ...AgentClaim.shape,
-    text: z.string().max(POLICY_LIMITS.textBytes),
+    text: textWithin(POLICY_LIMITS.textBytes),
     note: z.string().max(POLICY_LIMITS.noteChars),
   }),
   output: z.object({ approval_id: ApprovalId, version: z.int(), expires_at: z.iso.datetime() }),

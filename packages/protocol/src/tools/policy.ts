@@ -6,13 +6,14 @@ import { ExampleCall } from '../policy/document.ts'
 import { POLICY_LIMITS } from '../policy/limits.ts'
 import { PolicyStatus } from '../policy/version.ts'
 import { ADDS, ENDS, READS, SETS, tool } from '../tool.ts'
+import { textWithin } from '../agent/text-within.ts'
 import { Approval } from './approval.ts'
 import { Username } from './user.ts'
 
 /** Whose policy: the installation's, a person's (`username`, or your own), or an agent's (`agent_id`). */
 const Whose = z.strictObject({ layer: PolicyLayer.optional(), agent_id: AgentId.optional(), username: Username.optional() })
 const Version = z.int().min(1).max(1_000_000)
-const Text = z.string().max(POLICY_LIMITS.textBytes)
+const Text = textWithin(POLICY_LIMITS.textBytes)
 const Note = z.string().max(POLICY_LIMITS.noteChars)
 const Outcome = z.union([PolicyDecision, z.literal('evaluator_error')])
 

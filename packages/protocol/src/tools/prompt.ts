@@ -1,10 +1,12 @@
 import * as z from 'zod'
 import { Agent, AgentName } from '../agent/agent.ts'
 import { AGENT_LIMITS } from '../agent/limits.ts'
-import { Prompt, PromptText } from '../agent/prompt.ts'
+import { Prompt } from '../agent/prompt.ts'
 import { AgentId, PromptId } from '../ids.ts'
 import { ADDS, ENDS, READS, tool } from '../tool.ts'
+import { textWithin } from '../agent/text-within.ts'
 
+const Said = textWithin(AGENT_LIMITS.promptBytes).min(1)
 const WaitMs = z.int().min(0).max(AGENT_LIMITS.runWaitMs)
 /** `ended`: the turn is over; otherwise agent.wait waits on. */
 const Answer = z.object({ prompt: Prompt, ended: z.boolean() })
@@ -14,7 +16,7 @@ export const agentPrompt = tool({
   roles: ['user'],
   scopes: ['agents'],
   doc: 'Tells a local agent something and answers at once. While a turn runs it waits for its own, in order; none is dropped.',
-  input: z.strictObject({ agent_id: AgentId, text: PromptText }),
+  input: z.strictObject({ agent_id: AgentId, text: Said }),
   output: z.object({ prompt: Prompt }),
   annotations: ADDS,
 })
@@ -24,7 +26,7 @@ export const agentRun = tool({
   roles: ['user'],
   scopes: ['agents'],
   doc: 'Tells a local agent something and waits for the end of that turn, `wait_ms` at most. A call that is cut off takes nothing back: agent.wait goes on waiting.',
-  input: z.strictObject({ agent_id: AgentId, text: PromptText, wait_ms: WaitMs.default(600_000) }),
+  input: z.strictObject({ agent_id: AgentId, text: Said, wait_ms: WaitMs.default(600_000) }),
   output: Answer,
   annotations: ADDS,
 })

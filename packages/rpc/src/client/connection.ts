@@ -28,6 +28,8 @@ export interface CallOptions {
   readonly metaWhenAbandoned?: (() => JsonObject | undefined) | undefined
   /** 0 waits as long as the connection lasts. */
   readonly timeoutMs?: number | undefined
+  /** The longest that progress makes it wait. Left out: `longestRequestMs`, or the timeout where that is longer. */
+  readonly longestMs?: number | undefined
   readonly onProgress?: ((progress: CallProgress) => void) | undefined
   /** Notifications that certainly belong to this request. */
   readonly onNotification?: ((method: string, params: JsonObject) => void) | undefined
@@ -177,7 +179,7 @@ export class Connection implements Sink {
     const timeoutMs = options.timeoutMs ?? this.limits.requestTimeoutMs
     const now = performance.now()
     const deadline = timeoutMs === 0 ? Infinity : now + timeoutMs
-    const latest = timeoutMs === 0 ? Infinity : now + Math.max(timeoutMs, this.limits.longestRequestMs)
+    const latest = timeoutMs === 0 ? Infinity : now + (options.longestMs ?? Math.max(timeoutMs, this.limits.longestRequestMs))
     const pending: Pending = { id, method, resolve, reject, options, timeoutMs, latest, deadline, abort: undefined }
     this.#pending.set(id, pending)
     if (timeoutMs !== 0) this.#deadlines.watch(deadline)

@@ -107,6 +107,8 @@ function followed<C extends Caller>({ callMs }: ForwardParts, { flights }: Upstr
   const { call } = flight
   return {
     timeoutMs: callMs,
+    // However much a server tells of how far it is.
+    longestMs: callMs,
     onSent: (id) => {
       flight.id = id
       flights.add(flight)

@@ -5,6 +5,8 @@ export interface LeaseFence {
   readonly queue: string
   readonly key: string
   readonly fence: number
+  /** Who must be holding it. Left out by those to whom the number is enough: it can be guessed, so whoever shows one from outside is named. */
+  readonly holder?: string
 }
 
 /**
@@ -26,9 +28,9 @@ export const makeFence = (id: number, turns: number): number => id * TURNS + tur
 /** No fence of an item with a number below this expression is as high. */
 export const firstFence = (id: string): string => `(${id}) * ${TURNS}`
 
-/** True for the row that a fence holds now. The parameters start at `first`: id, turns, queue, key, now. */
+/** True for the row that a fence holds now. The parameters start at `first`: id, turns, queue, key, now, holder or null. */
 export const heldBy = (first: number): string =>
-  `id = $${first} AND turns = $${first + 1} AND queue = $${first + 2} AND key = $${first + 3} AND holder IS NOT NULL AND available_at > $${first + 4}`
+  `id = $${first} AND turns = $${first + 1} AND queue = $${first + 2} AND key = $${first + 3} AND holder = coalesce(CAST($${first + 5} AS TEXT), holder) AND available_at > $${first + 4}`
 
 /** What `heldBy` asks for. */
 export const fenceValues = (fence: LeaseFence, now: number): readonly Value[] => [
@@ -36,6 +38,7 @@ export const fenceValues = (fence: LeaseFence, now: number): readonly Value[] =>
   fence.queue,
   fence.key,
   now,
+  fence.holder ?? null,
 ]
 
 /** True where the lease of this alias was last taken under the fence of this expression. */

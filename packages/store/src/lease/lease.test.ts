@@ -63,6 +63,23 @@ describe.each(ENGINES)('leases on %s', (engine) => {
     await store.leases.check(next)
   })
 
+  test('a fence that names another holder is worth nothing, and one that names none or the right one is', async () => {
+    await store.leases.offer('jobs', 'a')
+    const { queue, key, fence } = await claim('jobs', 'one')
+    const others = { queue, key, fence, holder: 'other' }
+    const { leases } = store
+    for (const use of [
+      () => leases.check(others),
+      () => leases.renew(others, 100),
+      () => leases.release(others),
+      () => leases.complete(others),
+      () => store.logs.append('log', [Buffer.from('x')], { fence: others }),
+    ])
+      await expect(use()).rejects.toMatchObject({ code: 'lease_lost' })
+    await leases.check({ queue, key, fence })
+    await leases.release({ queue, key, fence, holder: 'one' })
+  })
+
   test('a renewed lease lives on', async () => {
     await store.leases.offer('jobs', 'a')
     const lease = await claim('jobs')

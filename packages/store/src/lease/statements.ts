@@ -34,8 +34,8 @@ export const CLAIM: Sql = { sqlite: claim(''), postgres: claim('FOR UPDATE SKIP 
 /** When the first item of a queue becomes, or became, claimable. */
 export const NEXT_DUE: Sql = 'SELECT min(available_at) AS due FROM leases WHERE queue = $1'
 
-export const RENEW: Sql = `UPDATE leases SET available_at = $6 WHERE ${heldBy(1)}`
-export const RELEASE: Sql = `UPDATE leases SET holder = NULL, available_at = $6, claims = claims - $7 WHERE ${heldBy(1)}`
+export const RENEW: Sql = `UPDATE leases SET available_at = $7 WHERE ${heldBy(1)}`
+export const RELEASE: Sql = `UPDATE leases SET holder = NULL, available_at = $7, claims = claims - $8 WHERE ${heldBy(1)}`
 export const COMPLETE: Sql = `DELETE FROM leases WHERE ${heldBy(1)}`
 export const CHECK = `SELECT 1 AS one FROM leases WHERE ${heldBy(1)}`
 /** As `CHECK`, and nobody takes it before the end of the transaction. */

@@ -3,6 +3,7 @@ import { ApprovalId } from '../../ids.ts'
 import { PolicyDecision, PolicyLayer } from '../../policy/decision.ts'
 import { POLICY_LIMITS } from '../../policy/limits.ts'
 import { ADDS, ENDS, READS, tool } from '../../tool.ts'
+import { textWithin } from '../../agent/text-within.ts'
 
 /** What an agent, or whoever else proposed it, waits for. */
 const Proposal = z.object({
@@ -58,7 +59,7 @@ export const policyProposeOwn = tool({
   roles: ['agent'],
   doc: 'Asks people for another policy of this agent, in TOML: all of it, not what is to change. Nothing changes until a person says yes.',
   input: z.strictObject({
-    text: z.string().max(POLICY_LIMITS.textBytes),
+    text: textWithin(POLICY_LIMITS.textBytes),
     note: z.string().max(POLICY_LIMITS.noteChars).default('').describe('why, for whoever decides'),
   }),
   output: z.object({ approval_id: ApprovalId, version: z.int(), expires_at: z.iso.datetime() }),

@@ -1,16 +1,19 @@
 import * as z from 'zod'
-import { BackgroundArguments, BackgroundCall, BackgroundCallEnd } from '../../agent/background-call.ts'
+import { BackgroundCall, BackgroundCallEnd } from '../../agent/background-call.ts'
+import { AGENT_LIMITS } from '../../agent/limits.ts'
 import { CallId } from '../../ids.ts'
+import { textWithin } from '../../agent/text-within.ts'
 import { ADDS, READS, SETS, tool } from '../../tool.ts'
 import { AgentClaim } from '../host.ts'
 
+const Arguments = textWithin(AGENT_LIMITS.backgroundArgumentsBytes)
 const ToolName = z.string().min(1).max(1_024)
 
 export const hostCallBegin = tool({
   name: 'host.call_begin',
   roles: ['host'],
   doc: 'A call of an agent that this host holds goes on in the background: written down before it is made. The same `call_id` again is the same call.',
-  input: z.strictObject({ ...AgentClaim.shape, call_id: CallId, tool: ToolName, arguments_json: BackgroundArguments }),
+  input: z.strictObject({ ...AgentClaim.shape, call_id: CallId, tool: ToolName, arguments_json: Arguments }),
   output: z.object({ call: BackgroundCall }),
   annotations: ADDS,
 })
