@@ -11,9 +11,11 @@ export function callRecorder(options: {
   readonly gate: AgentGate
   /** Left out: no engine of ours calls. */
   readonly engineCalls?: EngineCalls
+  /** What a server said when a call failed may be what it was given in secret. */
+  readonly masked: (words: string) => string
   readonly now: () => number
 }): CallRecorder<Caller> {
-  const { calls, gate, engineCalls, now } = options
+  const { calls, gate, engineCalls, masked, now } = options
   let last = { ms: 0, text: '' }
   /** To write a time costs as much as to write the rest of a line, and many calls come in one millisecond. */
   const at = (): string => {
@@ -39,7 +41,7 @@ export function callRecorder(options: {
     },
     failed: (id, end) => {
       gate.ended(id, 'failed')
-      calls.noteEnd(id, { at: at(), id, step: 'failed', ...end })
+      calls.noteEnd(id, { at: at(), id, step: 'failed', ...end, message: masked(end.message) })
     },
   }
 }

@@ -115,13 +115,15 @@ export class HeldAgent {
     const isLocal = kind === 'local'
     const { call, claim, version, now, log, keptRoom } = this.#options
     const { signal } = this.#ended
+    const { masked } = this.#mounts
     const compositor = await openCompositor({
       info: { name: 'parley', version, role: 'agent' },
       gate: {
         decide: (asked, wait) =>
           this.#loop.refusal(asked) ?? this.#agentGate.decideMount(asked, wait, this.#engineCalls.isAgain(asked)),
       },
-      recorder: callRecorder({ calls: this.#calls, gate: this.#agentGate, engineCalls: this.#engineCalls, now }),
+      recorder: callRecorder({ calls: this.#calls, gate: this.#agentGate, engineCalls: this.#engineCalls, masked, now }),
+      masked,
       connect: (name, need) => this.#mounts.connect(name, need.signal),
       policy: openPolicyDesk({ claim, call, signal }, this.#agentGate),
       chat: openChatDesk({ claim, call, signal }),

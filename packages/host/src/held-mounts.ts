@@ -3,6 +3,7 @@ import { type AgentClaim, type HeldMount, messageOf, type MountSignIn, type Tool
 import type { ClientTransport } from '@parley/rpc'
 import { composedMount } from './composed-mount.ts'
 import type { GatewayCall } from './gateway-calls.ts'
+import { maskTexts, secretsOf } from './mount/masked-secrets.ts'
 import { mountReport } from './mount/mount-report.ts'
 import type { ReachMount } from './mount/reach-mount.ts'
 
@@ -50,6 +51,10 @@ export class HeldMounts {
   versionOf(name: string): number | null {
     return this.#shown.get(name)?.mount.version ?? null
   }
+
+  /** What is told of mounts, and of calls of them, without what they were given in secret. */
+  readonly masked = (words: string): string =>
+    maskTexts([...this.#shown.values()].flatMap(({ mount }) => [...secretsOf(mount), ...tokensOf(mount)]))(words)
 
   /** Mounts what is new, takes off what is gone, and replaces what was attached again or is not allowed as it was. */
   async converge(): Promise<void> {
@@ -110,6 +115,9 @@ export class HeldMounts {
     }
   }
 }
+
+const tokensOf = ({ sign_in: signIn }: HeldMount): readonly string[] =>
+  signIn === null ? [] : [signIn.access_token, signIn.refresh_token, signIn.client_secret].filter((token) => token !== null)
 
 /** Whether a mount is the same, and allowed what it was: a way that was opened under a grant goes when that is taken back. */
 function isStill({ mount, privateHttp }: Shown, now: Shown): boolean {

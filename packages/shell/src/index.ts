@@ -1,6 +1,7 @@
 export { callText } from './call-text.ts'
 export { linkTeller, openCommandClient } from './command-client.ts'
 export { BUDGET_OPTIONS } from './agent/budget-options.ts'
+export { agentRow, agentText } from './agent/agent-text.ts'
 export { boundsOf, hasBounds } from './agent/bounds.ts'
 export { restText, wakeText } from './agent/wake.ts'
 export { WAKE_OPTIONS } from './agent/wake-options.ts'

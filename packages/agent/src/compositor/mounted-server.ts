@@ -1,14 +1,4 @@
-import {
-  type ByteShare,
-  iso,
-  type JsonObject,
-  keptText,
-  messageOf,
-  Place,
-  RpcError,
-  unlessAborted,
-  within,
-} from '@parley/protocol'
+import { type ByteShare, type JsonObject, keptText, messageOf, Place, RpcError, unlessAborted, within } from '@parley/protocol'
 import {
   type Call,
   type Caller,
@@ -16,6 +6,7 @@ import {
   type ClientTransport,
   DEFAULT_RELAY_LIMITS,
   type ForwardParts,
+  type Implementation,
   type ListKind,
   type LogLevel,
   MAY_ASK,
@@ -29,10 +20,11 @@ import type { CompositorLimits } from './compositor-limits.ts'
 import { MountLists } from './list/mount-lists.ts'
 import { declaredFor, declaredTo, type MountOptions } from './mount-options.ts'
 import { MOUNT_MOVES, type MountState, type MountStatus } from './mount-state.ts'
+import { statusOf } from './mount-status.ts'
 import type { CompositorOptions } from './ports.ts'
 import { isOwnAnswer, type Questions } from './questions.ts'
 import { resultOver } from './shown/result-size.ts'
-import { MountView, shownLeftOut, type TakenNames } from './shown/shown-lists.ts'
+import { MountView, type TakenNames } from './shown/shown-lists.ts'
 import { shownResult } from './shown/shown-result.ts'
 
 /** One connection carries the calls of every client, the requests of the compositor itself, and all listening. */
@@ -43,7 +35,7 @@ export interface MountedServerParts<C extends Caller> {
   /** Another one for each time that something is attached: what was said to one mount is not said to its successor. */
   readonly generation: number
   readonly limits: CompositorLimits
-  readonly ports: Pick<CompositorOptions<C>, 'info' | 'connect' | 'log' | 'now'>
+  readonly ports: Pick<CompositorOptions<C>, 'info' | 'connect' | 'log' | 'masked' | 'now'>
   readonly taken: TakenNames
   /** Shares of the rooms in which a list of it is kept. */
   readonly listShares: () => readonly ByteShare[]
@@ -127,6 +119,7 @@ export class MountedServer<C extends Caller> {
       now: ports.now,
       shares: parts.listShares,
       ready: () => this.ready(),
+      masked: this.#masked,
       changed: parts.listChanged,
       noted: parts.changed,
     })
@@ -205,29 +198,23 @@ export class MountedServer<C extends Caller> {
   }
 
   status(): MountStatus {
-    const { lists, view } = this
     const { client } = this.upstream
-    const tools = view.tools(lists.known('tools'))
-    const leftOut = [
-      ...tools.leftOut,
-      ...view.prompts(lists.known('prompts')).leftOut,
-      ...view.resources(lists.known('resources')).leftOut,
-      ...view.templates(lists.known('templates')).leftOut,
-    ]
-    return {
-      name: this.name,
-      plain: this.isPlain,
+    return statusOf(this, {
       state: this.#place.at,
-      since: iso(this.#since),
-      server: client === undefined ? null : { name: client.server.info.name, version: client.server.info.version },
+      since: this.#since,
+      // It may say anything, what it was started with too.
+      server: client === undefined ? null : this.#told(client.server.info),
       era: client?.era ?? null,
       restarts: this.#restarts,
-      last_error: this.#lastError ?? null,
-      tools: tools.items.flatMap(({ name }) => (typeof name === 'string' ? name : [])),
-      left_out: shownLeftOut(leftOut, this.#parts.limits.leftOutShown),
-      problems: lists.problems(),
-    }
+      lastError: this.#lastError,
+      leftOutShown: this.#parts.limits.leftOutShown,
+    })
   }
+
+  #told({ name, version }: Implementation): { readonly name: string; readonly version: string } {
+    return { name: this.#masked(name), version: this.#masked(version) }
+  }
+  readonly #masked = (words: string): string => this.#parts.ports.masked?.(words) ?? words
 
   async close(): Promise<void> {
     if (this.#place.at !== 'closed') this.#move('closed')
@@ -288,7 +275,7 @@ export class MountedServer<C extends Caller> {
   #failed(words: string): void {
     if (this.#place.at === 'closed') return
     this.#failures++
-    this.#lastError = keptText(words, this.#parts.limits.errorChars)
+    this.#lastError = keptText(this.#masked(words), this.#parts.limits.errorChars)
     if (this.#place.may('failed')) this.#move('failed')
   }
 

@@ -195,6 +195,8 @@ export interface CompositorOptions<C extends Caller> {
   readonly limits?: Partial<CompositorLimits>
   /** A share of a room that several compositors have for what they keep of servers. Left out: the limits of each are all. */
   readonly keptShare?: () => ByteShare
+  /** What is told of mounts, without what is secret of them: a server may repeat what it was given. Left out: as it is. */
+  readonly masked?: (words: string) => string
   readonly log: (level: 'info' | 'warn', message: string) => void
   /** Milliseconds since 1970. */
   readonly now: () => number

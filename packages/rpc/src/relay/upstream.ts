@@ -1,6 +1,6 @@
+import { Backoff } from '@parley/protocol/wire'
 import { WireError } from '@parley/fetch/browser'
 import { type JsonObject, RpcError } from '@parley/protocol'
-import { Backoff } from '../client/backoff.ts'
 import { type Client, connectClient } from '../client/client.ts'
 import type { ClientLimits } from '../client/client-limits.ts'
 import type { ServerRequest } from '../client/ask/inbound.ts'

@@ -27,6 +27,8 @@ export interface MountListsParts {
   readonly shares: () => readonly ByteShare[]
   /** The connection, as soon as there is one. */
   readonly ready: () => Promise<Client>
+  /** What is told of it without what is secret. */
+  readonly masked: (words: string) => string
   /** A list is another one than it was. */
   readonly changed: (kind: ListKind) => void
   /** There is something new to say about a list. */
@@ -149,7 +151,8 @@ export class MountLists {
       this.#note(list, undefined)
       this.#settleDebt(kind)
     } catch (error) {
-      this.#note(list, keptText(`${methodOf(kind)} failed: ${messageOf(error)}`, this.#parts.limits.errorChars))
+      const { masked, limits } = this.#parts
+      this.#note(list, keptText(masked(`${methodOf(kind)} failed: ${messageOf(error)}`), limits.errorChars))
     }
   }
 

@@ -154,7 +154,7 @@ export class SteppedHost implements Actor {
           return decision
         },
       },
-      recorder: callRecorder({ calls, gate, now }),
+      recorder: callRecorder({ calls, gate, masked: (words) => words, now }),
       log,
       now,
     })

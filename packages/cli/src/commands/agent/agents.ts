@@ -8,21 +8,11 @@ import {
   ToolError,
   type ToolInput,
 } from '@parley/protocol'
-import { agoText, columns, named, plainText, timeText, type Cell } from '@parley/screen'
+import { columns, timeText } from '@parley/screen'
 import type { SteadyClient } from '@parley/client'
 import { CommandError, type Invocation, usageError } from '@parley/command-line'
 import { askYes, canAsk, parseDuration, readGivenText, show } from '@parley/command-line/commands'
-import {
-  agentName,
-  boundsOf,
-  budgetsText,
-  hasBounds,
-  mountsText,
-  restText,
-  tellWarnings,
-  toldByOption,
-  wakeText,
-} from '@parley/shell'
+import { agentName, agentRow, agentText, boundsOf, hasBounds, tellWarnings, toldByOption } from '@parley/shell'
 import { allItems } from '../../caller/items-of.ts'
 import { withCaller } from '../../caller/with-caller.ts'
 import { showNewToken } from '../account/show-new-token.ts'
@@ -71,7 +61,7 @@ export const agentList = (invocation: Invocation): Promise<number> =>
     const { io, values } = invocation
     const items = await allItems((from) => caller.call('agent.list', { limit: PAGE, ...from }), PAGES_MAX)
     if (items.length === 0 && !values.has('json')) io.err('there is no agent; parley agent create makes one\n')
-    const rows = items.map((agent) => rowOf(agent, invocation))
+    const rows = items.map((agent) => agentRow(agent, io))
     return show(invocation, { items }, columns([HEADER, ...rows], io.screen(), { mayGo: ['owner', 'host'] }))
   })
 
@@ -153,52 +143,6 @@ function nameOf(what: string, given: string | undefined): { readonly name?: stri
 
 async function showAgent(invocation: Invocation, caller: SteadyClient, agent: Agent): Promise<number> {
   if (invocation.values.has('json')) return show(invocation, agent, '')
-  const { name, agent_id, kind, owner, preset, status, host, model, engine, folder, instructions, turn } = agent
-  const { items } = await caller.call('mount.list', { agent_id })
-  const rows = [
-    ['agent', `${name} (${agent_id})`],
-    ['kind', kind],
-    ['owner', owner],
-    ['preset', preset],
-    ['status', host === null ? status : `${status}, on ${host}`],
-    ['mounts', invocation.io.typed(mountsText(name, items))],
-    ['model', model ?? ''],
-    ['engine', engine ?? ''],
-    ['folder', folder ?? ''],
-    ['budgets', budgetsText(agent.budgets)],
-    ['turn', turnText(turn)],
-    ['waits', askedText(agent)],
-    ['woken by', kind === 'local' ? wakeText(agent.wake) : ''],
-    ['rests', agent.rest === null ? '' : restText(agent.rest, (at) => timeText(at, invocation.io))],
-    ['made', agoText(agent.created_at, invocation.io)],
-    ['changed', agoText(agent.updated_at, invocation.io)],
-    ['told', plainText(instructions.split('\n')[0] ?? '')],
-  ]
-  return show(
-    invocation,
-    agent,
-    columns(
-      rows.filter(([, value]) => value !== ''),
-      invocation.io.screen(),
-    ),
-  )
-}
-
-function turnText({ running, queued }: Agent['turn']): string {
-  const waits = queued === 0 ? '' : `${queued} ${queued === 1 ? 'waits' : 'wait'}`
-  return [running === null ? '' : `answers ${running}`, waits].filter((text) => text !== '').join(', ')
-}
-
-function askedText({ approvals_pending: asked }: Agent): string {
-  if (asked === 0) return ''
-  return `${asked === 1 ? 'a call waits' : `${asked} calls wait`} for a person: parley approvals list`
-}
-
-function rowOf(
-  { name, kind, status, turn, mounts, host, owner, updated_at, agent_id, approvals_pending: asked }: Agent,
-  { io }: Pick<Invocation, 'io'>,
-): Cell[] {
-  const turns = turn.running === null ? status : `${status}, takes a turn`
-  const doing = asked === 0 ? turns : `${turns}, waits for a person`
-  return [named(name), kind, doing, String(mounts), named(host ?? ''), named(owner), agoText(updated_at, io), agent_id]
+  const { items } = await caller.call('mount.list', { agent_id: agent.agent_id })
+  return show(invocation, agent, agentText(agent, items, invocation.io))
 }

@@ -1,4 +1,4 @@
-import { Backoff } from '../backoff.ts'
+import { Backoff } from '@parley/protocol/wire'
 import type { ClientLimits } from '../client-limits.ts'
 import type { HttpRound, HttpRoundEvents } from './http-round.ts'
 

@@ -1,7 +1,7 @@
+import { Backoff } from '@parley/protocol/wire'
 import { WireError } from '@parley/fetch/browser'
 import { isJsonObject, type JsonObject, messageOf, RpcError } from '@parley/protocol'
 import type { ListKind } from '../../service.ts'
-import { Backoff } from '../backoff.ts'
 import type { ClientLimits } from '../client-limits.ts'
 import type { Reply } from '../connection.ts'
 import { sleep } from '../sleep.ts'
