@@ -8,8 +8,8 @@ import { type Leftover, leftoversOf, RUN_VARIABLE } from './leftovers.ts'
 const TETHER = join(import.meta.dirname, 'tether-main.ts')
 /** How long a program may take to end once it was told to. */
 const STOP_GRACE_MS = 5_000
-/** Servers that watch whether their test is alive need a moment to notice, and to put away their files. */
-const LEFTOVER_GRACE_MS = 15_000
+/** Servers that watch whether their test is alive notice, end, and put away their files: on a busy machine that is most of a minute for a database. */
+const LEFTOVER_GRACE_MS = 120_000
 const LEFTOVER_POLL_MS = 100
 
 export interface TetheredRun {

@@ -112,6 +112,45 @@ test(
   },
 )
 
+/** An MCP server that says what it was given wherever it can. */
+const TELLTALE = `
+  const secret = process.env.GIVEN
+  const answers = {
+    initialize: ({ protocolVersion }) => ({ result: { protocolVersion, capabilities: { tools: {}, prompts: {} }, serverInfo: { name: 'n ' + secret, version: secret } } }),
+    'tools/list': () => ({ result: { tools: [{ name: 'tell', inputSchema: { type: 'object' } }] } }),
+    'tools/call': () => ({ error: { code: -32000, message: 'bad ' + secret } }),
+  }
+  require('node:readline').createInterface({ input: process.stdin }).on('line', (line) => {
+    const { id, method, params } = JSON.parse(line)
+    if (id === undefined) return
+    const answer = answers[method] ?? (() => ({ error: { code: -32601, message: 'no ' + method + ' with ' + secret } }))
+    console.log(JSON.stringify({ jsonrpc: '2.0', id, ...answer(params) }))
+  })`
+
+test(
+  'what a server repeats of what it was given is in its answers alone, in no state and no log of calls',
+  MANY_PROCESSES,
+  async () => {
+    await using bench = await AgentBench.open()
+    const secret = `s3cr3t-${randomBytes(8).toString('hex')}`
+    await bench.host('one')
+    const id = await bench.agent('mine', {
+      srv: stdio({ ...ON_HOST, env: [{ name: 'GIVEN', value: secret }], args: ['-e', TELLTALE] }),
+    })
+    const client = await bench.as(id)
+    await expect.poll(() => toolsOf(client, 'srv'), { timeout: 60_000 }).toEqual(['srv_tell'])
+    await client.request('prompts/list', {}).catch(() => undefined)
+    expect(await client.callTool('srv_tell', {}).then(() => '', messageOf)).toContain(`bad ${secret}`)
+    const state = JSON.stringify(await client.readResource('compositor://srv/state'))
+    expect(state).toContain('n ••••')
+    const log = async () =>
+      (await bench.gateway.call('agent.read_log', { agent_id: id, log: 'calls' })).lines.map(({ line }) => line).join('')
+    await expect.poll(log, { timeout: 60_000 }).toContain('bad ••••')
+    const mounts = JSON.stringify((await bench.gateway.call('mount.list', { agent_id: id })).items)
+    expect([state, await log(), mounts].filter((text) => text.includes(secret))).toEqual([])
+  },
+)
+
 test('a mount that ended tells how, what its server said last, and what its box does not show', MANY_PROCESSES, async () => {
   await using bench = await AgentBench.open()
   await bench.host('one')
