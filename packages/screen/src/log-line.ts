@@ -1,4 +1,4 @@
-import { isJsonObject, parseJson } from '@parley/protocol'
+import { isJsonObject, parseJson } from '@parley/protocol/wire'
 import { plainText } from './plain-text.ts'
 
 /** A line of a structured log as those of our other programs look, for a terminal; what is none stays as it is. */

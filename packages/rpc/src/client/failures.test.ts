@@ -162,7 +162,7 @@ test.each([
   ['begins with its id', `{"jsonrpc":"2.0","id":2,"error":{"code":1,"message":"x","data":${DEEP}}}`],
   ['has spaces and its id as text', `{"jsonrpc": "2.0", "id": "2", "result": {"a": ${DEEP}}}`],
   ['ends with its id', `{"result":{"a":${DEEP}},"jsonrpc":"2.0","id":2}`],
-  ['is wide', `{"jsonrpc":"2.0","id":2,"result":{"a":[${'[],'.repeat(100_000)}1]}}`],
+  ['is wide', `{"jsonrpc":"2.0","id":2,"result":{"a":[${'[],'.repeat(300_000)}1]}}`],
 ])('an answer that holds more than is parsed fails its call alone: one that %s', async (_which, line) => {
   const { client, fromServer, say } = await piped()
   const call = client.request('tools/list')
