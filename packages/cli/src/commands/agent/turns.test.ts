@@ -47,12 +47,13 @@ test('what a local agent is told waits in order, is listed, and is taken back', 
 })
 
 test('whoever follows a turn goes on when the gateway has started again', MANY_PROCESSES, async () => {
-  const running = scratch.begin(['agent', 'run', 'mine', 'over a restart', ...at])
-  const open = async () => (await json(['agent', 'prompts', 'mine', '--limit', '1', ...at])).items[0]
+  await json(['agent', 'create', 'followed', '--kind', 'local', '--model', 'm', ...at])
+  const running = scratch.begin(['agent', 'run', 'followed', 'over a restart', ...at])
+  const open = async () => (await json(['agent', 'prompts', 'followed', '--limit', '1', ...at])).items[0]
   await expect.poll(open, { timeout: 60_000 }).toMatchObject({ text: 'over a restart', status: 'queued' })
   await gateway.stop()
   await gateway.start()
-  await json(['agent', 'abort', 'mine', '--queued', ...at])
+  await json(['agent', 'abort', 'followed', '--queued', ...at])
   expect(await running.exited).toMatchObject({ code: 130 })
 })
 
